@@ -1,0 +1,43 @@
+"""Plan, run, watch and export distributed TensorFlow training. Public names load when first used."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .codegen import render_script
+    from .config import RunConfig
+    from .plan import make_plan
+    from .runs import list_runs, open_run, start_run
+    from .widgets import Workbench
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "RunConfig": ".config",
+    "make_plan": ".plan",
+    "render_script": ".codegen",
+    "start_run": ".runs",
+    "open_run": ".runs",
+    "list_runs": ".runs",
+    "Workbench": ".widgets",
+}
+
+__all__ = [
+    "RunConfig",
+    "Workbench",
+    "list_runs",
+    "make_plan",
+    "open_run",
+    "render_script",
+    "start_run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
