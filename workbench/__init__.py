@@ -1,4 +1,4 @@
-"""Plan, run, watch and export distributed TensorFlow training. Public names load when first used."""
+"""Plan, run, watch and export distributed TensorFlow training. Names load when first used."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

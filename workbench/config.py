@@ -1,4 +1,4 @@
-"""What a person asks for: one frozen record, JSON both ways, nothing resolved and nothing checked beyond types."""
+"""What a person asks for: one frozen record, JSON both ways, no checks beyond types."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ class RunConfig:
     loop: str = "custom"
     data: str = "synthetic"
     model: str | None = None
-    """A catalogue name, or `module:function` or `file.py:function` of one's own. None: the data's usual model."""
+    """A catalogue name, or one's own `module:function` or `file.py:function`.
+
+    None: the model the data is usually trained with."""
     devices: tuple[str, ...] | None = None
-    """Physical devices such as `("GPU:0", "GPU:2")`. None: every GPU, or the CPU where there is none."""
+    """Physical devices such as `("GPU:0", "GPU:2")`. None: every GPU, else the CPU."""
     replicas: int | None = None
-    """Replicas in sync. None: one a device, or two virtual ones where a mirrored strategy has one device."""
+    """Replicas in sync. None: one a device, or two virtual ones where Mirrored has one device."""
     cross_device_ops: str = "default"
     gpu_memory: GpuMemory = "growth"
     """`all` at once (TensorFlow's way), `growth` as needed, or a limit in MiB a replica."""
@@ -51,7 +53,7 @@ class RunConfig:
     clip_norm: float | None = None
     """Clip by the global norm of the gradient summed over replicas (custom loop). None: never."""
     steps_per_call: int | None = None
-    """Steps in one graph call. None: found at run time in a custom loop, up to 50 in fit; 1 helps debugging."""
+    """Steps in one graph call. None: found at run time (fit: at most 50); 1 helps debugging."""
     eager: bool = False
     seed: int = 42
     data_dir: str | None = None
@@ -89,7 +91,7 @@ class RunConfig:
             )
         hints = typing.get_type_hints(cls)
         fields = {}
-        for name, value in values.items():
+        for name, given in values.items():
             if name == "version":
                 continue
             if name not in hints:
@@ -97,7 +99,7 @@ class RunConfig:
                     f"A config has the fields {', '.join(hints)}; received {_shown(name)}. "
                     f"{_nearest(name, list(hints))}"
                 )
-            value = tuple(value) if isinstance(value, list) else value
+            value = tuple(given) if isinstance(given, list) else given
             if not _fits(value, hints[name]):
                 raise ConfigError(
                     f"{name} is of type {_type_name(hints[name])}; received {_shown(value)} "
