@@ -1,0 +1,57 @@
+# On a fresh machine: Python 3.11 to 3.13, git, make and a network. `make lab` or `make test` does the rest.
+# PYTHON=/path/to/python3.13 chooses the interpreter. See CONTRIBUTING.md.
+BIN := .venv/bin
+UV := VIRTUAL_ENV=.venv $(BIN)/uv
+FRONT_END := $(shell find extension -type f -not -path '*/node_modules/*' 2>/dev/null)
+
+.PHONY: help lab test quick lint format install lock clean
+
+help:
+	@echo "make lab     set up all that is needed and open the workbench in JupyterLab"
+	@echo "make test    set up, lint, and run every test and notebook"
+	@echo "make quick   lint and the tests that are not marked slow, for the inner loop"
+	@echo "make format  format Python and TypeScript"
+	@echo "make lock    renew requirements.txt from pyproject.toml"
+	@echo "make clean   remove the environment and everything built"
+
+lab: install
+	@$(BIN)/workbench lab
+
+test: lint
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --nbval-lax tests $(wildcard notebooks)
+
+quick: lint
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not slow" tests
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: install
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+install: .venv/installed
+
+.venv/python: find-python.sh
+	python=$$(PYTHON="$(PYTHON)" sh find-python.sh) && "$$python" -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		"$$(grep '^uv==' requirements.txt)"
+	touch $@
+
+.venv/locked: .venv/python requirements.txt
+	$(UV) pip install --quiet -r requirements.txt
+	touch $@
+
+.venv/installed: .venv/locked pyproject.toml $(FRONT_END)
+	$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+lock: .venv/python
+	$(UV) pip compile pyproject.toml --quiet --upgrade --all-extras --universal --python-version 3.11 \
+		--no-emit-index-url --no-annotate --custom-compile-command "make lock" \
+		--output-file requirements.txt
+
+clean:
+	rm -rf .venv extension/node_modules extension/lib workbench/labextension
