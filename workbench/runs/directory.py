@@ -27,10 +27,11 @@ def runs_root(runs_dir: str | os.PathLike[str] | None = None) -> Path:
     return Path(runs_dir or os.environ.get("WORKBENCH_RUNS") or "runs").expanduser().absolute()
 
 
-def new_id(now_seconds: float | None = None) -> str:
-    """Return a fresh id such as `20261103-142530-9f3c`; ids sort by the second of their making."""
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now_seconds))
-    return f"{stamp}-{secrets.token_hex(2)}"
+def new_id(root: Path) -> str:
+    """Return an id free in `root`, such as `20261103-142530-9f3c`; ids sort by the second."""
+    while (root / (run_id := f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}")).exists():
+        pass
+    return run_id
 
 
 def find_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | None = None) -> Path:

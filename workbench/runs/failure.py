@@ -1,0 +1,135 @@
+"""Why a trainer ended as it did, and what to change: from its exit, its events and its log."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+from .events import Event
+
+TAIL_BYTES = 64 * 1024
+NONFINITE_STATUS = 3
+
+# (found in the log, what to change); the first that fits is taken.
+FIXES: tuple[tuple[str, str], ...] = (
+    (
+        r"No module named '(?:tensorflow|keras)'",
+        "Install TensorFlow for the run's interpreter ({interpreter} -m pip install tensorflow), "
+        "or choose another interpreter.",
+    ),
+    (
+        r"No module named '(?P<module>[\w.]+)'",
+        "Install the package that has {module} for the run's interpreter ({interpreter}), or "
+        "correct its name.",
+    ),
+    (
+        r"ResourceExhaustedError|RESOURCE_EXHAUSTED|OOM when allocating|out of memory"
+        r"|MemoryError|bad_alloc",
+        "Make the batch or the model smaller, or end what else uses the device's memory.",
+    ),
+    (r"No space left on device|Disk quota exceeded", "Make room on the disk, then resume the run."),
+    (
+        r"Permission denied|Read-only file system",
+        "Give yourself the right to use the file named in the log, or choose another folder.",
+    ),
+    (
+        r"incompatible tensor with shape|checkpoint.*(?:[Ss]hape|mismatch)|[Ss]hape.*checkpoint",
+        "The checkpoint is of another model: put back the script that wrote it, or start a new "
+        "run.",
+    ),
+    (
+        r"DataLossError|Unable to open table file|truncated block read",
+        "The newest checkpoint is damaged: delete its files and the line that names it in "
+        "checkpoints/checkpoint, then resume from the one before.",
+    ),
+    (
+        r"[Nn]o NCCL|NcclAllReduce|NCCL error",
+        "Choose HierarchicalCopy or ReductionToOneDevice as cross-device ops.",
+    ),
+    (
+        r"CUDA_ERROR|CUDNN_STATUS|cuInit|libcu\w+\.so",
+        "Check driver and GPU with nvidia-smi, then start again, or choose the CPU.",
+    ),
+    (r"Failed to connect|Connection refused|URLError|timed out", "Check the network and resume."),
+    (r"SyntaxError|IndentationError", "Mend train.py at the line named in the log, then resume."),
+)
+OTHER_FIX = "Read the end of the log, mend what it names, then resume the run."
+NONFINITE_FIX = (
+    "Lower the learning rate, clip the gradient, or look for broken examples; then start a new run."
+)
+MEMORY_FIX = "Free memory or make batch, data or model smaller; then resume the run."
+
+_EXCEPTION = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception|Interrupt|Exit)\b(?::.*)?$")
+
+
+def log_tail(path: Path, lines: int, since: int = 0) -> str:
+    """Return the last lines of a log from byte `since` on; empty where there is no log."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(since, size - max(TAIL_BYTES, 400 * lines)))
+            content = file.read()
+    except FileNotFoundError:
+        return ""
+    text = content.decode("utf-8", "replace").replace("\r\n", "\n")
+    shown = [line.rsplit("\r", 1)[-1] for line in text.split("\n")]
+    while shown and not shown[-1].strip():
+        shown.pop()
+    return "\n".join(shown[-lines:])
+
+
+def explain(
+    exit_status: int, task_events: list[Event], log: str, interpreter: str
+) -> dict[str, Any]:
+    """Return `cause`, `fix`, and `signal` or `exit_status` of a trainer that failed."""
+    if exit_status < 0:
+        return _killed(-exit_status, log, interpreter)
+    nonfinite = next((event for event in task_events if event["event"] == "nonfinite"), None)
+    if nonfinite is not None:
+        message = nonfinite.get("message") or (
+            f"The loss was not a finite number at step {nonfinite.get('step')} "
+            f"on replica {nonfinite.get('replica')}."
+        )
+        return {"cause": message, "fix": NONFINITE_FIX, "exit_status": exit_status}
+    if exit_status == 0:
+        cause = "The script ended without saying that it finished or stopped."
+        fix = "Let train.py end through its recorder, as the script of a new run does."
+        return {"cause": cause, "fix": fix, "exit_status": 0}
+    cause = _exception_line(log) or "The script wrote no reason to its log."
+    cause = f"{cause} (exit status {exit_status})"
+    return {"cause": cause, "fix": _known_fix(log, interpreter), "exit_status": exit_status}
+
+
+def cannot_start(error: OSError, interpreter: str) -> dict[str, Any]:
+    """Return `cause` and `fix` where the interpreter could not be started at all."""
+    cause = f"The run's interpreter could not be started; {interpreter}: {error.strerror or error}."
+    return {"cause": cause, "fix": "Choose an interpreter that is there and may be executed."}
+
+
+def _killed(number: int, log: str, interpreter: str) -> dict[str, Any]:
+    name = signal.Signals(number).name if number in signal.valid_signals() else str(number)
+    fix = _known_fix(log, interpreter)
+    if number == signal.SIGKILL:
+        cause = "The trainer was killed (SIGKILL), often by the system when memory is short."
+        fix = MEMORY_FIX
+    else:
+        line = _exception_line(log) if log else ""
+        cause = f"The trainer was ended by the signal {name}." + (f" {line}" if line else "")
+    return {"cause": cause, "fix": fix, "signal": name}
+
+
+def _known_fix(log: str, interpreter: str) -> str:
+    for pattern, fix in FIXES:
+        if found := re.search(pattern, log):
+            return fix.format(interpreter=interpreter, **found.groupdict())
+    return OTHER_FIX
+
+
+def _exception_line(log: str) -> str:
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    for line in reversed(lines):
+        if _EXCEPTION.match(line):
+            return line[:500]
+    return lines[-1][:500] if lines else ""

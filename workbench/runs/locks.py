@@ -1,0 +1,166 @@
+"""Locks that end with their holders: who is alive, and whose turn it is on a device.
+
+All are `flock` locks on files of a local state folder. A lock belongs to an open file, which child
+processes inherit: it is held until the last of them has ended, however it ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .directory import RunError
+
+
+def state_dir() -> Path:
+    """Return the local state folder: `$WORKBENCH_STATE`, `$XDG_STATE_HOME/workbench`, or home's."""
+    if given := os.environ.get("WORKBENCH_STATE"):
+        return Path(given).expanduser().absolute()
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state").absolute() / "workbench"
+
+
+def lock_path(state: Path, run_dir: Path) -> Path:
+    """Return the lock file of a run: named after its real path, so links lead to one lock."""
+    return state / "locks" / f"{hashlib.sha256(os.fsencode(run_dir.resolve())).hexdigest()}.lock"
+
+
+def take(path: Path, patience_seconds: float = 0.3) -> int | None:
+    """Lock a file for this process and its children; return its descriptor, None where held.
+
+    The patience is for those who look with `held` at the same moment.
+
+    Raises:
+        RunError: the state folder cannot be written.
+    """
+    deadline = time.monotonic() + patience_seconds
+    while True:
+        fd = _open(path)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(fd)
+            if time.monotonic() > deadline:
+                return None
+            time.sleep(0.005)
+            continue
+        if _is_at(fd, path):
+            return fd
+        os.close(fd)
+
+
+def held(path: Path) -> bool:
+    """Return whether a living process holds the lock."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """A place in the queue for devices, kept from the draw until the run is over.
+
+    Tickets are numbered in the order they were drawn. A ticket's turn has come when no living one
+    that shares a device with it was drawn before or already holds the device. The dead never
+    block: their tickets' locks are free.
+    """
+
+    path: Path
+    fd: int
+    run: str
+    devices: tuple[str, ...]
+
+    @classmethod
+    def draw(cls, state: Path, run: str, devices: tuple[str, ...], *, start_now: bool) -> Ticket:
+        """Take the next number; with `start_now` hold the devices at once, whoever has them.
+
+        Raises:
+            RunError: the state folder cannot be written.
+        """
+        queue = state / "queue"
+        with _gate(queue):
+            numbers = [int(path.stem) for path in queue.glob("*.ticket")]
+            path = queue / f"{max(numbers, default=0) + 1:09d}.ticket"
+            fd = _open(path)
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            ticket = cls(path, fd, run, devices)
+            ticket._write(holding=start_now)
+        return ticket
+
+    def ahead(self) -> list[str]:
+        """Return the ids of the runs to wait for; when there is none, the devices are held."""
+        with _gate(self.path.parent):
+            others = [path for path in self.path.parent.glob("*.ticket") if path != self.path]
+            runs = []
+            for path in sorted(others):
+                if not held(path):
+                    path.unlink(missing_ok=True)
+                    continue
+                other = json.loads(path.read_text())
+                shared = set(other["devices"]) & set(self.devices)
+                if shared and (other["holding"] or path.name < self.path.name):
+                    runs.append(str(other["run"]))
+            if not runs:
+                self._write(holding=True)
+        return runs
+
+    def give_back(self) -> None:
+        """Leave the queue."""
+        self.path.unlink(missing_ok=True)
+        os.close(self.fd)
+
+    def _write(self, *, holding: bool) -> None:
+        """Write in place and at one length, so that a full disk cannot cut a ticket short."""
+        values = {"run": self.run, "devices": self.devices, "holding": int(holding)}
+        try:
+            os.pwrite(self.fd, json.dumps(values).encode(), 0)
+        except OSError as error:
+            self.give_back()
+            raise _state_unwritable(self.path, error) from error
+
+
+@contextlib.contextmanager
+def _gate(queue: Path) -> Iterator[None]:
+    fd = _open(queue / "gate")
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _open(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _state_unwritable(path, error) from error
+
+
+def _state_unwritable(path: Path, error: OSError) -> RunError:
+    return RunError(
+        f"Locks of runs need a local folder to write in; {path}: {error.strerror or error}. "
+        "Make room there, or name another local folder in the environment variable WORKBENCH_STATE."
+    )
+
+
+def _is_at(fd: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(fd), path.stat())
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,227 @@
+"""Starting a run: plan, script, folder, supervisor. And resuming one."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import locks
+from .directory import (
+    RUN_VERSION,
+    SCRIPT,
+    RunError,
+    json_text,
+    make_folder,
+    new_id,
+    read_json,
+    runs_root,
+    sha256,
+    unwritable,
+    write_text,
+)
+from .failure import log_tail
+from .run import Run
+from .state import alive_error, run_lock, status
+from .watchdog import Bounds
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+    from workbench.devices import Devices
+
+HANDSHAKE_SECONDS = 30.0
+
+
+def start_run(
+    config: RunConfig,
+    runs_dir: str | os.PathLike[str] | None = None,
+    devices: Devices | None = None,
+    name: str = "",
+) -> Run:
+    """Plan, write and start a run, and return while it goes on by itself.
+
+    Args:
+        config: what to train.
+        runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
+        devices: what `workbench.devices.detect` found; None asks now, which takes seconds.
+        name: shown in lists; empty: the config's.
+
+    Raises:
+        PlanError: the config cannot be planned; no folder is made.
+        RunError: the folder cannot be written or the supervisor does not start; none is left.
+    """
+    from workbench.codegen import render_script
+    from workbench.devices import detect
+    from workbench.plan import make_plan
+
+    devices = devices or detect(config.interpreter)
+    plan = make_plan(config, devices)
+    script = render_script(plan)
+    root = runs_root(runs_dir)
+    run_id = new_id(root)
+    card = {
+        "version": RUN_VERSION,
+        "id": run_id,
+        "name": name or config.name,
+        "created": time.time(),
+        "script_sha256": sha256(script),
+        "interpreter": plan.interpreter,
+        "state_dir": str(locks.state_dir()),
+    }
+    texts = {
+        "config.json": json_text(config.to_json()),
+        "devices.json": json_text(devices.to_json()),
+        "plan.json": json_text(plan.to_json()),
+        "run.json": json_text(card),
+        SCRIPT: script,
+    }
+    folder = make_folder(root, run_id, texts)
+    try:
+        return start_script(folder)
+    except RunError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def start_script(run_dir: Path, bounds: Bounds | None = None) -> Run:
+    """Start the supervisor over a run folder that is already written.
+
+    Raises:
+        RunError: the run is alive, or the supervisor does not start.
+    """
+    lock = _take(run_dir, "started")
+    try:
+        _spawn(run_dir, lock, bounds or Bounds())
+    finally:
+        os.close(lock)
+    return Run(run_dir)
+
+
+def resume_run(run_dir: Path, epochs: int | None = None, bounds: Bounds | None = None) -> Run:
+    """Go on from the last checkpoint, where `epochs` is given up to that many in all.
+
+    A train.py edited by hand is run as it is; its sha256 is noted.
+
+    Raises:
+        PlanError: the config cannot be planned with this many epochs.
+        RunError: the run is alive; it is finished and `epochs` is not larger than before; or
+            `epochs` changes a script edited by hand.
+    """
+    lock = _take(run_dir, "resumed")
+    try:
+        _prepare(run_dir, epochs)
+        _spawn(run_dir, lock, bounds or Bounds())
+    finally:
+        os.close(lock)
+    return Run(run_dir)
+
+
+def _take(run_dir: Path, deed: str) -> int:
+    # A supervisor that has just written its final state still holds the lock for a moment.
+    lock = locks.take(run_lock(run_dir), patience_seconds=0.3)
+    if lock is None and status(run_dir) in ("finished", "stopped", "failed"):
+        lock = locks.take(run_lock(run_dir), patience_seconds=5.0)
+    if lock is None:
+        raise alive_error(run_dir, deed)
+    return lock
+
+
+def _prepare(run_dir: Path, epochs: int | None) -> None:
+    run = Run(run_dir)
+    card = read_json(run_dir / "run.json")
+    script = run.script
+    before = run.config.epochs
+    if epochs is None or epochs == before:
+        if run.status == "finished":
+            raise RunError(
+                f"A finished run goes on only for more epochs; {run.id} has done all {before}. "
+                f"Resume it with epochs={before + 1} or more."
+            )
+        if sha256(script) != card.get("script_sha256"):
+            write_text(run_dir / "run.json", json_text({**card, "script_sha256": sha256(script)}))
+        return
+    if epochs < before:
+        raise RunError(
+            f"epochs counts from the run's beginning and can only grow; received {epochs}, the "
+            f"run has {before}. Give {before + 1} or more, or start a new run."
+        )
+    if sha256(script) != card.get("script_sha256"):
+        raise RunError(
+            f"More epochs write a new {SCRIPT}, and this one was edited by hand "
+            f"(sha256 {sha256(script)[:12]}, made as {str(card.get('script_sha256'))[:12]}). "
+            "Put the original back, or change EPOCHS in it and resume without epochs."
+        )
+    _write_longer(run, card, script, epochs)
+
+
+def _write_longer(run: Run, card: dict[str, object], script: str, epochs: int) -> None:
+    from workbench.codegen import render_script
+    from workbench.devices import Devices
+    from workbench.plan import make_plan
+
+    config = dataclasses.replace(run.config, epochs=epochs)
+    plan = make_plan(config, Devices.from_json(read_json(run.dir / "devices.json")))
+    longer = render_script(plan)
+    number = 1 + len(list(run.dir.glob("train-*.py")))
+    write_text(run.dir / f"train-{number}.py", script)
+    write_text(run.dir / "config.json", json_text(config.to_json()))
+    write_text(run.dir / "plan.json", json_text(plan.to_json()))
+    write_text(run.dir / SCRIPT, longer)
+    write_text(run.dir / "run.json", json_text({**card, "script_sha256": sha256(longer)}))
+
+
+def _spawn(run_dir: Path, lock: int, bounds: Bounds) -> None:
+    """Start a supervisor that inherits the lock, and wait until it has written its first event."""
+    log = run_dir / "supervisor.log"
+    ready, answer = os.pipe()
+    command = [sys.executable, "-m", "workbench.runs.supervisor", str(run_dir.absolute())]
+    command += ["--detach", "--lock-fd", str(lock), "--ready-fd", str(answer)]
+    for name, seconds in dataclasses.asdict(bounds).items():
+        command += [f"--{name.replace('_', '-')}", str(seconds)]
+    try:
+        (run_dir / "stop").unlink(missing_ok=True)
+        with log.open("ab") as output:
+            launcher = subprocess.Popen(
+                command,
+                # From here this very package is found, whatever lies in the caller's folder.
+                cwd=Path(__file__).parents[2],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                pass_fds=(lock, answer),
+            )
+    except OSError as error:
+        os.close(ready)
+        raise unwritable(run_dir, error) from error
+    finally:
+        os.close(answer)
+    with os.fdopen(ready, "rb") as pipe:
+        told = select.select([pipe], [], [], HANDSHAKE_SECONDS)[0]
+        reply = pipe.read() if told else b""
+    if not told:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(launcher.pid, signal.SIGKILL)
+    launcher.wait()
+    if error := _refusal(reply, log, waited=not told):
+        raise RunError(error)
+
+
+def _refusal(reply: bytes, log: Path, *, waited: bool) -> str:
+    if reply:
+        return str(json.loads(reply)["error"])
+    what = f"nothing within {HANDSHAKE_SECONDS:g} s" if waited else "an end without an answer"
+    return (
+        f"A run is under way when its supervisor answers; received {what}. Its log ends with: "
+        f"{log_tail(log, 5) or '(nothing)'}. Check that {sys.executable} can import workbench, "
+        "then start again."
+    )

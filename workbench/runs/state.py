@@ -1,0 +1,84 @@
+"""The state of a run: what its supervisor wrote last, and whether anyone holds its lock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from . import locks
+from .directory import TASK, RunError, read_json
+from .events import Event, read_events
+
+Status = Literal[
+    "queued", "starting", "running", "stopping", "finished", "stopped", "failed", "lost"
+]
+LIVE: tuple[Status, ...] = ("queued", "starting", "running", "stopping")
+
+
+def run_lock(run_dir: Path) -> Path:
+    """Return the run's lock file, in the state folder that the run was made with."""
+    state = read_json(run_dir / "run.json").get("state_dir")
+    return locks.lock_path(Path(state) if state else locks.state_dir(), run_dir)
+
+
+def is_alive(run_dir: Path) -> bool:
+    """Return whether the run's supervisor or its trainer lives."""
+    return locks.held(run_lock(run_dir))
+
+
+def last_state(run_dir: Path) -> Event | None:
+    """Return the supervisor's last state event; None before the first."""
+    events = read_events(run_dir / "events.jsonl")
+    return next((event for event in reversed(events) if event["event"] == "state"), None)
+
+
+def status(run_dir: Path) -> Status:
+    """Return which of the eight states the run is in.
+
+    A run whose supervisor died is lost, unless its trainer wrote that it finished all the same.
+
+    Raises:
+        RunError: the folder is gone or its run.json cannot be read.
+    """
+    event = last_state(run_dir)
+    if event is None or event["state"] in LIVE:
+        if is_alive(run_dir):
+            return event["state"] if event else "queued"
+        event = last_state(run_dir)
+    if event is None or event["state"] in LIVE:
+        return _without_supervisor(run_dir, event)
+    state: Status = event["state"]
+    return state
+
+
+def attempt_events(run_dir: Path) -> list[Event]:
+    """Return the trainer's events since its last start by a supervisor."""
+    events = read_events(run_dir / "events.jsonl")
+    starts = [event["time"] for event in events if event.get("state") == "starting"]
+    since = starts[-1] if starts else 0.0
+    task_events = read_events(run_dir / TASK / "events.jsonl")
+    return [event for event in task_events if event.get("time", 0.0) >= since]
+
+
+def require_ended(run_dir: Path, deed: str) -> None:
+    """Raise a RunError where the run is alive and so cannot be resumed or deleted."""
+    if is_alive(run_dir):
+        raise alive_error(run_dir, deed)
+
+
+def alive_error(run_dir: Path, deed: str) -> RunError:
+    """Return the error for doing to a living run what only an ended one allows."""
+    event = last_state(run_dir)
+    return RunError(
+        f"Only a run that is over can be {deed}; {run_dir.name} is alive "
+        f"({event['state'] if event else 'queued'}). Stop it first, or let it finish."
+    )
+
+
+def _without_supervisor(run_dir: Path, event: Event | None) -> Status:
+    names = [task_event["event"] for task_event in attempt_events(run_dir)]
+    if event is not None and "finished" in names:
+        return "finished"
+    if event is not None and event["state"] == "stopping" and "stopped" in names:
+        return "stopped"
+    return "lost"

@@ -1,0 +1,113 @@
+"""The trainer's process: how it is started, and how it is brought to an end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from .directory import SCRIPT
+from .watchdog import Bounds, Watchdog
+
+
+class Trainer:
+    """The process that runs train.py, in a process group of its own.
+
+    Its log is a plain file and its only tie to the supervisor a pipe: a byte asks it to stop, and
+    the end of the pipe tells it that the supervisor is dead.
+    """
+
+    def __init__(self, run_dir: Path, interpreter: str, log: Path, kept_fds: Sequence[int]) -> None:
+        """Start it; the locks in `kept_fds` are held until it has ended too.
+
+        Raises:
+            OSError: the interpreter cannot be started.
+        """
+        self.note: str | None = None
+        """What was done to end it, where it did not end by itself."""
+        self._stop_asked_at: float | None = None
+        self._terminated_at: float | None = None
+        self._ended_at: float | None = None
+        read_end, write_end = os.pipe()
+        self._stop_pipe = write_end
+        try:
+            with log.open("ab") as output:
+                self.process = subprocess.Popen(
+                    [interpreter, "-u", SCRIPT, "--run-dir", str(run_dir)],
+                    cwd=run_dir,
+                    env=_environment(read_end),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=(read_end, *kept_fds),
+                    process_group=0,
+                )
+        except OSError:
+            os.close(write_end)
+            raise
+        finally:
+            os.close(read_end)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was asked to stop."""
+        return self._stop_asked_at is not None
+
+    def ask_to_stop(self, now: float) -> None:
+        """Ask it to finish the call under way, save and end."""
+        self._stop_asked_at = now
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._stop_pipe, b"s")
+
+    def press(self, now: float, bounds: Bounds, dog: Watchdog) -> None:
+        """End it by signals where it has had its time to end by itself."""
+        if self._ended_at is None and any(
+            event["event"] in ("finished", "stopped") for event in dog.events
+        ):
+            self._ended_at = now
+        if self._terminated_at is not None:
+            if now - self._terminated_at > bounds.kill_grace_seconds:
+                self.kill_group()
+            return
+        if self._ended_at is not None:
+            if now - self._ended_at > bounds.exit_grace_seconds:
+                self._terminate(
+                    now,
+                    "Its process did not end within "
+                    f"{bounds.exit_grace_seconds:g} s of its last event and was ended.",
+                )
+        elif self._stop_asked_at is not None:
+            grace = bounds.stop_grace_seconds * (10 if dog.phase == "saving" else 1)
+            if now - self._stop_asked_at > grace:
+                self._terminate(
+                    now,
+                    f"It did not stop within {grace:g} s and was ended; a resume does again the "
+                    "steps since its last checkpoint.",
+                )
+
+    def kill_group(self) -> None:
+        """Kill it and every process it left in its group."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Let go of the pipe, once it has ended."""
+        os.close(self._stop_pipe)
+
+    def _terminate(self, now: float, note: str) -> None:
+        self.note = note
+        self._terminated_at = now
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGTERM)
+
+
+def _environment(stop_fd: int) -> dict[str, str]:
+    environment = dict(os.environ)
+    # A notebook's MPLBACKEND names a module that the run's interpreter may not have.
+    if environment.get("MPLBACKEND", "").startswith("module://"):
+        del environment["MPLBACKEND"]
+    environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+    return environment | {"PYTHONUNBUFFERED": "1", "WORKBENCH_STOP_FD": str(stop_fd)}

@@ -1,0 +1,127 @@
+"""What a task is doing, told from what it writes: its phase, and whether it has fallen silent."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import statistics
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from .events import Event, EventTail
+
+Phase = Literal["starting", "tracing", "training", "testing", "saving"]
+PHASE_AFTER: dict[str, Phase] = {
+    "start": "tracing",
+    "test": "testing",
+    "epoch": "training",
+    "saving": "saving",
+    "checkpoint": "training",
+    "checkpoint_failed": "training",
+    "finished": "saving",
+    "stopped": "saving",
+}
+CALL_ROW = struct.Struct("<4d")
+CALLS_JUDGED = 101
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How long the supervisor waits for what, in seconds."""
+
+    poll_seconds: float = 0.2
+    stop_grace_seconds: float = 60.0
+    """From the request to stop until SIGTERM; a checkpoint being written may take ten times it."""
+    kill_grace_seconds: float = 5.0
+    """From SIGTERM to SIGKILL."""
+    exit_grace_seconds: float = 60.0
+    """From the trainer's last event, finished or stopped, until its process is ended."""
+    stall_floor_seconds: float = 15.0
+    stall_factor: float = 10.0
+    """A task stalls when it is silent for this many median calls, and at least the floor."""
+
+
+class Watchdog:
+    """Watches one attempt of one task. Time is handed in, in seconds of a monotonic clock.
+
+    It alarms in training only: imports, traces, test passes and saves take the time they take.
+    """
+
+    def __init__(self, task_dir: Path, bounds: Bounds, total_steps: int, now: float) -> None:
+        self.phase: Phase = "starting"
+        self.events: list[Event] = []
+        self.recorded = False
+        """Whether this attempt has recorded a call."""
+        self.silent_seconds = 0.0
+        self.limit_seconds = bounds.stall_floor_seconds
+        self._task_dir = task_dir
+        self._bounds = bounds
+        self._total_steps = total_steps
+        self._tail = EventTail(task_dir / "events.jsonl", skip_present=True)
+        self._calls = self._newest_calls()
+        self._heard_at = now
+        self._stalled = False
+
+    def look(self, now: float) -> str | None:
+        """Read what is new; return `stalled` or `recovered` where that has just come about."""
+        news = self._tail.poll()
+        calls = self._newest_calls()
+        grown = calls != self._calls
+        self._calls = calls
+        self.events += news
+        for event in news:
+            self.phase = self._phase_after(event)
+        if grown:
+            self.recorded = True
+            if not news and self.phase in ("tracing", "testing"):
+                self.phase = "training"
+        if news or grown:
+            self._heard_at = now
+        self.silent_seconds = now - self._heard_at
+        return self._change()
+
+    def _phase_after(self, event: Event) -> Phase:
+        phase = PHASE_AFTER.get(event["event"], self.phase)
+        ended = phase == "training" and self._total_steps <= event.get("step", 0)
+        return "saving" if ended else phase
+
+    def _change(self) -> str | None:
+        if self._stalled and self.silent_seconds == 0.0:
+            self._stalled = False
+            return "recovered"
+        if self._stalled or self.phase != "training" or not self.recorded:
+            return None
+        if self.silent_seconds < self._bounds.stall_floor_seconds:
+            return None
+        self.limit_seconds = self._limit()
+        self._stalled = self.silent_seconds >= self.limit_seconds
+        return "stalled" if self._stalled else None
+
+    def _limit(self) -> float:
+        calls = recent_calls(self._task_dir / self._calls[0])
+        seconds = [seconds for _, _, _, seconds in calls]
+        median = statistics.median(seconds) if seconds else 0.0
+        return max(self._bounds.stall_floor_seconds, self._bounds.stall_factor * median)
+
+    def _newest_calls(self) -> tuple[str, int]:
+        """Return name and size of the newest segment's calls; they change when a call ends."""
+        with contextlib.suppress(OSError), os.scandir(self._task_dir) as entries:
+            files = [entry for entry in entries if entry.name.endswith(".calls")]
+            newest = max(files, key=lambda entry: entry.name, default=None)
+            return (newest.name, newest.stat().st_size) if newest else ("", 0)
+        return ("", 0)
+
+
+def recent_calls(path: Path) -> list[tuple[float, float, float, float]]:
+    """Return the newest calls of a segment: first step, steps, start (unix seconds), seconds."""
+    try:
+        with path.open("rb") as file:
+            rows = os.fstat(file.fileno()).st_size // CALL_ROW.size
+            file.seek(max(0, rows - CALLS_JUDGED) * CALL_ROW.size)
+            content = file.read(min(rows, CALLS_JUDGED) * CALL_ROW.size)
+    except OSError:
+        return []
+    whole = content[: len(content) // CALL_ROW.size * CALL_ROW.size]
+    return [(a, b, c, d) for a, b, c, d in CALL_ROW.iter_unpack(whole)]
