@@ -1,0 +1,266 @@
+"""The tables: what can be chosen, what each choice needs, and the words shown beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .config import RunConfig
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One value of a field: how it is called, what it means, and why it cannot be had if so."""
+
+    label: str
+    help: str
+    reason: str = ""
+
+    @property
+    def available(self) -> bool:
+        """Whether it can be chosen in this release."""
+        return not self.reason
+
+
+@dataclass(frozen=True)
+class Strategy(Choice):
+    """A `tf.distribute` strategy; `source` is its file under `engine/strategies`."""
+
+    source: str = ""
+    mirrors: bool = False
+    """Whether it makes a replica on each of several devices of one process."""
+
+
+@dataclass(frozen=True)
+class Loop(Choice):
+    """What drives training; `source` names its files under `engine/steps` and `engine/mains`."""
+
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Data(Choice):
+    """A data set; `source` and `counting` are files under `engine/data`."""
+
+    source: str = ""
+    counting: str = ""
+    model: str = ""
+    """The model it is usually trained with."""
+    train_examples: int | None = None
+    test_examples: int | None = None
+    files: tuple[str, ...] = ()
+    """Files that a folder given for it must hold."""
+
+
+@dataclass(frozen=True)
+class Model(Choice):
+    """A model; `source` is its file under `engine/models`, `data` the sets that it can take."""
+
+    source: str = ""
+    data: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CrossDeviceOps(Choice):
+    """How gradients are summed; `expression` is what the script writes."""
+
+    expression: str = "None"
+
+
+@dataclass(frozen=True)
+class Preset(Choice):
+    """A whole lesson, ready to train."""
+
+    config: RunConfig = field(default_factory=RunConfig)
+
+
+_LATER = "not in this release yet"
+
+STRATEGIES: Mapping[str, Strategy] = {
+    "mirrored": Strategy(
+        "Mirrored",
+        "A copy of the model on each device of this machine; gradients are summed every step.",
+        source="mirrored",
+        mirrors=True,
+    ),
+    "one_device": Strategy(
+        "OneDevice", "Everything on one chosen device: the yardstick.", source="one_device"
+    ),
+    "default": Strategy(
+        "Default", "No distribution; TensorFlow places each operation.", source="default"
+    ),
+    "central_storage": Strategy(
+        "CentralStorage",
+        "Variables on the host, computation on every device.",
+        f"CentralStorage is {_LATER}",
+    ),
+    "multi_worker_mirrored": Strategy(
+        "MultiWorkerMirrored",
+        "Mirrored over several processes or machines.",
+        f"MultiWorkerMirrored is {_LATER}",
+    ),
+    "parameter_server": Strategy(
+        "ParameterServer",
+        "Workers train on their own; parameter servers hold the variables.",
+        f"ParameterServer is {_LATER}",
+    ),
+    "tpu": Strategy("TPU", "Replicas on the cores of a TPU.", f"TPU is {_LATER}"),
+}
+
+LOOPS: Mapping[str, Loop] = {
+    "custom": Loop(
+        "Custom loop",
+        "A training loop written out: the lesson, and the fastest for small models.",
+        source="custom",
+    ),
+    "fit": Loop(
+        "Keras fit",
+        "model.fit drives; the model's own train_step and compiled loss run.",
+        source="fit",
+    ),
+}
+
+DATA: Mapping[str, Data] = {
+    "synthetic": Data(
+        "Synthetic",
+        "Random features with a noisy linear rule for the label; nothing to download.",
+        source="synthetic",
+        counting="counting_binary",
+        model="mlp",
+    ),
+    "fashion_mnist": Data(
+        "Fashion-MNIST",
+        "60,000 images of clothes to train on, 10,000 to test on, 28 x 28 grey, ten classes.",
+        source="fashion_mnist",
+        counting="counting_classes",
+        model="cnn",
+        train_examples=60_000,
+        test_examples=10_000,
+        files=tuple(
+            f"{part}-{kind}-ubyte.gz"
+            for part in ("train", "t10k")
+            for kind in ("images-idx3", "labels-idx1")
+        ),
+    ),
+}
+
+MODELS: Mapping[str, Model] = {
+    "mlp": Model(
+        "MLP 16-8-1",
+        "Two hidden layers and a probability: small enough to see the cost of distribution.",
+        source="mlp",
+        data=("synthetic",),
+    ),
+    "dense": Model(
+        "Dense 784-128-10",
+        "One hidden layer over the flattened image.",
+        source="dense",
+        data=("fashion_mnist",),
+    ),
+    "cnn": Model(
+        "CNN 32-64",
+        "Two convolutions and two dense layers, L2 on every kernel.",
+        source="cnn",
+        data=("fashion_mnist",),
+    ),
+}
+
+CROSS_DEVICE_OPS: Mapping[str, CrossDeviceOps] = {
+    "default": CrossDeviceOps(
+        "TensorFlow's default", "Collective all-reduce: NCCL between GPUs of one machine."
+    ),
+    "nccl": CrossDeviceOps(
+        "NCCL",
+        "NVIDIA's all-reduce; needs real GPUs.",
+        expression="tf.distribute.NcclAllReduce()",
+    ),
+    "hierarchical_copy": CrossDeviceOps(
+        "HierarchicalCopy",
+        "Reduces within groups of devices first; a way around NCCL that hangs.",
+        expression="tf.distribute.HierarchicalCopyAllReduce()",
+    ),
+    "reduction_to_one_device": CrossDeviceOps(
+        "ReductionToOneDevice",
+        "Copies to one device, sums there, copies back; works everywhere.",
+        expression="tf.distribute.ReductionToOneDevice()",
+    ),
+}
+
+OPTIMIZERS: Mapping[str, Choice] = {
+    "adam": Choice("Adam", "Adaptive moments; a good first choice at 0.001."),
+    "sgd": Choice("SGD", "Plain stochastic gradient descent."),
+    "momentum": Choice("SGD with momentum", "SGD that keeps nine tenths of its last update."),
+}
+
+PIPELINES: Mapping[str, Choice] = {
+    "usual": Choice(
+        "Usual", "One global batch at a time, dealt out by experimental_distribute_dataset."
+    ),
+    "indexed": Choice(
+        "Indexed and stacked",
+        "Each replica takes its rows by number, the batches of many steps at once: the same "
+        "batches, sooner where the model is small.",
+    ),
+}
+
+LAST_BATCH: Mapping[str, Choice] = {
+    "drop": Choice("Drop", "Leave out the examples of an epoch that do not fill a global batch."),
+    "keep": Choice("Keep", "Train on them as a shorter batch (usual pipeline)."),
+    "repeat": Choice("Repeat", "Fill the last batch with examples of the next shuffle."),
+}
+
+LEARNING_RATE_SCALINGS: Mapping[str, Choice] = {
+    "none": Choice("As given", "The learning rate as it stands, however many replicas."),
+    "linear": Choice("Linear", "Times the replicas, as the global batch grows with them."),
+    "square_root": Choice("Square root", "Times the square root of the replicas."),
+}
+
+PRESETS: Mapping[str, Preset] = {
+    "mlp_synthetic": Preset(
+        "MLP on synthetic data",
+        "The first lesson: 64 a replica, 5 epochs, seconds to train.",
+        config=RunConfig(data="synthetic", model="mlp", per_replica_batch_size=64, epochs=5),
+    ),
+    "dense_fashion_mnist": Preset(
+        "Dense network on Fashion-MNIST",
+        "784-128-10, 64 a replica, 5 epochs.",
+        config=RunConfig(data="fashion_mnist", model="dense", per_replica_batch_size=64, epochs=5),
+    ),
+    "cnn_fashion_mnist": Preset(
+        "CNN on Fashion-MNIST",
+        "Two convolutions, 16 a replica, 10 epochs.",
+        config=RunConfig(data="fashion_mnist", model="cnn", per_replica_batch_size=16, epochs=10),
+    ),
+}
+
+FIELD_HELP: Mapping[str, str] = {
+    "name": "What lists of runs call it.",
+    "strategy": "Which tf.distribute strategy deals the work out.",
+    "loop": "Who drives training: Keras fit, or a loop written out in the script.",
+    "data": "What to train on.",
+    "model": "A model of the catalogue, or your own as module:function or file.py:function; the "
+    "function returns a built Keras model compiled with its loss.",
+    "devices": "Which devices take part, such as GPU:0,GPU:1. Empty: every GPU, else the CPU.",
+    "replicas": "Copies that train in step. More than one on a CPU, or on one GPU, are virtual.",
+    "cross_device_ops": "How gradients are summed across replicas.",
+    "gpu_memory": "growth: take memory as needed; all: all at once; a number: MiB a replica.",
+    "per_replica_batch_size": "Examples that each replica takes in a step.",
+    "global_batch_size": "Examples of all replicas in a step: per-replica size times replicas.",
+    "last_batch": "What becomes of an epoch's last examples that do not fill a global batch.",
+    "pipeline": "How batches reach the replicas; both give the same batches.",
+    "epochs": "Passes through the training data; a test pass and a checkpoint follow each.",
+    "steps_per_epoch": "Steps in an epoch. Empty: the whole data once; more repeats the data.",
+    "optimizer": "How gradients become updates.",
+    "learning_rate": "Size of the updates, before scaling.",
+    "learning_rate_scaling": "How the learning rate grows with the replicas.",
+    "clip_norm": "Largest norm of the gradient summed over replicas (custom loop). Empty: any.",
+    "steps_per_call": "Steps in one graph call. Empty: found while training; 1 helps debugging.",
+    "eager": "Run without graphs, to debug: slow, but print and breakpoints work.",
+    "seed": "Decides data, first weights and order; the same seed gives the same losses.",
+    "data_dir": "A folder with the data's files. Empty: the usual places, then a download.",
+    "synthetic_examples": "Examples to train on; a fifth as many are made to test on.",
+    "synthetic_features": "Numbers in each example.",
+    "synthetic_noise": "Standard deviation of the noise on the rule that labels.",
+    "interpreter": "The Python that trains. Empty: this one.",
+    "start_now": "Start although another run holds the device, instead of waiting for it.",
+}

@@ -1,0 +1,63 @@
+"""The constants a script opens with: a value from the plan and a comment for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .. import catalog
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+
+def constants(plan: Plan, used: frozenset[str]) -> str:
+    """Return a line for each constant that the script uses, in reading order."""
+    return "\n".join(
+        f"{name} = {value}  # {comment}" if comment else f"{name} = {value}"
+        for name, value, comment in _all(plan)
+        if name in used
+    )
+
+
+def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    each, replicas = plan.per_replica_batch_size, plan.num_replicas_in_sync
+    yield "SEED", repr(plan.config.seed), "decides data, first weights and the order of examples"
+    yield from _device_constants(plan)
+    yield "NUM_TRAIN_EXAMPLES", f"{plan.num_train_examples:_}", ""
+    yield "NUM_TEST_EXAMPLES", f"{plan.num_test_examples:_}", ""
+    yield "NUM_FEATURES", repr(plan.config.synthetic_features), ""
+    yield "NOISE", repr(plan.config.synthetic_noise), "standard deviation, added to the score"
+    yield "DATA_DIR", repr(plan.config.data_dir), "None: the usual folders, then a download"
+    yield "PER_REPLICA_BATCH_SIZE", repr(each), "examples that each replica takes in a step"
+    yield "GLOBAL_BATCH_SIZE", repr(plan.global_batch_size), f"{each} x {replicas} replicas"
+    yield "EPOCHS", repr(plan.epochs), ""
+    yield "STEPS_PER_EPOCH", repr(plan.steps_per_epoch), _after_semicolon(plan.arithmetic)
+    test_steps = -(-plan.num_test_examples // plan.global_batch_size)
+    yield "TEST_STEPS", repr(test_steps), "every test example once"
+    yield "LEARNING_RATE", repr(plan.learning_rate), _scaling(plan)
+    yield "CLIP_NORM", repr(plan.config.clip_norm), "of the gradient summed over the replicas"
+    yield "STEPS_PER_STACK", repr(plan.steps_per_stack), "batches handed over at a time"
+    yield "STEPS_PER_EXECUTION", repr(plan.max_steps_per_call), "steps between two callbacks"
+    yield "MAX_STEPS_PER_CALL", repr(plan.max_steps_per_call), "in one graph call; 1 to debug"
+    yield "RUN_EAGERLY", repr(plan.config.eager), "True runs without graphs, to debug"
+
+
+def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    yield "DEVICES", repr(plan.physical_devices), "must be on this machine"
+    yield "REPLICAS", repr(plan.num_replicas_in_sync), "virtual devices that share a real one"
+    yield "GPU_MEMORY", repr(plan.gpu_memory), "growth, all, or MiB a replica"
+    operations = catalog.CROSS_DEVICE_OPS[plan.cross_device_ops]
+    yield "CROSS_DEVICE_OPS", operations.expression, "how gradients are summed; None: by default"
+
+
+def _scaling(plan: Plan) -> str:
+    name, base = plan.config.learning_rate_scaling, plan.config.learning_rate
+    if name == "none":
+        return ""
+    factor = "x" if name == "linear" else "x the square root of"
+    return f"{base!r} {factor} {plan.num_replicas_in_sync} replicas"
+
+
+def _after_semicolon(arithmetic: str) -> str:
+    return arithmetic.split("; ", 1)[1]

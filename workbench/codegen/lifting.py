@@ -1,0 +1,92 @@
+"""Takes a file's functions as they are written, and its imports apart from them."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """What a file gives to a script."""
+
+    imports: tuple[ast.Import | ast.ImportFrom, ...]
+    body: str
+    """The text without imports and the file's own docstring, comments kept."""
+    names: frozenset[str]
+    """What the body defines."""
+    uses: frozenset[str]
+    """Every name that the body reads."""
+
+
+def lift(source: str) -> Lifted:
+    """Split a file's text. What stands under `if TYPE_CHECKING:` is for checkers and stays out."""
+    tree = ast.parse(source)
+    imports = tuple(node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom))
+    left_out = [
+        node
+        for number, node in enumerate(tree.body)
+        if node in imports or _is_docstring(node, number) or _is_for_checkers(node)
+    ]
+    dropped = {line for node in left_out for line in range(node.lineno, _end(node) + 1)}
+    kept = [
+        line for number, line in enumerate(source.splitlines(), start=1) if number not in dropped
+    ]
+    rest = [node for node in tree.body if node not in left_out]
+    reads = {inner.id for node in rest for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    names = frozenset(name for node in rest for name in _defined(node))
+    return Lifted(imports, "\n".join(kept).strip(), names, frozenset(reads))
+
+
+def merge_imports(parts: Iterable[Lifted]) -> str:
+    """Return all imports once, sorted as isort does: the standard library, then the others."""
+    modules: set[str] = set()
+    members: dict[str, set[str]] = defaultdict(set)
+    for node in (node for part in parts for node in part.imports):
+        for alias in node.names:
+            text = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+            if isinstance(node, ast.Import):
+                modules.add(text)
+            elif text != "TYPE_CHECKING":
+                members[node.module or ""].add(text)
+    groups: dict[int, list[str]] = {0: [], 1: [], 2: []}
+    for module in sorted(modules):
+        groups[_group(module)].append(f"import {module}")
+    for module in sorted(members):
+        names = ", ".join(sorted(members[module], key=_isort_key))
+        groups[_group(module)].append(f"from {module} import {names}")
+    return "\n\n".join("\n".join(lines) for lines in groups.values() if lines)
+
+
+def _group(module: str) -> int:
+    root = module.split(" ", maxsplit=1)[0].split(".", maxsplit=1)[0]
+    return 0 if root == "__future__" else 1 if root in sys.stdlib_module_names else 2
+
+
+def _isort_key(name: str) -> tuple[int, str]:
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
+
+
+def _is_docstring(node: ast.stmt, number: int) -> bool:
+    return number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _is_for_checkers(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def _end(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _defined(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [node.name]
+    return [
+        inner.id
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
+    ]

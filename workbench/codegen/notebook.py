@@ -1,0 +1,41 @@
+"""The same functions in the cells of a notebook."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from .script import MARKER, sections
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+
+def render_notebook(plan: Plan) -> str:
+    """Return a notebook (nbformat 4.5) whose code cells, joined, are the script's functions."""
+    title, imports, numbers, bodies, recorder = sections(plan)
+    heading = f"# {title.strip(chr(34)).rstrip('.')}\n\nRun all cells to train."
+    code = [imports, numbers, *bodies, f"{MARKER}\n{recorder}", "main()"]
+    cells = [
+        _cell("markdown", heading, 0),
+        *(_cell("code", text, n) for n, text in enumerate(code, 1)),
+    ]
+    document = {
+        "cells": cells,
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _cell(kind: str, text: str, number: int) -> dict[str, Any]:
+    cell: dict[str, Any] = {
+        "cell_type": kind,
+        "id": f"cell-{number:02d}",
+        "metadata": {},
+        "source": text.splitlines(keepends=True),
+    }
+    return cell if kind == "markdown" else {**cell, "execution_count": None, "outputs": []}

@@ -1,0 +1,25 @@
+"""The constants a script may open with, declared for the type checker."""
+
+from typing import Any
+
+SEED: int
+EPOCHS: int
+STEPS_PER_EPOCH: int
+PER_REPLICA_BATCH_SIZE: int
+GLOBAL_BATCH_SIZE: int
+TEST_STEPS: int
+STEPS_PER_STACK: int
+STEPS_PER_EXECUTION: int
+MAX_STEPS_PER_CALL: int
+RUN_EAGERLY: bool
+LEARNING_RATE: float
+CLIP_NORM: float
+DEVICES: tuple[str, ...]
+REPLICAS: int
+GPU_MEMORY: int | str
+CROSS_DEVICE_OPS: Any
+NUM_TRAIN_EXAMPLES: int
+NUM_TEST_EXAMPLES: int
+NUM_FEATURES: int
+NOISE: float
+DATA_DIR: str | None

@@ -1,0 +1,24 @@
+from collections.abc import Callable
+
+import tensorflow as tf
+
+
+def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
+    """Return, for each kind of step, a graph function that runs many of them in one call.
+
+    It gives an array [step, replica, 3] of what every replica gave in every step.
+    """
+
+    def in_graph(step: Callable) -> Callable:
+        @tf.function
+        def run(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
+            rows = tf.TensorArray(tf.float32, size=count)
+            for number in tf.range(count):
+                values = strategy.run(step, args=(next(iterator),))
+                row = tf.stack(strategy.experimental_local_results(values))
+                rows = rows.write(number, row)
+            return rows.stack()
+
+        return run
+
+    return [in_graph(step) for step in steps]

@@ -1,0 +1,32 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import EPOCHS, RUN_EAGERLY, SEED, STEPS_PER_EPOCH, TEST_STEPS
+    from ..devices.cpu import open_devices
+    from ..loops.usual import make_loops
+    from ..models.mlp import make_model
+    from ..optimizers.adam import make_optimizer
+    from ..pipelines.usual import make_data
+    from ..recorder import Recorder
+    from ..steps.custom import make_steps
+    from ..strategies.mirrored import make_strategy
+
+
+def main() -> None:
+    """Train with a loop of our own, from the first step or from the last checkpoint."""
+    strategy = make_strategy(open_devices())
+    tf.keras.utils.set_random_seed(SEED)
+    tf.config.run_functions_eagerly(RUN_EAGERLY)
+    with strategy.scope():
+        model = make_model()
+        model.compile(optimizer=make_optimizer(), loss=model.loss)
+        model.optimizer.build(model.trainable_variables)
+    recorder = Recorder(model)
+    train_data, test_data = map(iter, make_data(strategy, recorder.step))
+    train_steps, test_steps = make_loops(strategy, *make_steps(model))
+    for epoch in range(recorder.epoch, EPOCHS):
+        recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)
+        recorder.test(test_steps, test_data, TEST_STEPS)
+    recorder.finish()

@@ -1,0 +1,20 @@
+import tensorflow as tf
+
+
+def make_model() -> tf.keras.Model:
+    """Two convolutions and two dense layers, every kernel with L2; a logit a class."""
+    options = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input([28, 28, 1]),
+            tf.keras.layers.Conv2D(32, 3, activation="relu", **options),
+            tf.keras.layers.MaxPooling2D(),
+            tf.keras.layers.Conv2D(64, 3, activation="relu", **options),
+            tf.keras.layers.MaxPooling2D(),
+            tf.keras.layers.Flatten(),
+            tf.keras.layers.Dense(64, activation="relu", **options),
+            tf.keras.layers.Dense(10, **options),
+        ]
+    )
+    model.compile(loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    return model

@@ -1,0 +1,20 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import NUM_FEATURES
+
+
+def make_model() -> tf.keras.Model:
+    """A multilayer perceptron 16-8-1 that answers with a probability."""
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input([NUM_FEATURES]),
+            tf.keras.layers.Dense(16, activation="relu"),
+            tf.keras.layers.Dense(8, activation="relu"),
+            tf.keras.layers.Dense(1, activation="sigmoid"),
+        ]
+    )
+    model.compile(loss=tf.keras.losses.BinaryCrossentropy())
+    return model

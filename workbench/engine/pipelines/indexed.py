@@ -1,0 +1,50 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import (
+        GLOBAL_BATCH_SIZE,
+        PER_REPLICA_BATCH_SIZE,
+        STEPS_PER_EPOCH,
+        STEPS_PER_STACK,
+    )
+    from ..data.synthetic import load_arrays, prepare
+    from ..orders.repeat import shuffled_rows
+
+
+def make_data(
+    strategy: tf.distribute.Strategy, start_step: int
+) -> tuple[tf.distribute.DistributedDataset, ...]:
+    """Return the training batches from a step on, and the test batches over and over.
+
+    Each element holds the batches of STEPS_PER_STACK steps for one replica, stacked; an epoch's
+    last stack may hold more than the epoch has steps, which the loop leaves out.
+    """
+    (features, labels), test = load_arrays()
+    features, labels = tf.constant(features), tf.constant(labels)
+    stacks_per_epoch = -(-STEPS_PER_EPOCH // STEPS_PER_STACK)
+    replicas = strategy.num_replicas_in_sync
+
+    def stack_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        first = number % stacks_per_epoch * STEPS_PER_STACK * GLOBAL_BATCH_SIZE
+        count = STEPS_PER_STACK * GLOBAL_BATCH_SIZE
+        rows = shuffled_rows(number // stacks_per_epoch, first, count)
+        rows = tf.reshape(rows, [STEPS_PER_STACK, replicas, PER_REPLICA_BATCH_SIZE])
+        rows = tf.reshape(tf.transpose(rows, [1, 0, 2]), [-1])
+        batch = prepare(tf.gather(features, rows), tf.gather(labels, rows))
+        shape = [replicas, STEPS_PER_STACK, PER_REPLICA_BATCH_SIZE]
+        return tuple(tf.reshape(part, shape + part.shape[1:]) for part in batch)
+
+    def train(_: tf.distribute.InputContext) -> tf.data.Dataset:
+        epoch, step = divmod(start_step, STEPS_PER_EPOCH)
+        first = epoch * stacks_per_epoch + step // STEPS_PER_STACK
+        stacks = tf.data.Dataset.counter(first)
+        return stacks.map(stack_at, tf.data.AUTOTUNE).unbatch().prefetch(2 * replicas)
+
+    tests = tf.data.Dataset.from_tensor_slices(test).batch(GLOBAL_BATCH_SIZE)
+    tests = tests.map(prepare).repeat().prefetch(tf.data.AUTOTUNE)
+    return (
+        strategy.distribute_datasets_from_function(train),
+        strategy.experimental_distribute_dataset(tests),
+    )

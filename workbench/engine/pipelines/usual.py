@@ -1,0 +1,33 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import GLOBAL_BATCH_SIZE, STEPS_PER_EPOCH
+    from ..data.synthetic import load_arrays, prepare
+    from ..orders.drop import shuffled_rows
+
+
+def make_data(
+    strategy: tf.distribute.Strategy, start_step: int
+) -> tuple[tf.distribute.DistributedDataset, ...]:
+    """Return the training batches from a step on, and the test batches over and over.
+
+    The strategy deals each global batch out to its replicas.
+    """
+    (features, labels), test = load_arrays()
+    features, labels = tf.constant(features), tf.constant(labels)
+
+    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
+        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
+        return prepare(tf.gather(features, rows), tf.gather(labels, rows))
+
+    train = tf.data.Dataset.counter(start_step)
+    train = train.map(batch_at, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+    tests = tf.data.Dataset.from_tensor_slices(test).batch(GLOBAL_BATCH_SIZE)
+    tests = tests.map(prepare).repeat().prefetch(tf.data.AUTOTUNE)
+    return (
+        strategy.experimental_distribute_dataset(train),
+        strategy.experimental_distribute_dataset(tests),
+    )

@@ -1,0 +1,6 @@
+"""`RunConfig` + `Devices` -> `Plan`, every number resolved; or a `PlanError` with all problems."""
+
+from .plan import Plan, make_plan
+from .problems import PlanError, Problem
+
+__all__ = ["Plan", "PlanError", "Problem", "make_plan"]

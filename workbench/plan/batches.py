@@ -1,0 +1,122 @@
+"""Batch sizes, steps, and what becomes of the examples that fill no batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .problems import Findings
+
+if TYPE_CHECKING:
+    from ..catalog import Data
+    from ..config import RunConfig
+
+DEFAULT_PER_REPLICA_BATCH_SIZE = 64
+
+
+@dataclass(frozen=True)
+class Batches:
+    """Batch sizes in examples."""
+
+    per_replica: int
+    replicas: int
+
+    @property
+    def in_all(self) -> int:
+        """The global batch size."""
+        return self.per_replica * self.replicas
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One pass: examples, steps and what is left over."""
+
+    train_examples: int
+    test_examples: int
+    steps: int
+    leftover: int
+    last_batch: str
+    arithmetic: str
+
+
+def plan_batches(findings: Findings, config: RunConfig, replicas: int) -> Batches | None:
+    """Link the two batch sizes, or note why they do not fit."""
+    each, in_all = config.per_replica_batch_size, config.global_batch_size
+    if replicas < 1:
+        return None
+    for name, value in (("per_replica_batch_size", each), ("global_batch_size", in_all)):
+        if value is not None and not findings.positive(name, value, 64):
+            return None
+    if each is not None and in_all is not None and each * replicas != in_all:
+        rule = f"per-replica batch size x {replicas} replicas = global batch size"
+        fix = f"Set global_batch_size to {each * replicas}, or give only one of the two."
+        findings.add("global_batch_size", rule, f"{each} and {in_all}", fix)
+        return None
+    if each is None and in_all is not None:
+        return _from_global(findings, in_all, replicas)
+    return Batches(each if each is not None else DEFAULT_PER_REPLICA_BATCH_SIZE, replicas)
+
+
+def _from_global(findings: Findings, in_all: int, replicas: int) -> Batches | None:
+    if in_all % replicas == 0:
+        return Batches(in_all // replicas, replicas)
+    below, above = in_all // replicas * replicas, (in_all // replicas + 1) * replicas
+    nearest = f"{below} or {above}" if below else str(above)
+    rule = f"a multiple of the {replicas} replicas"
+    findings.add("global_batch_size", rule, in_all, f"Set it to {nearest}.")
+    return None
+
+
+def plan_epoch(findings: Findings, config: RunConfig, data: Data, batches: Batches) -> Epoch | None:
+    """Count an epoch's steps, or note why there are none."""
+    train = data.train_examples or config.synthetic_examples
+    test = data.test_examples or max(1, config.synthetic_examples // 5)
+    if train < 1:
+        return None
+    steps, last_batch = config.steps_per_epoch, config.last_batch
+    full, leftover = divmod(train, batches.in_all)
+    if batches.in_all > train and last_batch == "drop" and steps is None:
+        rule = f"at most the {train:,} examples there are, as the last batch is dropped"
+        fix = f"Set it to {train // batches.replicas * batches.replicas} or less, or keep it."
+        findings.add("global_batch_size", rule, batches.in_all, fix)
+        return None
+    if steps is None:
+        steps = full + bool(leftover and last_batch != "drop")
+    elif not findings.positive("steps_per_epoch", steps, full or 1):
+        return None
+    elif steps > full + bool(leftover and last_batch == "keep"):
+        last_batch = "repeat"
+    if steps <= full:
+        last_batch = "drop"
+    _check_kept(findings, config, batches, leftover, last_batch)
+    words = _arithmetic(batches, train, steps, leftover, last_batch)
+    return Epoch(train, test, steps, train - min(steps, full) * batches.in_all, last_batch, words)
+
+
+def _check_kept(
+    findings: Findings, config: RunConfig, batches: Batches, leftover: int, last_batch: str
+) -> None:
+    if last_batch != "keep":
+        return
+    if config.pipeline == "indexed":
+        rule = "drop or repeat with the indexed pipeline, which deals out full batches"
+        findings.add("last_batch", rule, "keep", "Choose drop or repeat, or the usual pipeline.")
+    if leftover < batches.replicas:
+        rule = f"a last batch with an example for each of the {batches.replicas} replicas"
+        got = f"{leftover} examples left"
+        findings.add("last_batch", rule, got, "Choose drop or repeat, or another batch size.")
+
+
+def _arithmetic(batches: Batches, train: int, steps: int, leftover: int, last_batch: str) -> str:
+    sizes = f"{batches.per_replica} a replica x {batches.replicas} = {batches.in_all} in all"
+    many = f"{train:,} examples, {steps:,} step{'s' * (steps != 1)} an epoch"
+    unused = train - steps * batches.in_all
+    if last_batch == "keep":
+        end = f"the last step takes the {leftover} left"
+    elif last_batch == "repeat":
+        end = f"{-unused:,} examples are taken again" if unused else "every example once"
+    elif unused > 0:
+        end = f"{unused:,} examples left out"
+    else:
+        end = "every example once"
+    return f"{sizes}; {many}; {end}"

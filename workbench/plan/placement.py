@@ -1,0 +1,143 @@
+"""Which devices take part, and how many replicas run on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .problems import Findings
+
+if TYPE_CHECKING:
+    from ..catalog import Strategy
+    from ..config import RunConfig
+    from ..devices import Devices
+
+VIRTUAL_GPU_SHARE = 0.9
+"""Part of a GPU's memory split among virtual replicas; the rest is for CUDA itself."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Replicas on devices."""
+
+    physical: tuple[str, ...]
+    replicas: int
+    gpu_memory: str | int
+    cross_device_ops: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """`CPU` or `GPU`."""
+        return self.physical[0].split(":")[0]
+
+    @property
+    def virtual(self) -> bool:
+        """Whether replicas share a physical device."""
+        return self.replicas > len(self.physical)
+
+    @property
+    def logical(self) -> tuple[str, ...]:
+        """A device name for each replica, counted from 0 as TensorFlow will."""
+        return tuple(f"{self.kind}:{number}" for number in range(self.replicas))
+
+
+def place(
+    findings: Findings, config: RunConfig, devices: Devices, strategy: Strategy | None
+) -> Placement | None:
+    """Choose devices and replicas, or note why that cannot be done."""
+    chosen = _chosen_devices(findings, config, devices)
+    if not chosen or strategy is None:
+        return None
+    if not strategy.mirrors:
+        _check_single(findings, config, chosen)
+        chosen, replicas = chosen[:1], 1
+    else:
+        replicas = config.replicas if config.replicas is not None else max(2, len(chosen))
+        _check_replicas(findings, replicas, chosen)
+        chosen = chosen[: max(replicas, 1)]
+    virtual = replicas > len(chosen)
+    memory = _gpu_memory(findings, config, devices, chosen, replicas)
+    operations, notes = _cross_device_ops(findings, config, chosen, virtual, replicas)
+    return Placement(chosen, replicas, memory, operations, notes)
+
+
+def _chosen_devices(
+    findings: Findings, config: RunConfig, devices: Devices
+) -> tuple[str, ...] | None:
+    gpus = tuple(gpu.name for gpu in devices.gpus)
+    chosen = config.devices or gpus or ("CPU:0",)
+    known = (*gpus, "CPU:0")
+    unknown = [name for name in chosen if name not in known]
+    if unknown:
+        rule = f"devices of this machine ({', '.join(known)})"
+        findings.add("devices", rule, ", ".join(unknown), f"Choose {', '.join(gpus or known)}.")
+        return None
+    if len(set(chosen)) < len(chosen):
+        fix = f"Name each once: {', '.join(dict.fromkeys(chosen))}."
+        findings.add("devices", "each device at most once", ", ".join(chosen), fix)
+        return None
+    if len({name.split(":")[0] for name in chosen}) > 1:
+        fix = f"Choose the GPUs alone: {', '.join(gpus)}."
+        findings.add("devices", "devices of one kind", ", ".join(chosen), fix)
+        return None
+    return chosen
+
+
+def _check_single(findings: Findings, config: RunConfig, chosen: tuple[str, ...]) -> None:
+    if config.replicas not in (None, 1):
+        fix = "Set replicas to 1, or choose the strategy mirrored."
+        findings.add("replicas", f"1 with the strategy {config.strategy}", config.replicas, fix)
+    if config.devices and len(chosen) > 1:
+        fix = f"Choose one, such as {chosen[0]}, or the strategy mirrored."
+        rule = f"one device with the strategy {config.strategy}"
+        findings.add("devices", rule, ", ".join(chosen), fix)
+
+
+def _check_replicas(findings: Findings, replicas: int, chosen: tuple[str, ...]) -> None:
+    if replicas < 1:
+        findings.add("replicas", "at least 1", replicas, "Set it to 2, for example.")
+    elif replicas > len(chosen) > 1:
+        rule = f"at most one replica a device, here {len(chosen)}"
+        fix = (
+            f"Set replicas to {len(chosen)}, or choose one device alone to split it into "
+            f"{replicas} virtual ones."
+        )
+        findings.add("replicas", rule, replicas, fix)
+
+
+def _gpu_memory(
+    findings: Findings,
+    config: RunConfig,
+    devices: Devices,
+    chosen: tuple[str, ...],
+    replicas: int,
+) -> str | int:
+    limit = config.gpu_memory
+    if isinstance(limit, int) and limit < 1:
+        findings.add("gpu_memory", "all, growth or MiB above 0", limit, "Set it to growth.")
+    if isinstance(limit, int) or replicas <= len(chosen) or not chosen[0].startswith("GPU"):
+        return limit
+    total = next(gpu.memory_bytes for gpu in devices.gpus if gpu.name == chosen[0])
+    if total is None:
+        rule = "MiB for each of the virtual replicas, as the memory of the GPU is not known"
+        findings.add("gpu_memory", rule, limit, "Set it to 2048, for example.")
+        return limit
+    return int(total * VIRTUAL_GPU_SHARE / replicas / 2**20)
+
+
+def _cross_device_ops(
+    findings: Findings, config: RunConfig, chosen: tuple[str, ...], virtual: bool, replicas: int
+) -> tuple[str, tuple[str, ...]]:
+    name, on_cpu = config.cross_device_ops, chosen[0].startswith("CPU")
+    if name == "nccl" and (on_cpu or virtual):
+        what = "CPU devices" if on_cpu else "virtual devices on one GPU"
+        fix = "Choose reduction_to_one_device, or real GPUs under devices."
+        findings.add("cross_device_ops", "NCCL needs real GPUs, one a replica", what, fix)
+    if name == "default" and replicas > 1 and (on_cpu or virtual):
+        note = (
+            "Gradients are summed by ReductionToOneDevice: TensorFlow's default, collective "
+            "all-reduce, fails on virtual devices in a custom loop."
+        )
+        return "reduction_to_one_device", (note,)
+    return name, ()
