@@ -2,7 +2,8 @@
 # PYTHON=/path/to/python3.13 chooses the interpreter. See CONTRIBUTING.md.
 BIN := .venv/bin
 UV := VIRTUAL_ENV=.venv $(BIN)/uv
-FRONT_END := $(shell find extension -type f -not -path '*/node_modules/*' 2>/dev/null)
+FRONT_END := $(shell find extension -type f -not -path '*/node_modules/*' \
+	-not -path '*/lib/*' -not -path '*/labextension/*')
 
 .PHONY: help lab test quick lint format install lock clean
 
@@ -27,10 +28,12 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python hatch_build.py lint
 
 format: install
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python hatch_build.py format
 
 install: .venv/installed
 
@@ -44,7 +47,7 @@ install: .venv/installed
 	$(UV) pip install --quiet -r requirements.txt
 	touch $@
 
-.venv/installed: .venv/locked pyproject.toml $(FRONT_END)
+.venv/installed: .venv/locked pyproject.toml hatch_build.py $(FRONT_END)
 	$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
@@ -54,4 +57,4 @@ lock: .venv/python
 		--output-file requirements.txt
 
 clean:
-	rm -rf .venv extension/node_modules extension/lib workbench/labextension
+	rm -rf .venv extension/node_modules extension/lib extension/labextension

@@ -1,0 +1,34 @@
+/** Which cells the workbench may run by itself. Pure: no Jupyter, no page. */
+
+/** What a cell that opens the workbench holds. */
+export const WORKBENCH_SOURCE =
+  'from workbench import Workbench\n\nWorkbench()';
+
+/** The cell tag that asks for a cell to be run when its notebook is opened by `?workbench=`. */
+export const AUTORUN_TAG = 'workbench-autorun';
+
+const HARMLESS_LINES = [
+  /^from workbench import \w+(, \w+)*$/,
+  /^(\w+ = )?Workbench\(\)$/,
+  /^\w+$/
+];
+
+/**
+ * Whether a cell asks to be run at opening and does nothing but show a workbench.
+ *
+ * An address can come from anywhere and a notebook can be a stranger's, so the tag alone must
+ * never run code: every line has to be one of the few that open a workbench.
+ */
+export function runsAtOpening(source: string, tags: unknown): boolean {
+  if (!Array.isArray(tags) || !tags.includes(AUTORUN_TAG)) {
+    return false;
+  }
+  const lines = source
+    .split('\n')
+    .map(line => line.replace(/#.*$/, '').trim())
+    .filter(line => line !== '');
+  return (
+    lines.some(line => line.endsWith('Workbench()')) &&
+    lines.every(line => HARMLESS_LINES.some(pattern => pattern.test(line)))
+  );
+}

@@ -1,0 +1,7 @@
+/** The JupyterLab plugins of the workbench. Each stands alone: where one cannot work, the others do. */
+
+import { arrivalPlugin } from './arrival.js';
+import { openPlugin } from './open.js';
+import { snapshotPlugin } from './snapshot.js';
+
+export default [openPlugin, arrivalPlugin, snapshotPlugin];

@@ -1,0 +1,77 @@
+/** Running the cells of a notebook that open a workbench. */
+
+import type { Cell, ICodeCellModel } from '@jupyterlab/cells';
+import { NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
+
+import { AUTORUN_TAG, runsAtOpening, WORKBENCH_SOURCE } from './cells.js';
+
+export const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';
+
+/** Wait until a notebook is loaded and its kernel is there to run cells. */
+export async function kernelReady(panel: NotebookPanel): Promise<void> {
+  await panel.context.ready;
+  await panel.sessionContext.ready;
+}
+
+/** Make the first cell of a new notebook open a workbench, and run it. */
+export async function fillAndRun(panel: NotebookPanel): Promise<void> {
+  await kernelReady(panel);
+  const cell = panel.content.widgets[0];
+  if (cell === undefined) {
+    return;
+  }
+  cell.model.sharedModel.setSource(WORKBENCH_SOURCE);
+  cell.model.setMetadata('tags', [AUTORUN_TAG]);
+  await run(panel, [cell]);
+}
+
+/** Run the cells that ask for it, but for those whose widget still lives in the kernel. */
+export async function runAtOpening(panel: NotebookPanel): Promise<void> {
+  await kernelReady(panel);
+  const asking = panel.content.widgets.filter(cell =>
+    runsAtOpening(
+      cell.model.sharedModel.getSource(),
+      cell.model.getMetadata('tags')
+    )
+  );
+  if (asking.length === 0) {
+    return;
+  }
+  const alive = await liveWidgets(panel);
+  const cells = asking.filter(
+    cell => !widgetsOf(cell).some(id => alive.has(id))
+  );
+  await run(panel, cells);
+}
+
+async function run(panel: NotebookPanel, cells: Cell[]): Promise<void> {
+  if (cells.length > 0) {
+    await NotebookActions.runCells(panel.content, cells, panel.sessionContext);
+  }
+}
+
+async function liveWidgets(panel: NotebookPanel): Promise<Set<string>> {
+  const kernel = panel.sessionContext.session?.kernel;
+  const reply = await kernel?.requestCommInfo({
+    target_name: 'jupyter.widget'
+  });
+  return new Set(
+    reply?.content.status === 'ok' ? Object.keys(reply.content.comms) : []
+  );
+}
+
+function widgetsOf(cell: Cell): string[] {
+  if (cell.model.type !== 'code') {
+    return [];
+  }
+  const outputs = (cell.model as ICodeCellModel).outputs;
+  const ids: string[] = [];
+  for (let index = 0; index < outputs.length; index++) {
+    const view = outputs.get(index).data[WIDGET_MIME] as
+      { model_id?: string } | undefined;
+    if (view?.model_id) {
+      ids.push(view.model_id);
+    }
+  }
+  return ids;
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { notebookOf, withoutNotebook } from '../address.js';
+import { AUTORUN_TAG, runsAtOpening, WORKBENCH_SOURCE } from '../cells.js';
+import { isGone, noteFor } from '../state.js';
+
+const TAGS = [AUTORUN_TAG];
+
+test('cells that only open a workbench run at opening', () => {
+  assert.ok(runsAtOpening(WORKBENCH_SOURCE, TAGS));
+  assert.ok(
+    runsAtOpening(
+      '# The form.\nfrom workbench import RunConfig, Workbench\n\nbench = Workbench()\nbench',
+      ['lesson', AUTORUN_TAG]
+    )
+  );
+});
+
+test('a cell without the tag, or with anything else in it, does not', () => {
+  assert.ok(!runsAtOpening(WORKBENCH_SOURCE, undefined));
+  assert.ok(!runsAtOpening(WORKBENCH_SOURCE, ['other']));
+  for (const more of [
+    'import os',
+    'print(1)',
+    '!rm -r x',
+    '%run x.py',
+    'Workbench(); f()',
+    'f()'
+  ]) {
+    assert.ok(!runsAtOpening(`${WORKBENCH_SOURCE}\n${more}`, TAGS), more);
+  }
+  assert.ok(!runsAtOpening('', TAGS));
+  assert.ok(!runsAtOpening('from os import system', TAGS));
+});
+
+test('the address names a notebook and loses only that', () => {
+  const address =
+    'http://127.0.0.1:8888/lab?token=t&workbench=a%20folder%2Fb.ipynb&reset#x';
+  assert.equal(notebookOf(address), 'a folder/b.ipynb');
+  assert.equal(notebookOf('http://127.0.0.1:8888/lab'), null);
+  assert.equal(
+    notebookOf('http://127.0.0.1:8888/lab?workbench=script.py'),
+    null
+  );
+  const left = new URL(withoutNotebook(address));
+  assert.equal(left.searchParams.get('token'), 't');
+  assert.ok(left.searchParams.has('reset'));
+  assert.ok(!left.searchParams.has('workbench'));
+  assert.equal(left.hash, '#x');
+});
+
+test('a saved view says what to do', () => {
+  assert.equal(noteFor(undefined), 'As saved; run the cell to go on.');
+  assert.equal(noteFor('idle'), 'As saved; run the cell to go on.');
+  assert.equal(noteFor('busy'), 'As saved; the kernel is busy.');
+  assert.ok(isGone('restarting') && isGone('dead'));
+  assert.ok(!isGone('busy') && !isGone(undefined));
+});

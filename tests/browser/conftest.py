@@ -1,0 +1,82 @@
+"""JupyterLab and Chromium for tests that need a browser.
+
+Where no Chromium is found such tests are skipped, except in CI (CI=true), where they fail.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.lab_page import LabPage
+from tests.browser.lab_server import LabServer, running_lab
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MAC_CHROME = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def find_chromium() -> str | None:
+    """The browser named by WORKBENCH_CHROMIUM, else Chromium or Chrome on PATH, else None."""
+    if named := os.environ.get("WORKBENCH_CHROMIUM"):
+        return named
+    found = next((path for path in map(shutil.which, NAMES) if path), None)
+    return found or (str(MAC_CHROME) if MAC_CHROME.exists() else None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One headless Chromium for all browser tests of this process."""
+    executable = find_chromium()
+    if executable is None:
+        message = (
+            "Browser tests need Chromium or Chrome on PATH, or its path in WORKBENCH_CHROMIUM; "
+            "found neither. Install it (Debian: apt-get install chromium)."
+        )
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def lab_server(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[LabServer]:
+    """One JupyterLab for all browser tests of this process, serving an empty folder."""
+    base = tmp_path_factory.mktemp("lab")
+    root = base / "root"
+    root.mkdir()
+    with running_lab(root, base / "home") as server:
+        yield server
+
+
+@pytest.fixture
+def lab(browser: Browser, lab_server: LabServer, tmp_path: Path) -> Iterator[LabPage]:
+    """A fresh page on the JupyterLab; the test fails where the page raised an error."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = LabPage(context.new_page(), lab_server, tmp_path)
+    yield page
+    context.close()
+    assert page.errors == []

@@ -1,0 +1,103 @@
+"""What a person does in JupyterLab, as short methods over a Playwright page."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.lab_server import LabServer
+
+READY_MS = 60_000
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+
+
+class LabPage:
+    """One browser page on a JupyterLab; `page` is Playwright's own for everything not here."""
+
+    def __init__(self, page: Page, server: LabServer, shots: Path) -> None:
+        self.page = page
+        self.server = server
+        self.shots = shots
+        self.errors: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.set_default_timeout(READY_MS)
+        expect.set_options(timeout=READY_MS)
+
+    def open(self, path: str = "lab", **query: str) -> None:
+        """Open JupyterLab with nothing left of earlier tests and wait until it can be used."""
+        self.page.goto(self.server.url(path, reset="", **query))
+        self.wait_until_ready()
+
+    def wait_until_ready(self) -> None:
+        """Wait until JupyterLab has laid itself out, after opening or a reload."""
+        self.page.wait_for_function("window.jupyterapp !== undefined")
+        self.page.evaluate("window.jupyterapp.restored")
+
+    def command(self, name: str, **arguments: Any) -> None:
+        """Run a JupyterLab command to its end; its result stays in the page."""
+        self.page.evaluate(
+            "async ([name, args]) => { await window.jupyterapp.commands.execute(name, args); }",
+            [name, arguments],
+        )
+
+    def set_theme(self, theme: str) -> None:
+        """Switch to the `light` or `dark` theme and wait until it shows."""
+        self.command("apputils:change-theme", theme=THEMES[theme])
+        light = "true" if theme == "light" else "false"
+        self.page.wait_for_selector(f'body[data-jp-theme-light="{light}"]')
+
+    def write_notebook(self, name: str, cells: list[dict[str, Any]]) -> Path:
+        """Write a notebook of these cells, for the kernel `python3`, into the served folder."""
+        notebook = {
+            "cells": cells,
+            "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+        path = self.server.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(notebook))
+        return path
+
+    def open_notebook(self, name: str, kernel: bool = True) -> Locator:
+        """Open a notebook of the served folder; with `kernel`, wait until its kernel answers."""
+        arguments: dict[str, Any] = {"path": name, "factory": "Notebook"}
+        if not kernel:
+            arguments["kernelPreference"] = {"shouldStart": False, "canStart": False}
+        self.command("docmanager:open", **arguments)
+        if kernel:
+            self.wait_for_kernel()
+        return self.notebook()
+
+    def wait_for_kernel(self) -> None:
+        """Wait until the notebook in front has a kernel that is idle."""
+        self.page.evaluate(
+            """async () => {
+                const panel = window.jupyterapp.shell.currentWidget;
+                await panel.context.ready;
+                await panel.sessionContext.ready;
+                await panel.sessionContext.session.kernel.info;
+            }"""
+        )
+
+    def notebook(self) -> Locator:
+        """The notebook in front."""
+        return self.page.locator(".jp-NotebookPanel:visible")
+
+    def cell(self, index: int) -> Locator:
+        """A cell of the notebook in front, counted from 0."""
+        return self.notebook().locator(".jp-Cell").nth(index)
+
+    def run_cell(self, index: int) -> Locator:
+        """Run a cell as Ctrl+Enter does; returns it without waiting for the kernel."""
+        cell = self.cell(index)
+        cell.locator(".cm-content").click()
+        self.page.keyboard.press("Control+Enter")
+        return cell
+
+    def screenshot(self, name: str) -> Path:
+        """Save what the page shows as `<name>.png` among the test run's files."""
+        path = self.shots / f"{name}.png"
+        self.page.screenshot(path=path)
+        return path
