@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .directory import RunError
+    from .progress import Progress
     from .reader import Block, StepReader
-    from .run import Failure, Progress, Run, list_runs, open_run
+    from .run import Failure, Run, list_runs, open_run
     from .start import start_run, start_script
 
 _HOMES = {
     "Block": ".reader",
     "Failure": ".run",
-    "Progress": ".run",
+    "Progress": ".progress",
     "Run": ".run",
     "RunError": ".directory",
     "StepReader": ".reader",

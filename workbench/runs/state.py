@@ -60,10 +60,14 @@ def attempt_events(run_dir: Path) -> list[Event]:
     return [event for event in task_events if event.get("time", 0.0) >= since]
 
 
-def require_ended(run_dir: Path, deed: str) -> None:
-    """Raise a RunError where the run is alive and so cannot be resumed or deleted."""
-    if is_alive(run_dir):
-        raise alive_error(run_dir, deed)
+def last_silence(run_dir: Path) -> Event | None:
+    """Return the `stalled` event of a task that has not recovered since; None where all go on."""
+    for event in reversed(read_events(run_dir / "events.jsonl")):
+        if event["event"] == "stalled":
+            return event
+        if event["event"] == "recovered" or event.get("state") == "starting":
+            return None
+    return None
 
 
 def alive_error(run_dir: Path, deed: str) -> RunError:

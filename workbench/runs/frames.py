@@ -1,0 +1,161 @@
+"""The records of a run as pandas frames.
+
+On disk a replica-step takes 12 bytes and a call 32. In memory a row of `replica_frame` takes 32
+bytes: step 8, epoch 4, worker 2, replica 2, loss 4, accuracy 4, examples 4, call_seconds 4; with
+`columns` only those asked for are made, beside the 12 bytes a replica-step that are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from .directory import RunError
+from .records import Shape, TaskRecords, joined, shared_steps
+from .segments import Doubles, Ints
+
+REPLICA_COLUMNS = (
+    "step",
+    "epoch",
+    "worker",
+    "replica",
+    "loss",
+    "accuracy",
+    "examples",
+    "call_seconds",
+)
+
+
+def replica_frame(
+    tasks: Sequence[TaskRecords], columns: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Return a row for each replica of each recorded step, in order of step, worker, replica.
+
+    step: 0-based, int64. epoch: from 1. worker, replica: numbers, the replica's over all workers.
+    loss, accuracy: means over the replica's examples, NaN where it had none or the model has no
+    accuracy. examples: a count. call_seconds: the time of the whole call that the step ran in,
+    the same for all its steps; NaN where unknown.
+
+    Raises:
+        RunError: a column that is none of these.
+    """
+    wanted = list(REPLICA_COLUMNS if columns is None else columns)
+    for name in wanted:
+        if name not in REPLICA_COLUMNS:
+            raise RunError(
+                f"Columns are {', '.join(REPLICA_COLUMNS)}; received {name!r}. Leave it out."
+            )
+    parts = [{name: _COLUMNS[name](task) for name in wanted} for task in tasks]
+    frame = pd.DataFrame(
+        {name: joined([part[name] for part in parts], np.empty(0)) for name in wanted}, copy=False
+    )
+    if len(tasks) < 2:
+        return frame
+    steps = np.concatenate([_COLUMNS["step"](task) for task in tasks])
+    return frame.iloc[np.argsort(steps, kind="stable")].reset_index(drop=True)
+
+
+def step_frame(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
+    """Return a row for each step that every task recorded, over all replicas.
+
+    loss and accuracy are weighted by examples; call_seconds is the slowest task's;
+    examples_per_second is all examples of the call over the call's time.
+    """
+    shared, picked = shared_steps(tasks)
+    sums, seconds, rates = np.zeros((len(shared), 3)), np.zeros(len(shared)), np.zeros(len(shared))
+    for task, rows in zip(tasks, picked, strict=True):
+        sums += task.values[rows].sum(axis=1, dtype=np.float64)
+        seconds = np.maximum(seconds, task.of_call(task.calls[:, 3])[rows])
+        rates += task.of_call(_ratio(task.call_examples, task.calls[:, 3]))[rows]
+    columns = {
+        "step": shared,
+        "epoch": _epochs(shared, tasks[0].shape) if tasks else np.empty(0, np.int32),
+        "loss": _ratio(sums[:, 0], sums[:, 2]),
+        "accuracy": _ratio(sums[:, 1], sums[:, 2]),
+        "examples": sums[:, 2].astype(np.int64),
+        "call_seconds": seconds,
+        "examples_per_second": rates,
+    }
+    return pd.DataFrame(columns, copy=False)
+
+
+def epoch_frame(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) -> pd.DataFrame:
+    """Return a row for each epoch that is over: recorded whole, or told to be by an event.
+
+    loss and accuracy are weighted by examples over `steps`, the steps of it that were recorded;
+    seconds are those of its training calls, NaN where some are unknown. `tests` holds the epoch
+    events by epoch, with test_loss and test_accuracy.
+    """
+    shared, picked = shared_steps(tasks)
+    per_epoch = tasks[0].shape.steps_per_epoch if tasks else 1
+    epoch = shared // per_epoch
+    count = max([0, *tests, *(epoch[-1:] + 1).tolist()])
+    sums = np.zeros((3, count))
+    for task, rows in zip(tasks, picked, strict=True):
+        totals = task.values[rows].sum(axis=1, dtype=np.float64)
+        sums += [np.bincount(epoch, column, minlength=count) for column in totals.T]
+    steps = np.bincount(epoch, minlength=count)
+    over = np.flatnonzero((steps == per_epoch) | np.isin(np.arange(1, count + 1), list(tests)))
+    told = [tests.get(number + 1, {}) for number in over.tolist()]
+    columns = {
+        "epoch": over + 1,
+        "loss": _ratio(sums[0], sums[2])[over],
+        "accuracy": _ratio(sums[1], sums[2])[over],
+        "test_loss": _told(told, "test_loss"),
+        "test_accuracy": _told(told, "test_accuracy"),
+        "examples": sums[2].astype(np.int64)[over],
+        "seconds": _epoch_seconds(tasks, count)[over],
+        "steps": steps[over],
+    }
+    return pd.DataFrame(columns, copy=False)
+
+
+def _epoch_seconds(tasks: Sequence[TaskRecords], count: int) -> Doubles:
+    slowest = np.zeros(count)
+    for task in tasks:
+        epoch = (task.calls[:, 0] // task.shape.steps_per_epoch).astype(np.int64)
+        inside = epoch < count
+        seconds = np.bincount(epoch[inside], task.calls[inside, 3], minlength=count)
+        steps = np.bincount(epoch[inside], task.calls[inside, 1], minlength=count)
+        whole = steps == task.shape.steps_per_epoch
+        slowest = np.maximum(slowest, np.where(whole, seconds, np.nan))
+    return slowest
+
+
+def _ratio(sums: npt.NDArray[Any], counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+
+
+def _epochs(steps: Ints, shape: Shape) -> npt.NDArray[np.int32]:
+    return (steps // shape.steps_per_epoch + 1).astype(np.int32)
+
+
+def _told(events: list[dict[str, Any]], name: str) -> Doubles:
+    values = [event.get(name) for event in events]
+    return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def _spread(task: TaskRecords, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.repeat(values, task.shape.replicas)
+
+
+def _replicas(task: TaskRecords) -> npt.NDArray[Any]:
+    first = task.worker * task.shape.replicas
+    numbers = np.arange(first, first + task.shape.replicas, dtype=np.int16)
+    return np.tile(numbers, len(task.steps))
+
+
+_COLUMNS: dict[str, Callable[[TaskRecords], npt.NDArray[Any]]] = {
+    "step": lambda task: _spread(task, task.steps),
+    "epoch": lambda task: _spread(task, _epochs(task.steps, task.shape)),
+    "worker": lambda task: np.full(task.values[..., 0].size, task.worker, np.int16),
+    "replica": _replicas,
+    "loss": lambda task: _ratio(task.values[..., 0], task.values[..., 2]).reshape(-1),
+    "accuracy": lambda task: _ratio(task.values[..., 1], task.values[..., 2]).reshape(-1),
+    "examples": lambda task: task.values[..., 2].astype(np.int32).reshape(-1),
+    "call_seconds": lambda task: _spread(task, task.of_call(task.calls[:, 3]).astype(np.float32)),
+}

@@ -1,0 +1,144 @@
+"""The records of a run as arrays: what each task wrote, with replaced rows left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .segments import Doubles, Floats, Ints, Segment, kept_rows, list_segments
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the records are read with, from the plan."""
+
+    replicas: int
+    """Replicas of each task."""
+    steps_per_epoch: int
+
+
+class TaskRecords:
+    """Everything one task recorded, in order of steps, replaced rows left out.
+
+    Attributes:
+        steps: int64 [N], 0-based numbers of the recorded steps; numbers not recorded are absent.
+        values: float32 [N, replicas, 3]: loss sum, correct, examples.
+        calls: float64 [M, 4]: first step, steps, start in unix seconds, seconds.
+        opening: bool [M], whether a call is the first of its segment.
+    """
+
+    def __init__(self, task_dir: Path, worker: int, shape: Shape) -> None:
+        self.worker = worker
+        self.shape = shape
+        read = [
+            _Piece(*kept, shape.replicas)
+            for kept in kept_rows(list_segments(task_dir), shape.replicas)
+        ]
+        self.steps: Ints = joined([piece.steps for piece in read], np.empty(0, np.int64))
+        empty = np.empty((0, shape.replicas, 3), np.float32)
+        self.values: Floats = joined([piece.values for piece in read], empty)
+        self.calls: Doubles = joined([piece.calls for piece in read], np.empty((0, 4)))
+        openings = [np.arange(len(piece.calls)) == 0 for piece in read]
+        self.opening: npt.NDArray[np.bool_] = joined(openings, np.empty(0, np.bool_))
+
+    @cached_property
+    def call_of_step(self) -> Ints:
+        """Index of the call that each recorded step ran in, int64 [N]; -1 where unknown."""
+        if not len(self.calls):
+            return np.full(len(self.steps), -1, np.int64)
+        index = np.searchsorted(self.calls[:, 0], self.steps, side="right") - 1
+        call = self.calls[index]
+        inside = (index >= 0) & (self.steps < call[:, 0] + call[:, 1])
+        return np.where(inside, index, -1)
+
+    @cached_property
+    def call_examples(self) -> Doubles:
+        """Examples of each call over the task's replicas, float64 [M]; NaN where rows miss."""
+        known = self.call_of_step >= 0
+        calls, count = self.call_of_step[known], len(self.calls)
+        examples = self.values[known, :, 2].sum(axis=1, dtype=np.float64)
+        sums = np.bincount(calls, examples, minlength=count)
+        whole = np.bincount(calls, minlength=count) == self.calls[:, 1]
+        return np.where(whole, sums, np.nan)
+
+    def of_call(self, values: Doubles) -> Doubles:
+        """Spread one number a call, float64 [M], over the steps, float64 [N]; NaN if unknown."""
+        return np.append(values, np.nan)[self.call_of_step]
+
+    def steady_seconds(self) -> Doubles:
+        """Seconds each call took with what lay between it and the next, float64 [M].
+
+        A segment's first call, which may trace, is NaN. What follows an epoch's last call is the
+        test pass, so that call counts by itself.
+        """
+        first, _, start, seconds = self.calls.T
+        epoch = first // self.shape.steps_per_epoch
+        goes_on = np.append((epoch[1:] == epoch[:-1]) & ~self.opening[1:], False)
+        spans = np.append(start[1:] - start[:-1], 0.0)
+        spans = np.where(goes_on, np.maximum(spans, seconds), seconds)
+        return np.where(self.opening, np.nan, spans)
+
+
+class _Piece:
+    """The rows of a segment that count."""
+
+    def __init__(self, segment: Segment, rows: int, replicas: int) -> None:
+        self.values = segment.values(replicas, count=rows)
+        end = segment.first_step + len(self.values)
+        self.steps = np.arange(segment.first_step, end, dtype=np.int64)
+        calls = segment.calls()
+        self.calls = calls[calls[:, 0] < end]
+
+
+def read_tasks(run_dir: Path, shape: Shape) -> list[TaskRecords]:
+    """Read all tasks of a run, by number."""
+    folders = [path for path in run_dir.glob("worker-*") if path.name[7:].isdigit()]
+    numbered = sorted((int(path.name[7:]), path) for path in folders)
+    return [TaskRecords(path, number, shape) for number, path in numbered]
+
+
+def steady_rate(tasks: Sequence[TaskRecords]) -> float | None:
+    """Return examples a second over all tasks, without first calls and test passes.
+
+    None where no call but the first was recorded.
+    """
+    rates = []
+    for task in tasks:
+        seconds, examples = task.steady_seconds(), task.call_examples
+        known = np.isfinite(seconds) & np.isfinite(examples)
+        if not known.any():
+            return None
+        rates.append(float(examples[known].sum() / seconds[known].sum()))
+    return sum(rates) if rates else None
+
+
+def missing_ranges(tasks: Sequence[TaskRecords], done: int) -> list[tuple[int, int]]:
+    """Return (first, last) of each range of steps below `done` that some task did not record."""
+    recorded, _ = shared_steps(tasks)
+    edges = np.concatenate(([-1], recorded[recorded < done], [done]))
+    gaps = np.flatnonzero(np.diff(edges) > 1)
+    return [(int(edges[gap]) + 1, int(edges[gap + 1]) - 1) for gap in gaps]
+
+
+def shared_steps(tasks: Sequence[TaskRecords]) -> tuple[Ints, list[Any]]:
+    """Return the steps that all tasks recorded, and for each task the rows that hold them."""
+    if not tasks:
+        return np.empty(0, np.int64), []
+    shared = tasks[0].steps
+    if len(tasks) == 1:
+        return shared, [slice(None)]
+    for task in tasks[1:]:
+        shared = np.intersect1d(shared, task.steps, assume_unique=True)
+    return shared, [np.searchsorted(task.steps, shared) for task in tasks]
+
+
+def joined(parts: list[npt.NDArray[Any]], empty: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if not parts:
+        return empty
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -1,0 +1,38 @@
+"""Reading back the plan that a run was started with."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from workbench.config import RunConfig
+from workbench.plan import Plan
+from workbench.plan.own_model import OwnModel
+
+from .directory import RunError, read_json
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan.json.
+
+    Raises:
+        RunError: it is torn, or written by a release whose plans have other fields.
+    """
+    values = read_json(path)
+    names = [field.name for field in dataclasses.fields(Plan)]
+    absent = [name for name in names if name not in values]
+    if absent:
+        raise RunError(
+            f"A plan has the fields {', '.join(names)}; {path} has no {', '.join(absent)}. "
+            "Open the run with the release that wrote it."
+        )
+    fields: dict[str, Any] = {name: _plain(values[name]) for name in names}
+    fields["config"] = RunConfig.from_json(values["config"])
+    if values["own_model"] is not None:
+        fields["own_model"] = OwnModel(**values["own_model"])
+    return Plan(**fields)
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
