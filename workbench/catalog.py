@@ -40,10 +40,11 @@ class Loop(Choice):
 
 @dataclass(frozen=True)
 class Data(Choice):
-    """A data set; `source` and `counting` are files under `engine/data`."""
+    """A data set; `source` is its file under `engine/data`."""
 
     source: str = ""
-    counting: str = ""
+    accuracy: str = ""
+    """The function of `tf.keras.metrics` that tells right answers from wrong ones."""
     model: str = ""
     """The model it is usually trained with."""
     train_examples: int | None = None
@@ -125,14 +126,14 @@ DATA: Mapping[str, Data] = {
         "Synthetic",
         "Random features with a noisy linear rule for the label; nothing to download.",
         source="synthetic",
-        counting="counting_binary",
+        accuracy="binary_accuracy",
         model="mlp",
     ),
     "fashion_mnist": Data(
         "Fashion-MNIST",
         "60,000 images of clothes to train on, 10,000 to test on, 28 x 28 grey, ten classes.",
         source="fashion_mnist",
-        counting="counting_classes",
+        accuracy="sparse_categorical_accuracy",
         model="cnn",
         train_examples=60_000,
         test_examples=10_000,

@@ -36,6 +36,8 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
     test_steps = -(-plan.num_test_examples // plan.global_batch_size)
     yield "TEST_STEPS", repr(test_steps), "every test example once"
     yield "LEARNING_RATE", repr(plan.learning_rate), _scaling(plan)
+    accuracy = f"tf.keras.metrics.{catalog.DATA[plan.data].accuracy}"
+    yield "ACCURACY", accuracy, "1 or 0 for each example"
     yield "CLIP_NORM", repr(plan.config.clip_norm), "of the gradient summed over the replicas"
     yield "STEPS_PER_STACK", repr(plan.steps_per_stack), "batches handed over at a time"
     yield "STEPS_PER_EXECUTION", repr(plan.max_steps_per_call), "steps between two callbacks"
@@ -48,7 +50,7 @@ def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "REPLICAS", repr(plan.num_replicas_in_sync), "virtual devices that share a real one"
     yield "GPU_MEMORY", repr(plan.gpu_memory), "growth, all, or MiB a replica"
     operations = catalog.CROSS_DEVICE_OPS[plan.cross_device_ops]
-    yield "CROSS_DEVICE_OPS", operations.expression, "how gradients are summed; None: by default"
+    yield "CROSS_DEVICE_OPS", operations.expression, "how gradients are summed"
 
 
 def _scaling(plan: Plan) -> str:

@@ -41,8 +41,11 @@ def lift(source: str) -> Lifted:
     return Lifted(imports, "\n".join(kept).strip(), names, frozenset(reads))
 
 
-def merge_imports(parts: Iterable[Lifted]) -> str:
-    """Return all imports once, sorted as isort does: the standard library, then the others."""
+def merge_imports(parts: Iterable[Lifted], without: str = "") -> str:
+    """Return all imports once, sorted as isort does: the standard library, then the others.
+
+    Lines that stand in `without` are left out.
+    """
     modules: set[str] = set()
     members: dict[str, set[str]] = defaultdict(set)
     for node in (node for part in parts for node in part.imports):
@@ -58,7 +61,9 @@ def merge_imports(parts: Iterable[Lifted]) -> str:
     for module in sorted(members):
         names = ", ".join(sorted(members[module], key=_isort_key))
         groups[_group(module)].append(f"from {module} import {names}")
-    return "\n\n".join("\n".join(lines) for lines in groups.values() if lines)
+    known = without.splitlines()
+    fresh = [[line for line in lines if line not in known] for lines in groups.values()]
+    return "\n\n".join("\n".join(lines) for lines in fresh if lines)
 
 
 def _group(module: str) -> int:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ..plan import Plan
 
 ENGINE = Path(__file__).parents[1] / "engine"
-MARKER = "# ---- Recorder: the same in every script. It records, saves, stops and resumes. ----"
+MARKER = """\
+# ---- Recorder: the same in every script. It records, saves, stops and resumes. ----
+# ruff: noqa: E402"""
 ENTRY = 'if __name__ == "__main__":\n    main()'
 
 
@@ -43,32 +45,40 @@ def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
     used = frozenset().union(*(part.uses for part in parts))
     title = f'"""{_title(plan)}"""'
     bodies = [part.body for part in slots.values()]
-    return title, merge_imports(parts), constants(plan, used), bodies, recorder.body
+    above = merge_imports(slots.values())
+    below = merge_imports([recorder], without=above)
+    return title, above, constants(plan, used), bodies, f"{below}\n\n\n{recorder.body}"
 
 
 def _files(plan: Plan) -> dict[str, str]:
     data = catalog.DATA[plan.data]
-    clipped = "_clipped" if plan.config.clip_norm is not None else ""
     model = plan.model if plan.own_model is None else "mlp"
     return {
-        "devices": f"devices/{_devices(plan)}",
-        "strategy": f"strategies/{catalog.STRATEGIES[plan.strategy].source}",
+        **_strategy_files(plan),
         "data": f"data/{data.source}",
-        "order": f"orders/{'repeat' if plan.pipeline == 'indexed' else plan.last_batch}",
+        "order": f"orders/{plan.last_batch}",
         "pipeline": f"pipelines/{plan.pipeline}",
         "model": f"models/{catalog.MODELS[model].source}",
         "optimizer": f"optimizers/{plan.config.optimizer}",
-        "counting": f"data/{data.counting}",
-        "steps": f"steps/{catalog.LOOPS[plan.loop].source}{clipped}",
+        "steps": f"steps/{_steps(plan)}",
         "loops": f"loops/{'stacked' if plan.pipeline == 'indexed' else 'usual'}",
         "main": f"mains/{catalog.LOOPS[plan.loop].source}",
     }
 
 
-def _devices(plan: Plan) -> str:
+def _strategy_files(plan: Plan) -> dict[str, str]:
+    source = f"strategies/{catalog.STRATEGIES[plan.strategy].source}"
     if plan.physical_devices[0].startswith("CPU"):
-        return "virtual_cpus" if plan.virtual else "cpu"
-    return "virtual_gpus" if plan.virtual else "gpus"
+        return {"strategy": f"{source}_cpu"}
+    if plan.virtual:
+        return {"strategy": f"{source}_virtual_gpu"}
+    return {"gpus": "strategies/gpus", "strategy": f"{source}_gpu"}
+
+
+def _steps(plan: Plan) -> str:
+    source = catalog.LOOPS[plan.loop].source
+    general = plan.last_batch == "keep" or plan.config.clip_norm is not None
+    return f"{source}_general" if general and plan.loop == "custom" else source
 
 
 def _lift_engine(name: str) -> Lifted:

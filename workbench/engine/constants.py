@@ -13,7 +13,8 @@ STEPS_PER_EXECUTION: int
 MAX_STEPS_PER_CALL: int
 RUN_EAGERLY: bool
 LEARNING_RATE: float
-CLIP_NORM: float
+CLIP_NORM: float | None
+ACCURACY: Any
 DEVICES: tuple[str, ...]
 REPLICAS: int
 GPU_MEMORY: int | str

@@ -1,7 +1,6 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-import tensorflow as tf
 
 if TYPE_CHECKING:
     from ..constants import NOISE, NUM_FEATURES, NUM_TEST_EXAMPLES, NUM_TRAIN_EXAMPLES, SEED
@@ -14,11 +13,5 @@ def load_arrays() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     features = random.standard_normal((examples, NUM_FEATURES), np.float32)
     score = features @ random.standard_normal(NUM_FEATURES, np.float32)
     labels = (score + NOISE * random.standard_normal(examples) > 0).astype(np.float32)[:, None]
-    train = slice(NUM_TRAIN_EXAMPLES)
-    test = slice(NUM_TRAIN_EXAMPLES, None)
-    return (features[train], labels[train]), (features[test], labels[test])
-
-
-def prepare(features: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Synthetic batches are ready as they are."""
-    return features, labels
+    parts = (np.split(array, [NUM_TRAIN_EXAMPLES]) for array in (features, labels))
+    return tuple(zip(*parts))

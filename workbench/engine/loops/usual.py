@@ -6,7 +6,7 @@ import tensorflow as tf
 def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
     """Return, for each kind of step, a graph function that runs many of them in one call.
 
-    It gives an array [step, replica, 3] of what every replica gave in every step.
+    It returns an array [step, replica, 3] of what each replica returned.
     """
 
     def in_graph(step: Callable) -> Callable:
@@ -15,8 +15,7 @@ def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Calla
             rows = tf.TensorArray(tf.float32, size=count)
             for number in tf.range(count):
                 values = strategy.run(step, args=(next(iterator),))
-                row = tf.stack(strategy.experimental_local_results(values))
-                rows = rows.write(number, row)
+                rows = rows.write(number, tf.stack(strategy.experimental_local_results(values)))
             return rows.stack()
 
         return run

@@ -4,19 +4,18 @@ import tensorflow as tf
 
 if TYPE_CHECKING:
     from ..constants import EPOCHS, RUN_EAGERLY, SEED, STEPS_PER_EPOCH, TEST_STEPS
-    from ..devices.cpu import open_devices
     from ..loops.usual import make_loops
     from ..models.mlp import make_model
     from ..optimizers.adam import make_optimizer
     from ..pipelines.usual import make_data
     from ..recorder import Recorder
     from ..steps.custom import make_steps
-    from ..strategies.mirrored import make_strategy
+    from ..strategies.mirrored_cpu import make_strategy
 
 
 def main() -> None:
     """Train with a loop of our own, from the first step or from the last checkpoint."""
-    strategy = make_strategy(open_devices())
+    strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():

@@ -11,19 +11,18 @@ if TYPE_CHECKING:
         STEPS_PER_EXECUTION,
         TEST_STEPS,
     )
-    from ..devices.cpu import open_devices
     from ..loops.usual import make_loops
     from ..models.mlp import make_model
     from ..optimizers.adam import make_optimizer
     from ..pipelines.usual import make_data
     from ..recorder import Recorder
     from ..steps.fit import make_steps
-    from ..strategies.mirrored import make_strategy
+    from ..strategies.mirrored_cpu import make_strategy
 
 
 def main() -> None:
     """Train with Keras `fit`, from the first step or from the last checkpoint."""
-    strategy = make_strategy(open_devices())
+    strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():

@@ -3,16 +3,11 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import GLOBAL_BATCH_SIZE, NUM_TRAIN_EXAMPLES, SEED
+    from ..constants import NUM_TRAIN_EXAMPLES, SEED
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
     """Return the examples at `count` positions of an epoch: seed and epoch alone decide."""
-    positions = first + tf.range(count, dtype=tf.int64)
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
-
-
-def examples_in_step(labels: tf.Tensor) -> int | tf.Tensor:
-    """Every step takes a full global batch."""
-    return GLOBAL_BATCH_SIZE

@@ -11,9 +11,3 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
     positions = tf.range(first, tf.minimum(first + count, NUM_TRAIN_EXAMPLES))
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
-
-
-def examples_in_step(labels: tf.Tensor) -> int | tf.Tensor:
-    """Count the examples of all replicas, as an epoch's last batch is short."""
-    mine = tf.cast(tf.shape(labels)[0], tf.float32)
-    return tf.distribute.get_replica_context().all_reduce("SUM", mine)

@@ -14,11 +14,9 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
     passes = -(-STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE // NUM_TRAIN_EXAMPLES)
     positions = first + tf.range(count, dtype=tf.int64)
     order = epoch * passes + positions // NUM_TRAIN_EXAMPLES
-    seed = tf.stack([tf.fill([count], tf.constant(SEED, tf.int64)), order], axis=1)
-    positions %= NUM_TRAIN_EXAMPLES
-    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
-
-
-def examples_in_step(labels: tf.Tensor) -> int | tf.Tensor:
-    """Every step takes a full global batch."""
-    return GLOBAL_BATCH_SIZE
+    seed = tf.constant(SEED, tf.int64)
+    seeds = tf.stack([tf.fill([count], seed), order, tf.zeros_like(order)], axis=1)
+    # The raw operation, because index_shuffle takes one seed for all positions.
+    return tf.raw_ops.RandomIndexShuffle(
+        index=positions % NUM_TRAIN_EXAMPLES, seed=seeds, max_index=NUM_TRAIN_EXAMPLES - 1
+    )

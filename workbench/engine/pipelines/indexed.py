@@ -9,8 +9,8 @@ if TYPE_CHECKING:
         STEPS_PER_EPOCH,
         STEPS_PER_STACK,
     )
-    from ..data.synthetic import load_arrays, prepare
-    from ..orders.repeat import shuffled_rows
+    from ..data.synthetic import load_arrays
+    from ..orders.drop import shuffled_rows
 
 
 def make_data(
@@ -32,7 +32,7 @@ def make_data(
         rows = shuffled_rows(number // stacks_per_epoch, first, count)
         rows = tf.reshape(rows, [STEPS_PER_STACK, replicas, PER_REPLICA_BATCH_SIZE])
         rows = tf.reshape(tf.transpose(rows, [1, 0, 2]), [-1])
-        batch = prepare(tf.gather(features, rows), tf.gather(labels, rows))
+        batch = tf.gather(features, rows), tf.gather(labels, rows)
         shape = [replicas, STEPS_PER_STACK, PER_REPLICA_BATCH_SIZE]
         return tuple(tf.reshape(part, shape + part.shape[1:]) for part in batch)
 
@@ -43,7 +43,7 @@ def make_data(
         return stacks.map(stack_at, tf.data.AUTOTUNE).unbatch().prefetch(2 * replicas)
 
     tests = tf.data.Dataset.from_tensor_slices(test).batch(GLOBAL_BATCH_SIZE)
-    tests = tests.map(prepare).repeat().prefetch(tf.data.AUTOTUNE)
+    tests = tests.repeat().prefetch(tf.data.AUTOTUNE)
     return (
         strategy.distribute_datasets_from_function(train),
         strategy.experimental_distribute_dataset(tests),

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 if TYPE_CHECKING:
     from ..constants import GLOBAL_BATCH_SIZE, STEPS_PER_EPOCH
-    from ..data.synthetic import load_arrays, prepare
+    from ..data.synthetic import load_arrays
     from ..orders.drop import shuffled_rows
 
 
@@ -21,13 +21,11 @@ def make_data(
     def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
         rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
-        return prepare(tf.gather(features, rows), tf.gather(labels, rows))
+        return tf.gather(features, rows), tf.gather(labels, rows)
 
-    train = tf.data.Dataset.counter(start_step)
-    train = train.map(batch_at, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
-    tests = tf.data.Dataset.from_tensor_slices(test).batch(GLOBAL_BATCH_SIZE)
-    tests = tests.map(prepare).repeat().prefetch(tf.data.AUTOTUNE)
-    return (
-        strategy.experimental_distribute_dataset(train),
-        strategy.experimental_distribute_dataset(tests),
+    train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+    tests = tf.data.Dataset.from_tensor_slices(test).batch(GLOBAL_BATCH_SIZE).repeat()
+    return tuple(
+        strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE))
+        for batches in (train, tests)
     )

@@ -6,8 +6,8 @@ if TYPE_CHECKING:
     from ..constants import DEVICES, GPU_MEMORY
 
 
-def open_devices() -> list[str]:
-    """Let TensorFlow see these GPUs alone; return their names, counted anew from 0."""
+def open_gpus() -> list[str]:
+    """Let TensorFlow see DEVICES alone; return their names, which count anew from 0."""
     found = {gpu.name.split(":", 1)[1]: gpu for gpu in tf.config.list_physical_devices("GPU")}
     if not set(DEVICES) <= set(found):
         raise SystemExit(f"Needs {DEVICES}; found {list(found)}. Change DEVICES to GPUs found.")

@@ -3,11 +3,11 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import DEVICES, GPU_MEMORY, REPLICAS
+    from ..constants import CROSS_DEVICE_OPS, DEVICES, GPU_MEMORY, REPLICAS
 
 
-def open_devices() -> list[str]:
-    """Split one GPU by memory into virtual devices, one a replica, before TensorFlow opens it."""
+def make_strategy() -> tf.distribute.Strategy:
+    """A copy of the model on each virtual device, made by splitting one GPU's memory."""
     found = {gpu.name.split(":", 1)[1]: gpu for gpu in tf.config.list_physical_devices("GPU")}
     if not set(DEVICES) <= set(found):
         raise SystemExit(f"Needs {DEVICES}; found {list(found)}. Change DEVICES to a GPU found.")
@@ -15,4 +15,5 @@ def open_devices() -> list[str]:
     tf.config.set_visible_devices([gpu], "GPU")
     part = tf.config.LogicalDeviceConfiguration(memory_limit=GPU_MEMORY)
     tf.config.set_logical_device_configuration(gpu, [part] * REPLICAS)
-    return [f"GPU:{number}" for number in range(REPLICAS)]
+    devices = [f"GPU:{number}" for number in range(REPLICAS)]
+    return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)

@@ -1,0 +1,45 @@
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import ACCURACY, CLIP_NORM
+
+
+def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
+    """Return what a replica does with its part of a batch: one function to train, one to test.
+
+    Both return its sum of losses, its correct answers and its examples.
+    """
+    loss = tf.keras.losses.get(model.loss)
+    example_losses = getattr(loss, "call", loss)
+
+    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
+        features, labels = batch
+        outputs = model(features, training=training)
+        losses = example_losses(labels, outputs)
+        penalty = tf.add_n(model.losses) if model.losses else 0.0
+        examples = tf.cast(tf.size(losses), tf.float32)
+        correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), tf.float32))
+        return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
+
+    def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+        replicas = tf.distribute.get_replica_context()
+        with tf.GradientTape() as tape:
+            losses, penalty, row = forward(batch, training=True)
+            # The gradients of all replicas are summed: for the mean over the global batch, which
+            # may be short at an epoch's end, each divides by the examples of all replicas.
+            examples = replicas.all_reduce("SUM", row[-1])
+            loss = tf.reduce_sum(losses) / examples
+            loss += tf.nn.scale_regularization_loss(penalty)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        if CLIP_NORM is not None:
+            summed = replicas.all_reduce("SUM", gradients)
+            clipped, _ = tf.clip_by_global_norm(summed, CLIP_NORM)
+            # The optimizer sums over the replicas once more.
+            gradients = [part / replicas.num_replicas_in_sync for part in clipped]
+        model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        return tf.stack(row)
+
+    return train_step, lambda batch: tf.stack(forward(batch, training=False)[-1])

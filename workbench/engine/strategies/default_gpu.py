@@ -1,0 +1,12 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from .gpus import open_gpus
+
+
+def make_strategy() -> tf.distribute.Strategy:
+    """No strategy: one replica, on the GPU."""
+    open_gpus()
+    return tf.distribute.get_strategy()

@@ -1,0 +1,12 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import CROSS_DEVICE_OPS
+    from .gpus import open_gpus
+
+
+def make_strategy() -> tf.distribute.Strategy:
+    """A copy of the model on each GPU; every step sums the gradients of all."""
+    return tf.distribute.MirroredStrategy(open_gpus(), cross_device_ops=CROSS_DEVICE_OPS)

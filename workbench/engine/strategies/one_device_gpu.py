@@ -1,0 +1,12 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from .gpus import open_gpus
+
+
+def make_strategy() -> tf.distribute.Strategy:
+    """One replica, its variables and computation on one GPU."""
+    open_gpus()
+    return tf.distribute.OneDeviceStrategy("GPU:0")
