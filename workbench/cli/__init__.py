@@ -1,0 +1,5 @@
+"""The command `workbench`."""
+
+from .main import main
+
+__all__ = ["main"]

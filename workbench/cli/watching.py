@@ -1,0 +1,131 @@
+"""Runs in a terminal: a line that moves while one trains, its card, and the table of all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ..runs import RunError
+
+if TYPE_CHECKING:
+    from ..runs import Progress, Run
+
+POLL_SECONDS = 0.2
+OVER = ("finished", "stopped", "failed", "lost")
+
+
+def watch(run: Run, out: TextIO) -> None:
+    """Show a run until it is over. The first Ctrl-C stops it, a second one leaves it running."""
+    print(f"{run.id}: {run.plan.arithmetic}", *run.plan.notes, sep="\n", file=out)
+    shown = 0
+    asked = False
+    while True:
+        try:
+            status = run.status
+            shown = _print_epochs(run, shown, out)
+            _print_line(run.progress, out)
+            if status in OVER:
+                break
+            time.sleep(POLL_SECONDS)
+        except KeyboardInterrupt:
+            if asked:
+                print(f"\nLeft running. Watch it with: workbench runs show {run.dir}", file=out)
+                return
+            asked = True
+            run.stop()
+            print(
+                "\nStopping after this call, with a checkpoint. Ctrl-C again leaves it.", file=out
+            )
+    print(("\r\033[K" if out.isatty() else "") + show(run), file=out)
+
+
+def exit_status(run: Run) -> int:
+    """0 where it goes on, finished or was stopped; 1 where it failed or is lost."""
+    return int(run.status in ("failed", "lost"))
+
+
+def show(run: Run) -> str:
+    """Return a run's card."""
+    result, progress, plan = run.result(), run.progress, run.plan
+    lines = [
+        f"{run.id}  {run.name}".rstrip(),
+        f"  status      {result['status']}{_note(progress)}",
+        f"  strategy    {plan.strategy_label}, {_replicas(plan)}, {plan.loop}",
+        f"  step        {result['steps']:,} of {progress.total_steps:,}",
+    ]
+    for name in ("loss", "accuracy", "test_loss", "test_accuracy"):
+        if result[name] is not None:
+            lines.append(f"  {name.replace('_', ' '):<11} {result[name]:.4f}")
+    if result["examples_per_second"] is not None:
+        lines.append(f"  speed       {result['examples_per_second']:,.0f} examples/s")
+    lines += [f"  missing     steps {first} to {last}" for first, last in run.missing]
+    lines.append(f"  folder      {run.dir}")
+    if failure := run.failure:
+        lines += [f"  cause       {failure.cause}", f"  fix         {failure.fix}"]
+        lines += [f"  | {line}" for line in failure.log_tail.splitlines()[-10:]]
+    return "\n".join(lines)
+
+
+def table(runs: Sequence[Run]) -> str:
+    """Return all runs as aligned text."""
+    if not runs:
+        return "No runs yet. Start one with: workbench run --preset mlp_synthetic"
+    rows = [("RUN", "STARTED", "STATUS", "STRATEGY", "DATA", "STEPS", "TEST ACCURACY", "NAME")]
+    rows += [_row(run) for run in runs]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join(lines)
+
+
+def _row(run: Run) -> tuple[str, ...]:
+    started = datetime.fromtimestamp(run.created).strftime("%Y-%m-%d %H:%M")
+    try:
+        result, plan = run.result(), run.plan
+    except RunError as error:
+        return run.id, started, "unreadable", "", "", "", "", str(error)
+    accuracy = result["test_accuracy"]
+    return (
+        run.id,
+        started,
+        result["status"],
+        f"{plan.strategy} x {plan.num_replicas_in_sync}",
+        plan.data,
+        f"{result['steps']:,}",
+        "" if accuracy is None else f"{accuracy:.2%}",
+        run.name,
+    )
+
+
+def _replicas(plan: Any) -> str:
+    count = plan.num_replicas_in_sync
+    return f"{count} {'virtual ' * plan.virtual}replica{'s' * (count > 1)}"
+
+
+def _note(progress: Progress) -> str:
+    return f" ({progress.note})" if progress.note else ""
+
+
+def _print_epochs(run: Run, shown: int, out: TextIO) -> int:
+    epochs = [event for event in run.events() if event["event"] == "epoch"]
+    for event in epochs[shown:]:
+        words = ", ".join(
+            f"{name.replace('_', ' ')} {event[name]:.4f}"
+            for name in ("loss", "accuracy", "test_loss", "test_accuracy")
+            if event.get(name) is not None
+        )
+        start = "\r\033[K" if out.isatty() else ""
+        print(f"{start}epoch {event['epoch']}: {words}", file=out, flush=True)
+    return max(shown, len(epochs))
+
+
+def _print_line(progress: Progress, out: TextIO) -> None:
+    if not out.isatty():
+        return
+    rate = progress.steps_per_second
+    speed = "" if rate is None else f", {rate:,.0f} steps/s"
+    eta = progress.eta_seconds
+    left = "" if eta is None else f", {timedelta(seconds=round(eta))} left"
+    done = f"{progress.step:,} of {progress.total_steps:,} steps"
+    print(f"\r\033[K{progress.phase}: {done}{speed}{left}", end="", file=out, flush=True)

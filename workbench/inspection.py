@@ -1,0 +1,91 @@
+"""What a plan's model is made of, asked of a child of the run's interpreter."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .codegen import render_script
+from .plan import PlanError, Problem
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+SCRIPT = Path(__file__).parent / "engine" / "inspect_model.py"
+TIMEOUT_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """Layers, counts of parameters, and bytes on each replica."""
+
+    layers: tuple[tuple[str, str, str, int], ...]
+    """Name, type, output shape without the batch, parameters."""
+    parameters: int
+    trainable_parameters: int
+    weight_bytes: int
+    optimizer_bytes: int
+    gradient_bytes_per_step: int
+    """What each replica gives to the sum over replicas in a step."""
+
+    @property
+    def replica_bytes(self) -> int:
+        """Weights and optimizer state on each replica; activations are not counted."""
+        return self.weight_bytes + self.optimizer_bytes
+
+
+def inspect_model(plan: Plan, timeout_seconds: float = TIMEOUT_SECONDS) -> ModelSummary:
+    """Build the plan's model in a process of the run's interpreter; takes seconds, once.
+
+    Raises:
+        PlanError: the model cannot be built, or not in time; the problem's field is `model`.
+    """
+    text = render_script(plan)
+    key = hashlib.sha256(text.encode()).hexdigest()
+    return _inspect(key, text, plan.interpreter, plan.model, timeout_seconds)
+
+
+@lru_cache(maxsize=32)
+def _inspect(
+    key: str, text: str, interpreter: str, model: str, timeout_seconds: float
+) -> ModelSummary:
+    with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
+        path = Path(folder) / f"train_{key[:8]}.py"
+        path.write_text(text, encoding="utf-8")
+        try:
+            child = subprocess.run(
+                [interpreter, str(SCRIPT), str(path), model],
+                capture_output=True,
+                text=True,
+                timeout=timeout_seconds,
+                check=False,
+                env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": _search_path()},
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise _problem(model, str(error)) from error
+    if child.returncode != 0:
+        raise _problem(model, _last_line(child.stderr))
+    values = json.loads(child.stdout.strip().splitlines()[-1])
+    return ModelSummary(**{**values, "layers": tuple(map(tuple, values["layers"]))})
+
+
+def _search_path() -> str:
+    return os.pathsep.join([str(Path.cwd()), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it ended without a word"
+
+
+def _problem(model: str, got: str) -> PlanError:
+    rule = "a function that builds a compiled Keras model in the run's interpreter"
+    fix = f"Call {model} by itself in that interpreter and mend what it says."
+    return PlanError((Problem("model", rule, got, fix),))
