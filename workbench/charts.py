@@ -1,0 +1,255 @@
+"""Curves of a run -> plotly figures, the same for the live view and for reports.
+
+Backgrounds are transparent and colours are chosen to be readable on white and on near black, so
+one figure serves both themes. This module reads arrays; it knows no run folder and no widget.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[np.float64]
+
+REPLICA_COLORS = (
+    "#2f81f7", "#d9730d", "#1a9c5b", "#c23fb3", "#0e9aa7", "#b58900", "#e0484f", "#7f6df2",
+)  # fmt: skip
+REPLICA_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+MEAN_COLOR = "#7a828c"
+TEST_COLOR = "#e0484f"
+TEXT_COLOR = "#787878"
+GRID_COLOR = "rgba(128,128,128,0.25)"
+HEIGHT_PX = 560
+MOST_NAMED = 24
+JOINED = "all: weighted mean (speed: sum)"
+JOINED_LOOK: dict[str, Any] = {"mode": "lines", "line": {"color": MEAN_COLOR, "width": 2}}
+
+
+@dataclass(frozen=True)
+class Points:
+    """At most about a thousand points a line; a gap is NaN, never zero.
+
+    `step` is [points]: completed global steps. `loss`, `accuracy` and `rate` (examples a second,
+    over the call's time) are [points, replicas]; the `mean_` and `total_` ones are [points],
+    weighted by examples. Each point stands for `steps_a_point` steps.
+    """
+
+    step: Values
+    loss: Values
+    accuracy: Values
+    rate: Values
+    mean_loss: Values
+    mean_accuracy: Values
+    total_rate: Values
+    steps_a_point: int = 1
+
+    @property
+    def replicas(self) -> int:
+        return int(self.loss.shape[1])
+
+    @classmethod
+    def none(cls, replicas: int) -> Points:
+        """Return no points yet, for a run of so many replicas."""
+        line, lines = np.empty(0), np.empty((0, replicas))
+        return cls(line, lines, lines, lines, line, line, line)
+
+
+@dataclass(frozen=True)
+class EpochPoints:
+    """The numbers at the end of each epoch; each is [epochs], NaN where it is not known."""
+
+    step: Values = field(default_factory=lambda: np.empty(0))
+    loss: Values = field(default_factory=lambda: np.empty(0))
+    accuracy: Values = field(default_factory=lambda: np.empty(0))
+    test_loss: Values = field(default_factory=lambda: np.empty(0))
+    test_accuracy: Values = field(default_factory=lambda: np.empty(0))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the figure: what it is called, which chart it is in (0, 1, 2), its points."""
+
+    name: str
+    chart: int
+    x: Values
+    y: Values
+    look: dict[str, Any]
+    in_legend: bool
+
+
+def lines(points: Points, epochs: EpochPoints, *, virtual: bool) -> list[Line]:
+    """Return every line in a fixed order, so that a live figure can be updated in place."""
+    kind = "virtual replica" if virtual else "replica"
+    by_chart = (
+        (points.loss, points.mean_loss),
+        (points.accuracy, points.mean_accuracy),
+        (points.rate, points.total_rate),
+    )
+    made = []
+    for chart, (each, joined) in enumerate(by_chart):
+        for replica in range(points.replicas):
+            look = _replica_look(replica)
+            name = f"{kind} {replica}"
+            made.append(Line(name, chart, points.step, each[:, replica], look, chart == 0))
+        if points.replicas > 1:
+            made.append(Line(JOINED, chart, points.step, joined, JOINED_LOOK, chart == 0))
+    return made + _epoch_lines(epochs)
+
+
+def run_figure(points: Points, epochs: EpochPoints, *, virtual: bool, widget: bool = False) -> Any:
+    """Return a plotly `Figure`, or a `FigureWidget`, of loss, accuracy and throughput.
+
+    Raises:
+        ImportError: a FigureWidget was asked for and plotly cannot make one (plotly 6 or newer
+            without anywidget).
+    """
+    import plotly.graph_objects as go
+
+    figure = go.FigureWidget() if widget else go.Figure()
+    figure.add_traces([_trace(go, line) for line in lines(points, epochs, virtual=virtual)])
+    figure.update_layout(_layout(points, virtual=virtual))
+    return figure
+
+
+def update(figure: Any, points: Points, epochs: EpochPoints, *, virtual: bool) -> None:
+    """Put new points into a figure that `run_figure` made for the same number of replicas."""
+    with figure.batch_update():
+        for trace, line in zip(figure.data, lines(points, epochs, virtual=virtual), strict=True):
+            trace.x, trace.y = line.x, line.y
+        figure.layout.xaxis3.title.text = _step_title(points)
+
+
+def _trace(go: Any, line: Line) -> Any:
+    axis = "" if line.chart == 0 else str(line.chart + 1)
+    return go.Scatter(
+        x=line.x, y=line.y, name=line.name, legendgroup=line.name, showlegend=line.in_legend,
+        xaxis=f"x{axis}", yaxis=f"y{axis}",
+        hovertemplate="%{y:.4~g}", **line.look,
+    )  # fmt: skip
+
+
+def _replica_look(replica: int) -> dict[str, Any]:
+    color = REPLICA_COLORS[replica % len(REPLICA_COLORS)]
+    dash = REPLICA_DASHES[replica % len(REPLICA_DASHES)]
+    return {"mode": "lines", "line": {"color": color, "dash": dash, "width": 1.5}}
+
+
+def _epoch_lines(epochs: EpochPoints) -> list[Line]:
+    train = {
+        "mode": "markers",
+        "marker": {"symbol": "circle-open", "size": 8, "color": MEAN_COLOR, "line": {"width": 2}},
+    }
+    test = {
+        "mode": "lines+markers",
+        "marker": {"symbol": "diamond", "size": 9, "color": TEST_COLOR},
+        "line": {"color": TEST_COLOR, "width": 1, "dash": "dot"},
+    }
+    rows = (
+        ("train, whole epoch", 0, epochs.loss, train),
+        ("test, after the epoch", 0, epochs.test_loss, test),
+        ("train, whole epoch", 1, epochs.accuracy, train),
+        ("test, after the epoch", 1, epochs.test_accuracy, test),
+    )
+    return [Line(n, chart, epochs.step, y, look, chart == 0) for n, chart, y, look in rows]
+
+
+def _step_title(points: Points) -> str:
+    if points.steps_a_point == 1:
+        return "step"
+    return f"step (each point is the mean of {points.steps_a_point:,} steps)"
+
+
+def _titles(*, virtual: bool) -> tuple[str, str, str]:
+    rate = "Examples a second of call time"
+    return "Loss", "Accuracy", f"{rate} (virtual)" if virtual else rate
+
+
+def _layout(points: Points, *, virtual: bool) -> dict[str, Any]:
+    titles = _titles(virtual=virtual)
+    spots = ((0.0, 1.0), (0.55, 1.0), (0.0, 0.40))
+    across = {
+        "gridcolor": GRID_COLOR, "zerolinecolor": GRID_COLOR, "linecolor": GRID_COLOR,
+        "automargin": True, "tickformat": "~s",
+    }  # fmt: skip
+    up = {**across, "tickformat": ".3~g"}
+    return {
+        "height": HEIGHT_PX,
+        "margin": {"l": 44, "r": 12, "t": 64, "b": 44},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": TEXT_COLOR, "size": 12},
+        "hovermode": "x unified",
+        "legend": {"orientation": "h", "x": 0, "y": 1.09, "yanchor": "bottom"},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": TEXT_COLOR, "orientation": "h"},
+        "uirevision": "kept",
+        "annotations": [_heading(text, *spot) for text, spot in zip(titles, spots, strict=True)],
+        "xaxis": {**across, "domain": [0, 0.45], "anchor": "y"},
+        "yaxis": {**up, "domain": [0.56, 1], "anchor": "x"},
+        "xaxis2": {**across, "domain": [0.55, 1], "anchor": "y2", "matches": "x"},
+        "yaxis2": {**up, "domain": [0.56, 1], "anchor": "x2"},
+        "xaxis3": {**across, "anchor": "y3", "matches": "x",
+                   "title": {"text": _step_title(points)}},
+        "yaxis3": {**up, "domain": [0, 0.40], "anchor": "x3", "rangemode": "tozero",
+                   "tickformat": "~s"},
+    }  # fmt: skip
+
+
+def _heading(text: str, x: float, y: float) -> dict[str, Any]:
+    return {
+        "text": f"<b>{text}</b>", "x": x, "y": y, "xref": "paper", "yref": "paper",
+        "xanchor": "left", "yanchor": "bottom", "showarrow": False, "font": {"size": 13},
+    }  # fmt: skip
+
+
+def picture(points: Points, epochs: EpochPoints, *, virtual: bool) -> bytes:
+    """Return the same charts as a PNG with a transparent background."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 3.1), layout="constrained")
+    panels = figure.subplots(1, 3)
+    for line in lines(points, epochs, virtual=virtual):
+        _draw_line(panels[line.chart], line)
+    for panel, title in zip(panels, _titles(virtual=virtual), strict=True):
+        _dress(panel, title)
+    handles, names = panels[0].get_legend_handles_labels()
+    if len(names) <= MOST_NAMED:
+        figure.legend(
+            handles, names, loc="outside lower center", ncols=4, frameon=False, fontsize=8,
+            labelcolor=TEXT_COLOR,
+        )  # fmt: skip
+    buffer = io.BytesIO()
+    FigureCanvasAgg(figure).print_png(buffer)  # type: ignore[no-untyped-call]
+    return buffer.getvalue()
+
+
+_MATPLOTLIB_DASHES = {
+    "solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (7, 3)),
+}  # fmt: skip
+
+
+def _draw_line(panel: Any, line: Line) -> None:
+    pen, marker = line.look.get("line", {}), line.look.get("marker", {})
+    style: Any = _MATPLOTLIB_DASHES[pen.get("dash", "solid")]
+    panel.plot(
+        line.x, line.y, label=line.name,
+        linestyle=style if "lines" in line.look["mode"] else "none",
+        color=pen.get("color") or marker.get("color"), linewidth=pen.get("width", 1) * 0.8,
+        marker={"circle-open": "o", "diamond": "D"}.get(marker.get("symbol")), markersize=4,
+        markerfacecolor="none" if marker.get("symbol") == "circle-open" else None,
+    )  # fmt: skip
+
+
+def _dress(panel: Any, title: str) -> None:
+    panel.set_title(title, fontsize=9, color=TEXT_COLOR, loc="left")
+    panel.patch.set_alpha(0)
+    panel.figure.patch.set_alpha(0)
+    panel.grid(visible=True, color="#808080", alpha=0.25, linewidth=0.6)
+    panel.tick_params(colors=TEXT_COLOR, labelsize=8, length=0)
+    panel.ticklabel_format(axis="y", style="plain", useOffset=False)
+    for spine in panel.spines.values():
+        spine.set_visible(False)

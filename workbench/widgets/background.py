@@ -1,0 +1,98 @@
+"""Work that must not make a button wait: daemon threads whose errors come back to the view."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+def run_in_background(
+    work: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]
+) -> threading.Thread:
+    """Call `done` with what `work` returns, or `failed` with what it raised, in another thread."""
+
+    def body() -> None:
+        try:
+            result = work()
+        except Exception as error:
+            failed(error)
+        else:
+            done(result)
+
+    thread = threading.Thread(target=body, name="workbench-background", daemon=True)
+    thread.start()
+    return thread
+
+
+class Latest(Generic[T]):
+    """One background job at a time; of the requests made meanwhile only the newest is done next.
+
+    `settle_seconds` is waited before each job, so that typing does not start one a key.
+    """
+
+    def __init__(self, settle_seconds: float = 0.0) -> None:
+        self._settle_seconds = settle_seconds
+        self._asked = threading.Condition()
+        self._next: tuple[Callable[[], T], Callable[[T], None], Callable[[Exception], None]] | None
+        self._next = None
+        self._running = False
+
+    def ask(
+        self, work: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]
+    ) -> None:
+        """Do this next; `done` and `failed` are not called where a newer request overtook it."""
+        with self._asked:
+            self._next = (work, done, failed)
+            self._asked.notify()
+            if self._running:
+                return
+            self._running = True
+        threading.Thread(target=self._serve, name="workbench-latest", daemon=True).start()
+
+    def forget(self) -> None:
+        """Drop the request that waits, and what the running one will return."""
+        with self._asked:
+            self._next = None
+
+    def _serve(self) -> None:
+        while (request := self._settled()) is not None:
+            work, done, failed = request
+            outcome: Callable[[], None]
+            try:
+                result = work()
+            except Exception as error:
+                outcome = _later(failed, error)
+            else:
+                outcome = _later(done, result)
+            if self._next is request:
+                self._finish(request)
+                outcome()
+
+    def _settled(
+        self,
+    ) -> tuple[Callable[[], T], Callable[[T], None], Callable[[Exception], None]] | None:
+        with self._asked:
+            while self._next is not None:
+                request = self._next
+                overtaken = functools.partial(self._overtakes, request)
+                self._asked.wait_for(overtaken, self._settle_seconds)
+                if self._next is request:
+                    return request
+            self._running = False
+            return None
+
+    def _overtakes(self, request: object) -> bool:
+        return self._next is not request
+
+    def _finish(self, request: object) -> None:
+        with self._asked:
+            if self._next is request:
+                self._next = None
+
+
+def _later(call: Callable[[T], None], value: T) -> Callable[[], None]:
+    return lambda: call(value)

@@ -1,0 +1,237 @@
+"""One field of the form: a labelled control, its help, and the problems found in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import ipywidgets as ipw
+
+from workbench.catalog import FIELD_HELP, Choice
+
+from . import markup
+
+Changed = Callable[[], None]
+
+
+class UnreadableError(ValueError):
+    """What was typed is no value of the field: rule, what was got, the change that mends it."""
+
+    def __init__(self, rule: str, got: str, fix: str) -> None:
+        super().__init__(f"{rule}; got {got}. {fix}")
+        self.rule, self.got, self.fix = rule, got, fix
+
+
+class Field:
+    """A control for one field of the config; kinds of control say how to read and write it."""
+
+    def __init__(self, name: str, label: str, control: Any, help_text: str | None = None) -> None:
+        self.name = name
+        self.label = label
+        self.control = control
+        self._changed: Changed = lambda: None
+        self._help = ipw.HTML(description=f"Help for {label}")
+        self._problems = ipw.HTML(description=f"Problems in {label}")
+        self.show_help(FIELD_HELP.get(name, "") if help_text is None else help_text)
+        self.box = ipw.VBox([control, self._help, self._problems])
+        self.box.add_class("wb-field")
+        control.observe(self._on_value, "value")
+
+    def read(self) -> Any:
+        """Return the field's value for the config.
+
+        Raises:
+            UnreadableError: what was typed is no such value.
+        """
+        raise NotImplementedError
+
+    def write(self, value: Any) -> None:
+        """Show a value of the config."""
+        raise NotImplementedError
+
+    def on_change(self, changed: Changed) -> None:
+        """Call `changed` whenever the person changes the control."""
+        self._changed = changed
+
+    def show_help(self, help_text: str) -> None:
+        self._help.value = f'<div class="wb-help">{markup.text(help_text)}</div>'
+
+    def show_problems(self, messages: Sequence[str]) -> None:
+        """Show what is wrong with the field, or nothing."""
+        self._problems.value = "".join(
+            f'<div class="wb-problem"><b>Problem:</b> {markup.text(message)}</div>'
+            for message in messages
+        )
+
+    def show(self, visible: bool) -> None:
+        """Show the field, or take it out of the form where it has no meaning."""
+        self.box.layout.display = None if visible else "none"
+
+    def hint(self, chosen: str) -> None:
+        """Say, in an empty field, what is chosen for it."""
+        if self.control.has_trait("placeholder"):
+            self.control.placeholder = chosen
+
+    def _on_value(self, _: object) -> None:
+        self._changed()
+
+
+def text_box(label: str) -> Any:
+    """Return a line of text whose label is above it (by the style sheet)."""
+    return ipw.Text(description=label, style={"description_width": "initial"})
+
+
+def name_box(label: str, example: str = "") -> Any:
+    """Return a line of text that is read when the person leaves it, for names and paths."""
+    return ipw.Text(
+        description=label, placeholder=example, continuous_update=False,
+        style={"description_width": "initial"},
+    )  # fmt: skip
+
+
+class TextField(Field):
+    """Free text; empty is `empty`. Names and paths are read only when they are typed whole."""
+
+    def __init__(
+        self, name: str, label: str, empty: str | None = None, *, whole: bool = False
+    ) -> None:
+        super().__init__(name, label, name_box(label) if whole else text_box(label))
+        self._empty = empty
+
+    def read(self) -> str | None:
+        return self.control.value.strip() or self._empty
+
+    def write(self, value: str | None) -> None:
+        self.control.value = value or ""
+
+
+class NumberField(Field):
+    """A whole number or a decimal one; where `optional`, empty means: chosen for you.
+
+    It is a line of text on purpose: number boxes of a browser swallow what they cannot read, and
+    clamp what is out of range, without a word.
+    """
+
+    def __init__(self, name: str, label: str, *, whole: bool, optional: bool = False) -> None:
+        super().__init__(name, label, text_box(label))
+        self._whole, self._optional = whole, optional
+
+    def read(self) -> float | None:
+        typed = self.control.value.strip()
+        if not typed and self._optional:
+            return None
+        return parse_number(typed, whole=self._whole)
+
+    def write(self, value: float | None) -> None:
+        self.control.value = "" if value is None else f"{value:,}" if self._whole else f"{value:g}"
+
+
+def parse_number(typed: str, *, whole: bool) -> float:
+    """Read a typed number; thousands may be set apart by commas, blanks or underscores.
+
+    Raises:
+        UnreadableError: it is no number of the kind.
+    """
+    plain = typed.replace(",", "").replace("_", "").replace(" ", "")
+    try:
+        value = float(plain)
+    except ValueError:
+        value = math.nan
+    kind = "a whole number" if whole else "a finite number"
+    if not math.isfinite(value) or (whole and value != int(value)):
+        example = "64" if whole else "0.001"
+        raise UnreadableError(kind, typed or "nothing", f"Type digits, as in {example}.")
+    return int(value) if whole else value
+
+
+class ChoiceField(Field):
+    """One of a table's rows; rows that cannot be had are named below with the reason."""
+
+    def __init__(
+        self, name: str, label: str, rows: Mapping[str, Choice], help_text: str | None = None
+    ) -> None:
+        self.rows = rows
+        self._field_help = FIELD_HELP.get(name, "") if help_text is None else help_text
+        options = [(row.label, key) for key, row in rows.items() if row.available]
+        control = ipw.Dropdown(
+            options=options, description=label, style={"description_width": "initial"}
+        )
+        super().__init__(name, label, control, "")
+        self._explain()
+
+    def read(self) -> str:
+        return str(self.control.value)
+
+    def write(self, value: str) -> None:
+        """Show a value; one that is not in the table (typed in a script) becomes a row of it."""
+        keys = [key for _, key in self.control.options]
+        if value not in keys:
+            self.control.options = [*self.control.options, (value, value)]
+        self.control.value = value
+
+    def _on_value(self, change: object) -> None:
+        self._explain()
+        super()._on_value(change)
+
+    def _explain(self) -> None:
+        row = self.rows.get(self.control.value)
+        parts = [self._field_help, row.help if row else ""]
+        parts += [f"{r.label}: {r.reason}." for r in self.rows.values() if not r.available]
+        self.show_help(" ".join(part for part in parts if part))
+
+
+class RadioField(Field):
+    """One of a table's rows, all in sight: those that cannot be had are greyed, with the reason."""
+
+    def __init__(self, name: str, label: str, rows: Mapping[str, Choice]) -> None:
+        self.rows = rows
+        there = [(row.label, key) for key, row in rows.items() if row.available]
+        control = ipw.RadioButtons(
+            options=there, description=label, style={"description_width": "initial"}
+        )
+        super().__init__(name, label, control, "")
+        greyed = ipw.HTML(
+            "".join(_greyed(row) for row in rows.values() if not row.available),
+            description=f"{label}: not available",
+        )
+        self.box.children = [control, greyed, self._help, self._problems]
+        self._explain()
+
+    def read(self) -> str:
+        return str(self.control.value)
+
+    def write(self, value: str) -> None:
+        keys = [key for _, key in self.control.options]
+        if value not in keys:
+            self.control.options = [*self.control.options, (value, value)]
+        self.control.value = value
+
+    def _on_value(self, change: object) -> None:
+        self._explain()
+        super()._on_value(change)
+
+    def _explain(self) -> None:
+        row = self.rows.get(self.control.value)
+        self.show_help(f"{row.label}: {row.help}" if row else FIELD_HELP.get(self.name, ""))
+
+
+def _greyed(row: Choice) -> str:
+    label, reason = markup.text(row.label), markup.text(row.reason)
+    return (
+        f'<div class="wb-greyed"><input type="radio" disabled aria-label="{label}: {reason}">'
+        f'<span class="wb-what">{label}</span><span class="wb-why">{reason}</span></div>'
+    )
+
+
+class CheckField(Field):
+    """Yes or no."""
+
+    def __init__(self, name: str, label: str) -> None:
+        super().__init__(name, label, ipw.Checkbox(description=label, indent=False))
+
+    def read(self) -> bool:
+        return bool(self.control.value)
+
+    def write(self, value: bool) -> None:
+        self.control.value = value

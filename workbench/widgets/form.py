@@ -1,0 +1,206 @@
+"""The form: what the person asks for, checked as it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench import catalog
+from workbench.config import RunConfig
+from workbench.plan import Plan, PlanError, Problem, make_plan
+
+from . import form_layout, markup
+from .fields import Field, UnreadableError
+
+if TYPE_CHECKING:
+    from workbench.devices import Devices
+
+CUSTOM = ""
+
+
+@dataclass(frozen=True)
+class FormState:
+    """What the form asks for and what comes of it: a plan, or the problems."""
+
+    config: RunConfig
+    plan: Plan | None
+    problems: tuple[Problem, ...]
+
+
+class Form:
+    """Controls for every field of `RunConfig`; each change gives a new `state`."""
+
+    def __init__(self, config: RunConfig, devices: Devices) -> None:
+        self._devices = devices
+        self._changed: Callable[[FormState], None] = lambda state: None
+        self._busy = True
+        self._last_good = config
+        self.parts = form_layout.make_fields(device_names(devices))
+        self._preset = _preset_box()
+        self.box, self._groups = form_layout.lay_out(self._preset, self.parts)
+        self.write(config)
+        self._preset.observe(self._on_preset, "value")
+        for field in self.parts.all:
+            field.on_change(self._on_field)
+        self.parts.batch.on_change(self._on_field)
+
+    def on_change(self, changed: Callable[[FormState], None]) -> None:
+        """Call `changed` with each new state."""
+        self._changed = changed
+
+    def use_devices(self, devices: Devices) -> None:
+        """Plan with what a newer look at the machine found."""
+        self._devices = devices
+        self.parts.devices.offer(device_names(devices))
+        self._replan()
+
+    def write(self, config: RunConfig) -> None:
+        """Show a config."""
+        self._busy = True
+        for field in self.parts.all:
+            field.write(getattr(config, field.name))
+        self.parts.batch.write(config.per_replica_batch_size, config.global_batch_size)
+        self._last_good = config
+        self._replan()
+
+    def _on_field(self) -> None:
+        if not self._busy:
+            self._replan()
+
+    def _on_preset(self, change: Any) -> None:
+        preset = catalog.PRESETS.get(change["new"])
+        if preset and not self._busy:
+            asked = self._last_good
+            self.write(replace(preset.config, name=asked.name, interpreter=asked.interpreter))
+
+    def _replan(self) -> None:
+        config, unread = self._read()
+        plan, problems = None, list(unread)
+        try:
+            plan = make_plan(config, self._devices)
+        except PlanError as error:
+            unread_fields = {problem.field for problem in unread}
+            problems += [p for p in error.problems if p.field not in unread_fields]
+        if unread:
+            plan = None
+        self._busy = True
+        try:
+            self.state = FormState(config, plan, tuple(problems))
+            self._show(self.state)
+        finally:
+            self._busy = False
+        self._changed(self.state)
+
+    def _read(self) -> tuple[RunConfig, list[Problem]]:
+        values: dict[str, Any] = {}
+        problems = []
+        for field in self.parts.all:
+            try:
+                values[field.name] = field.read()
+            except UnreadableError as error:
+                problems.append(Problem(field.name, error.rule, error.got, error.fix))
+        batch = self.parts.batch
+        try:
+            values.update(batch.read())
+        except UnreadableError as error:
+            problems.append(Problem(batch.leader, error.rule, error.got, error.fix))
+        config = replace(self._last_good, **values)
+        self._last_good = config
+        return config, problems
+
+    def _show(self, state: FormState) -> None:
+        by_field: dict[str, list[str]] = {}
+        for problem in state.problems:
+            by_field.setdefault(problem.field, []).append(sentence(problem))
+        for field in (*self.parts.all, *self.parts.batch.fields):
+            field.show_problems(by_field.get(field.name, []))
+        self._show_fields(state.config, set(by_field))
+        self._groups.mark(set(by_field))
+        self._preset.value = _preset_of(state.config)
+        if state.plan:
+            self._show_plan(state.plan)
+        else:
+            self.parts.batch.show_no_plan()
+
+    def _show_fields(self, config: RunConfig, wrong: set[str]) -> None:
+        mirrors = catalog.STRATEGIES[config.strategy].mirrors
+        needed = {
+            "data_dir": config.data != "synthetic",
+            "synthetic_examples": config.data == "synthetic",
+            "synthetic_features": config.data == "synthetic",
+            "synthetic_noise": config.data == "synthetic",
+            "replicas": mirrors,
+            "cross_device_ops": mirrors,
+            "gpu_memory": bool(self._devices.gpus),
+        }
+        for field in self.parts.all:
+            if field.name in needed:
+                field.show(needed[field.name] or field.name in wrong)
+
+    def _show_plan(self, plan: Plan) -> None:
+        self.parts.batch.show_plan(
+            plan.per_replica_batch_size,
+            plan.global_batch_size,
+            plan.num_replicas_in_sync,
+            plan.arithmetic,
+        )
+        hints = {
+            "replicas": f"{plan.num_replicas_in_sync}, chosen for you",
+            "steps_per_epoch": f"{plan.steps_per_epoch:,}: the data once",
+            "steps_per_call": "found while training",
+            "clip_norm": "never clipped",
+            "interpreter": plan.interpreter,
+            "data_dir": "the usual places",
+            "name": "no name",
+        }
+        for field in self.parts.all:
+            if field.name in hints:
+                field.hint(hints[field.name])
+
+
+def sentence(problem: Problem) -> str:
+    """Return a problem as it is shown beside its field."""
+    return f"must be {problem.rule}; got {problem.got}. {problem.fix}"
+
+
+def device_names(devices: Devices) -> list[str]:
+    """Return the devices that a config can name."""
+    return ["CPU:0", *(gpu.name for gpu in devices.gpus)]
+
+
+def label_of(name: str, parts: form_layout.Parts) -> str:
+    """Return what the form calls a field of the config."""
+    every: tuple[Field, ...] = (*parts.all, *parts.batch.fields)
+    return next((field.label for field in every if field.name == name), name)
+
+
+def _preset_box() -> Any:
+    options = [("Own settings", CUSTOM)]
+    options += [(row.label, key) for key, row in catalog.PRESETS.items() if row.available]
+    return ipw.Dropdown(
+        options=options, description="Preset", style={"description_width": "initial"}
+    )
+
+
+_NOT_OF_A_PRESET = {"name", "interpreter", "start_now"}
+
+
+def _preset_of(config: RunConfig) -> str:
+    """Return the preset whose settings these are, or that it is none."""
+    compared = [f.name for f in fields(RunConfig) if f.name not in _NOT_OF_A_PRESET]
+    for key, row in catalog.PRESETS.items():
+        if all(getattr(config, name) == getattr(row.config, name) for name in compared):
+            return key
+    return CUSTOM
+
+
+def problems_text(state: FormState, parts: form_layout.Parts) -> str:
+    """Return why Train is off, naming the fields, or nothing."""
+    if not state.problems:
+        return ""
+    names = list(dict.fromkeys(label_of(p.field, parts) for p in state.problems))
+    count = "a problem" if len(state.problems) == 1 else f"{len(state.problems)} problems"
+    return markup.text(f"Train is off: {count} to mend in {', '.join(names)}.")

@@ -1,0 +1,91 @@
+"""What this machine has to train on: a quick look at once, TensorFlow's own answer after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench import devices as machine
+
+from . import markup
+from .background import Latest
+
+if TYPE_CHECKING:
+    from workbench.devices import Devices
+
+
+class Hardware:
+    """Shows the devices of the run's interpreter and passes each newer answer on."""
+
+    def __init__(self, interpreter: str | None = None) -> None:
+        self._found: Callable[[Devices], None] = lambda devices: None
+        self._interpreter = interpreter
+        self._asking: Latest[Devices] = Latest()
+        self._facts = ipw.HTML(description="Hardware")
+        self._state = ipw.HTML(description="State of the detection")
+        self._refresh = ipw.Button(
+            description="Refresh", icon="refresh", tooltip="Look at the hardware again"
+        )
+        self._refresh.on_click(self._on_refresh)
+        title = ipw.HTML(markup.heading("Hardware"), description="Section")
+        row = ipw.Box([self._refresh, self._state])
+        row.add_class("wb-row")
+        self.box = ipw.VBox([title, self._facts, row])
+        self.box.add_class("wb-section")
+        self.devices = machine.detect(interpreter, import_tensorflow=False)
+        self._show(self.devices)
+
+    def on_found(self, found: Callable[[Devices], None]) -> None:
+        """Call `found`, in a background thread, with every answer of TensorFlow."""
+        self._found = found
+
+    def ask(self, interpreter: str | None) -> None:
+        """Ask TensorFlow in this interpreter, in the background; seconds pass until it answers."""
+        self._interpreter = interpreter
+        self._refresh.disabled = True
+        self._state.value = markup.quiet("Asking TensorFlow what it can use ...")
+        self._asking.ask(lambda: machine.detect(interpreter), self._answered, self._failed)
+
+    def _on_refresh(self, _: Any) -> None:
+        self.ask(self._interpreter)
+
+    def _answered(self, devices: Devices) -> None:
+        self.devices = devices
+        self._show(devices)
+        self._state.value = markup.quiet("As TensorFlow sees it.")
+        self._refresh.disabled = False
+        self._found(devices)
+
+    def _failed(self, error: Exception) -> None:
+        self._state.value = markup.notice("error", str(error))
+        self._refresh.disabled = False
+
+    def _show(self, devices: Devices) -> None:
+        problems = "".join(markup.notice("warning", problem) for problem in devices.problems)
+        self._facts.value = markup.facts(_rows(devices)) + problems
+
+
+def _rows(devices: Devices) -> list[tuple[str, str]]:
+    cores = "1 core" if devices.cpu_cores == 1 else f"{devices.cpu_cores} cores"
+    rows = [
+        ("Processor", f"{devices.cpu_model or 'model unknown'}, {cores}"),
+        ("Memory", markup.byte_size(devices.memory_bytes)),
+        ("GPUs", "none" if not devices.gpus else ""),
+    ]
+    if devices.gpus:
+        rows.pop()
+    for gpu in devices.gpus:
+        parts = [gpu.model or "model unknown", markup.byte_size(gpu.memory_bytes)]
+        if gpu.compute_capability:
+            parts.append(f"compute capability {gpu.compute_capability}")
+        rows.append((gpu.name, ", ".join(parts)))
+    if devices.tpu_chips:
+        rows.append(("TPU", f"{devices.tpu_chips} x {devices.tpu_kind or 'kind unknown'}"))
+    keras = [f"Keras {devices.keras_version}" if devices.keras_version else ""]
+    keras += [f"tf-keras {devices.tf_keras_version}" if devices.tf_keras_version else ""]
+    versions = [devices.tensorflow_version or "not installed", *filter(None, keras)]
+    rows.append(("TensorFlow", ", ".join(versions)))
+    rows.append(("Python", f"{devices.python_version}, {devices.interpreter}"))
+    return rows

@@ -1,0 +1,109 @@
+"""Small pieces of HTML that several views share. Everything from outside is escaped here."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Sequence
+
+LIVE_STATES = ("queued", "starting", "running", "stopping")
+UNKNOWN = "unknown"
+
+
+def text(value: object) -> str:
+    """Return a value as text that cannot become markup."""
+    return html.escape(str(value), quote=True)
+
+
+def heading(title: str, level: int = 2) -> str:
+    """Return a section's heading."""
+    return f'<h{level} class="wb-h{level}">{text(title)}</h{level}>'
+
+
+def notice(kind: str, message: str) -> str:
+    """Return a boxed message; `kind` is info, warning or error, said in words and colour."""
+    word = {"info": "", "warning": "Note: ", "error": "Problem: "}[kind]
+    return f'<div class="wb-notice wb-{kind}"><b>{word}</b>{text(message)}</div>'
+
+
+def quiet(message: str) -> str:
+    """Return a line of secondary text."""
+    return f'<div class="wb-quiet">{text(message)}</div>'
+
+
+def pill(status: str) -> str:
+    """Return a run's state as a small label."""
+    return f'<span class="wb-pill wb-state-{text(status)}">{text(status)}</span>'
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> str:
+    """Return names with their values; both are plain text."""
+    cells = "".join(
+        f'<div class="wb-fact"><dt>{text(name)}</dt><dd>{text(value)}</dd></div>'
+        for name, value in rows
+    )
+    return f'<dl class="wb-facts">{cells}</dl>'
+
+
+def table(
+    caption: str, columns: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int] = ()
+) -> str:
+    """Return a table of plain text; the columns numbered in `numeric` are set to the right."""
+
+    def row(cells: Sequence[str], tag: str) -> str:
+        return "".join(
+            f"<{tag}{' class=wb-number' if at in numeric else ''}>{text(cell)}</{tag}>"
+            for at, cell in enumerate(cells)
+        )
+
+    body = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in rows)
+    return (
+        f'<table class="wb-table"><caption class="wb-hidden">{text(caption)}</caption>'
+        f"<thead><tr>{row(columns, 'th')}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def scrolling(label: str, inside: str, css_class: str = "") -> str:
+    """Return a region that scrolls and can be reached by the keyboard."""
+    return (
+        f'<div class="wb-scroll {css_class}" tabindex="0" role="region" '
+        f'aria-label="{text(label)}">{inside}</div>'
+    )
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number for reading, `unknown` where there is none."""
+    if value is None or math.isnan(value):
+        return UNKNOWN
+    if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 1000):
+        return f"{int(value):,}"
+    return f"{value:,.{digits}g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share of one as a percentage, `unknown` where there is none."""
+    return UNKNOWN if share is None or math.isnan(share) else f"{share:.2%}"
+
+
+def byte_size(size: int | None) -> str:
+    """Return a number of bytes in the unit that reads best."""
+    if size is None:
+        return UNKNOWN
+    amount = float(size)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if amount < 1024:
+            return f"{int(amount)} bytes" if unit == "bytes" else f"{amount:.3g} {unit}"
+        amount /= 1024
+    return f"{amount:.3g} TiB"
+
+
+def duration(seconds: float | None) -> str:
+    """Return a time span such as `3 min 20 s`, `unknown` where there is none."""
+    if seconds is None or math.isnan(seconds):
+        return UNKNOWN
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -1,0 +1,123 @@
+"""What will happen: every number of the plan, the model's size, and a picture of the shards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from . import markup, picture
+from .background import Latest
+
+if TYPE_CHECKING:
+    from workbench.inspection import ModelSummary
+    from workbench.plan import Plan
+
+    from .form import FormState
+
+SETTLE_SECONDS = 0.8
+LAST_BATCH = {
+    "drop": "left out", "keep": "trained on as a shorter batch", "repeat": "filled up",
+}  # fmt: skip
+
+
+class PlanView:
+    """Shows a plan at once, and the model as the run's own TensorFlow builds it seconds later."""
+
+    def __init__(self) -> None:
+        self._numbers = ipw.HTML(description="Numbers of the plan")
+        self._picture = ipw.HTML(description="Picture of the plan")
+        self._model = ipw.HTML(description="Size of the model")
+        self._layers = ipw.HTML(description="Layers of the model")
+        self._folded = ipw.Accordion(children=[self._layers], selected_index=None)
+        self._folded.set_title(0, "Layers")
+        self._inspecting: Latest[ModelSummary] = Latest(SETTLE_SECONDS)
+        self._measured: tuple[Any, ...] | None = None
+        title = ipw.HTML(markup.heading("Plan"), description="Section")
+        parts = [title, self._numbers, self._picture, self._model, self._folded]
+        self.box = ipw.VBox(parts)
+        self.box.add_class("wb-section")
+
+    def show(self, state: FormState) -> None:
+        """Show the plan of a form's state, or that there is none yet."""
+        plan = state.plan
+        for part in (self._picture, self._model, self._folded):
+            part.layout.display = None if plan else "none"
+        if plan is None:
+            message = "No plan while there are problems in the form; they stand beside the fields."
+            self._numbers.value = markup.notice("info", message)
+            self._measured = None
+            self._inspecting.forget()
+            return
+        notes = "".join(markup.notice("warning", note) for note in plan.notes)
+        spec = markup.quiet(plan.element_spec)
+        self._numbers.value = markup.facts(_numbers(plan)) + spec + notes
+        self._picture.value = picture.draw(plan)
+        self._measure(plan)
+
+    def _measure(self, plan: Plan) -> None:
+        key = _what_shapes_the_model(plan)
+        if key == self._measured:
+            return
+        self._measured = key
+        self._model.value = markup.facts([("Model", "measuring ...")])
+        self._layers.value = markup.quiet("measuring ...")
+
+        def work() -> ModelSummary:
+            from workbench.inspection import inspect_model
+
+            return inspect_model(plan)
+
+        self._inspecting.ask(work, self._show_model, self._show_failure)
+
+    def _show_model(self, summary: ModelSummary) -> None:
+        self._model.value = markup.facts(_sizes(summary))
+        self._layers.value = markup.table(
+            "Layers of the model",
+            ("Layer", "Type", "Output shape", "Parameters"),
+            [(n, kind, str(shape), f"{count:,}") for n, kind, shape, count in summary.layers],
+            numeric=(3,),
+        )
+
+    def _show_failure(self, error: Exception) -> None:
+        self._model.value = markup.notice("error", f"The model could not be measured: {error}")
+        self._layers.value = markup.quiet("unknown")
+
+
+def _what_shapes_the_model(plan: Plan) -> tuple[Any, ...]:
+    """Return what the model's size depends on, so that nothing is measured twice in a row."""
+    return (plan.model, plan.data, plan.interpreter, plan.per_replica_batch_size,
+            plan.num_replicas_in_sync, plan.config.optimizer, plan.config.synthetic_features,
+            plan.own_model)  # fmt: skip
+
+
+def _numbers(plan: Plan) -> list[tuple[str, str]]:
+    shared = ", virtual" if plan.virtual else ""
+    rows = [
+        ("Replicas", f"{plan.num_replicas_in_sync}{shared}"),
+        ("Per-replica batch", f"{plan.per_replica_batch_size:,}"),
+        ("Global batch", f"{plan.global_batch_size:,}"),
+        ("Examples", f"{plan.num_train_examples:,} + {plan.num_test_examples:,} to test"),
+        ("Steps an epoch", f"{plan.steps_per_epoch:,}"),
+        ("Epochs", f"{plan.epochs:,}"),
+        ("Steps in all", f"{plan.total_steps:,}"),
+        ("Learning rate", f"{plan.learning_rate:g}"),
+    ]
+    if plan.leftover_examples:
+        rows.append(("Last batch", _last_batch(plan)))
+    return rows
+
+
+def _last_batch(plan: Plan) -> str:
+    left = plan.leftover_examples
+    return f"{left:,} example{'s' * (left != 1)} {LAST_BATCH[plan.last_batch]}"
+
+
+def _sizes(summary: ModelSummary) -> list[tuple[str, str]]:
+    trained = f", {summary.trainable_parameters:,} trained"
+    same = summary.trainable_parameters == summary.parameters
+    return [
+        ("Parameters", f"{summary.parameters:,}{'' if same else trained}"),
+        ("A replica holds", f"{markup.byte_size(summary.replica_bytes)} of weights and optimizer"),
+        ("Gradients summed a step", markup.byte_size(summary.gradient_bytes_per_step)),
+    ]

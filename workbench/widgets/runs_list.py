@@ -1,0 +1,194 @@
+"""Earlier runs: a list whose rows stay where they are while runs come and go."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench import catalog
+from workbench.runs import RunError, list_runs
+from workbench.runs.directory import TASK, run_folders, runs_root
+from workbench.runs.events import read_events
+
+from . import markup
+from .poller import Poller
+from .run_view import title_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.runs import Run
+
+LOOK_SECONDS = 3.0
+ROWS_AT_FIRST = 12
+COLUMNS = ("State", "Run", "Strategy", "Data", "Steps", "Test accuracy")
+
+
+class RunsList:
+    """Rows of runs, newest first. New ones wait behind a button, so that nothing shifts."""
+
+    def __init__(self, runs_dir: str | Path | None) -> None:
+        self._runs_dir = runs_dir
+        self._lock = threading.RLock()
+        self._rows: dict[str, _Row] = {}
+        self._most = ROWS_AT_FIRST
+        self._chosen: Callable[[Run], None] = lambda run: None
+        self._message = ipw.HTML(description="State of the list of runs")
+        head = ipw.HTML(_head(), description="Columns of the list of runs")
+        head.add_class("wb-run-row")
+        self._head = head
+        self._table = ipw.VBox([])
+        self._table.add_class("wb-runs")
+        self._new = _small("Show new runs", "Put runs that are not listed yet on top", self._reload)
+        self._more = _small("Show more", "List more of the earlier runs", self._on_more)
+        row = ipw.HBox([self._new, self._more])
+        row.add_class("wb-row")
+        title = ipw.HTML(markup.heading("Earlier runs"), description="Section")
+        self.box = ipw.VBox([title, self._message, self._table, row])
+        self.box.add_class("wb-section")
+        self._poller: Poller | None = None
+
+    def on_chosen(self, chosen: Callable[[Run], None]) -> None:
+        """Call `chosen` with the run whose Open was clicked."""
+        self._chosen = chosen
+
+    def start(self) -> list[Run]:
+        """List the runs, look at them from now on, and return them, newest first."""
+        runs = self.reload()
+        self._poller = Poller(self._look, self._failed)
+        return runs
+
+    def close(self) -> None:
+        if self._poller is not None:
+            self._poller.stop()
+
+    def reload(self) -> list[Run]:
+        """Read the folder of runs anew and list what is there."""
+        with self._lock:
+            try:
+                runs = list_runs(self._runs_dir)
+            except RunError as error:
+                self._failed(error)
+                return []
+            shown = runs[: self._most]
+            rows = {run.id: self._rows.get(run.id) or _Row(run, self._open) for run in shown}
+            for row in rows.values():
+                row.update()
+            self._rows = rows
+            self._table.children = [self._head, *(row.box for row in rows.values())] if rows else []
+            count = len(runs)
+            self._message.value = "" if count else markup.quiet(f"No runs in {self._root()} yet.")
+            self._more.layout.display = None if count > self._most else "none"
+            self._new.layout.display = "none"
+            return runs
+
+    def show_open(self, run: Run | None) -> None:
+        """Mark the row of the opened run."""
+        with self._lock:
+            for row in self._rows.values():
+                row.mark(run is not None and row.run.id == run.id)
+
+    def _root(self) -> Path:
+        return runs_root(self._runs_dir)
+
+    def _look(self) -> float:
+        with self._lock:
+            there = {path.name for path in run_folders(self._root())}
+            for run_id, row in self._rows.items():
+                if run_id not in there:
+                    row.show_deleted()
+                elif row.alive:
+                    row.update()
+            newest = next(iter(self._rows), "")
+            new = sum(1 for name in there if name > newest and name not in self._rows)
+            self._new.description = "Show 1 new run" if new == 1 else f"Show {new} new runs"
+            self._new.layout.display = None if new else "none"
+        return LOOK_SECONDS
+
+    def _open(self, run: Run) -> None:
+        self._chosen(run)
+
+    def _reload(self, _: Any) -> None:
+        self.reload()
+
+    def _on_more(self, _: Any) -> None:
+        self._most *= 2
+        self.reload()
+
+    def _failed(self, error: Exception) -> None:
+        self._message.value = markup.notice("error", f"Runs cannot be listed: {error}")
+
+
+class _Row:
+    """One run in the list."""
+
+    def __init__(self, run: Run, opened: Callable[[Run], None]) -> None:
+        self.run = run
+        self.alive = True
+        self._button = _small("Open", f"Open {title_of(run)}", lambda _: opened(run))
+        self._cells = ipw.HTML(description=f"Run {run.id}")
+        self.box = ipw.Box([self._button, self._cells])
+        self.box.add_class("wb-run-row")
+
+    def update(self) -> None:
+        """Read the run again."""
+        try:
+            status = self.run.status
+            values = _values(self.run)
+        except (RunError, OSError) as error:
+            self.alive = False
+            self._cells.value = markup.quiet(f"{self.run.id} cannot be read: {error}")
+            return
+        self.alive = status in markup.LIVE_STATES
+        self._cells.value = _cells([markup.pill(status), *map(markup.text, values)], self.run)
+
+    def show_deleted(self) -> None:
+        self.alive = False
+        self._button.disabled = True
+        self._cells.value = markup.quiet(f"{title_of(self.run)} was deleted.")
+
+    def mark(self, is_open: bool) -> None:
+        (self.box.add_class if is_open else self.box.remove_class)("wb-open-run")
+
+
+def _values(run: Run) -> list[str]:
+    config, progress = run.config, run.progress
+    accuracy = None
+    for event in read_events(run.dir / TASK / "events.jsonl"):
+        if event["event"] == "epoch":
+            accuracy = event.get("test_accuracy")
+    replicas = ""
+    with contextlib.suppress(RunError):
+        replicas = f" x {run.plan.num_replicas_in_sync}"
+    strategy = catalog.STRATEGIES[config.strategy].label
+    return [
+        title_of(run), f"{strategy}{replicas}", catalog.DATA[config.data].label,
+        f"{progress.step:,} of {progress.total_steps:,}", markup.percent(accuracy),
+    ]  # fmt: skip
+
+
+def _cells(inside: list[str], run: Run) -> str:
+    when = time.strftime("%d %b %H:%M", time.localtime(run.created))
+    inside[1] = f'{inside[1]}<br><span class="wb-quiet">{when}</span>'
+    classes = ["", "", "", "", "wb-number", "wb-number"]
+    spans = (f'<div class="{c}">{cell}</div>' for c, cell in zip(classes, inside, strict=True))
+    return f'<div class="wb-run-cells">{"".join(spans)}</div>'
+
+
+def _head() -> str:
+    classes = ["", "", "", "", "wb-number", "wb-number"]
+    named = zip(classes, COLUMNS, strict=True)
+    spans = (f'<div class="wb-quiet {css}">{name}</div>' for css, name in named)
+    return f'<div class="wb-run-cells">{"".join(spans)}</div>'
+
+
+def _small(label: str, tip: str, clicked: Callable[[Any], None]) -> Any:
+    button = ipw.Button(description=label, tooltip=tip)
+    button.add_class("wb-small")
+    button.on_click(clicked)
+    return button

@@ -1,0 +1,243 @@
+"""Fields that are more than one control: linked batch sizes, devices, model, GPU memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ipywidgets as ipw
+
+from workbench.catalog import FIELD_HELP, MODELS, Choice
+
+from . import markup
+from .fields import (
+    Changed,
+    ChoiceField,
+    Field,
+    TextField,
+    UnreadableError,
+    name_box,
+    parse_number,
+    text_box,
+)
+
+OWN = "own function"
+USUAL = ""
+
+
+class BatchFields:
+    """Per-replica and global batch size: whichever was typed last leads, the other follows."""
+
+    NAMES = ("per_replica_batch_size", "global_batch_size")
+    LABELS = ("Per-replica batch size", "Global batch size")
+
+    def __init__(self) -> None:
+        self.fields = [
+            TextField(name, label) for name, label in zip(self.NAMES, self.LABELS, strict=True)
+        ]
+        self._leader: int | None = None
+        self._replicas: int | None = None
+        self._writing = False
+        self._changed: Changed = lambda: None
+        self._times = ipw.HTML(description="Batch arithmetic")
+        for at, field in enumerate(self.fields):
+            field.on_change(self._typed(at))
+        pair = ipw.Box([self.fields[0].box, self._times, self.fields[1].box])
+        pair.add_class("wb-pair")
+        self._sum = ipw.HTML(description="What the batch sizes come to")
+        self.box = ipw.VBox([pair, self._sum])
+        self.box.add_class("wb-field")
+        self.box.add_class("wb-span")
+
+    def read(self) -> dict[str, int | None]:
+        """Return both sizes for the config; only the leading one is set.
+
+        Raises:
+            UnreadableError: what was typed last is no whole number.
+        """
+        sizes: dict[str, int | None] = dict.fromkeys(self.NAMES)
+        if self._leader is not None:
+            sizes[self.NAMES[self._leader]] = self._number(self._leader)
+        return sizes
+
+    @property
+    def leader(self) -> str:
+        """The config field that was typed last."""
+        return self.NAMES[self._leader or 0]
+
+    def write(self, per_replica: int | None, joined: int | None) -> None:
+        """Show what a config asks for; where it asks for nothing, the plan fills in both."""
+        self._leader = 0 if per_replica is not None else 1 if joined is not None else None
+        for at, value in enumerate((per_replica, joined)):
+            self._set(at, "" if value is None else f"{value:,}")
+
+    def on_change(self, changed: Changed) -> None:
+        self._changed = changed
+
+    def show_plan(self, per_replica: int, joined: int, replicas: int, arithmetic: str) -> None:
+        """Show both sizes of a plan that holds, and its arithmetic."""
+        self._replicas = replicas
+        for at, value in enumerate((per_replica, joined)):
+            if at != self._leader:
+                self._set(at, f"{value:,}")
+        self._show(replicas, arithmetic)
+
+    def show_no_plan(self) -> None:
+        """Show what can be said while something else is wrong."""
+        if self._leader is None or self._replicas is None:
+            return
+        try:
+            size = self._number(self._leader)
+        except UnreadableError:
+            size = None
+        other = 1 - self._leader
+        self._set(other, self._other(size, self._replicas))
+        self._show(self._replicas, "The arithmetic stands here once the problems are mended.")
+
+    def _other(self, size: int | None, replicas: int) -> str:
+        if size is None:
+            return ""
+        if self._leader == 0:
+            return f"{size * replicas:,}"
+        return "" if size % replicas else f"{size // replicas:,}"
+
+    def _show(self, replicas: int, arithmetic: str) -> None:
+        word = "replica" if replicas == 1 else "replicas"
+        self._times.value = f'<div class="wb-times">&times; {replicas} {word} =</div>'
+        self._sum.value = f'<div class="wb-sum">{markup.text(arithmetic)}</div>'
+
+    def _number(self, at: int) -> int | None:
+        typed = self.fields[at].control.value.strip()
+        return int(parse_number(typed, whole=True)) if typed else None
+
+    def _set(self, at: int, text: str) -> None:
+        self._writing = True
+        try:
+            self.fields[at].control.value = text
+        finally:
+            self._writing = False
+
+    def _typed(self, at: int) -> Callable[[], None]:
+        def typed() -> None:
+            if self._writing:
+                return
+            self._leader = at if self.fields[at].control.value.strip() else None
+            self._changed()
+
+        return typed
+
+
+class DevicesField(Field):
+    """A box for each device that there is; none ticked means: chosen for you."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._row = ipw.VBox()
+        self._checks: dict[str, Any] = {}
+        self._label = ipw.HTML(description="Devices")
+        super().__init__("devices", "Devices", self._row, "")
+        self._label.value = "<div><b>Devices</b></div>"
+        self.box.children = [self._label, self._row, self._help, self._problems]
+        self.show_help("None ticked: every GPU, else the CPU.")
+        self.offer(names)
+
+    def offer(self, names: Sequence[str]) -> None:
+        """Offer these devices; ticked ones that are gone stay, so that the plan can say so."""
+        ticked = [name for name, check in self._checks.items() if check.value]
+        wanted = [*names, *(name for name in ticked if name not in names)]
+        if list(self._checks) == wanted:
+            return
+        self._checks = {name: self._check(name, name in ticked) for name in wanted}
+        self._row.children = list(self._checks.values())
+
+    def read(self) -> tuple[str, ...] | None:
+        return tuple(name for name, check in self._checks.items() if check.value) or None
+
+    def write(self, value: tuple[str, ...] | None) -> None:
+        self.offer([*self._checks, *(n for n in value or () if n not in self._checks)])
+        for name, check in self._checks.items():
+            check.value = name in (value or ())
+
+    def _check(self, name: str, ticked: bool) -> Any:
+        check = ipw.Checkbox(value=ticked, description=name, indent=False)
+        check.observe(self._on_value, "value")
+        return check
+
+
+class ModelField(Field):
+    """A model of the catalogue, the data's usual one, or one's own function."""
+
+    def __init__(self) -> None:
+        options = [("The data's usual model", USUAL)]
+        options += [(row.label, key) for key, row in MODELS.items() if row.available]
+        options += [("Your own function ...", OWN)]
+        control = ipw.Dropdown(
+            options=options, description="Model", style={"description_width": "initial"}
+        )
+        self._own = name_box("Your function", "my_models.py:make_model")
+        super().__init__("model", "Model", control, "")
+        self.box.children = [control, self._help, self._own, self._problems]
+        self._own.observe(self._on_value, "value")
+        self._explain()
+
+    def read(self) -> str | None:
+        if self.control.value != OWN:
+            return self.control.value or None
+        typed = self._own.value.strip()
+        if not typed:
+            raise UnreadableError(
+                "named as module:function or file.py:function",
+                "nothing",
+                "Type the name, or choose a model of the list.",
+            )
+        return str(typed)
+
+    def write(self, value: str | None) -> None:
+        known = value is None or value in MODELS
+        if not known:
+            self._own.value = value
+        self.control.value = (value or USUAL) if known else OWN
+
+    def _on_value(self, change: object) -> None:
+        self._explain()
+        super()._on_value(change)
+
+    def _explain(self) -> None:
+        own = self.control.value == OWN
+        self._own.layout.display = None if own else "none"
+        row = MODELS.get(self.control.value)
+        usual = "The model that the data is usually trained with."
+        self.show_help(FIELD_HELP["model"] if own else row.help if row else usual)
+
+
+GPU_MEMORY = {
+    "growth": Choice("As needed", "Memory is taken as it is needed."),
+    "all": Choice("All at once", "All memory is taken at the start: TensorFlow's own way."),
+    "limit": Choice("A limit", "No more than so many MiB for each replica."),
+}
+
+
+class GpuMemoryField(ChoiceField):
+    """As needed, all at once, or a limit in MiB for each replica."""
+
+    def __init__(self) -> None:
+        super().__init__("gpu_memory", "GPU memory", GPU_MEMORY, "")
+        self._limit = text_box("MiB for each replica")
+        self._limit.value = "4096"
+        self._limit.layout.display = "none"
+        self.box.children = [self.control, self._help, self._limit, self._problems]
+        self._limit.observe(self._on_value, "value")
+
+    def read(self) -> Any:
+        if self.control.value != "limit":
+            return self.control.value
+        return int(parse_number(self._limit.value.strip(), whole=True))
+
+    def write(self, value: Any) -> None:
+        if isinstance(value, int):
+            self._limit.value = f"{value}"
+            value = "limit"
+        super().write(value)
+
+    def _on_value(self, change: object) -> None:
+        self._limit.layout.display = None if self.control.value == "limit" else "none"
+        super()._on_value(change)

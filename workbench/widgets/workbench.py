@@ -1,0 +1,178 @@
+"""`Workbench()`: the views, joined. A view changes a config and starts a run; no more."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench import catalog
+from workbench.config import RunConfig
+
+from . import markup, outputs, snapshot
+from .background import Latest, run_in_background
+from .follow import Following
+from .form import Form, FormState, problems_text
+from .hardware import Hardware
+from .plan_view import PlanView
+from .predictions import Predictions
+from .run_actions import RunActions
+from .run_view import Look, RunView
+from .runs_list import RunsList
+from .script_view import ScriptView
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+STYLE = Path(__file__).with_name("workbench.css")
+FIRST_PRESET = "mlp_synthetic"
+
+
+class Workbench:
+    """The workbench in a notebook: hardware, form, plan, the run, earlier runs, the script.
+
+    Args:
+        config: what the form opens with; None: the first lesson on every GPU, or on two virtual
+            replicas where there are fewer than two.
+        runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
+        model: one's own model as `module:function` or `file.py:function`.
+
+    The newest run that lives is opened at once, with its whole history.
+    """
+
+    def __init__(
+        self,
+        config: RunConfig | None = None,
+        runs_dir: str | Path | None = None,
+        model: str | None = None,
+    ) -> None:
+        config = config or catalog.PRESETS[FIRST_PRESET].config
+        if model is not None:
+            config = replace(config, model=model)
+        self._token = secrets.token_hex(4)
+        self._display_id = f"workbench-{self._token}"
+        self._shown = False
+        self._saved_at = 0.0
+        self._save_lock = threading.Lock()
+        self._hardware = Hardware(config.interpreter)
+        self._plan, self._script = PlanView(), ScriptView()
+        self._actions = RunActions(runs_dir, lambda: self._hardware.devices)
+        self._run, self._predictions = RunView(), Predictions()
+        self._runs = RunsList(runs_dir)
+        self._form = Form(config, self._hardware.devices)
+        self._interpreter = config.interpreter
+        self._rendering: Latest[None] = Latest(0.15)
+        self._join()
+        self.widget = self._lay_out()
+        self._on_form(self._form.state)
+        self._hardware.ask(config.interpreter)
+        run_in_background(self._runs.start, self._reattach, self._ignore)
+
+    @property
+    def config(self) -> RunConfig:
+        """What the form asks for now."""
+        return self._form.state.config
+
+    @property
+    def run(self) -> Run | None:
+        """The opened run."""
+        return self._run.run
+
+    def open(self, run: Run) -> None:
+        """Show a run and follow it if it lives."""
+        self._actions.show_run(run, "", 0)
+        self._predictions.show(None, "")
+        self._run.open(run)
+        self._script.show_run(run)
+        self._runs.show_open(run)
+
+    def follow(self) -> Following:
+        """Return what waits for the opened run: `await workbench.follow()`."""
+        return Following(self._run.run, outputs.show)
+
+    def close(self) -> None:
+        """Stop following and take the view down; runs go on."""
+        self._run.close()
+        self._runs.close()
+        self.widget.close()
+
+    def _ipython_display_(self) -> None:
+        """Show the live view, and below it what a saved notebook shows without a kernel."""
+        self._shown = True
+        outputs.show_bundle(snapshot.live_bundle(self.widget.model_id))
+        outputs.show_bundle(snapshot.saved_bundle(self._token, None), self._display_id)
+
+    def _join(self) -> None:
+        self._form.on_change(self._on_form)
+        self._hardware.on_found(self._form.use_devices)
+        self._actions.on_started(self._on_started)
+        self._actions.on_deleted(self._on_deleted)
+        self._run.on_look(self._on_look)
+        self._runs.on_chosen(self.open)
+
+    def _lay_out(self) -> Any:
+        style = f"<style>{STYLE.read_text(encoding='utf-8')}</style>"
+        head = ipw.HTML(
+            f"{style}{snapshot.hiding_style(self._token)}{markup.heading('Workbench', 1)}"
+            + markup.quiet("Distributed TensorFlow training: plan, run, watch, export."),
+            description="Workbench",
+        )
+        run_title = ipw.HTML(markup.heading("Run"), description="Section")
+        run_box = ipw.VBox([run_title, self._actions.box, self._run.box])
+        run_box.add_class("wb-section")
+        parts = [head, self._hardware.box, self._form.box, self._plan.box, run_box,
+                 self._predictions.box, self._runs.box, self._script.box]  # fmt: skip
+        root = ipw.VBox(parts)
+        root.add_class("wb-root")
+        root.add_class(f"wb-live-{self._token}")
+        return root
+
+    def _on_form(self, state: FormState) -> None:
+        self._actions.show_form(state, problems_text(state, self._form.parts))
+        self._plan.show(state)
+        self._rendering.ask(
+            lambda: self._script.show_plan(state.plan), lambda _: None, self._ignore
+        )
+        if state.config.interpreter != self._interpreter:
+            self._interpreter = state.config.interpreter
+            self._hardware.ask(self._interpreter)
+
+    def _on_started(self, run: Run) -> None:
+        if self._run.run is None or self._run.run.id != run.id:
+            self._runs.reload()
+        self.open(run)
+
+    def _on_deleted(self, run: Run) -> None:
+        self._run.close()
+        self._actions.show_run(None, "")
+        self._predictions.show(None, "")
+        self._script.show_run(None)
+        self._runs.show_open(None)
+
+    def _on_look(self, look: Look) -> None:
+        self._actions.show_run(look.run, look.status, look.plan.epochs)
+        self._predictions.show(look.run, look.status)
+        over = not look.alive
+        if over or time.monotonic() - self._saved_at > snapshot.EVERY_SECONDS:
+            self._save(look)
+
+    def _save(self, look: Look) -> None:
+        """Put the picture of now into the notebook's own file."""
+        with self._save_lock:
+            self._saved_at = time.monotonic()
+            if self._shown:
+                outputs.update_bundle(snapshot.saved_bundle(self._token, look), self._display_id)
+
+    def _reattach(self, runs: list[Run]) -> None:
+        if self._run.run is None:
+            alive = [run for run in runs if run.status in markup.LIVE_STATES]
+            if alive:
+                self.open(alive[0])
+
+    def _ignore(self, error: Exception) -> None:
+        raise error
