@@ -1,0 +1,82 @@
+"""The limits that a container or a job manager puts on this process (Linux control groups 1, 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class MemoryLimit:
+    """The tightest memory limit over this process, and how much of it is in use."""
+
+    limit_bytes: int
+    used_bytes: int | None
+    """Without the page cache the kernel can drop; None where the kernel does not tell."""
+
+
+def cpu_quota(root: Path = Path("/")) -> float | None:
+    """Return how many CPUs' worth of time this process may use, None without a quota."""
+    quotas = []
+    for folder in _folders(root, "cpu"):
+        words = (_text(folder / "cpu.max") or "").split()
+        if not words:
+            words = [
+                _text(folder / "cpu.cfs_quota_us") or "",
+                _text(folder / "cpu.cfs_period_us") or "",
+            ]
+        if len(words) == 2 and words[0].isdigit() and words[1].isdigit() and int(words[1]) > 0:
+            quotas.append(int(words[0]) / int(words[1]))
+    return min(quotas, default=None)
+
+
+def memory_limit(root: Path = Path("/")) -> MemoryLimit | None:
+    """Return the tightest limit of all groups this process is in, None without one.
+
+    Version 1 writes "no limit" as a number near 2**63, which callers compare with the RAM.
+    """
+    limits = []
+    for folder in _folders(root, "memory"):
+        limit = _text(folder / "memory.max") or _text(folder / "memory.limit_in_bytes") or ""
+        if limit.isdigit():
+            limits.append(MemoryLimit(int(limit), _used_bytes(folder)))
+    return min(limits, key=lambda found: found.limit_bytes, default=None)
+
+
+def _used_bytes(folder: Path) -> int | None:
+    used = _text(folder / "memory.current") or _text(folder / "memory.usage_in_bytes")
+    if used is None or not used.isdigit():
+        return None
+    statistics = dict(
+        line.split(maxsplit=1)
+        for line in (_text(folder / "memory.stat") or "").splitlines()
+        if " " in line
+    )
+    cache = statistics.get("total_inactive_file") or statistics.get("inactive_file", "0")
+    return max(0, int(used) - int(cache))
+
+
+def _folders(root: Path, controller: str) -> Iterator[Path]:
+    """Yield the group's folders that exist, innermost first, in whichever version counts."""
+    mount = root / "sys/fs/cgroup"
+    for line in (_text(root / "proc/self/cgroup") or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            base = mount / "unified" if (mount / "unified").is_dir() else mount
+        elif controller in controllers.split(","):
+            base = mount / controller
+        else:
+            continue
+        inner = [] if ".." in path else [part for part in path.split("/") if part]
+        for depth in range(len(inner), -1, -1):
+            folder = base.joinpath(*inner[:depth])
+            if folder.is_dir():
+                yield folder
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None

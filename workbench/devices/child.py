@@ -1,0 +1,193 @@
+"""Ask an interpreter what it can train with, in a short-lived child that leaves nothing behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from workbench.devices.records import DeviceError
+
+PROBE = Path(__file__).resolve().with_name("probe.py")
+MARK = "workbench-devices:"
+_RULE = "The interpreter is a Python program on this machine"
+_KEPT_BYTES = 1_000_000
+_GRACE_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What TensorFlow says of itself after its import; None is unknown."""
+
+    version: str
+    cuda_build: bool
+    cuda_version: str | None
+    tpu_build: bool | None
+    gpus: tuple[tuple[str | None, str | None], ...]
+    """Model and compute capability of each GPU, in TensorFlow's order."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one interpreter has; `imported` is None where TensorFlow was not to be imported."""
+
+    interpreter: str
+    python_version: str
+    distributions: dict[str, str]
+    """Installed distributions that provide TensorFlow, and their versions."""
+    tensorflow_found: bool
+    keras: str | None
+    tf_keras: str | None
+    pip: bool
+    externally_managed: bool
+    imported: Imported | None
+    import_error: str | None
+    log: str
+    """What the child wrote besides its report: TensorFlow's log."""
+
+
+def ask(
+    interpreter: str, mode: str, timeout_seconds: float, environment: Mapping[str, str]
+) -> Report:
+    """Run the probe in `interpreter` and return its report.
+
+    Args:
+        interpreter: a path, or a name on PATH.
+        mode: `metadata`, `import` or `import-unless-tpu` (a TPU build takes the TPU's lock when it
+            is imported, so it is not).
+        timeout_seconds: after this the child and all it started are killed.
+        environment: the child's environment variables.
+
+    Raises:
+        DeviceError: no such program, not a Python, no report in time, or killed by a signal.
+    """
+    program = located(interpreter, environment)
+    if not 0 < timeout_seconds < math.inf:
+        raise DeviceError(
+            "The time to wait for an interpreter is a positive number of seconds",
+            repr(timeout_seconds),
+            "Pass for example timeout_seconds=60.",
+        )
+    limit_seconds = str(math.ceil(timeout_seconds) + _GRACE_SECONDS)
+    command = [program, str(PROBE), mode, limit_seconds, MARK]
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as log:
+        status = _run(command, output, log, timeout_seconds, environment)
+        written, errors = _tail(output), _tail(log)
+    if status is None:
+        raise _too_slow(program, mode, timeout_seconds, errors)
+    lines = [line for line in written.splitlines() if line.startswith(MARK)]
+    if not lines:
+        raise _no_report(program, status, written + errors)
+    values = json.loads(lines[-1].removeprefix(MARK))
+    found = values.pop("imported")
+    if found is not None:
+        gpus = tuple((gpu["model"], gpu["compute_capability"]) for gpu in found.pop("gpus"))
+        found = Imported(**found, gpus=gpus)
+    return Report(**values, interpreter=program, imported=found, log=written + errors)
+
+
+def located(interpreter: str, environment: Mapping[str, str]) -> str:
+    """Return the absolute path of an interpreter, its links kept: a venv's Python is a link.
+
+    Raises:
+        DeviceError: there is no such program.
+    """
+    path = Path(interpreter).expanduser()
+    if path.is_dir():
+        inside = path / "bin" / "python"
+        hint = f" Perhaps {inside}?" if inside.exists() else ""
+        raise DeviceError(_RULE, f"the folder {path}", f"Name the program itself.{hint}")
+    found = shutil.which(str(path), path=environment.get("PATH"))
+    if found is None:
+        got = f"{path}, which may not be executed" if path.exists() else f"{interpreter!r}"
+        raise DeviceError(
+            _RULE,
+            f"{got}, and nothing of that name can be run",
+            "Give the full path of a Python, such as the one that `which python` prints.",
+        )
+    return os.path.abspath(found)  # noqa: PTH100 (Path.resolve would follow a venv's link)
+
+
+def _run(
+    command: list[str],
+    output: IO[bytes],
+    log: IO[bytes],
+    timeout_seconds: float,
+    environment: Mapping[str, str],
+) -> int | None:
+    """Return the exit status, None at the time limit; the whole process group is gone after it."""
+    try:
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=log,
+            env={**environment, "TF_CPP_MIN_LOG_LEVEL": "0"},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise DeviceError(
+            _RULE,
+            f"{command[0]}, which the system cannot run ({error.strerror})",
+            "Choose a working Python for this machine.",
+        ) from error
+    try:
+        return child.wait(timeout_seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def _tail(file: IO[bytes]) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _KEPT_BYTES))
+    return file.read().decode(errors="replace")
+
+
+def _too_slow(program: str, mode: str, timeout_seconds: float, log: str) -> DeviceError:
+    asked = "its versions" if mode == "metadata" else "importing TensorFlow and listing devices"
+    return DeviceError(
+        f"An interpreter answers within {timeout_seconds:g} seconds",
+        f"no answer from {program} ({asked}); it was ended. {_last_words(log)}",
+        f"Try `{program} -c 'import tensorflow'` in a terminal; where that is only slow (a "
+        "network disk, a busy machine), pass a larger timeout_seconds.",
+    )
+
+
+def _no_report(program: str, status: int, text: str) -> DeviceError:
+    if status < 0:
+        return DeviceError(
+            "An interpreter imports TensorFlow and lists its devices",
+            f"{program} was killed by {_signal_name(-status)}. {_last_words(text)}",
+            "SIGILL: install a TensorFlow built for this processor; SIGKILL: free some memory; "
+            "otherwise install TensorFlow anew there.",
+        )
+    return DeviceError(
+        _RULE,
+        f"{program}, which gave no report and ended with status {status}. {_last_words(text)}",
+        "Choose a Python of 3.11 to 3.13, such as the one that `which python` prints.",
+    )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _last_words(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return f"Its last words: {lines[-1][:300]!r}" if lines else "It wrote nothing"

@@ -1,0 +1,57 @@
+"""The CPU and the memory of this machine, as far as this process may use them."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+from workbench.devices import cgroups
+
+
+def cpu_model(root: Path = Path("/")) -> str | None:
+    """Return the processor's name, None where the system does not tell (many Arm machines)."""
+    if platform.system() == "Darwin":
+        return _macos_cpu_model()
+    try:
+        lines = (root / "proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        key, _, value = line.partition(":")
+        if key.strip() == "model name" and value.strip():
+            return " ".join(value.split())
+    return None
+
+
+def cpu_cores(root: Path = Path("/")) -> int:
+    """Return the logical cores this process may use, a started core of the quota counted whole."""
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    quota = cgroups.cpu_quota(root)
+    return cores if quota is None else min(cores, max(1, math.ceil(quota)))
+
+
+def memory_bytes(root: Path = Path("/")) -> int:
+    """Return the RAM, or the control group's limit where that is lower."""
+    installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    limit = cgroups.memory_limit(root)
+    return installed if limit is None else min(installed, limit.limit_bytes)
+
+
+def _macos_cpu_model() -> str | None:
+    try:
+        answer = subprocess.run(
+            ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"],
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip() or None

@@ -1,0 +1,121 @@
+"""Report what this interpreter can train with, as one marked line of JSON on standard output.
+
+A script that the training interpreter runs: standard library only, Python 3.8 or later, and our
+package need not be installed there. Devices are listed, never initialised. TensorFlow and what an
+environment starts of itself may write to standard output too: the mark tells our line apart.
+
+Arguments: `metadata`, `import` or `import-unless-tpu`; the seconds after which the script ends
+itself, should the process that asked be gone by then; the mark.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import platform
+import signal
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+TENSORFLOW_DISTRIBUTIONS = (
+    "tensorflow",
+    "tensorflow-cpu",
+    "tensorflow-tpu",
+    "tensorflow-macos",
+    "tensorflow-intel",
+    "tensorflow-cpu-aws",
+    "tensorflow-rocm",
+    "intel-tensorflow",
+    "tf-nightly",
+    "tf-nightly-cpu",
+    "tf-nightly-tpu",
+)
+
+
+def main() -> None:
+    """Write the report and end at once, without what libraries do when a process exits."""
+    mode, limit_seconds, mark = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    signal.alarm(limit_seconds)
+    here = Path(__file__).resolve().parent
+    sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != here]
+    report = {**metadata(), "imported": None, "import_error": None}
+    tpu_build = any(name.endswith("-tpu") for name in report["distributions"])
+    if mode == "import" or (mode == "import-unless-tpu" and not tpu_build):
+        try:
+            report["imported"] = imported() if report["tensorflow_found"] else None
+        except Exception as error:
+            report["import_error"] = f"{type(error).__name__}: {_last_line(str(error))}"
+    print(f"\n{mark}{json.dumps(report)}", flush=True)  # noqa: T201
+    os._exit(0)
+
+
+def metadata() -> dict[str, Any]:
+    """Return versions as installed, without importing anything heavy."""
+    spec = importlib.util.find_spec("tensorflow")
+    marker = Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"
+    return {
+        "python_version": platform.python_version(),
+        "distributions": {
+            name: version
+            for name in TENSORFLOW_DISTRIBUTIONS
+            if (version := _version(name)) is not None
+        },
+        "tensorflow_found": spec is not None and spec.origin is not None,
+        "keras": _version("keras"),
+        "tf_keras": _version("tf-keras"),
+        "pip": importlib.util.find_spec("pip") is not None,
+        "externally_managed": sys.prefix == sys.base_prefix and marker.exists(),
+    }
+
+
+def imported() -> dict[str, Any]:
+    """Import TensorFlow and return what it says of itself and of the GPUs it lists."""
+    tensorflow = importlib.import_module("tensorflow")
+    details = [
+        tensorflow.config.experimental.get_device_details(gpu)
+        for gpu in tensorflow.config.list_physical_devices("GPU")
+    ]
+    return {
+        "version": tensorflow.__version__,
+        "cuda_build": bool(tensorflow.test.is_built_with_cuda()),
+        "cuda_version": tensorflow.sysconfig.get_build_info().get("cuda_version"),
+        "tpu_build": _has_tpu_kernels(),
+        "gpus": [
+            {
+                "model": found.get("device_name"),
+                "compute_capability": ".".join(map(str, found.get("compute_capability") or ()))
+                or None,
+            }
+            for found in details
+        ],
+    }
+
+
+def _has_tpu_kernels() -> bool | None:
+    """Whether TensorFlow can set up a TPU at all; None where this release does not tell."""
+    try:
+        kernels = importlib.import_module("tensorflow.python.framework.kernels")
+        return bool(kernels.get_registered_kernels_for_op("ConfigureDistributedTPU").kernel)
+    except (ImportError, AttributeError):
+        return None
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else "no message"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""Why an accelerator that is here cannot be used, one sentence each, with what changes that."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from workbench.devices.child import Report
+from workbench.devices.nvidia import NvidiaGpu
+from workbench.devices.tpu import Tpu
+
+TPU_TENSORFLOW = "tensorflow-tpu==2.20.0"
+_CPU_ONLY = ("tensorflow-cpu", "tensorflow-cpu-aws", "tf-nightly-cpu")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that was found out about the machine and the interpreter."""
+
+    report: Report
+    nvidia: tuple[NvidiaGpu, ...]
+    """What the driver has."""
+    visible: tuple[NvidiaGpu, ...]
+    """What of it CUDA shows to the run."""
+    nvidia_on_bus: int
+    tpu: Tpu
+    environment: Mapping[str, str]
+
+
+def found_problems(evidence: Evidence) -> tuple[str, ...]:
+    """Return every problem that the evidence proves; what is only unknown is no problem."""
+    return (*_tensorflow_problems(evidence), *_gpu_problems(evidence), *_tpu_problems(evidence))
+
+
+def cpu_only(report: Report) -> bool:
+    """Whether TensorFlow there was built without GPUs, as far as was asked."""
+    if report.imported is not None:
+        return not report.imported.cuda_build
+    names = report.distributions
+    return bool(names) and all(name in _CPU_ONLY or name.endswith("-tpu") for name in names)
+
+
+def _tensorflow_problems(evidence: Evidence) -> Iterator[str]:
+    report = evidence.report
+    if not report.tensorflow_found:
+        left = _left_unused(evidence)
+        yield (
+            f"TensorFlow is not installed in {report.interpreter} (Python {report.python_version})"
+            f"{left}: {install(report, _fitting(evidence))}."
+        )
+    if report.import_error is not None:
+        version = "".join(list(report.distributions.values())[:1])
+        yield (
+            f"TensorFlow {version} is installed in {report.interpreter}, but importing it fails "
+            f"({report.import_error}): {install(report, _fitting(evidence), again=True)}."
+        )
+
+
+def _gpu_problems(evidence: Evidence) -> Iterator[str]:
+    report, count = evidence.report, len(evidence.nvidia)
+    here = _counted(evidence.nvidia)
+    if count == 0:
+        if evidence.nvidia_on_bus:
+            yield (
+                f"{evidence.nvidia_on_bus} NVIDIA GPU(s) are on the PCI bus, but no NVIDIA driver "
+                "shows them: install the driver until `nvidia-smi` lists them; in a container, "
+                "start it with --gpus all."
+            )
+        return
+    hidden = count - len(evidence.visible)
+    if hidden > 0:
+        value = evidence.environment["CUDA_VISIBLE_DEVICES"]
+        yield (
+            f"{hidden} of {here} cannot be used because CUDA_VISIBLE_DEVICES={value!r} hides "
+            f"{'it' if hidden == 1 else 'them'}: unset the variable, or list the GPUs to use in "
+            f"it, such as CUDA_VISIBLE_DEVICES={','.join(map(str, range(count)))}."
+        )
+    if report.tensorflow_found and cpu_only(report) and evidence.tpu.chips == 0:
+        name = next(iter(report.distributions), "tensorflow")
+        yield (
+            f"{here} cannot be used because {name} in {report.interpreter} is built without GPU "
+            f"support: {install(report, _fitting(evidence), instead_of=name)}."
+        )
+    elif report.imported is not None and not report.imported.gpus and evidence.visible:
+        yield f"{here} cannot be used because {_reason_in_log(report)}."
+
+
+def _reason_in_log(report: Report) -> str:
+    """Read TensorFlow's log for the reason why it lists no GPU, and add what changes it."""
+    version = report.imported.version if report.imported else None
+    cuda = report.imported.cuda_version if report.imported else None
+    wants = f" (TensorFlow {version} wants CUDA {cuda})" if cuda else ""
+    if "Cannot dlopen some GPU libraries" in report.log:
+        return f"CUDA libraries are missing{wants}: " + install(report, "tensorflow[and-cuda]")
+    if "Could not find cuda drivers" in report.log:
+        return (
+            "the driver's library libcuda.so.1 cannot be loaded: install the NVIDIA driver, or "
+            "put the library's folder on LD_LIBRARY_PATH (on WSL /usr/lib/wsl/lib); in a "
+            "container, start it with --gpus all"
+        )
+    for line in report.log.splitlines():
+        if "failed call to cuInit" in line:
+            said = line[line.index("failed call to cuInit") :].strip()
+            return f"the driver refuses ({said}): restart the machine until `nvidia-smi` works"
+    return (
+        "TensorFlow lists no GPU and its log does not say why: compare `nvidia-smi` with "
+        f"`TF_CPP_MAX_VLOG_LEVEL=3 {shlex.quote(report.interpreter)} -c 'import tensorflow; "
+        "tensorflow.config.list_physical_devices()'`"
+    )
+
+
+def _tpu_problems(evidence: Evidence) -> Iterator[str]:
+    report, tpu = evidence.report, evidence.tpu
+    if tpu.problem is not None:
+        yield tpu.problem
+    plain = report.imported is not None and report.imported.tpu_build is False
+    if tpu.chips and plain and not any(name.endswith("-tpu") for name in report.distributions):
+        name = next(iter(report.distributions), "tensorflow")
+        yield (
+            f"{_tpu_counted(tpu)} cannot be used because {name} in {report.interpreter} is built "
+            f"without TPU support: {install(report, TPU_TENSORFLOW, instead_of=name)}."
+        )
+
+
+def install(
+    report: Report, package: str, *, again: bool = False, instead_of: str | None = None
+) -> str:
+    """Say how a package gets into that interpreter, ready to paste."""
+    python, wanted = shlex.quote(report.interpreter), shlex.quote(package)
+    if report.externally_managed:
+        return (
+            "the system's Python takes no packages, so make an environment, `"
+            f"{python} -m venv ~/workbench-env && ~/workbench-env/bin/python -m pip install "
+            f"{wanted}`, and choose ~/workbench-env/bin/python as the interpreter"
+        )
+    if report.pip:
+        add, remove = f"{python} -m pip install", f"{python} -m pip uninstall -y"
+    else:
+        add, remove = f"uv pip install --python {python}", f"uv pip uninstall --python {python}"
+    removal = f"{remove} {instead_of} && " if instead_of is not None else ""
+    forced = " --force-reinstall" if again else ""
+    return f"run `{removal}{add}{forced} {wanted}` and detect again"
+
+
+def _fitting(evidence: Evidence) -> str:
+    if evidence.tpu.chips:
+        return TPU_TENSORFLOW
+    linux_on_intel = platform.system() == "Linux" and platform.machine() == "x86_64"
+    return "tensorflow[and-cuda]" if evidence.nvidia and linux_on_intel else "tensorflow"
+
+
+def _left_unused(evidence: Evidence) -> str:
+    idle = [_counted(evidence.nvidia)] if evidence.nvidia else []
+    idle += [_tpu_counted(evidence.tpu)] if evidence.tpu.chips else []
+    return f", so {' and '.join(idle)} cannot be used" if idle else ""
+
+
+def _counted(gpus: tuple[NvidiaGpu, ...]) -> str:
+    models = sorted({gpu.model for gpu in gpus if gpu.model})
+    named = f" ({', '.join(models)})" if models else ""
+    return f"{len(gpus)} NVIDIA GPU{'s' if len(gpus) > 1 else ''}{named}"
+
+
+def _tpu_counted(tpu: Tpu) -> str:
+    kind = f" {tpu.kind}" if tpu.kind else ""
+    return f"{tpu.chips} TPU{kind} chip{'s' if tpu.chips > 1 else ''}"

@@ -1,0 +1,86 @@
+"""Devices in words, for a terminal."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+from workbench.devices.records import Devices, Gpu
+
+_WIDTH = 100
+_LABEL_WIDTH = 13
+_KEPT_SPACE = "\x00"
+_REPLICAS_PER_CHIP = {"v2": 2, "v3": 2, "v4": 1, "v5e": 1, "v5p": 1, "v6e": 1}
+
+
+def describe(devices: Devices) -> str:
+    """Return an aligned text: hardware, software, then the problems, each with its fix."""
+    rows = [
+        ("CPU", f"{devices.cpu_model or 'unknown model'}, {_count(devices.cpu_cores, 'core')}"),
+        ("Memory", size(devices.memory_bytes)),
+        *_gpu_rows(devices),
+        ("TPU", _tpu(devices)),
+        ("Python", f"{devices.python_version} ({devices.interpreter})"),
+        ("TensorFlow", devices.tensorflow_version or "not installed"),
+        ("Keras", _keras(devices)),
+    ]
+    lines = [f"{label:<{_LABEL_WIDTH}}{text}" for label, text in rows]
+    if devices.problems:
+        lines += ["", "Problems"]
+    for number, problem in enumerate(devices.problems, start=1):
+        lines += _wrapped(f"{number}. ", problem)
+    return "\n".join(lines)
+
+
+def size(number_of_bytes: int) -> str:
+    """Return a size in GiB with one decimal, or in MiB below one GiB."""
+    gib = number_of_bytes / 2**30
+    return f"{gib:.1f} GiB" if gib >= 1 else f"{number_of_bytes / 2**20:.0f} MiB"
+
+
+def _gpu_rows(devices: Devices) -> list[tuple[str, str]]:
+    if not devices.gpus:
+        return [("GPU", "none that TensorFlow can use")]
+    return [(gpu.name, _gpu(gpu)) for gpu in devices.gpus]
+
+
+def _gpu(gpu: Gpu) -> str:
+    parts = [
+        gpu.model or "unknown model",
+        "memory unknown" if gpu.memory_bytes is None else size(gpu.memory_bytes),
+    ]
+    if gpu.compute_capability is not None:
+        parts.append(f"compute capability {gpu.compute_capability}")
+    return ", ".join(parts)
+
+
+def _tpu(devices: Devices) -> str:
+    if not devices.tpu_chips:
+        return "none found"
+    kind = f"{devices.tpu_kind} " if devices.tpu_kind else ""
+    text = _count(devices.tpu_chips, f"{kind}chip")
+    cores = _REPLICAS_PER_CHIP.get(devices.tpu_kind or "")
+    return text if cores is None else f"{text}, {_count(devices.tpu_chips * cores, 'replica')}"
+
+
+def _keras(devices: Devices) -> str:
+    keras = devices.keras_version or "not installed"
+    return f"{keras}, legacy (tf-keras) {devices.tf_keras_version or 'not installed'}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _wrapped(label: str, text: str) -> list[str]:
+    """Wrap a sentence, but no command in it: a command is there to be pasted."""
+    whole = re.sub("`[^`]*`", lambda command: command.group().replace(" ", _KEPT_SPACE), text)
+    lines = textwrap.wrap(
+        whole,
+        _WIDTH,
+        initial_indent=label,
+        subsequent_indent=" " * len(label),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace(_KEPT_SPACE, " ") for line in lines]

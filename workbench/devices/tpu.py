@@ -1,0 +1,127 @@
+"""TPU chips by device files, PCI identity and environment; no TensorFlow, and nothing is opened.
+
+Chips up to v4 are `/dev/accel<n>`, later ones `/dev/vfio/<group>`. Both kinds of file also belong
+to other hardware, so a file counts when its PCI vendor is Google, or, where the system does not
+show that (some containers), when the environment is one of a TPU VM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_GOOGLE = "0x1ae0"
+_KIND_OF_DEVICE = {
+    "0x005e": "v4",
+    "0x0062": "v5p",
+    "0x0063": "v5e",
+    "0x006f": "v6e",
+    "0x0076": "7x",
+}
+_KIND_OF_SUBSYSTEM = {"0x004e": "v2", "0x004f": "v3"}
+_V2_OR_V3 = "0x0027"
+_KIND_OF_TYPE = {"v5litepod": "v5e", "v5lite": "v5e", "tpu7x": "7x"}
+_FILES_PER_CHIP = {"7x": 2}
+_TPU_VM_VARIABLES = ("TPU_ACCELERATOR_TYPE", "TPU_CHIPS_PER_HOST_BOUNDS", "ISTPUVM")
+_VISIBLE_VARIABLES = ("TPU_VISIBLE_CHIPS", "TPU_VISIBLE_DEVICES")
+
+
+@dataclass(frozen=True)
+class Tpu:
+    """The chips a run can open; a problem where there should be more of them."""
+
+    chips: int
+    kind: str | None
+    problem: str | None = None
+
+
+def find(root: Path, environment: Mapping[str, str]) -> Tpu:
+    """Return the chips whose device files are under `root` and which the environment shows."""
+    declared = next((name for name in _TPU_VM_VARIABLES if environment.get(name)), None)
+    files = [_pci_folders(root, path) for path in _device_files(root)]
+    kinds = [_kind_of(folders) for folders in files if folders]
+    known = [kind for kind in kinds if kind is not None]
+    unproved = [folders for folders in files if not folders] if declared else []
+    kind = known[0] if known else _declared_kind(environment)
+    if known or unproved:
+        count = (len(known) + len(unproved)) // _FILES_PER_CHIP.get(kind or "", 1)
+        return _visible(max(1, count), kind, environment)
+    on_bus = [_kind_of([folder]) for folder in (root / "sys/bus/pci/devices").glob("*")]
+    if any(on_bus):
+        return Tpu(0, None, _no_files_problem(next(kind for kind in on_bus if kind)))
+    if declared:
+        return Tpu(0, None, _declared_problem(declared, environment[declared]))
+    return Tpu(0, None)
+
+
+def _device_files(root: Path) -> list[Path]:
+    accel = [path for path in (root / "dev").glob("accel*") if path.name[5:].isdigit()]
+    groups = [path for path in (root / "dev/vfio").glob("*") if path.name.isdigit()]
+    return sorted(accel) + sorted(groups)
+
+
+def _pci_folders(root: Path, device_file: Path) -> list[Path]:
+    """Return the PCI devices behind a device file, none where the system does not show them."""
+    if device_file.parent.name == "vfio":
+        group = root / "sys/kernel/iommu_groups" / device_file.name / "devices"
+        return sorted(group.glob("*"))
+    device = root / "sys/class/accel" / device_file.name / "device"
+    return [device] if device.exists() else []
+
+
+def _kind_of(folders: list[Path]) -> str | None:
+    """Return the generation of the TPU among PCI devices, None where there is none."""
+    for folder in folders:
+        if _line(folder / "vendor") != _GOOGLE:
+            continue
+        device = _line(folder / "device")
+        if device == _V2_OR_V3:
+            return _KIND_OF_SUBSYSTEM.get(_line(folder / "subsystem_device"))
+        if device in _KIND_OF_DEVICE:
+            return _KIND_OF_DEVICE[device]
+    return None
+
+
+def _declared_kind(environment: Mapping[str, str]) -> str | None:
+    """Read the generation in `v5litepod-8`, `v3-8`, `tpu7x-8`."""
+    name = environment.get("TPU_ACCELERATOR_TYPE", "").lower().split("-")[0]
+    return _KIND_OF_TYPE.get(name, name) or None
+
+
+def _visible(chips: int, kind: str | None, environment: Mapping[str, str]) -> Tpu:
+    name = next((name for name in _VISIBLE_VARIABLES if name in environment), None)
+    if name is None:
+        return Tpu(chips, kind)
+    chosen = len([word for word in environment[name].split(",") if word.strip()])
+    if chosen >= chips:
+        return Tpu(chips, kind)
+    return Tpu(
+        chosen,
+        kind,
+        f"{chips - chosen} of {chips} TPU chips cannot be used because "
+        f"{name}={environment[name]!r} hides the rest: unset it, or list the chips to use in it.",
+    )
+
+
+def _no_files_problem(kind: str) -> str:
+    return (
+        f"A TPU {kind} is on the PCI bus, but there is no device file /dev/accel* or "
+        "/dev/vfio/<number> for it, so no program can open it: on a TPU VM, restart the VM; in a "
+        "container, start it with --privileged or with those files as --device."
+    )
+
+
+def _declared_problem(name: str, value: str) -> str:
+    return (
+        f"The environment promises a TPU ({name}={value}), but there is no device file /dev/accel* "
+        "or /dev/vfio/<number>, so no program can open one: choose a TPU accelerator in the "
+        f"notebook host's settings and restart the session, or unset {name} where there is none."
+    )
+
+
+def _line(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
