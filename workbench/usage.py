@@ -1,0 +1,152 @@
+"""What the machine is doing now, by psutil and, where it is installed, nvidia-ml-py."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from workbench.devices import cgroups
+from workbench.devices.nvidia import load_nvml, nvml_text, supported
+
+
+@dataclass(frozen=True)
+class GpuUsage:
+    """One GPU of the driver, in PCI order; None is unknown."""
+
+    name: str
+    utilisation_percent: float | None
+    """Share of the last sample period in which any kernel ran, 0 to 100."""
+    memory_used_bytes: int | None
+    memory_total_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """One look at the machine; None is unknown."""
+
+    cpu_percent: float | None
+    """Busy share of all cores since the look before, 0 to 100; None at the first look."""
+    memory_used_bytes: int
+    memory_total_bytes: int
+    """RAM, or the container's limit where that is lower; used bytes are of the same whole."""
+    gpus: tuple[GpuUsage, ...]
+    """Empty also where there is no driver or nvidia-ml-py is not installed."""
+    process_memory_bytes: int | None
+    """Resident memory of the processes asked for; None where none of them can be seen."""
+
+
+class UsageMeter:
+    """Looks at the machine again and again; safe to share between threads.
+
+    NVML stays open from the first look that finds it, because opening it anew can take a second.
+    It holds no memory on a GPU and makes no CUDA context.
+    """
+
+    def __init__(self, nvml: Any = None, root: Path = Path("/")) -> None:
+        """Take the `pynvml` module, None to import it where installed, and what stands for `/`."""
+        self._nvml = nvml
+        self._root = root
+        self._nvml_is_open = False
+        self._cpu_seconds: tuple[float, float] | None = None
+        self._lock = threading.Lock()
+
+    def measure(self, pids: Sequence[int] = ()) -> Usage:
+        """Return the usage now; `pids` are the processes whose memory is added up."""
+        with self._lock:
+            used_bytes, total_bytes = _memory(self._root)
+            return Usage(
+                cpu_percent=self._cpu_percent(),
+                memory_used_bytes=used_bytes,
+                memory_total_bytes=total_bytes,
+                gpus=self._gpus(),
+                process_memory_bytes=_process_memory_bytes(pids),
+            )
+
+    def close(self) -> None:
+        """Close NVML; the next look opens it again."""
+        with self._lock:
+            if self._nvml_is_open:
+                self._nvml.nvmlShutdown()
+                self._nvml_is_open = False
+
+    def _cpu_percent(self) -> float | None:
+        times = psutil.cpu_times()
+        idle = times.idle + getattr(times, "iowait", 0.0)
+        guest = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)
+        total = sum(times) - guest
+        before, self._cpu_seconds = self._cpu_seconds, (total, idle)
+        if before is None or total <= before[0]:
+            return None
+        idle_share = (idle - before[1]) / (total - before[0])
+        return min(100.0, max(0.0, 100 * (1 - idle_share)))
+
+    def _gpus(self) -> tuple[GpuUsage, ...]:
+        if not self._open_nvml():
+            return ()
+        try:
+            return tuple(
+                _gpu_usage(self._nvml, self._nvml.nvmlDeviceGetHandleByIndex(index))
+                for index in range(self._nvml.nvmlDeviceGetCount())
+            )
+        except self._nvml.NVMLError:
+            self._nvml_is_open = False
+            return ()
+
+    def _open_nvml(self) -> bool:
+        if self._nvml is None:
+            self._nvml = load_nvml()
+        if self._nvml is None or self._nvml_is_open:
+            return self._nvml_is_open
+        try:
+            self._nvml.nvmlInit()
+        except self._nvml.NVMLError:
+            return False
+        self._nvml_is_open = True
+        return True
+
+
+_shared_meter = UsageMeter()
+
+
+def measure(pids: Sequence[int] = ()) -> Usage:
+    """Return the machine's usage now, the CPU's since the call before (of anyone here).
+
+    Args:
+        pids: processes whose resident memory is added up; those that have ended are left out.
+    """
+    return _shared_meter.measure(pids)
+
+
+def _gpu_usage(nvml: Any, handle: Any) -> GpuUsage:
+    memory = supported(nvml, nvml.nvmlDeviceGetMemoryInfo, handle)
+    rates = supported(nvml, nvml.nvmlDeviceGetUtilizationRates, handle)
+    return GpuUsage(
+        name=nvml_text(nvml.nvmlDeviceGetName(handle)),
+        utilisation_percent=None if rates is None else float(rates.gpu),
+        memory_used_bytes=None if memory is None else int(memory.used),
+        memory_total_bytes=None if memory is None else int(memory.total),
+    )
+
+
+def _memory(root: Path) -> tuple[int, int]:
+    """Return used and total bytes of the container where it is limited, else of the machine."""
+    memory = psutil.virtual_memory()
+    limit = cgroups.memory_limit(root)
+    if limit is not None and limit.limit_bytes < memory.total and limit.used_bytes is not None:
+        return limit.used_bytes, limit.limit_bytes
+    return memory.total - memory.available, memory.total
+
+
+def _process_memory_bytes(pids: Sequence[int]) -> int | None:
+    sizes = []
+    for pid in pids:
+        try:
+            sizes.append(psutil.Process(pid).memory_info().rss)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+    return sum(sizes) if sizes else None
