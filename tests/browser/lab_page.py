@@ -71,7 +71,8 @@ class LabPage:
         return self.notebook()
 
     def wait_for_kernel(self) -> None:
-        """Wait until the notebook in front has a kernel that is idle."""
+        """Wait until a notebook is in front and its kernel answers."""
+        self.page.wait_for_function("window.jupyterapp.shell.currentWidget?.sessionContext")
         self.page.evaluate(
             """async () => {
                 const panel = window.jupyterapp.shell.currentWidget;

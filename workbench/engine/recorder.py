@@ -3,11 +3,10 @@ import contextlib
 import json
 import os
 import pathlib
-import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,17 +22,16 @@ class Recorder:
     def __init__(self, model: tf.keras.Model) -> None:
         options = argparse.ArgumentParser()
         options.add_argument("--run-dir", type=pathlib.Path)
-        self.dir = options.parse_known_args()[0].run_dir
-        self.model, self.progress = model, tf.Variable([0.0] * 6, dtype=tf.float64)
+        self.dir, self.model = options.parse_known_args()[0].run_dir, model
         self.stop, self.segment, self.saved_at = threading.Event(), None, time.monotonic()
-        self.steps_per_call, self.traced, self.result = 1, set(), {}
+        self.steps_per_call, self.result = 1, {}
+        self.progress = tf.Variable([0.0] * 6, dtype=tf.float64)
         if self.dir:
             (self.dir / "worker-0").mkdir(parents=True, exist_ok=True)
             state = {"model": model, "optimizer": model.optimizer, "progress": self.progress}
-            checkpoint, folder = tf.train.Checkpoint(**state), f"{self.dir}/checkpoints"
+            checkpoint, folder = tf.train.Checkpoint(**state), str(self.dir / "checkpoints")
             self.saves = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=3)
             self.saves.restore_or_initialize()
-            signal.signal(signal.SIGTERM, lambda *_: self.stop.set())
             threading.Thread(target=self.listen, daemon=True).start()
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
         self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
@@ -50,30 +48,26 @@ class Recorder:
 
     def event(self, name: str, **values: Any) -> None:
         """Print an event and append it to the task's; a full disk does not end the training."""
-        line = json.dumps({"time": time.time(), "event": name, **values})
         with contextlib.suppress(OSError):
             print(name, *(f"{key}={value}" for key, value in values.items()), flush=True)
             if self.dir:
                 with open(self.dir / "worker-0" / "events.jsonl", "a") as file:
-                    file.write(line + "\n")
+                    file.write(json.dumps({"time": time.time(), "event": name, **values}) + "\n")
 
     def record(self, rows: np.ndarray, start: float, seconds: float) -> None:
         """Append the rows and times of a call; after a failed write a new segment begins."""
-        call = np.array([self.step, len(rows), start, seconds])
-        task = self.dir / "worker-0"
+        call, task = np.array([self.step, len(rows), start, seconds]), self.dir / "worker-0"
+        self.segment = self.segment or f"{len(list(task.glob('*.steps'))):04d}-{self.step:012d}"
         try:
-            number = len(list(task.glob("*.steps")))
-            self.segment = self.segment or f"{number:04d}-{self.step:012d}"
             for kind, values in ("steps", rows.astype("<f4")), ("calls", call.astype("<f8")):
-                with open(task / f"{self.segment}.{kind}", "ab", buffering=0) as file:
-                    if file.write(values.tobytes()) < values.nbytes:
-                        raise OSError("the disk is full")
+                with open(task / f"{self.segment}.{kind}", "ab") as file:
+                    file.write(values.tobytes())
         except OSError as error:
             self.segment = None
             self.event("unrecorded", first_step=self.step, steps=len(rows), error=str(error))
 
     def save(self) -> None:
-        """Save what decides how training goes on; without room on disk, training goes on."""
+        """Save what decides how training goes on; without room on disk it goes on all the same."""
         self.progress.assign([self.step, self.epoch, *self.sums])
         self.event("saving", step=self.step)
         try:
@@ -83,58 +77,48 @@ class Recorder:
             self.event("checkpoint_failed", step=self.step, error=str(error)[:500])
         self.saved_at = time.monotonic()
 
-    def call(self, steps: Callable[..., Any], data: Any, left: int) -> tuple[Any, float, float]:
-        """Run as many of the steps left as take about 0.2 s; return rows, start and seconds."""
-        stacks = max(1, min(self.steps_per_call, MAX_STEPS_PER_CALL) // STEPS_PER_STACK)
-        count = min(left, stacks * STEPS_PER_STACK)
-        start, began = time.time(), time.perf_counter()
-        rows = steps(data, tf.constant(count)).numpy()
-        seconds = time.perf_counter() - began
-        if steps in self.traced:
-            self.steps_per_call = max(1, min(int(0.2 * count / seconds), 4 * count))
-        self.traced.add(steps)
-        return rows, start, seconds
-
-    def stop_if_told(self) -> None:
-        """Save and end the process where the supervisor or a signal asked for it."""
-        if self.stop.is_set():
-            self.save()
-            self.event("stopped", step=self.step)
-            sys.exit(0)
-
-    def train(self, steps: Callable[..., Any], data: Any, count: int) -> dict[str, float]:
-        """Run `count` steps of the epoch under way and record each of them for every replica."""
+    def calls(self, steps: Callable, data: Any, count: int) -> Iterator[tuple[Any, float, float]]:
+        """Run steps in calls of about 0.2 s; yield rows, start, seconds of each; stop if told."""
         while count > 0:
-            rows, start, seconds = self.call(steps, data, count)
+            stacks = min(self.steps_per_call, MAX_STEPS_PER_CALL) // STEPS_PER_STACK
+            size = min(count, max(1, stacks) * STEPS_PER_STACK)
+            start, began = time.time(), time.perf_counter()
+            rows = steps(data, tf.constant(size)).numpy()
+            seconds = time.perf_counter() - began
+            self.steps_per_call = max(1, min(int(0.2 * size / seconds), 4 * size))
+            yield rows, start, seconds
+            count -= size
+            if self.stop.is_set():
+                self.save()
+                self.event("stopped", step=self.step)
+                sys.exit(0)
+
+    def train(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
+        """Run `count` steps of the epoch under way and record each of them for every replica."""
+        for rows, start, seconds in self.calls(steps, data, count):
             if self.dir:
                 self.record(rows, start, seconds)
             for step, replica in np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist():
                 self.event("nonfinite", step=self.step + step, replica=replica)
                 sys.exit(3)
+            self.step += len(rows)
             self.sums += [*rows.sum(axis=(0, 1), dtype=float), seconds]
-            self.step, count = self.step + len(rows), count - len(rows)
-            if self.dir and count and time.monotonic() - self.saved_at > 300:
+            if self.dir and time.monotonic() - self.saved_at > 300:
                 self.save()
-            self.stop_if_told()
-        loss, accuracy = self.sums[:2] / self.sums[2]
-        return {"loss": loss, "accuracy": accuracy}
+        return dict(zip(("loss", "accuracy"), self.sums[:2] / self.sums[2]))
 
-    def test(self, steps: Callable[..., Any], data: Any, count: int) -> dict[str, float]:
-        """Run the test pass that closes an epoch, tell its results and save."""
+    def test(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
+        """Run the test pass that closes an epoch, tell the epoch's results and save."""
         self.event("test", epoch=self.epoch + 1)
-        sums = np.zeros(3)
-        while count > 0:
-            rows, _, _ = self.call(steps, data, count)
-            sums, count = sums + rows.sum(axis=(0, 1), dtype=float), count - len(rows)
-            self.stop_if_told()
-        means = [*self.sums[:2] / self.sums[2], *sums[:2] / sums[2], self.sums[2] / self.sums[3]]
+        rows = np.concatenate([rows for rows, *_ in self.calls(steps, data, count)])
+        tests = rows.sum(axis=(0, 1), dtype=float)
+        means = *self.sums[:2] / self.sums[2], *tests[:2] / tests[2], self.sums[2] / self.sums[3]
         names = "loss", "accuracy", "test_loss", "test_accuracy", "examples_per_second"
         self.result = {name: float(f"{mean:.6g}") for name, mean in zip(names, means)}
         self.epoch, self.sums = self.epoch + 1, np.zeros(4)
         self.event("epoch", epoch=self.epoch, step=self.step, **self.result)
         if self.dir:
             self.save()
-            self.stop_if_told()
         return {"loss": self.result["test_loss"], "accuracy": self.result["test_accuracy"]}
 
     def finish(self) -> None:

@@ -127,7 +127,9 @@ def _epoch_seconds(tasks: Sequence[TaskRecords], count: int) -> Doubles:
 
 
 def _ratio(sums: npt.NDArray[Any], counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+    ratio: npt.NDArray[Any] = np.full_like(sums, np.nan)
+    np.divide(sums, counts, out=ratio, where=counts > 0)
+    return ratio
 
 
 def _epochs(steps: Ints, shape: Shape) -> npt.NDArray[np.int32]:

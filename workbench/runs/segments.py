@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -74,7 +75,7 @@ def kept_rows(segments: list[Segment], replicas: int) -> list[tuple[Segment, int
     return kept[::-1]
 
 
-def _read(path: Path, kind: str, row: int, start: int, count: int) -> npt.NDArray[np.floating]:
+def _read(path: Path, kind: str, row: int, start: int, count: int) -> npt.NDArray[Any]:
     wanted = -1 if count < 0 else count * row
     try:
         flat = np.fromfile(path, kind, wanted, offset=start * row * np.dtype(kind).itemsize)

@@ -140,6 +140,10 @@ def _prepare(run_dir: Path, epochs: int | None) -> None:
     card = read_json(run_dir / "run.json")
     script = run.script
     before = run.config.epochs
+    if epochs is not None and type(epochs) is not int:
+        raise RunError(
+            f"epochs is a whole number; received {epochs!r}. Give {before + 1}, for one more."
+        )
     if epochs is None or epochs == before:
         if run.status == "finished":
             raise RunError(
@@ -212,8 +216,8 @@ def _spawn(run_dir: Path, lock: int, bounds: Bounds) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(launcher.pid, signal.SIGKILL)
     launcher.wait()
-    if error := _refusal(reply, log, waited=not told):
-        raise RunError(error)
+    if refusal := _refusal(reply, log, waited=not told):
+        raise RunError(refusal)
 
 
 def _refusal(reply: bytes, log: Path, *, waited: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbench.charts import REPLICA_COLORS
@@ -11,26 +12,49 @@ from . import markup
 if TYPE_CHECKING:
     from workbench.plan import Plan
 
-WIDTH, GAP, MOST = 720, 14, 8
-TASK_TOP, DEVICE_TOP, DEVICE_HEIGHT = 8, 34, 50
+GAP, MOST = 12, 8
+NARROWEST, A_REPLICA = 440, 104
+DEVICE_TOP, DEVICE_HEIGHT = 32, 46
+SHARD_HEIGHT = 24
+
+
+@dataclass(frozen=True)
+class _Column:
+    """Where a replica is drawn, in pixels."""
+
+    replica: int
+    device: str
+    x: float
+    width: float
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def color(self) -> str:
+        return REPLICA_COLORS[self.replica % len(REPLICA_COLORS)]
 
 
 def draw(plan: Plan) -> str:
     """Return SVG that takes its text colour from the page."""
     shown = plan.replica_devices[:MOST]
-    width = (WIDTH - 2 * GAP - (len(shown) - 1) * GAP) / len(shown)
-    places = [(GAP + at * (width + GAP), width) for at in range(len(shown))]
-    height = DEVICE_TOP + DEVICE_HEIGHT + 80
-    parts = [_task(plan), _batch(plan, places)]
-    for replica, (device, place) in enumerate(zip(shown, places, strict=True)):
-        parts.append(_replica(plan, replica, device, place))
-    if len(places) > 1:
-        parts.append(_SUMMED)
+    across = max(NARROWEST, A_REPLICA * len(shown))
+    width = (across - 2 * GAP - (len(shown) - 1) * GAP) / len(shown)
+    columns = [
+        _Column(at, device, GAP + at * (width + GAP), width) for at, device in enumerate(shown)
+    ]
+    summed = len(columns) > 1
+    task_bottom = DEVICE_TOP + DEVICE_HEIGHT + (30 if summed else GAP)
+    parts = [_task(plan, across, task_bottom, summed=summed)]
+    parts += [_device(plan, column) + _shard(plan, column, task_bottom) for column in columns]
+    bottom = task_bottom + 22 + SHARD_HEIGHT + 20
+    parts.append(_batch_text(plan, bottom - 4))
     more = len(plan.replica_devices) - len(shown)
-    label = _account(plan, more)
     return (
-        f'<svg class="wb-picture" viewBox="0 0 {WIDTH} {height}" role="img" '
-        f'aria-label="{markup.text(label)}">{"".join(parts)}</svg>'
+        f'<svg class="wb-picture" viewBox="0 0 {across} {bottom}" role="img" '
+        f'style="max-width:{across * 1.3:.0f}px" '
+        f'aria-label="{markup.text(_account(plan, more))}">{"".join(parts)}</svg>'
         + (markup.quiet(f"and {more} more replicas like these") if more else "")
     )
 
@@ -43,59 +67,47 @@ def _account(plan: Plan, more: int) -> str:
     )
 
 
-def _task(plan: Plan) -> str:
-    height = DEVICE_TOP + DEVICE_HEIGHT + GAP - TASK_TOP + 6
+def _task(plan: Plan, across: float, bottom: float, *, summed: bool) -> str:
+    text = f"worker 0: one process, {markup.text(plan.strategy_label)}"
+    sums = "gradients are summed over the replicas in every step"
+    line = f'<text x="{across / 2}" y="{bottom - 10}" {_MIDDLE} class="wb-faint">{sums}</text>'
     return (
-        f'<rect x="1" y="{TASK_TOP - 6}" width="{WIDTH - 2}" height="{height}" rx="6" '
+        f'<rect x="1" y="1" width="{across - 2}" height="{bottom - 1}" rx="6" '
         'fill="none" stroke="currentColor" stroke-opacity="0.35"/>'
-        f'<text x="{GAP}" y="{TASK_TOP + 15}">worker 0: one process, '
-        f"{markup.text(plan.strategy_label)}</text>"
+        f'<text x="{GAP}" y="21">{text}</text>{line if summed else ""}'
     )
 
 
-def _replica(plan: Plan, replica: int, device: str, place: tuple[float, float]) -> str:
-    x, width = place
-    color = REPLICA_COLORS[replica % len(REPLICA_COLORS)]
+def _device(plan: Plan, column: _Column) -> str:
     kind = "virtual " if plan.virtual else ""
-    middle = x + width / 2
+    middle = f'x="{column.middle:.1f}" {_MIDDLE}'
     return (
-        f'<rect x="{x:.1f}" y="{DEVICE_TOP}" width="{width:.1f}" height="{DEVICE_HEIGHT}" rx="4" '
-        f'fill="{color}" fill-opacity="0.14" stroke="{color}" stroke-width="1.5"/>'
-        f'<text x="{middle:.1f}" y="{DEVICE_TOP + 21}" text-anchor="middle">'
-        f"replica {replica}</text>"
-        f'<text x="{middle:.1f}" y="{DEVICE_TOP + 38}" text-anchor="middle" class="wb-faint">'
-        f"{kind}{markup.text(device)}</text>"
+        f'<rect x="{column.x:.1f}" y="{DEVICE_TOP}" width="{column.width:.1f}" '
+        f'height="{DEVICE_HEIGHT}" rx="4" fill="{column.color}" fill-opacity="0.14" '
+        f'stroke="{column.color}" stroke-width="1.5"/>'
+        f'<text {middle} y="{DEVICE_TOP + 19}">replica {column.replica}</text>'
+        f'<text {middle} y="{DEVICE_TOP + 36}" class="wb-faint">'
+        f"{kind}{markup.text(column.device)}</text>"
     )
 
 
-_SUMMED = (
-    f'<text x="{WIDTH - GAP}" y="{TASK_TOP + 15}" text-anchor="end" class="wb-faint">'
-    "gradients are summed across replicas every step</text>"
-)
-
-
-def _batch(plan: Plan, places: list[tuple[float, float]]) -> str:
-    top = DEVICE_TOP + DEVICE_HEIGHT + 32
+def _shard(plan: Plan, column: _Column, task_bottom: float) -> str:
+    top = task_bottom + 22
     size = plan.per_replica_batch_size
-    parts = [
-        f'<text x="{GAP}" y="{top + 42}" class="wb-faint">global batch of one step: '
-        f"{plan.global_batch_size:,} examples</text>"
-    ]
-    for replica, (x, width) in enumerate(places):
-        color = REPLICA_COLORS[replica % len(REPLICA_COLORS)]
-        middle, first = x + width / 2, replica * size
-        parts.append(
-            f'<rect x="{x:.1f}" y="{top}" width="{width:.1f}" height="24" rx="3" '
-            f'fill="{color}" fill-opacity="0.3"/>'
-            f'<text x="{middle:.1f}" y="{top + 16}" text-anchor="middle">'
-            f"{_shard(first, size, len(places))}</text>"
-            f'<path d="M{middle:.1f} {top - 3} V{top - 14} m-4 5 l4 -5 l4 5" fill="none" '
-            'stroke="currentColor" stroke-opacity="0.6"/>'
-        )
-    return "".join(parts)
+    first = column.replica * size
+    words = f"examples {first:,} to {first + size - 1:,}" if column.width > 150 else f"{size:,}"
+    return (
+        f'<rect x="{column.x:.1f}" y="{top}" width="{column.width:.1f}" height="{SHARD_HEIGHT}" '
+        f'rx="3" fill="{column.color}" fill-opacity="0.3"/>'
+        f'<text x="{column.middle:.1f}" y="{top + 16}" {_MIDDLE}>{words}</text>'
+        f'<path d="M{column.middle:.1f} {top - 3} V{top - 17} m-4 5 l4 -5 l4 5" fill="none" '
+        'stroke="currentColor" stroke-opacity="0.6"/>'
+    )
 
 
-def _shard(first: int, size: int, places: int) -> str:
-    if places > 4:
-        return f"{size:,}"
-    return f"examples {first:,} to {first + size - 1:,}" if size > 1 else f"example {first:,}"
+def _batch_text(plan: Plan, y: float) -> str:
+    words = f"the global batch of one step: {plan.global_batch_size:,} examples"
+    return f'<text x="{GAP}" y="{y}" class="wb-faint">{words}</text>'
+
+
+_MIDDLE = 'text-anchor="middle"'

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 3.0
 ROWS_AT_FIRST = 12
+CLASSES = ("", "", "", "wb-side", "wb-side wb-number", "wb-number")
 COLUMNS = ("State", "Run", "Strategy", "Data", "Steps", "Test accuracy")
 
 
@@ -175,14 +176,12 @@ def _values(run: Run) -> list[str]:
 def _cells(inside: list[str], run: Run) -> str:
     when = time.strftime("%d %b %H:%M", time.localtime(run.created))
     inside[1] = f'{inside[1]}<br><span class="wb-quiet">{when}</span>'
-    classes = ["", "", "", "", "wb-number", "wb-number"]
-    spans = (f'<div class="{c}">{cell}</div>' for c, cell in zip(classes, inside, strict=True))
+    spans = (f'<div class="{css}">{cell}</div>' for css, cell in zip(CLASSES, inside, strict=True))
     return f'<div class="wb-run-cells">{"".join(spans)}</div>'
 
 
 def _head() -> str:
-    classes = ["", "", "", "", "wb-number", "wb-number"]
-    named = zip(classes, COLUMNS, strict=True)
+    named = zip(CLASSES, COLUMNS, strict=True)
     spans = (f'<div class="wb-quiet {css}">{name}</div>' for css, name in named)
     return f'<div class="wb-run-cells">{"".join(spans)}</div>'
 
