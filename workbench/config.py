@@ -90,7 +90,7 @@ class RunConfig:
                 f"{CONFIG_VERSION} and keep only the fields known here."
             )
         hints = typing.get_type_hints(cls)
-        fields = {}
+        fields: dict[str, Any] = {}
         for name, given in values.items():
             if name == "version":
                 continue
@@ -99,7 +99,7 @@ class RunConfig:
                     f"A config has the fields {', '.join(hints)}; received {_shown(name)}. "
                     f"{_nearest(name, list(hints))}"
                 )
-            value = tuple(given) if isinstance(given, list) else given
+            value: Any = tuple(given) if isinstance(given, list) else given
             if not _fits(value, hints[name]):
                 raise ConfigError(
                     f"{name} is of type {_type_name(hints[name])}; received {_shown(value)} "

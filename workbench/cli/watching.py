@@ -72,7 +72,9 @@ def table(runs: Sequence[Run]) -> str:
     """Return all runs as aligned text."""
     if not runs:
         return "No runs yet. Start one with: workbench run --preset mlp_synthetic"
-    rows = [("RUN", "STARTED", "STATUS", "STRATEGY", "DATA", "STEPS", "TEST ACCURACY", "NAME")]
+    rows: list[tuple[str, ...]] = [
+        ("RUN", "STARTED", "STATUS", "STRATEGY", "DATA", "STEPS", "TEST ACCURACY", "NAME")
+    ]
     rows += [_row(run) for run in runs]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

@@ -16,7 +16,10 @@ import tensorflow as tf
 BATCH_SIZE = 256
 NUM_SAMPLES = 48
 CLASS_NAMES = {
-    10: "T-shirt/top Trouser Pullover Dress Coat Sandal Shirt Sneaker Bag Ankle-boot".split(),
+    10: [
+        *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
+        *("Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
+    ],
     2: ["0", "1"],
 }
 

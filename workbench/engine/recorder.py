@@ -23,8 +23,8 @@ class Recorder:
         options = argparse.ArgumentParser()
         options.add_argument("--run-dir", type=pathlib.Path)
         self.dir, self.model = options.parse_known_args()[0].run_dir, model
-        self.stop, self.segment, self.saved_at = threading.Event(), None, time.monotonic()
-        self.steps_per_call, self.result = 1, {}
+        self.stop, self.segment, self.saved_at = threading.Event(), "", time.monotonic()
+        self.steps_per_call, self.result = 1, dict[str, float]()
         self.progress = tf.Variable([0.0] * 6, dtype=tf.float64)
         if self.dir:
             (self.dir / "worker-0").mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ class Recorder:
                 with open(task / f"{self.segment}.{kind}", "ab") as file:
                     file.write(values.tobytes())
         except OSError as error:
-            self.segment = None
+            self.segment = ""
             self.event("unrecorded", first_step=self.step, steps=len(rows), error=str(error))
 
     def save(self) -> None:
