@@ -108,6 +108,8 @@ def _recent_rate(task_dir: Path, shape: Shape) -> float | None:
     calls = recent_calls(segments[-1].calls_path) if segments else []
     if calls and calls[0][0] == segments[-1].first_step:
         calls = calls[1:]
+    if not calls:
+        return None
     recent = [call for call in calls if call[2] > calls[-1][2] - RECENT_SECONDS]
     seconds = 0.0
     for call, later in zip(recent, [*recent[1:], None], strict=True):
