@@ -207,6 +207,10 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
 
 def _lab(arguments: argparse.Namespace) -> int:
-    from ..lab import launch
+    from ..lab import LabError, launch
 
-    return launch(arguments.runs_dir, open_browser=not arguments.no_browser)
+    try:
+        launch(arguments.runs_dir, open_browser=not arguments.no_browser)
+    except LabError as error:
+        print(error, file=sys.stderr)
+        return FAILED
