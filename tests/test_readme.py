@@ -1,0 +1,47 @@
+"""Every command and snippet of the README runs, in its order, in one fresh folder."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def run(command: list[str], folder: Path) -> str:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PATH": path, "TF_CPP_MIN_LOG_LEVEL": "2"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_every_block_runs(tmp_path: Path) -> None:
+    blocks = BLOCK.findall(README)
+    assert {language for language, _, _ in blocks} == {"sh", "python"}
+    for language, file, text in blocks:
+        if file:
+            (tmp_path / file).write_text(text, encoding="utf-8")
+        elif language == "python":
+            run([sys.executable, "-c", text], tmp_path)
+        elif text.startswith("make "):
+            run(["make", "-n", *text.split()[1:]], ROOT)
+        else:
+            run(["bash", "-euc", text], tmp_path)
+
+
+def test_every_picture_and_file_that_it_names_is_there() -> None:
+    names = re.findall(r"\]\(([^)#:]+)\)", README)
+    assert [name for name in names if not (ROOT / name).exists()] == []
