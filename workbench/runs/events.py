@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from .directory import RunError
+
 Event = dict[str, Any]
 
 
@@ -20,8 +22,7 @@ class EventLog:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._waiting: list[bytes] = []
-        self._mend_torn_end()
+        self._waiting = [b"\n"] if self._is_torn() else []
 
     def write(self, event: str, **values: Any) -> bool:
         """Append an event, stamped with the time; return whether all events are on disk."""
@@ -49,12 +50,14 @@ class EventLog:
         finally:
             os.close(fd)
 
-    def _mend_torn_end(self) -> None:
-        """End a line that an earlier writer left torn, so that it spoils no line of ours."""
-        with contextlib.suppress(FileNotFoundError):
-            content = self._path.read_bytes()
-            if content and not content.endswith(b"\n"):
-                self._append(b"\n")
+    def _is_torn(self) -> bool:
+        """Return whether an earlier writer left a line without its end, which would spoil ours."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+                return file.read(1) not in (b"", b"\n")
+        except OSError:
+            return False
 
 
 class EventTail:
@@ -65,13 +68,22 @@ class EventTail:
         self._offset = path.stat().st_size if skip_present and path.exists() else 0
 
     def poll(self) -> list[Event]:
-        """Return the new whole lines' events; a line still being written waits for its end."""
+        """Return the new whole lines' events; a line still being written waits for its end.
+
+        Raises:
+            RunError: the file is there but cannot be read.
+        """
         try:
             with self._path.open("rb") as file:
                 file.seek(self._offset)
                 content = file.read()
         except FileNotFoundError:
             return []
+        except OSError as error:
+            raise RunError(
+                f"A run's events are a readable file; {self._path}: {error.strerror}. "
+                "Give yourself the right to read it, or restore it from a copy."
+            ) from error
         whole = content[: content.rfind(b"\n") + 1]
         self._offset += len(whole)
         return _events(whole)

@@ -75,6 +75,7 @@ def start_run(
         "created": time.time(),
         "script_sha256": sha256(script),
         "interpreter": plan.interpreter,
+        "working_dir": str(Path.cwd()),
         "state_dir": str(locks.state_dir()),
     }
     texts = {

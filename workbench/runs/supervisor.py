@@ -44,6 +44,8 @@ class Supervisor:
         self.plan = read_json(run_dir / "plan.json")
         self.start_now = bool(read_json(run_dir / "config.json").get("start_now"))
         self.interpreter = str(self.card.get("interpreter") or sys.executable)
+        asked_from = Path(str(self.card.get("working_dir") or self.dir))
+        self.working_dir = asked_from if asked_from.is_dir() else self.dir
         self.events = EventLog(run_dir / "events.jsonl")
         self.told_to_stop = False
         self.woken = _wake_on_signals(self._stop_by_signal)
@@ -98,7 +100,8 @@ class Supervisor:
         total_steps = int(self.plan.get("total_steps", sys.maxsize))
         dog = Watchdog(self.log.parent, self.bounds, total_steps, time.monotonic())
         try:
-            trainer = Trainer(self.dir, self.interpreter, self.log, (self.lock_fd, ticket_fd))
+            kept_fds = (self.lock_fd, ticket_fd)
+            trainer = Trainer(self.dir, self.interpreter, self.working_dir, self.log, kept_fds)
         except OSError as error:
             self._state("failed", task=TASK, log="", **cannot_start(error, self.interpreter))
             return

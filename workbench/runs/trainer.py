@@ -20,8 +20,17 @@ class Trainer:
     the end of the pipe tells it that the supervisor is dead.
     """
 
-    def __init__(self, run_dir: Path, interpreter: str, log: Path, kept_fds: Sequence[int]) -> None:
-        """Start it; the locks in `kept_fds` are held until it has ended too.
+    def __init__(
+        self,
+        run_dir: Path,
+        interpreter: str,
+        working_dir: Path,
+        log: Path,
+        kept_fds: Sequence[int],
+    ) -> None:
+        """Start it in the folder where the run was asked for, so that names given there are found.
+
+        The locks in `kept_fds` are held until it has ended too.
 
         Raises:
             OSError: the interpreter cannot be started.
@@ -36,9 +45,9 @@ class Trainer:
         try:
             with log.open("ab") as output:
                 self.process = subprocess.Popen(
-                    [interpreter, "-u", SCRIPT, "--run-dir", str(run_dir)],
-                    cwd=run_dir,
-                    env=_environment(read_end),
+                    [interpreter, "-u", str(run_dir / SCRIPT), "--run-dir", str(run_dir)],
+                    cwd=working_dir,
+                    env=_environment(read_end, working_dir),
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -104,10 +113,14 @@ class Trainer:
             os.killpg(self.process.pid, signal.SIGTERM)
 
 
-def _environment(stop_fd: int) -> dict[str, str]:
+def _environment(stop_fd: int, working_dir: Path) -> dict[str, str]:
     environment = dict(os.environ)
     # A notebook's MPLBACKEND names a module that the run's interpreter may not have.
     if environment.get("MPLBACKEND", "").startswith("module://"):
         del environment["MPLBACKEND"]
     environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+    # Modules of one's own are found as they are by a script started in that folder; last, so that
+    # no file there takes the place of a library's module.
+    paths = [path for path in (environment.get("PYTHONPATH"), str(working_dir)) if path]
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
     return environment | {"PYTHONUNBUFFERED": "1", "WORKBENCH_STOP_FD": str(stop_fd)}

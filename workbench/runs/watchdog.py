@@ -75,7 +75,7 @@ class Watchdog:
             self.phase = self._phase_after(event)
         if grown:
             self.recorded = True
-            if not news and self.phase in ("tracing", "testing"):
+            if self.phase in ("starting", "tracing"):
                 self.phase = "training"
         if news or grown:
             self._heard_at = now

@@ -1,0 +1,104 @@
+"""Folders of runs with a real, small trainer in them, and what tests ask of them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from workbench.config import RunConfig
+from workbench.runs import Run, locks, start_script
+from workbench.runs.directory import json_text, make_folder, new_id, sha256
+from workbench.runs.watchdog import Bounds
+
+OBEDIENT = (Path(__file__).parent / "obedient.py").read_text()
+QUICK = Bounds(poll_seconds=0.02, stop_grace_seconds=20, kill_grace_seconds=0.2)
+
+
+class Runs:
+    """A folder of runs of the obedient trainer."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.made: list[Run] = []
+
+    def make(self, script: str = OBEDIENT, **options: Any) -> Run:
+        """Write a run; `options` are the trainer's."""
+        steps, per_epoch = options.get("steps", 60), options.get("steps_per_epoch", 30)
+        script = script.replace("OPTIONS: dict = {}", f"OPTIONS = {options!r}")
+        plan = {
+            "num_replicas_in_sync": 2,
+            "local_replicas": 2,
+            "global_batch_size": 16,
+            "steps_per_epoch": per_epoch,
+            "epochs": steps // per_epoch,
+            "total_steps": steps,
+            "physical_devices": options.get("devices", ["CPU:0"]),
+        }
+        config = RunConfig(epochs=plan["epochs"], start_now=options.get("start_now", False))
+        run_id = new_id(self.root)
+        card = {
+            "version": 1,
+            "id": run_id,
+            "name": "",
+            "created": time.time() + len(self.made),
+            "script_sha256": sha256(script),
+            "interpreter": options.get("interpreter", sys.executable),
+            "state_dir": str(locks.state_dir()),
+        }
+        texts = {
+            "config.json": json_text(config.to_json()),
+            "plan.json": json_text(plan),
+            "run.json": json_text(card),
+            "train.py": script,
+        }
+        run = Run(make_folder(self.root, run_id, texts))
+        self.made.append(run)
+        return run
+
+    def start(self, bounds: Bounds = QUICK, **options: Any) -> Run:
+        """Write a run and start it."""
+        return start_script(self.make(**options).dir, bounds)
+
+    def end_all(self) -> None:
+        for run in self.made:
+            if run.dir.exists():
+                for event in run.events():
+                    for number in (event.get("supervisor_pid"), event.get("pid")):
+                        if number and run.alive:
+                            with contextlib.suppress(ProcessLookupError):
+                                os.kill(number, signal.SIGKILL)
+
+
+def until(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
+    """Return the first true value of the condition; fail where none comes in time."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"not within {seconds} s: {condition}"
+        time.sleep(0.01)
+    return value
+
+
+def event_of(run: Run, name: str) -> dict[str, Any] | None:
+    """Return the newest event of this name or state; None before there is one."""
+    found = [event for event in run.events() if name in (event["event"], event.get("state"))]
+    return found[-1] if found else None
+
+
+def pid_of(run: Run, who: str) -> int:
+    """Wait for the run's `supervisor` or `trainer` and return its process id."""
+    name, field = ("starting", "supervisor_pid") if who == "supervisor" else ("start", "pid")
+    return int(until(lambda: event_of(run, name))[field])
+
+
+def states(run: Run) -> list[str]:
+    """Return the states the supervisor wrote, in order."""
+    text = (run.dir / "events.jsonl").read_text()
+    events = [json.loads(line) for line in text.splitlines()]
+    return [event["state"] for event in events if event["event"] == "state"]
