@@ -46,6 +46,8 @@ class Supervisor:
         self.interpreter = str(self.card.get("interpreter") or sys.executable)
         asked_from = Path(str(self.card.get("working_dir") or self.dir))
         self.working_dir = asked_from if asked_from.is_dir() else self.dir
+        imports_own = (self.plan.get("own_model") or {}).get("module") is not None
+        self.module_dir = self.working_dir if imports_own else None
         self.events = EventLog(run_dir / "events.jsonl")
         self.told_to_stop = False
         self.woken = _wake_on_signals(self._stop_by_signal)
@@ -55,7 +57,7 @@ class Supervisor:
         devices = tuple(self.plan.get("physical_devices", ()))
         state = Path(self.card.get("state_dir") or locks.state_dir())
         ticket = locks.Ticket.draw(state, self.dir.name, devices, start_now=self.start_now)
-        if not self._state("queued", devices=devices):
+        if not self._state("queued", devices=devices, supervisor_pid=os.getpid()):
             ticket.give_back()
             raise RunError(
                 f"A run's events must be writable; {self.dir / 'events.jsonl'} is not. Make room "
@@ -100,8 +102,14 @@ class Supervisor:
         total_steps = int(self.plan.get("total_steps", sys.maxsize))
         dog = Watchdog(self.log.parent, self.bounds, total_steps, time.monotonic())
         try:
-            kept_fds = (self.lock_fd, ticket_fd)
-            trainer = Trainer(self.dir, self.interpreter, self.working_dir, self.log, kept_fds)
+            trainer = Trainer(
+                self.dir,
+                self.interpreter,
+                self.working_dir,
+                self.module_dir,
+                self.log,
+                (self.lock_fd, ticket_fd),
+            )
         except OSError as error:
             self._state("failed", task=TASK, log="", **cannot_start(error, self.interpreter))
             return

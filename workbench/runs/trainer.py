@@ -25,12 +25,14 @@ class Trainer:
         run_dir: Path,
         interpreter: str,
         working_dir: Path,
+        module_dir: Path | None,
         log: Path,
         kept_fds: Sequence[int],
     ) -> None:
-        """Start it in the folder where the run was asked for, so that names given there are found.
+        """Start it in the folder where the run was asked for, so that paths given there hold.
 
-        The locks in `kept_fds` are held until it has ended too.
+        Modules of one's own are looked for in `module_dir`; the locks in `kept_fds` are held until
+        it has ended too.
 
         Raises:
             OSError: the interpreter cannot be started.
@@ -47,7 +49,7 @@ class Trainer:
                 self.process = subprocess.Popen(
                     [interpreter, "-u", str(run_dir / SCRIPT), "--run-dir", str(run_dir)],
                     cwd=working_dir,
-                    env=_environment(read_end, working_dir),
+                    env=_environment(read_end, module_dir),
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -113,14 +115,13 @@ class Trainer:
             os.killpg(self.process.pid, signal.SIGTERM)
 
 
-def _environment(stop_fd: int, working_dir: Path) -> dict[str, str]:
+def _environment(stop_fd: int, module_dir: Path | None) -> dict[str, str]:
     environment = dict(os.environ)
     # A notebook's MPLBACKEND names a module that the run's interpreter may not have.
     if environment.get("MPLBACKEND", "").startswith("module://"):
         del environment["MPLBACKEND"]
     environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
-    # Modules of one's own are found as they are by a script started in that folder; last, so that
-    # no file there takes the place of a library's module.
-    paths = [path for path in (environment.get("PYTHONPATH"), str(working_dir)) if path]
-    environment["PYTHONPATH"] = os.pathsep.join(paths)
+    if module_dir is not None:
+        paths = filter(None, [environment.get("PYTHONPATH"), str(module_dir)])
+        environment["PYTHONPATH"] = os.pathsep.join(paths)
     return environment | {"PYTHONUNBUFFERED": "1", "WORKBENCH_STOP_FD": str(stop_fd)}
