@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def constants(plan: Plan, used: frozenset[str]) -> str:
     """Return a line for each constant that the script uses, in reading order."""
     return "\n".join(
-        f"{name} = {value}  # {comment}" if comment else f"{name} = {value}"
+        f"{name} = {value}  # {comment}"
         for name, value, comment in _all(plan)
-        if name in used
+        if name in used or name == "PER_REPLICA_BATCH_SIZE"  # never one size without the other
     )
 
 
@@ -24,14 +24,18 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
     each, replicas = plan.per_replica_batch_size, plan.num_replicas_in_sync
     yield "SEED", repr(plan.config.seed), "decides data, first weights and the order of examples"
     yield from _device_constants(plan)
-    yield "NUM_TRAIN_EXAMPLES", f"{plan.num_train_examples:_}", ""
-    yield "NUM_TEST_EXAMPLES", f"{plan.num_test_examples:_}", ""
-    yield "NUM_FEATURES", repr(plan.config.synthetic_features), ""
+    yield "NUM_TRAIN_EXAMPLES", f"{plan.num_train_examples:_}", "examples to train on"
+    yield "NUM_TEST_EXAMPLES", f"{plan.num_test_examples:_}", "examples to test on"
+    yield "NUM_FEATURES", repr(plan.config.synthetic_features), "numbers in an example"
     yield "NOISE", repr(plan.config.synthetic_noise), "standard deviation, added to the score"
     yield "DATA_DIR", repr(plan.config.data_dir), "None: the usual folders, then a download"
     yield "PER_REPLICA_BATCH_SIZE", repr(each), "examples that each replica takes in a step"
-    yield "GLOBAL_BATCH_SIZE", repr(plan.global_batch_size), f"{each} x {replicas} replicas"
-    yield "EPOCHS", repr(plan.epochs), ""
+    yield (
+        "GLOBAL_BATCH_SIZE",
+        repr(plan.global_batch_size),
+        f"{each} x {replicas} replica{'s' * (replicas > 1)}",
+    )
+    yield "EPOCHS", repr(plan.epochs), "each followed by a test pass"
     yield "STEPS_PER_EPOCH", repr(plan.steps_per_epoch), _after_semicolon(plan.arithmetic)
     test_steps = -(-plan.num_test_examples // plan.global_batch_size)
     yield "TEST_STEPS", repr(test_steps), "every test example once"
@@ -56,7 +60,7 @@ def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
 def _scaling(plan: Plan) -> str:
     name, base = plan.config.learning_rate_scaling, plan.config.learning_rate
     if name == "none":
-        return ""
+        return "as given, however many replicas"
     factor = "x" if name == "linear" else "x the square root of"
     return f"{base!r} {factor} {plan.num_replicas_in_sync} replicas"
 
