@@ -93,8 +93,12 @@ def event_of(run: Run, name: str) -> dict[str, Any] | None:
 
 def pid_of(run: Run, who: str) -> int:
     """Wait for the run's `supervisor` or `trainer` and return its process id."""
-    name, field = ("starting", "supervisor_pid") if who == "supervisor" else ("start", "pid")
-    return int(until(lambda: event_of(run, name))[field])
+    field = "supervisor_pid" if who == "supervisor" else "pid"
+
+    def pids() -> list[int]:
+        return [event[field] for event in run.events() if field in event]
+
+    return int(until(pids)[-1])
 
 
 def states(run: Run) -> list[str]:

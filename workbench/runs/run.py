@@ -141,7 +141,7 @@ class Run:
         Raises:
             RunError: the run folder cannot be written.
         """
-        if not self.alive:
+        if self.status not in LIVE:
             return
         try:
             (self.dir / "stop").touch()

@@ -1,0 +1,193 @@
+"""Starting, resuming and deleting: what is refused, and that nothing is hurt by it."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.runs.folder import QUICK, Runs, pid_of, states, until
+from workbench import RunConfig
+from workbench.devices import Devices
+from workbench.runs import Run, RunError, list_runs, open_run, start_run, start_script
+from workbench.runs.directory import read_json, sha256
+
+MACHINE = Devices(
+    cpu_model=None,
+    cpu_cores=2,
+    memory_bytes=8 * 2**30,
+    gpus=(),
+    tpu_chips=0,
+    tpu_kind=None,
+    interpreter=sys.executable,
+    python_version="3.11.0",
+    tensorflow_version="2.21.0",
+    keras_version="3.15.1",
+    tf_keras_version=None,
+    problems=(),
+)
+
+
+def test_a_second_start_is_refused_and_hurts_nothing(runs: Runs) -> None:
+    run = runs.start(pauses={"20": "go"})
+    pid_of(run, "trainer")
+    with pytest.raises(RunError, match=rf"{run.id} is alive \(.*Stop it first"):
+        start_script(run.dir, QUICK)
+    with pytest.raises(RunError, match="Only a run that is over can be resumed"):
+        run.resume()
+    (run.dir / "go").touch()
+    assert run.wait(30) == "finished"
+    assert states(run)[:2] == ["queued", "starting"]
+    assert states(run).count("starting") == 1
+
+
+def test_of_many_starts_at_once_one_succeeds(runs: Runs) -> None:
+    run = runs.make(pauses={"20": "go"})
+    errors: list[RunError] = []
+
+    def start() -> None:
+        try:
+            start_script(run.dir, QUICK)
+        except RunError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=start) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(errors) == 3
+    (run.dir / "go").touch()
+    assert run.wait(30) == "finished"
+    assert states(run).count("starting") == 1
+
+
+def test_the_run_goes_on_when_its_starter_is_killed(runs: Runs) -> None:
+    run = runs.make(pauses={"20": "go"})
+    starter = os.fork()
+    if not starter:
+        os.setsid()
+        start_script(run.dir, QUICK)
+        os.killpg(0, signal.SIGKILL)
+    os.waitpid(starter, 0)
+    until(lambda: run.progress.step == 20)
+    (run.dir / "go").touch()
+    assert run.wait(30) == "finished"
+
+
+def test_delete_refuses_the_living_and_removes_the_rest(runs: Runs) -> None:
+    run = runs.start(pauses={"20": "go"})
+    with pytest.raises(RunError, match="Only a run that is over can be deleted"):
+        run.delete()
+    run.stop()
+    run.wait(30)
+    until(lambda: not run.alive)
+    run.delete()
+    assert list(runs.root.iterdir()) == []
+    with pytest.raises(RunError, match=r"whole run\.json"):
+        _ = run.status
+
+
+def test_a_folder_of_runs_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match=r"must be writable.*choose another runs_dir"):
+        start_run(RunConfig(), tmp_path / "file" / "runs", devices=MACHINE)
+
+
+def test_a_state_folder_that_cannot_be_written_is_a_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("WORKBENCH_STATE", str(tmp_path / "file"))
+    with pytest.raises(RunError, match="WORKBENCH_STATE"):
+        start_run(RunConfig(), tmp_path / "runs", devices=MACHINE)
+    assert list_runs(tmp_path / "runs") == []
+
+
+def test_a_supervisor_that_cannot_start_is_a_clear_error(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = runs.make()
+    monkeypatch.setenv("PYTHONHOME", "/nowhere")
+    with pytest.raises(RunError, match="when its supervisor answers") as raised:
+        start_script(run.dir, QUICK)
+    assert "encodings" in str(raised.value)
+    assert run.status == "lost"
+    assert not run.alive
+
+
+def test_a_torn_file_is_a_clear_error_and_the_others_are_listed(runs: Runs) -> None:
+    whole, torn, gone = runs.make(), runs.make(), runs.make()
+    for name in ("plan.json", "config.json"):
+        text = (torn.dir / name).read_text()
+        (torn.dir / name).write_text(text[: len(text) // 2])
+    (gone.dir / "run.json").write_text("")
+    with pytest.raises(RunError, match=r"whole plan\.json"):
+        start_script(torn.dir, QUICK)
+    with pytest.raises(RunError, match=r"whole config\.json"):
+        _ = torn.config
+    assert {run.id for run in list_runs(runs.root)} == {whole.id, torn.id}
+
+
+def test_runs_are_opened_by_id_or_folder_and_listed_newest_first(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = runs.make(), runs.make()
+    monkeypatch.setenv("WORKBENCH_RUNS", str(runs.root))
+    assert open_run(first.id).dir == open_run(first.dir).dir == first.dir
+    assert [run.id for run in list_runs()] == [second.id, first.id]
+    with pytest.raises(RunError, match=f"'nothing'.*{second.id}"):
+        open_run("nothing")
+    assert list_runs(runs.root / "none") == []
+
+
+def test_a_script_edited_by_hand_runs_as_it_is_and_its_sha_is_noted(runs: Runs) -> None:
+    run = runs.start(code={"20": "raise ValueError"})
+    assert run.wait(30) == "failed"
+    edited = run.script.replace("raise ValueError", "pass")
+    (run.dir / "train.py").write_text(edited)
+    assert run.resume().wait(30) == "finished"
+    assert read_json(run.dir / "run.json")["script_sha256"] == sha256(edited)
+    assert run.script == edited
+
+
+def test_a_finished_run_goes_on_only_for_more_epochs(runs: Runs) -> None:
+    run = runs.start()
+    assert run.wait(30) == "finished"
+    before = {path.name: path.read_bytes() for path in run.dir.glob("*.*")}
+    for epochs, words in ((None, "only for more epochs"), (2, "only for more"), (1, "only grow")):
+        with pytest.raises(RunError, match=words):
+            run.resume(epochs)
+    with pytest.raises(RunError, match="whole number"):
+        run.resume(epochs=True)
+    (run.dir / "train.py").write_text(run.script + "\n")
+    with pytest.raises(RunError, match=r"edited by hand.*Put the original back"):
+        run.resume(epochs=3)
+    after = {path.name: path.read_bytes() for path in run.dir.glob("*.*")}
+    assert after == {**before, "train.py": before["train.py"] + b"\n"}
+    assert run.status == "finished"
+
+
+@pytest.mark.slow
+def test_a_real_run_finishes_and_goes_on_for_more_epochs(runs: Runs) -> None:
+    config = RunConfig(epochs=1, synthetic_examples=512, strategy="mirrored", name='"quoted"')
+    run = start_run(config, runs.root, devices=MACHINE)
+    runs.made.append(run)
+    assert run.wait(300) == "finished", run.failure
+    first = run.script
+    plan = run.plan
+    assert run.name == '"quoted"'
+    assert plan.to_json() == read_json(run.dir / "plan.json")
+    resumed: Run = run.resume(epochs=2)
+    assert resumed.wait(300) == "finished", run.failure
+    assert (run.dir / "train-1.py").read_text() == first
+    assert run.config.epochs == 2
+    assert run.steps()["step"].tolist() == list(range(2 * plan.steps_per_epoch))
+    assert run.missing == []
+    assert run.epochs()["epoch"].tolist() == [1, 2]
+    assert run.result()["examples_per_second"] > 0
+    code = f"from workbench import open_run; open_run({str(run.dir)!r}).load_model().summary()"
+    subprocess.run([sys.executable, "-c", code], check=True)
