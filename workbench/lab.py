@@ -1,0 +1,146 @@
+"""Start JupyterLab on this machine with a workbench open in it, ready to click."""
+
+import json
+import os
+import secrets
+import socket
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NoReturn
+from urllib.parse import urlencode
+
+LESSON = Path("notebooks/01_click_to_train.ipynb")
+OWN_NOTEBOOK = Path("workbench.ipynb")
+HOST = "127.0.0.1"
+FIRST_PORT = 8888
+PORTS_TRIED = 50
+
+
+class LabError(Exception):
+    """JupyterLab cannot be started as asked; the message says why and what to change."""
+
+
+@dataclass(frozen=True)
+class LabLaunch:
+    """What to execute: command and environment, and the address at which the workbench opens."""
+
+    command: tuple[str, ...]
+    environment: dict[str, str]
+    address: str
+
+
+def launch(
+    runs_dir: str | Path | None = None,
+    open_browser: bool = True,
+    notebook: str | Path | None = None,
+) -> NoReturn:
+    """Become a JupyterLab that serves the current folder on loopback and opens a workbench.
+
+    `runs_dir` is where its notebooks keep their runs (default: $WORKBENCH_RUNS, else `runs` here).
+    `notebook` is opened, and made where it is not there: by default the first lesson where this
+    folder has it, else `workbench.ipynb`. This process is replaced: Ctrl+C stops JupyterLab.
+
+    Raises LabError where JupyterLab is not installed, the notebook lies outside this folder, or
+    no port is free.
+    """
+    prepared = prepare(runs_dir, open_browser and has_display(), notebook)
+    lines = (
+        f"The workbench opens at {prepared.address}",
+        "Ctrl+C stops JupyterLab; runs that are training go on.",
+    )
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
+    os.execve(prepared.command[0], prepared.command, prepared.environment)
+
+
+def prepare(
+    runs_dir: str | Path | None, open_browser: bool, notebook: str | Path | None
+) -> LabLaunch:
+    """Check what `launch` needs, make the notebook where it is not there, and find a port."""
+    if find_spec("jupyterlab") is None:
+        raise LabError(
+            "`workbench lab` needs JupyterLab in the same Python environment. "
+            f"{sys.executable} has none. "
+            'Install it: pip install "tf-distribute-workbench[lab]"'
+        )
+    folder = Path.cwd()
+    path = ensure_notebook(folder, notebook)
+    page = "/lab?" + urlencode({"workbench": path.as_posix()})
+    port = free_port()
+    token = secrets.token_hex(24)
+    command = [
+        *(sys.executable, "-m", "jupyterlab", "--log-level=WARN", "--LabApp.log_level=WARN", "-y"),
+        *(f"--ServerApp.ip={HOST}", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
+        *(f"--ServerApp.root_dir={folder}", f"--LabApp.default_url={page}"),
+    ]
+    if not open_browser:
+        command.append("--no-browser")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")
+    runs = runs_dir or os.environ.get("WORKBENCH_RUNS") or "runs"
+    # By environment, not by argument: other users of the machine can read a command line.
+    environment = os.environ | {"WORKBENCH_RUNS": str(folder / runs), "JUPYTER_TOKEN": token}
+    address = f"http://{HOST}:{port}{page}&token={token}"
+    return LabLaunch(tuple(command), environment, address)
+
+
+def ensure_notebook(folder: Path, notebook: str | Path | None) -> Path:
+    """The notebook's path relative to `folder`, made with one workbench cell if it is not there."""
+    default = LESSON if (folder / LESSON).exists() else OWN_NOTEBOOK
+    path = (folder / (notebook or default)).resolve()
+    if not path.is_relative_to(folder.resolve()) or path.suffix != ".ipynb":
+        raise LabError(
+            "`workbench lab` opens a notebook (.ipynb) inside the folder it is started in. "
+            f"Asked for {path}, started in {folder}. "
+            "Start it in the notebook's folder, or name another notebook."
+        )
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(starter_notebook(), indent=1) + "\n", encoding="utf-8")
+    return path.relative_to(folder.resolve())
+
+
+def starter_notebook() -> dict[str, object]:
+    """A notebook of one cell, which shows a workbench and is run when `workbench lab` opens it."""
+    cell: dict[str, object] = {
+        "cell_type": "code",
+        "id": "workbench",
+        "metadata": {"tags": ["workbench-autorun"]},
+        "source": "from workbench import Workbench\n\nWorkbench()",
+        "execution_count": None,
+        "outputs": [],
+    }
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return {
+        "cells": [cell],
+        "metadata": {"kernelspec": kernel},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def free_port() -> int:
+    """The first port from 8888 on that nothing on this machine listens on."""
+    last = FIRST_PORT + PORTS_TRIED
+    for port in range(FIRST_PORT, last):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                continue
+            return port
+    raise LabError(
+        "JupyterLab needs a free port on this machine. "
+        f"{FIRST_PORT} to {last - 1} are all taken. "
+        "Stop a server that is no longer needed: jupyter server list, then jupyter server stop."
+    )
+
+
+def has_display() -> bool:
+    """Whether a browser can show a window: else it would fill the terminal, or not start."""
+    if sys.platform == "linux":
+        return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return True
