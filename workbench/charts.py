@@ -112,6 +112,8 @@ def run_figure(points: Points, epochs: EpochPoints, *, virtual: bool, widget: bo
     figure = go.FigureWidget() if widget else go.Figure()
     figure.add_traces([_trace(go, line) for line in lines(points, epochs, virtual=virtual)])
     figure.update_layout(_layout(points, virtual=virtual))
+    if widget:
+        figure._config = {**figure._config, "responsive": True, "displaylogo": False}
     return figure
 
 
@@ -178,12 +180,13 @@ def _layout(points: Points, *, virtual: bool) -> dict[str, Any]:
     up = {**across, "tickformat": ".3~g"}
     return {
         "height": HEIGHT_PX,
-        "margin": {"l": 44, "r": 12, "t": 64, "b": 44},
+        "autosize": True,
+        "margin": {"l": 44, "r": 12, "t": 48, "b": 44},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"color": TEXT_COLOR, "size": 12},
         "hovermode": "x unified",
-        "legend": {"orientation": "h", "x": 0, "y": 1.09, "yanchor": "bottom"},
+        "legend": {"orientation": "h", "x": 0, "y": 1.07, "yanchor": "bottom"},
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": TEXT_COLOR, "orientation": "h"},
         "uirevision": "kept",
         "annotations": [_heading(text, *spot) for text, spot in zip(titles, spots, strict=True)],

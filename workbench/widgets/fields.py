@@ -176,8 +176,8 @@ class ChoiceField(Field):
 
     def _explain(self) -> None:
         row = self.rows.get(self.control.value)
-        parts = [self._field_help, row.help if row else ""]
-        parts += [f"{r.label}: {r.reason}." for r in self.rows.values() if not r.available]
+        parts = [row.help if row else self._field_help]
+        parts += [f"{r.label}: {why_not(r)}." for r in self.rows.values() if not r.available]
         self.show_help(" ".join(part for part in parts if part))
 
 
@@ -216,8 +216,13 @@ class RadioField(Field):
         self.show_help(f"{row.label}: {row.help}" if row else FIELD_HELP.get(self.name, ""))
 
 
+def why_not(row: Choice) -> str:
+    """Return why a row cannot be had, to be read after its label."""
+    return row.reason.removeprefix(f"{row.label} is ")
+
+
 def _greyed(row: Choice) -> str:
-    label, reason = markup.text(row.label), markup.text(row.reason)
+    label, reason = markup.text(row.label), markup.text(why_not(row))
     return (
         f'<div class="wb-greyed"><input type="radio" disabled aria-label="{label}: {reason}">'
         f'<span class="wb-what">{label}</span><span class="wb-why">{reason}</span></div>'

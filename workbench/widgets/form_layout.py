@@ -99,7 +99,7 @@ def lay_out(preset: Any, parts: Parts) -> tuple[Any, Groups]:
     preset_box = ipw.VBox([preset, preset_help])
     preset_box.add_class("wb-field")
     strategy, devices = parts.named("strategy", "devices")
-    strategy.box.add_class("wb-wide-field")
+    strategy.box.add_class("wb-span")
     first = parts.named("data", "data_dir", "synthetic_examples", "synthetic_features")
     first += parts.named("synthetic_noise", "model", "loop")
     groups = Groups(parts)
@@ -108,7 +108,7 @@ def lay_out(preset: Any, parts: Parts) -> tuple[Any, Groups]:
         ipw.HTML(markup.heading("What to train"), description="Section"),
         grid([preset_box, *(field.box for field in first)]),
         _part("Where and how it is distributed"),
-        grid([strategy.box, *(f.box for f in parts.named("replicas")), devices.box]),
+        grid([strategy.box, devices.box, *(f.box for f in parts.named("replicas"))]),
         _part("How much"),
         grid([parts.batch.box, *(field.box for field in ends)]),
         groups.box,
@@ -126,4 +126,6 @@ def grid(boxes: Sequence[Any]) -> Any:
 
 
 def _part(title: str) -> Any:
-    return ipw.HTML(markup.heading(title, 3), description="Section")
+    part = ipw.HTML(markup.heading(title, 3), description="Section")
+    part.add_class("wb-part")
+    return part

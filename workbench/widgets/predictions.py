@@ -37,6 +37,7 @@ class Predictions:
             options=[("First ones", FIRST), ("Wrong answers", WRONG), ("Least sure", UNSURE)],
             description="Which images", style={"description_width": "0px"},
         )  # fmt: skip
+        self._which.add_class("wb-nolabel")
         self._which.observe(lambda _: self._show_images(), "value")
         self._images = ipw.HTML(description="Test images with the model's answers")
         title = ipw.HTML(markup.heading("Predictions"), description="Section")

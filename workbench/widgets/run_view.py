@@ -59,6 +59,7 @@ class RunView:
         self._folded.set_title(1, "Log")
         parts = [self._head, self._progress, self._message, self._charts.box, self._folded]
         self.box = ipw.VBox(parts)
+        self.box.add_class("wb-run")
         self._show_nothing()
 
     def on_look(self, looked: Callable[[Look], None]) -> None:
@@ -180,8 +181,9 @@ def _progress(look: Look) -> str:
     ]
     if progress.steps_per_second is not None:
         parts.append(f"{markup.number(progress.steps_per_second, 3)} steps a second")
+    if look.alive and progress.eta_seconds is not None:
+        parts.append(f"{markup.duration(progress.eta_seconds)} left")
     if look.alive:
-        parts.append(f"time left: {markup.duration(progress.eta_seconds)}")
         parts.append(progress.phase)
     note = markup.notice("info", progress.note) if progress.note else ""
     return (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 3.0
 ROWS_AT_FIRST = 12
-CLASSES = ("", "", "", "wb-side", "wb-side wb-number", "wb-number")
-COLUMNS = ("State", "Run", "Strategy", "Data", "Steps", "Test accuracy")
+CLASSES = ("", "", "wb-number")
+COLUMNS = ("State", "Run", "Steps, test accuracy")
 
 
 class RunsList:
@@ -40,9 +39,7 @@ class RunsList:
         self._most = ROWS_AT_FIRST
         self._chosen: Callable[[Run], None] = lambda run: None
         self._message = ipw.HTML(description="State of the list of runs")
-        head = ipw.HTML(_head(), description="Columns of the list of runs")
-        head.add_class("wb-run-row")
-        self._head = head
+        self._head = _head()
         self._table = ipw.VBox([])
         self._table.add_class("wb-runs")
         self._new = _small("Show new runs", "Put runs that are not listed yet on top", self._reload)
@@ -140,13 +137,13 @@ class _Row:
         """Read the run again."""
         try:
             status = self.run.status
-            values = _values(self.run)
+            cells = _cells(self.run, status)
         except (RunError, OSError) as error:
             self.alive = False
             self._cells.value = markup.quiet(f"{self.run.id} cannot be read: {error}")
             return
         self.alive = status in markup.LIVE_STATES
-        self._cells.value = _cells([markup.pill(status), *map(markup.text, values)], self.run)
+        self._cells.value = cells
 
     def show_deleted(self) -> None:
         self.alive = False
@@ -157,33 +154,34 @@ class _Row:
         (self.box.add_class if is_open else self.box.remove_class)("wb-open-run")
 
 
-def _values(run: Run) -> list[str]:
+def _cells(run: Run, status: str) -> str:
     config, progress = run.config, run.progress
-    accuracy = None
-    for event in read_events(run.dir / TASK / "events.jsonl"):
-        if event["event"] == "epoch":
-            accuracy = event.get("test_accuracy")
-    replicas = ""
-    with contextlib.suppress(RunError):
-        replicas = f" x {run.plan.num_replicas_in_sync}"
     strategy = catalog.STRATEGIES[config.strategy].label
-    return [
-        title_of(run), f"{strategy}{replicas}", catalog.DATA[config.data].label,
-        f"{progress.step:,} of {progress.total_steps:,}", markup.percent(accuracy),
-    ]  # fmt: skip
-
-
-def _cells(inside: list[str], run: Run) -> str:
+    replicas = f"{strategy} x {run.plan.num_replicas_in_sync}"
     when = time.strftime("%d %b %H:%M", time.localtime(run.created))
-    inside[1] = f'{inside[1]}<br><span class="wb-quiet">{when}</span>'
-    spans = (f'<div class="{css}">{cell}</div>' for css, cell in zip(CLASSES, inside, strict=True))
+    about = f"{replicas}, {catalog.DATA[config.data].label}, {when}"
+    name = f"<b>{markup.text(title_of(run))}</b>{markup.quiet(about)}"
+    steps = markup.text(f"{progress.step:,} of {progress.total_steps:,}")
+    return _line([markup.pill(status), name, f"{steps}<br>{_test_accuracy(run)}"])
+
+
+def _test_accuracy(run: Run) -> str:
+    events = read_events(run.dir / TASK / "events.jsonl")
+    told = [event.get("test_accuracy") for event in events if event["event"] == "epoch"]
+    return markup.percent(told[-1]) if told else "not tested"
+
+
+def _line(cells: Sequence[str]) -> str:
+    named = zip(CLASSES, cells, strict=True)
+    spans = (f'<div class="{css}">{cell}</div>' for css, cell in named)
     return f'<div class="wb-run-cells">{"".join(spans)}</div>'
 
 
-def _head() -> str:
-    named = zip(CLASSES, COLUMNS, strict=True)
-    spans = (f'<div class="wb-quiet {css}">{name}</div>' for css, name in named)
-    return f'<div class="wb-run-cells">{"".join(spans)}</div>'
+def _head() -> Any:
+    names = _line([f'<span class="wb-quiet">{name}</span>' for name in COLUMNS])
+    box = ipw.Box([ipw.HTML(description="Open"), ipw.HTML(names, description="Columns")])
+    box.add_class("wb-run-row")
+    return box
 
 
 def _small(label: str, tip: str, clicked: Callable[[Any], None]) -> Any:

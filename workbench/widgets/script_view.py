@@ -49,6 +49,7 @@ class ScriptView:
         self._question.add_class("wb-row")
         row = ipw.Box([path_box, *buttons])
         row.add_class("wb-save")
+        self._which.add_class("wb-nolabel")
         title = ipw.HTML(markup.heading("Script"), description="Section")
         self._which.observe(lambda _: self._show(), "value")
         self._which.layout.display = "none"

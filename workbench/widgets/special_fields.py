@@ -29,7 +29,7 @@ class BatchFields:
     """Per-replica and global batch size: whichever was typed last leads, the other follows."""
 
     NAMES = ("per_replica_batch_size", "global_batch_size")
-    LABELS = ("Per-replica batch size", "Global batch size")
+    LABELS = ("Per-replica batch", "Global batch")
 
     def __init__(self) -> None:
         self.fields = [

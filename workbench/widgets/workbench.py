@@ -122,6 +122,7 @@ class Workbench:
             + markup.quiet("Distributed TensorFlow training: plan, run, watch, export."),
             description="Workbench",
         )
+        head.add_class("wb-lead")
         run_title = ipw.HTML(markup.heading("Run"), description="Section")
         run_box = ipw.VBox([run_title, self._actions.box, self._run.box])
         run_box.add_class("wb-section")
