@@ -56,7 +56,8 @@ def read_progress(run_dir: Path) -> Progress:
     epochs, total = int(plan["epochs"]), int(plan["total_steps"])
     phase = _phase(state, events, total, fresh=fresh)
     going = phase in ("training", "testing", "saving", "stopping")
-    rate = _recent_rate(run_dir / TASK, shape) if going and fresh else None
+    silence = last_silence(run_dir) if state in LIVE else None
+    rate = _recent_rate(run_dir / TASK, shape) if going and fresh and not silence else None
     return Progress(
         step=step,
         total_steps=total,
@@ -65,7 +66,7 @@ def read_progress(run_dir: Path) -> Progress:
         steps_per_second=rate,
         eta_seconds=_eta(rate, total - step, shape, events),
         phase=phase,
-        note=_note(run_dir, state),
+        note=_note(state, last_state(run_dir) or {}, silence),
     )
 
 
@@ -132,12 +133,11 @@ def _eta(rate: float | None, left: int, shape: Shape, events: list[Event]) -> fl
     return left / rate + passes_left * (sum(passes) / len(passes) if passes else 0.0)
 
 
-def _note(run_dir: Path, state: Status) -> str:
-    event = last_state(run_dir) or {}
+def _note(state: Status, event: Event, silence: Event | None) -> str:
     if state == "queued" and event.get("behind"):
         devices = ", ".join(event.get("devices", ()))
         return f"Waits for {devices}, held by {', '.join(event['behind'])}."
-    if state in LIVE and (silence := last_silence(run_dir)):
+    if silence:
         return (
             f"{silence.get('task')} has been silent for more than "
             f"{silence.get('silent_seconds', 0):g} s, where it answered before."

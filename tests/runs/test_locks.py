@@ -1,0 +1,85 @@
+"""Locks end with their holders."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workbench.runs import RunError, locks
+
+
+def test_a_lock_is_held_until_its_last_holder_has_ended(tmp_path: Path) -> None:
+    path = tmp_path / "locks" / "a.lock"
+    assert not locks.held(path)
+    fd = locks.take(path)
+    assert fd is not None
+    child = subprocess.Popen(
+        [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(fd,)
+    )
+    os.close(fd)
+    assert locks.held(path)
+    assert locks.take(path, patience_seconds=0.0) is None
+    child.kill()
+    child.communicate()
+    assert not locks.held(path)
+    again = locks.take(path)
+    assert again is not None
+    os.close(again)
+
+
+def test_a_lock_file_removed_under_its_taker_is_not_taken_for_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "a.lock"
+    first = locks.take(path)
+    assert first is not None
+    path.unlink()
+    second = locks.take(path)
+    assert second is not None
+    assert os.path.samestat(os.fstat(second), path.stat())
+    os.close(first)
+    os.close(second)
+
+
+def test_one_folder_has_one_lock_by_whatever_path(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "link").symlink_to("run")
+    state = tmp_path / "state"
+    assert locks.lock_path(state, tmp_path / "run") == locks.lock_path(state, tmp_path / "link")
+
+
+def test_the_state_folder_is_named_by_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_STATE", str(tmp_path / "one"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "two"))
+    assert locks.state_dir() == tmp_path / "one"
+    monkeypatch.delenv("WORKBENCH_STATE")
+    assert locks.state_dir() == tmp_path / "two" / "workbench"
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert locks.state_dir() == tmp_path / ".local" / "state" / "workbench"
+
+
+def test_tickets_are_served_in_order_and_only_for_shared_devices(tmp_path: Path) -> None:
+    def draw(run: str, *devices: str, start_now: bool = False) -> locks.Ticket:
+        return locks.Ticket.draw(tmp_path, run, devices, start_now=start_now)
+
+    a, b = draw("a", "GPU:0"), draw("b", "GPU:0", "GPU:1")
+    c, d = draw("c", "GPU:1"), draw("d", "GPU:2")
+    assert (a.ahead(), b.ahead(), c.ahead(), d.ahead()) == ([], ["a"], ["b"], [])
+    hasty = draw("hasty", "GPU:0", start_now=True)
+    a.give_back()
+    assert b.ahead() == ["hasty"]
+    os.close(hasty.fd)  # as a killed process would
+    assert b.ahead() == []
+    assert not hasty.path.exists()
+    assert c.ahead() == ["b"]
+    b.give_back()
+    assert c.ahead() == []
+
+
+def test_a_state_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match=r"local folder to write in.*WORKBENCH_STATE"):
+        locks.take(tmp_path / "file" / "a.lock")

@@ -1,0 +1,135 @@
+"""What a task is doing, told from what it writes. Time is handed in."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.runs.recording import TaskWriter
+from workbench.runs.watchdog import Bounds, Watchdog, recent_calls
+
+BOUNDS = Bounds(stall_floor_seconds=15.0, stall_factor=10.0)
+
+
+class Task:
+    """A task that says what it is told to say."""
+
+    def __init__(self, task_dir: Path, call_seconds: float = 0.5) -> None:
+        self.writer = TaskWriter(task_dir)
+        self.call_seconds = call_seconds
+        self.step = 0
+
+    def event(self, name: str, **values: object) -> None:
+        with (self.writer.dir / "events.jsonl").open("a") as file:
+            file.write(json.dumps({"time": 0.0, "event": name, **values}) + "\n")
+
+    def call(self) -> None:
+        self.writer.add_calls(0, 0, [self.step, 1, 0.0, self.call_seconds])
+        self.step += 1
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    return Task(tmp_path / "worker-0")
+
+
+def watch(task: Task, total_steps: int = 100) -> Watchdog:
+    return Watchdog(task.writer.dir, BOUNDS, total_steps, now=0.0)
+
+
+def test_phases_follow_what_the_task_writes(task: Task) -> None:
+    dog = watch(task, total_steps=3)
+    phases = []
+    for deed in (
+        lambda: None,
+        lambda: task.event("start", step=0),
+        task.call,
+        lambda: task.event("saving", step=1),
+        lambda: task.event("checkpoint", step=1),
+        lambda: task.event("test", epoch=1),
+        lambda: task.event("epoch", step=1),
+        task.call,
+        lambda: task.event("epoch", step=3),
+    ):
+        deed()
+        dog.look(1.0)
+        phases.append(dog.phase)
+    assert phases == [
+        "starting",
+        "tracing",
+        "training",
+        "saving",
+        "training",
+        "testing",
+        "training",
+        "training",
+        "saving",
+    ]
+
+
+def test_start_and_first_call_seen_at_once_are_training(task: Task) -> None:
+    dog = watch(task)
+    task.event("start", step=0)
+    task.call()
+    dog.look(1.0)
+    assert (dog.phase, dog.recorded) == ("training", True)
+
+
+def test_it_alarms_once_and_takes_it_back(task: Task) -> None:
+    dog = watch(task)
+    task.event("start", step=0)
+    task.call()
+    assert dog.look(1.0) is None
+    assert dog.look(15.9) is None
+    assert dog.look(16.1) == "stalled"
+    assert dog.silent_seconds == pytest.approx(15.1)
+    assert dog.look(30.0) is None
+    task.call()
+    assert dog.look(31.0) == "recovered"
+    assert dog.look(46.5) == "stalled"
+
+
+def test_slow_calls_have_ten_times_their_median(tmp_path: Path) -> None:
+    task = Task(tmp_path / "worker-0", call_seconds=4.0)
+    dog = watch(task)
+    task.event("start", step=0)
+    task.call()
+    dog.look(0.0)
+    assert dog.look(39.0) is None
+    assert dog.look(41.0) == "stalled"
+    assert dog.limit_seconds == 40.0
+
+
+@pytest.mark.parametrize("event", [None, "start", "test", "saving"])
+def test_it_never_alarms_outside_training(task: Task, event: str | None) -> None:
+    if event != "start":
+        task.call()
+    dog = watch(task)
+    if event:
+        task.event("start", step=0)
+        task.event(event)
+    if event not in (None, "start"):
+        task.call()
+        task.event(event)
+    dog.look(1.0)
+    assert dog.look(10_000.0) is None
+
+
+def test_what_an_earlier_attempt_wrote_is_not_this_ones(task: Task) -> None:
+    task.event("start", step=0)
+    task.call()
+    task.event("finished", step=1)
+    dog = watch(task)
+    dog.look(1.0)
+    assert (dog.phase, dog.recorded, dog.events) == ("starting", False, [])
+
+
+def test_the_newest_calls_are_read_whole(tmp_path: Path) -> None:
+    task = Task(tmp_path / "worker-0")
+    for _ in range(150):
+        task.call()
+    path = tmp_path / "worker-0" / "0000-000000000000.calls"
+    path.write_bytes(path.read_bytes() + b"torn")
+    calls = recent_calls(path)
+    assert [call[0] for call in calls] == list(range(49, 150))
+    assert recent_calls(tmp_path / "none") == []
