@@ -23,7 +23,9 @@ async function arrive(app: JupyterFrontEnd, path: string): Promise<void> {
     }
     await runAtOpening(panel);
   } catch (reason) {
-    Notification.error(`The workbench could not open ${path}: ${reason}`);
+    Notification.error(`The workbench could not open ${path}: ${reason}`, {
+      autoClose: false
+    });
   } finally {
     history.replaceState(history.state, '', withoutNotebook(location.href));
   }

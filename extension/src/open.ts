@@ -8,7 +8,7 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
-import { workbenchIcon } from './icon.js';
+import { workbenchIcon, workbenchIconUrl } from './icon.js';
 import { fillAndRun } from './notebook.js';
 
 const OPEN = 'workbench:open';
@@ -60,7 +60,12 @@ export const openPlugin: JupyterFrontEndPlugin<void> = {
           typeof args['cwd'] === 'string' ? args['cwd'] : undefined
         )
     });
-    launcher?.add({ command: OPEN, category: 'Notebook', rank: 10 });
+    launcher?.add({
+      command: OPEN,
+      category: 'Notebook',
+      rank: 10,
+      kernelIconUrl: workbenchIconUrl
+    });
     palette?.addItem({
       command: OPEN,
       category: 'Workbench',

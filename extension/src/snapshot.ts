@@ -17,8 +17,9 @@ import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { MessageLoop, type Message } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
-import { Panel, type Widget } from '@lumino/widgets';
+import { Panel, Widget } from '@lumino/widgets';
 
+import { kernelOf } from './kernel.js';
 import { WIDGET_MIME } from './notebook.js';
 import { isGone, noteFor } from './state.js';
 
@@ -33,8 +34,9 @@ type WidgetFactory = IRenderMime.IRendererFactory | undefined;
 
 /** The saved and the live view of one output. */
 class WorkbenchOutput extends Panel implements IRenderMime.IRenderer {
-  private readonly _note = document.createElement('div');
+  private readonly _note = new Widget();
   private readonly _saved = new Panel();
+  private _html: Widget | null = null;
   private _live: (Widget & IRenderMime.IRenderer) | null = null;
   private _alive = false;
   private _modelId = '';
@@ -49,9 +51,9 @@ class WorkbenchOutput extends Panel implements IRenderMime.IRenderer {
     private readonly placeholder: WidgetFactory
   ) {
     super();
-    this._note.className = 'jp-WorkbenchSnapshot-note';
-    this._note.setAttribute('role', 'note');
-    this._saved.node.appendChild(this._note);
+    this._note.addClass('jp-WorkbenchSnapshot-note');
+    this._note.node.setAttribute('role', 'note');
+    this._saved.addWidget(this._note);
     this._saved.hide();
     this.addWidget(this._saved);
     session.statusChanged.connect(this._followKernel, this);
@@ -83,14 +85,13 @@ class WorkbenchOutput extends Panel implements IRenderMime.IRenderer {
         trusted: model.trusted
       })
     );
-    for (const old of [...this._saved.widgets]) {
-      old.dispose();
-    }
+    this._html?.dispose();
+    this._html = html;
     this._saved.addWidget(html);
   }
 
   private async _renderLive(model: IRenderMime.IMimeModel): Promise<void> {
-    await this.session.ready;
+    await kernelOf(this.session);
     while (this._widgetFactory() === this.placeholder) {
       await new Promise(resolve => setTimeout(resolve, POLL_MS));
     }
@@ -128,7 +129,7 @@ class WorkbenchOutput extends Panel implements IRenderMime.IRenderer {
     if (isGone(this._kernelStatus())) {
       this._showSaved();
     }
-    this._note.textContent = noteFor(this._kernelStatus());
+    this._note.node.textContent = noteFor(this._kernelStatus());
   }
 
   private _showSaved(): void {
@@ -136,7 +137,7 @@ class WorkbenchOutput extends Panel implements IRenderMime.IRenderer {
       return;
     }
     this._alive = false;
-    this._note.textContent = noteFor(this._kernelStatus());
+    this._note.node.textContent = noteFor(this._kernelStatus());
     this._live?.hide();
     this._saved.show();
   }

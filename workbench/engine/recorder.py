@@ -24,7 +24,7 @@ class Recorder:
         options.add_argument("--run-dir", type=pathlib.Path)
         self.dir, self.model = options.parse_known_args()[0].run_dir, model
         self.stop, self.segment, self.saved_at = threading.Event(), "", time.monotonic()
-        self.steps_per_call, self.result = 1, dict[str, float]()
+        self.steps_per_call, self.result, self.untold = 1, dict[str, float](), ""
         self.progress = tf.Variable([0.0] * 6, dtype=tf.float64)
         if self.dir:
             (self.dir / "worker-0").mkdir(parents=True, exist_ok=True)
@@ -47,12 +47,17 @@ class Recorder:
             os._exit(1)
 
     def event(self, name: str, **values: Any) -> None:
-        """Print an event and append it to the task's; a full disk does not end the training."""
+        """Print an event and append it to the task's; on a full disk it waits for room there."""
+        self.untold += json.dumps({"time": time.time(), "event": name, **values}) + "\n"
         with contextlib.suppress(OSError):
             print(name, *(f"{key}={value}" for key, value in values.items()), flush=True)
+        try:
             if self.dir:
                 with open(self.dir / "worker-0" / "events.jsonl", "a") as file:
-                    file.write(json.dumps({"time": time.time(), "event": name, **values}) + "\n")
+                    file.write(self.untold)
+            self.untold = ""
+        except OSError:
+            self.untold = "\n" + self.untold.lstrip()  # what was written of it is no whole line
 
     def record(self, rows: np.ndarray, start: float, seconds: float) -> None:
         """Append the rows and times of a call; after a failed write a new segment begins."""
@@ -63,6 +68,9 @@ class Recorder:
                 with open(task / f"{self.segment}.{kind}", "ab") as file:
                     file.write(values.tobytes())
         except OSError as error:
+            for path in task.glob(f"{self.segment}.*"):
+                if path.stat().st_size == 0:
+                    path.unlink()
             self.segment = ""
             self.event("unrecorded", first_step=self.step, steps=len(rows), error=str(error))
 
@@ -124,5 +132,10 @@ class Recorder:
     def finish(self) -> None:
         """Save the trained model and tell that the run is whole."""
         if self.dir:
-            self.model.save(self.dir / "model.keras")
+            try:
+                self.model.save(self.dir / "model.keras")
+                self.event("model_saved")
+            except Exception as error:  # a full disk, or a layer that Keras cannot save
+                (self.dir / "model.keras").unlink(missing_ok=True)
+                self.event("model_not_saved", error=str(error)[:500])
         self.event("finished", step=self.step, **self.result)

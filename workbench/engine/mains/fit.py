@@ -52,6 +52,7 @@ def main() -> None:
         steps_per_epoch=STEPS_PER_EPOCH,
         validation_data=test_data,
         validation_steps=1,
+        shuffle=False,
         verbose=0,
     )
     recorder.finish()

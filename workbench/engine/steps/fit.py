@@ -16,7 +16,7 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
     compute_loss, seen = model.compute_loss, threading.local()  # each replica has its thread
 
     def watched_loss(
-        x: Any, y: tf.Tensor, y_pred: tf.Tensor, *rest: Any, **named: Any
+        x: Any = None, y: Any = None, y_pred: Any = None, *rest: Any, **named: Any
     ) -> tf.Tensor:
         loss = compute_loss(x, y, y_pred, *rest, **named)
         # Keras divides a replica's mean by the replicas, because their gradients are summed.
@@ -28,7 +28,13 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
 
     def telling(step: Callable) -> Callable:
         def run(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
+            seen.row = None
             step(batch)
+            if seen.row is None:
+                raise SystemExit(
+                    f"Losses are recorded in self.compute_loss; {step.__name__} of {model.name} "
+                    "does not call it. Take the loss from there, or choose the custom loop."
+                )
             return seen.row
 
         return run

@@ -1,0 +1,27 @@
+/** Waiting for a notebook's kernel. */
+
+import type { ISessionContext } from '@jupyterlab/apputils';
+
+/**
+ * Wait until a notebook has a kernel, which may be never.
+ *
+ * `ready` alone does not say so: it also resolves for a notebook opened by "Notebook (no kernel)".
+ */
+export async function kernelOf(session: ISessionContext): Promise<void> {
+  await session.ready;
+  if (session.session?.kernel) {
+    return;
+  }
+  await new Promise<void>(resolve => {
+    const follow: Parameters<typeof session.kernelChanged.connect>[0] = (
+      _,
+      { newValue }
+    ) => {
+      if (newValue !== null) {
+        session.kernelChanged.disconnect(follow);
+        resolve();
+      }
+    };
+    session.kernelChanged.connect(follow);
+  });
+}

@@ -1,0 +1,159 @@
+"""The JupyterLab extension: opening a workbench, arriving at one, and what was saved of one."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.lab_page import LabPage
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+SNAPSHOT = "application/vnd.tf-distribute-workbench.snapshot+json"
+PICTURE = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+SAVED = f'<img alt="curves" src="{PICTURE}"><table><tr><td>saved loss 0.25</td></tr></table>'
+WORKBENCH = "from workbench import Workbench\n\nWorkbench()"
+NOTE = "As saved; run the cell to go on."
+SHOW_LIVE = f"""
+import ipywidgets
+from IPython.display import display
+number = ipywidgets.IntText(7, description="live number")
+view = {{"model_id": number.model_id, "version_major": 2, "version_minor": 0}}
+bundle = {{"{WIDGET}": view, "{SNAPSHOT}": {{}}, "text/html": '{SAVED}'}}
+handle = display(bundle, raw=True, display_id="workbench")
+"""
+
+
+def code(source: str, outputs: list[dict[str, Any]] | None = None, *tags: str) -> dict[str, Any]:
+    return {
+        "cell_type": "code",
+        "id": f"cell-{abs(hash(source)) % 10**8}",
+        "metadata": {"tags": list(tags)},
+        "source": source,
+        "execution_count": None,
+        "outputs": outputs or [],
+    }
+
+
+def saved_output() -> dict[str, Any]:
+    view = {"model_id": "0" * 32, "version_major": 2, "version_minor": 0}
+    data = {WIDGET: view, SNAPSHOT: {}, "text/html": SAVED, "text/plain": "Workbench()"}
+    return {"output_type": "display_data", "metadata": {}, "data": data}
+
+
+def test_launcher_opens_a_workbench_and_runs_it(lab: LabPage) -> None:
+    lab.open()
+    lab.page.locator(".jp-LauncherCard", has_text="Workbench").click()
+    lab.wait_for_kernel()
+    expect(lab.cell(0).locator(".cm-content")).to_contain_text("Workbench()")
+    expect(lab.cell(0).locator(".jp-OutputArea-output .jupyter-widgets").first).to_be_visible()
+
+
+def test_palette_and_menu_offer_it(lab: LabPage) -> None:
+    lab.open()
+    lab.page.locator("#jp-MainMenu").get_by_text("File", exact=True).click()
+    lab.page.locator('.lm-Menu-item[data-type="submenu"]', has_text="New").first.click()
+    expect(lab.page.locator(".lm-Menu-item", has_text="New Training Workbench")).to_be_visible()
+    lab.page.keyboard.press("Escape")
+    lab.page.keyboard.press("Escape")
+    lab.page.keyboard.press("Control+Shift+C")
+    lab.page.locator(".lm-CommandPalette-input:visible").fill("training workbench")
+    item = lab.page.locator(".lm-CommandPalette-item", has_text="New Training Workbench")
+    expect(item.first).to_be_visible()
+
+
+def test_arriving_runs_the_workbench_once(lab: LabPage) -> None:
+    lab.write_notebook("arrive.ipynb", [code("1 + 1"), code(WORKBENCH, None, "workbench-autorun")])
+    lab.open(workbench="arrive.ipynb")
+    live = lab.cell(1).locator(".jp-OutputArea-output .jupyter-widgets").first
+    expect(live).to_be_visible()
+    expect(lab.cell(1).locator(".jp-InputPrompt")).to_have_text("[1]:")
+    expect(lab.cell(0).locator(".jp-InputPrompt")).to_have_text("[ ]:")
+    lab.page.wait_for_function("!location.search.includes('workbench')")
+
+    lab.command("docmanager:save")
+    lab.page.goto(lab.server.url(workbench="arrive.ipynb"))
+    lab.wait_until_ready()
+    lab.wait_for_kernel()
+    expect(live).to_be_visible()
+    lab.page.wait_for_function("!location.search.includes('workbench')")
+    expect(lab.cell(1).locator(".jp-InputPrompt")).to_have_text("[1]:")
+
+
+@pytest.mark.parametrize("more", ["\nopen('ran', 'w').close()", "\n!touch ran"])
+def test_arriving_runs_no_other_code(lab: LabPage, more: str) -> None:
+    lab.write_notebook("other.ipynb", [code(WORKBENCH + more, None, "workbench-autorun")])
+    lab.open(workbench="other.ipynb")
+    lab.wait_for_kernel()
+    lab.page.wait_for_function("!location.search.includes('workbench')")
+    expect(lab.cell(0).locator(".jp-InputPrompt")).to_have_text("[ ]:")
+    assert not (lab.server.root / "ran").exists()
+
+
+def test_arriving_at_a_missing_notebook_says_so(lab: LabPage) -> None:
+    lab.open(workbench="not-there.ipynb")
+    expect(lab.page.get_by_text("The workbench could not open not-there.ipynb")).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_saved_view_shows_without_a_kernel(lab: LabPage, theme: str) -> None:
+    lab.write_notebook("saved.ipynb", [code(WORKBENCH, [saved_output()])])
+    lab.open()
+    lab.set_theme(theme)
+    lab.open_notebook("saved.ipynb", kernel=False)
+    output = lab.cell(0).locator(".jp-OutputArea")
+    expect(output.get_by_text("saved loss 0.25")).to_be_visible()
+    expect(output.locator("img[alt=curves]")).to_be_visible()
+    expect(output.get_by_text(NOTE)).to_be_visible()
+    expect(output.get_by_text("Loading widget")).not_to_be_visible()
+    lab.screenshot(f"saved-{theme}")
+
+
+def test_a_kernel_chosen_later_brings_live_views(lab: LabPage) -> None:
+    lab.write_notebook("late.ipynb", [code(SHOW_LIVE, [saved_output()])])
+    lab.open()
+    lab.open_notebook("late.ipynb", kernel=False)
+    lab.page.evaluate(
+        """window.jupyterapp.shell.currentWidget.sessionContext.changeKernel({ name: "python3" })"""
+    )
+    lab.wait_for_kernel()
+    output = lab.run_cell(0).locator(".jp-OutputArea")
+    expect(output.get_by_label("live number")).to_be_visible()
+    expect(output.get_by_text("saved loss 0.25")).not_to_be_visible()
+
+
+def test_saved_view_shows_where_the_kernel_lost_the_widget(lab: LabPage) -> None:
+    lab.write_notebook("lost.ipynb", [code(WORKBENCH, [saved_output()])])
+    lab.open()
+    lab.open_notebook("lost.ipynb")
+    output = lab.cell(0).locator(".jp-OutputArea")
+    expect(output.get_by_text("saved loss 0.25")).to_be_visible()
+    expect(output.get_by_text("model not found")).not_to_be_visible()
+
+
+def test_live_view_replaces_the_saved_one_until_the_kernel_restarts(lab: LabPage) -> None:
+    update = 'bundle["text/html"] = "newer"; handle.update(bundle, raw=True)'
+    lab.write_notebook("live.ipynb", [code(SHOW_LIVE), code(update)])
+    lab.open()
+    lab.open_notebook("live.ipynb")
+    output = lab.run_cell(0).locator(".jp-OutputArea")
+    number = output.get_by_label("live number")
+    expect(number).to_be_visible()
+    expect(output.get_by_text("saved loss 0.25")).not_to_be_visible()
+
+    number.fill("8")
+    lab.run_cell(1)
+    expect(lab.cell(1).locator(".jp-InputPrompt")).to_have_text("[2]:")
+    expect(number).to_have_value("8")
+    expect(number).to_have_count(1)
+
+    lab.command("docmanager:save")
+    lab.page.reload()
+    lab.wait_until_ready()
+    lab.wait_for_kernel()
+    expect(number).to_be_visible()
+    expect(output.get_by_text("newer")).not_to_be_visible()
+
+    lab.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+    expect(output.get_by_text("newer")).to_be_visible()
+    expect(output.get_by_text(NOTE)).to_be_visible()
+    expect(number).not_to_be_visible()
