@@ -3,15 +3,39 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
+import numbers
+import os
 import types
 import typing
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from difflib import get_close_matches
+from typing import Any
 
 CONFIG_VERSION = 1
 
-GpuMemory = Literal["all", "growth"] | int
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with one field, in words that complete "FIELD must be ..."."""
+
+    field: str
+    rule: str
+    got: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.field} must be {self.rule}; got {self.got}. {self.fix}"
+
+
+class ConfigError(ValueError):
+    """A config that cannot be used, with every problem found in it."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
 
 
 @dataclass(frozen=True)
@@ -19,7 +43,11 @@ class RunConfig:
     """Everything a run is made from. `None` means: let the plan choose, and say what it chose.
 
     Names of fields are the names of the command line's flags and of the form's fields, so that a
-    problem named after a field can be shown beside it.
+    problem named after a field can be shown beside it. NumPy's numbers, paths and lists of device
+    names become plain ones.
+
+    Raises:
+        ConfigError: values of another type, all of them.
     """
 
     name: str = ""
@@ -36,7 +64,7 @@ class RunConfig:
     replicas: int | None = None
     """Replicas in sync. None: one a device, or two virtual ones where Mirrored has one device."""
     cross_device_ops: str = "default"
-    gpu_memory: GpuMemory = "growth"
+    gpu_memory: str | int = "growth"
     """`all` at once (TensorFlow's way), `growth` as needed, or a limit in MiB a replica."""
     per_replica_batch_size: int | None = None
     global_batch_size: int | None = None
@@ -66,6 +94,18 @@ class RunConfig:
     start_now: bool = False
     """Start although another run holds the same device, instead of waiting for it."""
 
+    def __post_init__(self) -> None:
+        problems = []
+        for name, hint in field_types().items():
+            given = getattr(self, name)
+            try:
+                object.__setattr__(self, name, _plain(given, hint))
+            except (TypeError, OverflowError):
+                fix = f"Change the value of {name}."
+                problems.append(Problem(name, _in_words(hint), _shown(given), fix))
+        if problems:
+            raise ConfigError(problems)
+
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values with the format's version first."""
         return {"version": CONFIG_VERSION, **json.loads(json.dumps(dataclasses.asdict(self)))}
@@ -75,68 +115,106 @@ class RunConfig:
         """Read what `to_json` wrote.
 
         Raises:
-            ConfigError: a newer version, a name that is no field, or a value of another type.
+            ConfigError: a newer version, names that are no fields, or values of another type.
         """
-        if not isinstance(values, dict):
-            raise ConfigError(
-                "A config is a JSON object of fields and values; "
-                f'received {_shown(values)}. Write it as {{"version": 1, ...}}.'
+        return cls(**fields_in(values))
+
+
+@functools.cache
+def field_types() -> dict[str, Any]:
+    """Return each field's name and type."""
+    return typing.get_type_hints(RunConfig)
+
+
+def fields_in(values: object) -> dict[str, Any]:
+    """Return the fields that a config in JSON gives, their types not yet checked.
+
+    Raises:
+        ConfigError: no object, a newer version, or names that are no fields.
+    """
+    if not isinstance(values, dict):
+        fix = 'Write it as {"version": 1, ...}.'
+        raise ConfigError([Problem("config", "a JSON object", _shown(values), fix)])
+    version = values.get("version", CONFIG_VERSION)
+    if type(version) is not int or not 1 <= version <= CONFIG_VERSION:
+        fix = (
+            "Install the release that wrote it, or set the version to "
+            f"{CONFIG_VERSION} and keep only the fields known here."
+        )
+        rule = f"{CONFIG_VERSION}, which this release reads"
+        raise ConfigError([Problem("version", rule, _shown(version), fix)])
+    given = {name: value for name, value in values.items() if name != "version"}
+    unknown = [name for name in given if name not in field_types()]
+    if unknown:
+        raise ConfigError(
+            Problem(
+                name,
+                "a field of a config",
+                "a name that is none",
+                did_you_mean(name, field_types(), "Remove it."),
             )
-        version = values.get("version", CONFIG_VERSION)
-        if type(version) is not int or not 1 <= version <= CONFIG_VERSION:
-            raise ConfigError(
-                f"This release reads configs of version {CONFIG_VERSION}; received version "
-                f"{_shown(version)}. Install the release that wrote it, or set the version to "
-                f"{CONFIG_VERSION} and keep only the fields known here."
-            )
-        hints = typing.get_type_hints(cls)
-        fields: dict[str, Any] = {}
-        for name, given in values.items():
-            if name == "version":
-                continue
-            if name not in hints:
-                raise ConfigError(
-                    f"A config has the fields {', '.join(hints)}; received {_shown(name)}. "
-                    f"{_nearest(name, list(hints))}"
-                )
-            value: Any = tuple(given) if isinstance(given, list) else given
-            if not _fits(value, hints[name]):
-                raise ConfigError(
-                    f"{name} is of type {_type_name(hints[name])}; received {_shown(value)} "
-                    f"({type(value).__name__}). Change the value of {name}."
-                )
-            fields[name] = float(value) if hints[name] is float else value
-        return cls(**fields)
+            for name in unknown
+        )
+    return given
 
 
-class ConfigError(ValueError):
-    """A config that cannot be read: the rule, the value received, the change that mends it."""
+def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
+    """Return a sentence that offers the nearest of the known names, if one is near."""
+    by_lower = {each.lower(): each for each in known}
+    close = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    return f"Did you mean {by_lower[close[0]]}?" if close else otherwise
 
 
-def _fits(value: object, hint: Any) -> bool:
-    origin = typing.get_origin(hint)
-    if origin in (typing.Union, types.UnionType):
-        return any(_fits(value, option) for option in typing.get_args(hint))
-    if origin is Literal:
-        return value in typing.get_args(hint)
-    if origin is tuple:
-        return isinstance(value, tuple) and all(type(item) is str for item in value)
-    if hint is float:
-        return type(value) in (int, float)
-    return type(value) is hint
+def _plain(value: Any, hint: Any) -> Any:
+    """Return the value in the hint's own type; raise TypeError where it is of another."""
+    for option in _options(hint):
+        kind, read = _KINDS[option]
+        if isinstance(value, kind) and (option is bool or not isinstance(value, bool)):
+            return read(value)
+    raise TypeError
 
 
-def _type_name(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
+def _text(value: Any) -> str:
+    text = str(os.fspath(value))
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise TypeError from error
+    return text
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if not all(isinstance(item, str) for item in value):
+        raise TypeError
+    return tuple(map(_text, value))
+
+
+_KINDS: dict[Any, tuple[Any, Any]] = {
+    type(None): (type(None), lambda _: None),
+    bool: (bool, bool),
+    int: (numbers.Integral, int),
+    float: (numbers.Real, float),
+    str: (str | os.PathLike, _text),
+    tuple[str, ...]: (list | tuple, _names),
+}
+_WORDS = {
+    type(None): "None",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    tuple[str, ...]: "a list of names",
+}
+
+
+def _in_words(hint: Any) -> str:
+    return " or ".join(_WORDS[option] for option in _options(hint))
+
+
+def _options(hint: Any) -> tuple[Any, ...]:
+    return typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
 
 
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def _nearest(name: str, known: list[str]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, known, n=1)
-    return f"Did you mean {close[0]}?" if close else f"Remove {_shown(name)}."

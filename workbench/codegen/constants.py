@@ -11,13 +11,34 @@ if TYPE_CHECKING:
     from ..plan import Plan
 
 
+LINE_LENGTH = 100
+
+
 def constants(plan: Plan, used: frozenset[str]) -> str:
-    """Return a line for each constant that the script uses, in reading order."""
+    """Return each constant that the script uses with its comment, in reading order."""
     return "\n".join(
-        f"{name} = {value}  # {comment}"
+        _commented(f"{name} = {value}", comment)
         for name, value, comment in _all(plan)
         if name in used or name == "PER_REPLICA_BATCH_SIZE"  # never one size without the other
     )
+
+
+def _commented(line: str, comment: str) -> str:
+    beside = f"{line}  # {comment}"
+    return beside if len(beside) <= LINE_LENGTH else f"# {comment}\n{line}"
+
+
+def literal(value: object) -> str:
+    """Return the value as Python writes it, in double quotes as formatters want them.
+
+    Text can never end early or become code: it is `repr` that escapes.
+    """
+    if isinstance(value, tuple):
+        items = ", ".join(map(literal, value))
+        return f"({items},)" if len(value) == 1 else f"({items})"
+    if isinstance(value, str):
+        return '"' + repr("'" + value)[2:] if '"' not in value else repr(value)
+    return repr(value)
 
 
 def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
@@ -28,7 +49,7 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "NUM_TEST_EXAMPLES", f"{plan.num_test_examples:_}", "examples to test on"
     yield "NUM_FEATURES", repr(plan.config.synthetic_features), "numbers in an example"
     yield "NOISE", repr(plan.config.synthetic_noise), "standard deviation, added to the score"
-    yield "DATA_DIR", repr(plan.config.data_dir), "None: the usual folders, then a download"
+    yield "DATA_DIR", literal(plan.config.data_dir), "None: the usual folders, then a download"
     yield "PER_REPLICA_BATCH_SIZE", repr(each), "examples that each replica takes in a step"
     yield (
         "GLOBAL_BATCH_SIZE",
@@ -50,9 +71,9 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 
 def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
-    yield "DEVICES", repr(plan.physical_devices), "must be on this machine"
+    yield "DEVICES", literal(plan.physical_devices), "must be on this machine"
     yield "REPLICAS", repr(plan.num_replicas_in_sync), "virtual devices that share a real one"
-    yield "GPU_MEMORY", repr(plan.gpu_memory), "growth, all, or MiB a replica"
+    yield "GPU_MEMORY", literal(plan.gpu_memory), "growth, all, or MiB a replica"
     operations = catalog.CROSS_DEVICE_OPS[plan.cross_device_ops]
     yield "CROSS_DEVICE_OPS", operations.expression, "how gradients are summed"
 

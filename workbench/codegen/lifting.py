@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..plan.names import is_for_checkers
+
 
 @dataclass(frozen=True)
 class Lifted:
@@ -16,8 +18,6 @@ class Lifted:
     imports: tuple[ast.Import | ast.ImportFrom, ...]
     body: str
     """The text without imports and the file's own docstring, comments kept."""
-    names: frozenset[str]
-    """What the body defines."""
     uses: frozenset[str]
     """Every name that the body reads."""
 
@@ -29,23 +29,19 @@ def lift(source: str) -> Lifted:
     left_out = [
         node
         for number, node in enumerate(tree.body)
-        if node in imports or _is_docstring(node, number) or _is_for_checkers(node)
+        if node in imports or _is_docstring(node, number) or is_for_checkers(node)
     ]
     dropped = {line for node in left_out for line in range(node.lineno, _end(node) + 1)}
-    kept = [
-        line for number, line in enumerate(source.splitlines(), start=1) if number not in dropped
-    ]
+    # Not splitlines, which also splits at form feeds and other marks that Python does not count.
+    lines = enumerate(source.split("\n"), start=1)
+    kept = [line for number, line in lines if number not in dropped]
     rest = [node for node in tree.body if node not in left_out]
     reads = {inner.id for node in rest for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-    names = frozenset(name for node in rest for name in _defined(node))
-    return Lifted(imports, "\n".join(kept).strip(), names, frozenset(reads))
+    return Lifted(imports, "\n".join(kept).strip(), frozenset(reads))
 
 
-def merge_imports(parts: Iterable[Lifted], without: str = "") -> str:
-    """Return all imports once, sorted as isort does: the standard library, then the others.
-
-    Lines that stand in `without` are left out.
-    """
+def merge_imports(parts: Iterable[Lifted]) -> str:
+    """Return all imports once, sorted as isort does: the standard library, then the others."""
     modules: set[str] = set()
     members: dict[str, set[str]] = defaultdict(set)
     for node in (node for part in parts for node in part.imports):
@@ -61,9 +57,7 @@ def merge_imports(parts: Iterable[Lifted], without: str = "") -> str:
     for module in sorted(members):
         names = ", ".join(sorted(members[module], key=_isort_key))
         groups[_group(module)].append(f"from {module} import {names}")
-    known = without.splitlines()
-    fresh = [[line for line in lines if line not in known] for lines in groups.values()]
-    return "\n\n".join("\n".join(lines) for lines in fresh if lines)
+    return "\n\n".join("\n".join(lines) for lines in groups.values() if lines)
 
 
 def _group(module: str) -> int:
@@ -79,19 +73,5 @@ def _is_docstring(node: ast.stmt, number: int) -> bool:
     return number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _is_for_checkers(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-
-
 def _end(node: ast.stmt) -> int:
     return node.end_lineno or node.lineno
-
-
-def _defined(node: ast.stmt) -> list[str]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return [node.name]
-    return [
-        inner.id
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
-    ]

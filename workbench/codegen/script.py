@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import catalog
-from ..plan import PlanError, Problem
+from ..plan.names import ENGINE
+from ..plan.own_model import DOOR, OwnModel
 from .constants import constants
 from .lifting import Lifted, lift, merge_imports
 
 if TYPE_CHECKING:
     from ..plan import Plan
 
-ENGINE = Path(__file__).parents[1] / "engine"
 MARKER = """\
 # ---- Recorder: the same in every script. It records, saves, stops and resumes. ----
-# ruff: noqa: E402"""
+# ruff: noqa: E402, F811"""
 ENTRY = 'if __name__ == "__main__":\n    main()'
 
 
 def render_script(plan: Plan) -> str:
-    """Return the text that runs and is exported; the same plan gives the same bytes.
-
-    Raises:
-        PlanError: one's own functions have names that the script has already.
-    """
+    """Return the text that runs and is exported; the same plan gives the same bytes."""
     title, imports, numbers, bodies, recorder = sections(plan)
     return (
         "\n\n".join([title, imports, numbers])
@@ -40,14 +35,13 @@ def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
     recorder = _lift_engine("recorder")
     slots = {slot: _lift_engine(file) for slot, file in _files(plan).items()}
     if plan.own_model is not None:
-        slots["model"] = _own_model(plan, [*slots.values(), recorder])
-    parts = [*slots.values(), recorder]
-    used = frozenset().union(*(part.uses for part in parts))
+        slots["model"] = _own_model(plan.own_model)
+    ours = [part for slot, part in slots.items() if slot != "model" or plan.own_model is None]
+    used = frozenset().union(*(part.uses for part in [*ours, recorder]))
     title = f'"""{_title(plan)}"""'
     bodies = [part.body for part in slots.values()]
-    above = merge_imports(slots.values())
-    below = merge_imports([recorder], without=above)
-    return title, above, constants(plan, used), bodies, f"{below}\n\n\n{recorder.body}"
+    imports, own_imports = merge_imports(slots.values()), merge_imports([recorder])
+    return title, imports, constants(plan, used), bodies, f"{own_imports}\n\n\n{recorder.body}"
 
 
 def _files(plan: Plan) -> dict[str, str]:
@@ -85,28 +79,17 @@ def _lift_engine(name: str) -> Lifted:
     return lift((ENGINE / f"{name}.py").read_text(encoding="utf-8"))
 
 
-def _own_model(plan: Plan, others: list[Lifted]) -> Lifted:
-    own = plan.own_model
-    assert own is not None
-    if own.module is not None:
+def _own_model(own: OwnModel) -> Lifted:
+    if own.source is None:
         call = f"    from {own.module} import {own.function}\n\n    return {own.function}()"
-        lifted = Lifted((), "", frozenset(), frozenset())
+        lifted = Lifted((), "", frozenset())
     else:
-        lifted = lift(own.source or "")
         call = f"    return {own.function}()"
-    _check_collisions(lifted, others)
-    door = f'def make_model() -> tf.keras.Model:\n    """The model of one\'s own."""\n{call}'
-    body = f"{lifted.body}\n\n\n{door}".strip()
-    return Lifted(lifted.imports, body, lifted.names, lifted.uses)
-
-
-def _check_collisions(own: Lifted, others: list[Lifted]) -> None:
-    taken = frozenset({"make_model"}).union(*(part.names for part in others))
-    collisions = sorted(own.names & taken)
-    if collisions:
-        rule = "names that the script does not have already"
-        fix = "Rename them in your file, or give the model as module:function."
-        raise PlanError((Problem("model", rule, ", ".join(collisions), fix),))
+        lifted = lift(own.source)
+        if own.function == DOOR:
+            return lifted
+    door = f'def {DOOR}() -> tf.keras.Model:\n    """The model of one\'s own."""\n{call}'
+    return Lifted(lifted.imports, f"{lifted.body}\n\n\n{door}".strip(), lifted.uses)
 
 
 def _title(plan: Plan) -> str:

@@ -1,6 +1,7 @@
 """`RunConfig` + `Devices` -> `Plan`, every number resolved; or a `PlanError` with all problems."""
 
+from ..config import Problem
 from .plan import Plan, make_plan
-from .problems import PlanError, Problem
+from .problems import PlanError
 
 __all__ = ["Plan", "PlanError", "Problem", "make_plan"]

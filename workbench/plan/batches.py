@@ -42,15 +42,13 @@ class Epoch:
 def plan_batches(findings: Findings, config: RunConfig, replicas: int) -> Batches | None:
     """Link the two batch sizes, or note why they do not fit."""
     each, in_all = config.per_replica_batch_size, config.global_batch_size
-    if replicas < 1:
+    if any(size is not None and size < 1 for size in (each, in_all)):
         return None
-    for name, value in (("per_replica_batch_size", each), ("global_batch_size", in_all)):
-        if value is not None and not findings.positive(name, value, 64):
-            return None
     if each is not None and in_all is not None and each * replicas != in_all:
-        rule = f"per-replica batch size x {replicas} replicas = global batch size"
+        rule = f"the per-replica batch size x {replicas} replicas"
+        got = f"{in_all} beside {each} a replica"
         fix = f"Set global_batch_size to {each * replicas}, or give only one of the two."
-        findings.add("global_batch_size", rule, f"{each} and {in_all}", fix)
+        findings.add("global_batch_size", rule, got, fix)
         return None
     if each is None and in_all is not None:
         return _from_global(findings, in_all, replicas)
@@ -71,19 +69,15 @@ def plan_epoch(findings: Findings, config: RunConfig, data: Data, batches: Batch
     """Count an epoch's steps, or note why there are none."""
     train = data.train_examples or config.synthetic_examples
     test = data.test_examples or max(1, config.synthetic_examples // 5)
-    if train < 1:
-        return None
     steps, last_batch = config.steps_per_epoch, config.last_batch
+    if train < 1 or (steps is not None and steps < 1):
+        return None
     full, leftover = divmod(train, batches.in_all)
-    if batches.in_all > train and last_batch == "drop" and steps is None:
-        rule = f"at most the {train:,} examples there are, as the last batch is dropped"
-        fix = f"Set it to {train // batches.replicas * batches.replicas} or less, or keep it."
-        findings.add("global_batch_size", rule, batches.in_all, fix)
+    if not full and last_batch == "drop" and steps is None:
+        _note_too_large(findings, config, batches, train)
         return None
     if steps is None:
         steps = full + bool(leftover and last_batch != "drop")
-    elif not findings.positive("steps_per_epoch", steps, full or 1):
-        return None
     elif steps > full + bool(leftover and last_batch == "keep"):
         last_batch = "repeat"
     if steps <= full:
@@ -91,6 +85,19 @@ def plan_epoch(findings: Findings, config: RunConfig, data: Data, batches: Batch
     _check_kept(findings, config, batches, leftover, last_batch)
     words = _arithmetic(batches, train, steps, leftover, last_batch)
     return Epoch(train, test, steps, train - min(steps, full) * batches.in_all, last_batch, words)
+
+
+def _note_too_large(findings: Findings, config: RunConfig, batches: Batches, train: int) -> None:
+    fitting = train // batches.replicas
+    rule = f"at most the {train:,} examples there are"
+    other = 'set last_batch to "keep" or "repeat"'
+    if config.global_batch_size is None and fitting:
+        rule = f"at most {fitting:,}, so that {batches.replicas} replicas find {train:,} examples"
+        fix = f"Set it to {fitting} or less, or {other}."
+        findings.add("per_replica_batch_size", rule, batches.per_replica, fix)
+    else:
+        size = f"it to {fitting * batches.replicas} or less" if fitting else "fewer replicas"
+        findings.add("global_batch_size", rule, batches.in_all, f"Set {size}, or {other}.")
 
 
 def _check_kept(

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import ast
+import tokenize
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from keyword import iskeyword
 from pathlib import Path
 
+from .names import DEFINED, bound_names, script_names
 from .problems import Findings
+
+DOOR = "make_model"
+"""What scripts call; one's own function may have this very name."""
 
 
 @dataclass(frozen=True)
@@ -23,29 +31,36 @@ class OwnModel:
 def read_own_model(findings: Findings, address: str) -> OwnModel | None:
     """Find what `module:function` or `file.py:function` names, or note why it cannot be used."""
     where, _, function = address.rpartition(":")
-    if not function.isidentifier() or not where:
+    if not _is_name(function) or not where:
         rule = "module:function or file.py:function"
         findings.add("model", rule, address, "Write, for example, my_models.py:build_model.")
         return None
     if where.endswith(".py"):
-        return _from_file(findings, Path(where).expanduser(), function)
-    if not all(part.isidentifier() for part in where.split(".")):
-        rule = "a module's dotted name before the colon"
-        findings.add("model", rule, where, "Write, for example, my_package.models:build_model.")
+        return _from_file(findings, where, function)
+    if not all(map(_is_name, where.split("."))):
+        rule = "module:function, the module by its dotted name, or file.py:function"
+        fix = "Write, for example, my_package.models:build_model."
+        findings.add("model", rule, address, fix)
         return None
     return OwnModel(function, module=where, source=None)
 
 
-def _from_file(findings: Findings, path: Path, function: str) -> OwnModel | None:
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not iskeyword(text)
+
+
+def _from_file(findings: Findings, where: str, function: str) -> OwnModel | None:
     try:
-        source = path.read_text(encoding="utf-8")
+        path = Path(where).expanduser()
+        with tokenize.open(path) as file:
+            source = file.read()
         tree = ast.parse(source)
-    except (OSError, UnicodeDecodeError) as error:
-        findings.add("model", "a file that can be read", path, f"Mend the path: {error}.")
-        return None
     except SyntaxError as error:
-        got = f"{path}, line {error.lineno}: {error.msg}"
-        findings.add("model", "a file of valid Python", got, "Mend that line.")
+        at = f", line {error.lineno}" if error.lineno else ""
+        findings.add("model", "a file of valid Python", f"{where}{at}: {error.msg}", "Mend that.")
+        return None
+    except (OSError, ValueError, RuntimeError) as error:
+        findings.add("model", "a file that can be read", where, f"Mend the path: {error}.")
         return None
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     if function not in functions:
@@ -53,15 +68,33 @@ def _from_file(findings: Findings, path: Path, function: str) -> OwnModel | None
         fix = f"It has {has}. Name one of them." if functions else "Define one there."
         findings.add("model", f"a function of {path.name}", function, fix)
         return None
-    _check_liftable(findings, path, tree)
+    for rule, got, fix in _unliftable(path, tree, function):
+        findings.add("model", rule, got, fix)
     return OwnModel(function, module=None, source=source)
 
 
-def _check_liftable(findings: Findings, path: Path, tree: ast.Module) -> None:
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.level:
-            fix = f"Give it as package.{path.stem}:function, from where the package is importable."
-            findings.add("model", "no relative import in a lifted file", path, fix)
-        if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test):
-            fix = "Move the function to a file of its own, or give it as module:function."
-            findings.add("model", "no __main__ block in a lifted file", path, fix)
+def _unliftable(path: Path, tree: ast.Module, function: str) -> Iterator[tuple[str, str, str]]:
+    """Yield rule, what was found, and fix for what cannot go into a script that stands alone."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    if any(node.level for node in imports):
+        fix = f"Give it as package.{path.stem}:function, from where the package is importable."
+        yield "a file without relative imports", path.name, fix
+    if any(alias.name == "*" for node in imports for alias in node.names):
+        yield "a file without star imports", path.name, "Import the names that it uses."
+    if any(isinstance(node, ast.If) and "__name__" in ast.unparse(node.test) for node in tree.body):
+        fix = "Move the function to a file of its own, or give it as module:function."
+        yield "a file without a __main__ block", path.name, fix
+    for first, second in pairwise(tree.body):
+        if first.end_lineno == second.lineno:
+            got = f"{path.name}, line {second.lineno}"
+            yield "a file of one statement a line", got, "Break the line at the semicolon."
+    taken = script_names()
+    collisions = sorted(
+        name
+        for name, origin in bound_names(tree).items()
+        if name in taken and (origin == DEFINED or origin != taken[name])
+        if name != function or name != DOOR
+    )
+    if collisions:
+        fix = "Rename them in your file, or give the model as module:function."
+        yield "a file whose names no script has already", ", ".join(collisions), fix

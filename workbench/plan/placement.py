@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..config import RunConfig
     from ..devices import Devices
 
+MIB = 2**20
 VIRTUAL_GPU_SHARE = 0.9
 """Part of a GPU's memory split among virtual replicas; the rest is for CUDA itself."""
 
@@ -49,16 +50,16 @@ def place(
     chosen = _chosen_devices(findings, config, devices)
     if not chosen or strategy is None:
         return None
-    if not strategy.mirrors:
+    if strategy.mirrors:
+        asked = config.replicas if config.replicas is not None else max(2, len(chosen))
+        replicas = max(asked, 1)
+        _check_replicas(findings, replicas, chosen)
+        chosen = chosen[:replicas]
+    else:
         _check_single(findings, config, chosen)
         chosen, replicas = chosen[:1], 1
-    else:
-        replicas = config.replicas if config.replicas is not None else max(2, len(chosen))
-        _check_replicas(findings, replicas, chosen)
-        chosen = chosen[: max(replicas, 1)]
-    virtual = replicas > len(chosen)
     memory = _gpu_memory(findings, config, devices, chosen, replicas)
-    operations, notes = _cross_device_ops(findings, config, chosen, virtual, replicas)
+    operations, notes = _cross_device_ops(findings, config, strategy, chosen, replicas)
     return Placement(chosen, replicas, memory, operations, notes)
 
 
@@ -71,7 +72,10 @@ def _chosen_devices(
     unknown = [name for name in chosen if name not in known]
     if unknown:
         rule = f"devices of this machine ({', '.join(known)})"
-        findings.add("devices", rule, ", ".join(unknown), f"Choose {', '.join(gpus or known)}.")
+        fix = f"Choose {', '.join(gpus or known)}."
+        if all(name.startswith("CPU:") for name in chosen):
+            fix = "The CPU is one device, CPU:0; set replicas to split it."
+        findings.add("devices", rule, ", ".join(unknown), fix)
         return None
     if len(set(chosen)) < len(chosen):
         fix = f"Name each once: {', '.join(dict.fromkeys(chosen))}."
@@ -95,9 +99,7 @@ def _check_single(findings: Findings, config: RunConfig, chosen: tuple[str, ...]
 
 
 def _check_replicas(findings: Findings, replicas: int, chosen: tuple[str, ...]) -> None:
-    if replicas < 1:
-        findings.add("replicas", "at least 1", replicas, "Set it to 2, for example.")
-    elif replicas > len(chosen) > 1:
+    if replicas > len(chosen) > 1:
         rule = f"at most one replica a device, here {len(chosen)}"
         fix = (
             f"Set replicas to {len(chosen)}, or choose one device alone to split it into "
@@ -113,28 +115,37 @@ def _gpu_memory(
     chosen: tuple[str, ...],
     replicas: int,
 ) -> str | int:
-    limit = config.gpu_memory
-    if isinstance(limit, int) and limit < 1:
-        findings.add("gpu_memory", "all, growth or MiB above 0", limit, "Set it to growth.")
-    if isinstance(limit, int) or replicas <= len(chosen) or not chosen[0].startswith("GPU"):
-        return limit
-    total = next(gpu.memory_bytes for gpu in devices.gpus if gpu.name == chosen[0])
-    if total is None:
+    limit, parts = config.gpu_memory, -(-replicas // len(chosen))
+    sizes = [gpu.memory_bytes for gpu in devices.gpus if gpu.name in chosen]
+    known = [size for size in sizes if size is not None]
+    if isinstance(limit, int):
+        most = min(known, default=0) // parts // MIB
+        if known and limit > most:
+            rule = f"at most {most:,} MiB a replica on {', '.join(chosen)}"
+            findings.add("gpu_memory", rule, limit, "Set it to less, or to growth.")
+    elif sizes and parts > 1:
+        if known:
+            return int(known[0] * VIRTUAL_GPU_SHARE / parts / MIB)
         rule = "MiB for each of the virtual replicas, as the memory of the GPU is not known"
         findings.add("gpu_memory", rule, limit, "Set it to 2048, for example.")
-        return limit
-    return int(total * VIRTUAL_GPU_SHARE / replicas / 2**20)
+    return limit
 
 
 def _cross_device_ops(
-    findings: Findings, config: RunConfig, chosen: tuple[str, ...], virtual: bool, replicas: int
+    findings: Findings,
+    config: RunConfig,
+    strategy: Strategy,
+    chosen: tuple[str, ...],
+    replicas: int,
 ) -> tuple[str, tuple[str, ...]]:
     name, on_cpu = config.cross_device_ops, chosen[0].startswith("CPU")
-    if name == "nccl" and (on_cpu or virtual):
-        what = "CPU devices" if on_cpu else "virtual devices on one GPU"
+    virtual = replicas > len(chosen)
+    if name == "nccl" and strategy.mirrors and (on_cpu or virtual):
+        what = "CPU devices" if on_cpu else "virtual devices of one GPU"
+        rule = f"other than nccl on {what}: NCCL needs real GPUs, one a replica"
         fix = "Choose reduction_to_one_device, or real GPUs under devices."
-        findings.add("cross_device_ops", "NCCL needs real GPUs, one a replica", what, fix)
-    if name == "default" and replicas > 1 and (on_cpu or virtual):
+        findings.add("cross_device_ops", rule, name, fix)
+    if name == "default" and virtual:
         note = (
             "Gradients are summed by ReductionToOneDevice: TensorFlow's default, collective "
             "all-reduce, fails on virtual devices in a custom loop."

@@ -5,31 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TypeVar
 
-Row = TypeVar("Row")
+from ..catalog import Choice
+from ..config import ConfigError, Problem, did_you_mean
+
+RowT = TypeVar("RowT", bound=Choice)
 
 
-@dataclass(frozen=True)
-class Problem:
-    """One broken rule: the field, the rule, what was received, and the change that mends it."""
-
-    field: str
-    rule: str
-    got: str
-    fix: str
-
-    def __str__(self) -> str:
-        return f"{self.field}: {self.rule}; got {self.got}. {self.fix}"
-
-
-class PlanError(ValueError):
-    """A config that cannot be planned, with every problem found in it."""
-
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        super().__init__("\n".join(map(str, problems)))
-        self.problems = problems
+class PlanError(ConfigError):
+    """A config that cannot be planned on this machine, with every problem found in it."""
 
 
 @dataclass
@@ -42,23 +27,26 @@ class Findings:
         """Note a problem; planning goes on so that the others are found as well."""
         self.problems.append(Problem(field_name, rule, _shown(got), fix))
 
-    def known(self, field_name: str, name: str, table: Mapping[str, Row]) -> Row | None:
-        """Return the table's row of that name, or note the problem with the nearest name."""
-        if name in table:
-            return table[name]
-        close = get_close_matches(name, table, n=1)
-        fix = f"Did you mean {close[0]}?" if close else f"Choose {next(iter(table))}."
-        self.add(field_name, f"one of {', '.join(table)}", name, fix)
+    def known(self, field_name: str, name: str, table: Mapping[str, RowT]) -> RowT | None:
+        """Return the table's row of that name, or note that there is none or why it is greyed."""
+        row = table.get(name)
+        if row is not None and row.available:
+            return row
+        choices = [key for key, choice in table.items() if choice.available]
+        if row is not None:
+            fix = f"{row.reason}; choose {choices[0]}."
+        else:
+            fix = did_you_mean(name, table, f"Choose {choices[0]}.")
+        self.add(field_name, f"one of {', '.join(choices)}", name, fix)
         return None
 
-    def positive(self, field_name: str, value: float, example: object) -> bool:
+    def positive(self, field_name: str, value: float, example: object) -> None:
         """Note a problem unless the value is finite and above zero."""
-        if math.isfinite(value) and value > 0:
-            return True
-        self.add(field_name, "a number above 0", value, f"Set it to {example}, for example.")
-        return False
+        if not 0 < value < math.inf:
+            self.add(field_name, "a number above 0", value, f"Set it to {example}, for example.")
 
 
 def _shown(value: object) -> str:
-    text = value if isinstance(value, str) and value else repr(value)
+    plain = isinstance(value, str) and value and value.isprintable()
+    text = str(value) if plain else repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."

@@ -1,0 +1,96 @@
+"""Checks of single fields, whatever the machine."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from .. import catalog
+from ..config import RunConfig, did_you_mean
+from .own_model import OwnModel, read_own_model
+from .problems import Findings
+
+_PLAIN_CHOICES = {
+    "loop": catalog.LOOPS,
+    "cross_device_ops": catalog.CROSS_DEVICE_OPS,
+    "optimizer": catalog.OPTIMIZERS,
+    "pipeline": catalog.PIPELINES,
+    "last_batch": catalog.LAST_BATCH,
+    "learning_rate_scaling": catalog.LEARNING_RATE_SCALINGS,
+}
+_ABOVE_ZERO = {
+    "replicas": 2,
+    "per_replica_batch_size": 64,
+    "global_batch_size": 128,
+    "epochs": 5,
+    "steps_per_epoch": 100,
+    "learning_rate": 0.001,
+    "clip_norm": 1.0,
+    "steps_per_call": 1,
+}
+"""Fields of numbers above zero, and a value to offer; None is no number and allowed."""
+_ABOVE_ZERO_SYNTHETIC = {"synthetic_examples": 10_000, "synthetic_features": 10}
+_GPU_MEMORY = ("growth", "all")
+
+
+def check_fields(findings: Findings, config: RunConfig) -> None:
+    """Note every field whose value is wrong by itself."""
+    for name, table in _PLAIN_CHOICES.items():
+        findings.known(name, getattr(config, name), table)
+    synthetic = config.data == "synthetic"
+    for name, example in (_ABOVE_ZERO | (_ABOVE_ZERO_SYNTHETIC if synthetic else {})).items():
+        value = getattr(config, name)
+        if value is not None:
+            findings.positive(name, value, example)
+    if synthetic and not 0 <= config.synthetic_noise < math.inf:
+        rule = "a finite number from 0"
+        findings.add("synthetic_noise", rule, config.synthetic_noise, "Set it to 0.1.")
+    if not 0 <= config.seed < 2**31:
+        findings.add("seed", "from 0 to 2147483647", config.seed, "Set it to 42, for example.")
+    if config.clip_norm is not None and config.loop == "fit":
+        fix = "Choose the loop custom, or leave clip_norm empty."
+        rule = "empty with Keras fit, which would clip each replica's part before the sum"
+        findings.add("clip_norm", rule, config.clip_norm, fix)
+    _check_gpu_memory(findings, config.gpu_memory)
+
+
+def check_data_folder(findings: Findings, config: RunConfig, data: catalog.Data | None) -> None:
+    """Note a folder that is not there, or that lacks files of the data set."""
+    if config.data_dir is None or data is None or not data.files:
+        return
+    try:
+        folder = Path(config.data_dir).expanduser()
+        there = folder.is_dir()
+        missing = [name for name in data.files if not (folder / name).is_file()]
+    except (OSError, ValueError, RuntimeError) as error:
+        fix = f"Mend the path: {error}."
+        findings.add("data_dir", "a folder that can be read", config.data_dir, fix)
+        return
+    if not there:
+        fix = "Mend the path, or leave it empty to use the usual places."
+        findings.add("data_dir", "a folder that exists", config.data_dir, fix)
+    elif missing:
+        rule = f"a folder with {', '.join(data.files)}"
+        fix = f"Put the missing files into {folder}, or leave data_dir empty."
+        findings.add("data_dir", rule, f"no {', '.join(missing)}", fix)
+
+
+def find_model(findings: Findings, config: RunConfig, name: str) -> OwnModel | None:
+    """Return one's own model, None for one of the catalogue, or note why there is none."""
+    if ":" in name:
+        return read_own_model(findings, name)
+    row = findings.known("model", name, catalog.MODELS) if name else None
+    if row is not None and config.data in catalog.DATA and config.data not in row.data:
+        fitting = [key for key, model in catalog.MODELS.items() if config.data in model.data]
+        rule = f"a model for {config.data}: {', '.join(fitting)}, or one of your own"
+        findings.add("model", rule, name, f"Choose {fitting[0]}.")
+    return None
+
+
+def _check_gpu_memory(findings: Findings, memory: str | int) -> None:
+    if isinstance(memory, int):
+        known, fix = memory > 0, "Set it to growth."
+    else:
+        known, fix = memory in _GPU_MEMORY, did_you_mean(memory, _GPU_MEMORY, "Set it to growth.")
+    if not known:
+        findings.add("gpu_memory", "growth, all, or MiB above 0", memory, fix)

@@ -1,0 +1,58 @@
+"""Names that a file binds at its top level, and those that scripts bind already."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ENGINE = Path(__file__).parents[1] / "engine"
+DEFINED = ""
+_NOT_IN_SCRIPTS = ("__init__.py", "evaluate.py", "inspect_model.py")
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_OWN_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def bound_names(tree: ast.Module) -> dict[str, str]:
+    """Return what each name of the top level is imported from, or `DEFINED` where it is not."""
+    return dict(_bound(tree))
+
+
+@cache
+def script_names() -> dict[str, str]:
+    """Return the names of every script that can be made, like `bound_names`."""
+    files = (path for path in ENGINE.rglob("*.py") if path.name not in _NOT_IN_SCRIPTS)
+    names: dict[str, str] = {}
+    for path in sorted(files):
+        names |= bound_names(ast.parse(path.read_text(encoding="utf-8")))
+    return names
+
+
+def is_for_checkers(node: ast.AST) -> bool:
+    """Whether it is an `if TYPE_CHECKING:` block, which no script holds."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[str, str]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            for alias in child.names:
+                yield alias.asname or _root(alias.name), _module(alias)
+        elif isinstance(child, ast.ImportFrom):
+            for alias in child.names:
+                yield alias.asname or alias.name, f"{child.module}.{alias.name}"
+        elif isinstance(child, _SCOPES):
+            yield child.name, DEFINED
+        elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+            yield child.id, DEFINED
+        elif not is_for_checkers(child) and not isinstance(child, _OWN_SCOPES):
+            yield from _bound(child)
+
+
+def _module(alias: ast.alias) -> str:
+    return alias.name if alias.asname else _root(alias.name)
+
+
+def _root(module: str) -> str:
+    return module.split(".", maxsplit=1)[0]
