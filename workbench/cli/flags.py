@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import catalog
-from ..config import ConfigError, RunConfig
+from ..config import ConfigError, Problem, RunConfig, did_you_mean, field_types, fields_in
 
 TABLES = {
     "strategy": catalog.STRATEGIES,
@@ -23,77 +23,95 @@ TABLES = {
     "optimizer": catalog.OPTIMIZERS,
     "learning_rate_scaling": catalog.LEARNING_RATE_SCALINGS,
 }
+_SIZES = {"per_replica_batch_size", "global_batch_size"}
 
 
 def add_config_flags(parser: argparse.ArgumentParser) -> None:
     """Add `--config`, `--preset` and a flag for every field."""
-    parser.add_argument("--config", metavar="FILE", help="a JSON file with a config's fields")
     presets = ", ".join(catalog.PRESETS)
-    parser.add_argument("--preset", metavar="P", help=f"a whole lesson to start from: {presets}")
-    hints = typing.get_type_hints(RunConfig)
-    for field in dataclasses.fields(RunConfig):
-        flag = "--" + field.name.replace("_", "-")
-        words = catalog.FIELD_HELP[field.name]
-        if field.name in TABLES:
-            words = f"{words} One of: {', '.join(TABLES[field.name])}."
-        if hints[field.name] is bool:
-            parser.add_argument(flag, action="store_const", const=True, help=words)
+    parser.add_argument("--preset", help=f"A whole lesson to start from: {presets}.")
+    words = "A JSON file of a config's fields, which overrule a preset's, as flags overrule both."
+    parser.add_argument("--config", metavar="FILE", help=words)
+    defaults = RunConfig()
+    for name, hint in field_types().items():
+        flag, words = "--" + name.replace("_", "-"), catalog.FIELD_HELP[name]
+        if name in TABLES:
+            choices = [key for key, row in TABLES[name].items() if row.available]
+            words = f"{words} One of: {', '.join(choices)}."
+        default = getattr(defaults, name)
+        if default not in (None, "", False):
+            words = f"{words} Default: {default}."
+        if hint is bool:
+            parser.add_argument(flag, action=argparse.BooleanOptionalAction, help=words)
         else:
-            metavar = field.name.split("_")[-1].upper()
-            parser.add_argument(flag, type=_reader(hints[field.name]), metavar=metavar, help=words)
+            parser.add_argument(flag, type=_reader(hint), metavar=_stands_for(name), help=words)
 
 
 def config_from(arguments: argparse.Namespace) -> RunConfig:
-    """Return the config that file, preset and flags make, later ones over earlier ones.
+    """Return the config that preset, file and flags make, later ones over earlier ones.
 
     Raises:
         ConfigError: the file cannot be read, or names what there is not.
     """
+    flags = {name: getattr(arguments, name) for name in field_types()}
+    layers = (
+        {} if arguments.preset is None else _preset(arguments.preset),
+        {} if arguments.config is None else _read_file(Path(arguments.config)),
+        {name: value for name, value in flags.items() if value is not None},
+    )
     values: dict[str, Any] = {}
-    if arguments.preset is not None:
-        values.update(_preset(arguments.preset).to_json())
-    if arguments.config is not None:
-        values.update(_read_file(Path(arguments.config)))
-    names = [field.name for field in dataclasses.fields(RunConfig)]
-    given = {name: getattr(arguments, name) for name in names}
-    given = {name: value for name, value in given.items() if value is not None}
-    sizes = {"per_replica_batch_size", "global_batch_size"}
-    if len(sizes & given.keys()) == 1:
-        values = {name: value for name, value in values.items() if name not in sizes}
-    if "data" in given and "model" not in given and values.get("data") != given["data"]:
-        values.pop("model", None)
-    return RunConfig.from_json({**values, **given})
+    for layer in layers:
+        values = {**_without_overruled(values, layer), **layer}
+    return RunConfig(**values)
 
 
-def _preset(name: str) -> RunConfig:
+def _without_overruled(values: dict[str, Any], layer: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what follows from a value that the layer changes."""
+    dropped = _SIZES if _SIZES & layer.keys() else set()
+    model = catalog.MODELS.get(values.get("model") or "")
+    if model is not None and layer.get("data", values.get("data")) not in model.data:
+        dropped = dropped | {"model"}
+    return {name: value for name, value in values.items() if name not in dropped}
+
+
+def _preset(name: str) -> dict[str, Any]:
     if name not in catalog.PRESETS:
         known = ", ".join(catalog.PRESETS)
-        raise ConfigError(f"A preset is one of {known}; received {name!r}. Choose one of them.")
-    return catalog.PRESETS[name].config
+        fix = did_you_mean(name, catalog.PRESETS, "Choose one of them.")
+        raise ConfigError([Problem("preset", f"one of {known}", name, fix)])
+    return dataclasses.asdict(catalog.PRESETS[name].config)
 
 
 def _read_file(path: Path) -> dict[str, Any]:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"--config takes a JSON file; received {path}: {error}. Mend the path or the file."
-        ) from error
-    return RunConfig.from_json(values).to_json()
+        fix = f"Mend the path or the file: {error}."
+        raise ConfigError([Problem("config", "a file of JSON", str(path), fix)]) from error
+    return fields_in(values)
+
+
+def _stands_for(name: str) -> str:
+    types = typing.get_args(field_types()[name]) or (field_types()[name],)
+    if name == "gpu_memory" or str in types:
+        return name.rsplit("_", maxsplit=1)[-1].upper()
+    return "N" if int in types else "X" if float in types else "NAMES"
 
 
 def _reader(hint: Any) -> Any:
-    options = [option for option in typing.get_args(hint) if option is not type(None)] or [hint]
-    if hint == tuple[str, ...] or tuple[str, ...] in options:
-        return _names
+    options = typing.get_args(hint) or (hint,)
+    if tuple[str, ...] in options:
+        return names
     if int in options:
-        return _integer_or_word if len(options) > 1 else int
+        return number_or_word if str in options else int
     return float if float in options else str
 
 
-def _names(text: str) -> tuple[str, ...]:
+def names(text: str) -> tuple[str, ...]:
+    """Read names set apart by commas."""
     return tuple(name.strip().upper() for name in text.split(",") if name.strip())
 
 
-def _integer_or_word(text: str) -> int | str:
-    return int(text) if text.lstrip("-").isdigit() else text
+def number_or_word(text: str) -> int | str:
+    """Read a whole number, else a word as it is."""
+    return int(text) if text.removeprefix("-").isdecimal() else text

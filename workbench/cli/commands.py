@@ -1,0 +1,184 @@
+"""What each command does with what was parsed: a few calls, and what it prints."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..config import Problem, RunConfig
+from ..devices import Devices, describe, detect
+from ..plan import PlanError, make_plan
+from ..runs import RunError, list_runs, open_run, start_run
+from .flags import config_from
+from .watching import exit_status, show, table, watch
+
+if TYPE_CHECKING:
+    from ..runs import Run
+
+OK, FAILED = 0, 1
+
+
+class OutputError(Exception):
+    """A file that is not written: the rule, what was met, the change that mends it."""
+
+
+def detect_devices(arguments: Namespace) -> int:
+    """`workbench detect`."""
+    devices = detect(arguments.interpreter)
+    print(json.dumps(devices.to_json()) if arguments.json else describe(devices))
+    return OK
+
+
+def run(arguments: Namespace) -> int:
+    """`workbench run`: check, start and watch."""
+    config = config_from(arguments)
+    devices = _devices_for(config)
+    _check(config, devices)
+    return _follow(start_run(config, arguments.runs_dir, devices), arguments)
+
+
+def script(arguments: Namespace) -> int:
+    """`workbench script`: print it, or save it where no other text is."""
+    from ..codegen import render_notebook, render_script
+
+    config = config_from(arguments)
+    plan = make_plan(config, _devices_for(config))
+    if arguments.output is None:
+        print(render_script(plan), end="")
+        return OK
+    path = Path(arguments.output)
+    notebook = path.suffix == ".ipynb"
+    _save(path, render_notebook(plan) if notebook else render_script(plan))
+    how = "Open it in Jupyter" if notebook else f"Run it with: python {path}"
+    print(f"Saved {path}. {how}")
+    return OK
+
+
+def list_all(arguments: Namespace) -> int:
+    """`workbench runs list`."""
+    runs = list_runs(arguments.runs_dir)
+    print(json.dumps([_result(each) for each in runs]) if arguments.json else table(runs))
+    return OK
+
+
+def show_one(arguments: Namespace) -> int:
+    """`workbench runs show`."""
+    opened = open_run(arguments.run, arguments.runs_dir)
+    print(json.dumps(opened.result()) if arguments.json else show(opened))
+    return OK
+
+
+def stop(arguments: Namespace) -> int:
+    """`workbench runs stop`: ask it, wait until it has ended, and show it."""
+    opened = open_run(arguments.run, arguments.runs_dir)
+    opened.stop()
+    opened.wait()
+    return show_one(arguments)
+
+
+def resume(arguments: Namespace) -> int:
+    """`workbench runs resume`."""
+    opened = open_run(arguments.run, arguments.runs_dir)
+    return _follow(opened.resume(arguments.epochs), arguments)
+
+
+def delete(arguments: Namespace) -> int:
+    """`workbench runs delete`: only after a yes."""
+    opened = open_run(arguments.run, arguments.runs_dir)
+    if not arguments.yes and not _agreed(f"Delete {opened.dir} with its records and model?"):
+        print("Kept.", file=sys.stderr)
+        return FAILED
+    opened.delete()
+    deed = {"run": opened.id, "deleted": True}
+    print(json.dumps(deed) if arguments.json else f"Deleted {opened.id}.")
+    return OK
+
+
+def evaluate(arguments: Namespace) -> int:
+    """`workbench evaluate`."""
+    result = open_run(arguments.run, arguments.runs_dir).evaluate()
+    if arguments.json:
+        print(json.dumps(result))
+        return OK
+    print(f"test loss {result['test_loss']:.4f}, test accuracy {result['test_accuracy']:.2%}")
+    for row in result["classes"]:
+        print(f"  {row['name']:<14} {row['accuracy']:8.2%} of {row['examples']:,}")
+    return OK
+
+
+def lab(arguments: Namespace) -> int:
+    """`workbench lab`: this process becomes JupyterLab."""
+    from ..lab import launch
+
+    return launch(arguments.runs_dir, open_browser=not arguments.no_browser)
+
+
+def _devices_for(config: RunConfig) -> Devices:
+    """Ask TensorFlow, which takes seconds, only where the quick look leaves something open."""
+    quick = detect(config.interpreter, import_tensorflow=False)
+    settled = quick.tensorflow_version is not None and not quick.gpus
+    return quick if settled else detect(config.interpreter)
+
+
+def _check(config: RunConfig, devices: Devices) -> None:
+    """Say what of the machine cannot be used, and raise all that is against this run at once."""
+    problems = []
+    if devices.tensorflow_version is None:
+        rule = "a Python that can import TensorFlow"
+        fix = " ".join(devices.problems)
+        problems.append(Problem("interpreter", rule, devices.interpreter, fix))
+    else:
+        for sentence in devices.problems:
+            print(f"Note: {sentence}", file=sys.stderr)
+    try:
+        make_plan(config, devices)
+    except PlanError as error:
+        problems += error.problems
+    if problems:
+        raise PlanError(problems)
+
+
+def _follow(followed: Run, arguments: Namespace) -> int:
+    if not arguments.detach:
+        watch(followed, sys.stderr if arguments.json else sys.stdout)
+    elif not arguments.json:
+        where = f"Watch it with: workbench runs show {followed.dir}"
+        print(f"Started {followed.id} in {followed.dir}. {where}")
+    if arguments.json:
+        print(json.dumps(followed.result()))
+    return exit_status(followed)
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        if path.is_file() and path.read_bytes() == text.encode():
+            return
+        raise OutputError(
+            f"Saving never overwrites another text; {path} exists and differs. "
+            "Choose another name, or remove it first."
+        ) from None
+    except OSError as error:
+        raise OutputError(
+            f"A script is saved into a folder that can be written; {path}: {error.strerror}. "
+            "Choose another place."
+        ) from error
+
+
+def _result(each: Run) -> dict[str, Any]:
+    try:
+        return each.result()
+    except RunError as error:
+        return {"run": each.id, "dir": str(each.dir), "status": "unreadable", "error": str(error)}
+
+
+def _agreed(question: str) -> bool:
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        return False

@@ -1,0 +1,137 @@
+"""What the command line takes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, NoReturn
+
+from .. import __version__
+from ..config import did_you_mean
+from . import commands
+from .flags import add_config_flags
+
+USAGE_ERROR = 2
+FIRST_MINUTE = """\
+the first minute:
+  workbench detect                                   what there is to train on
+  workbench run --preset mlp_synthetic               train and watch
+  workbench run --preset mlp_synthetic --replicas 4  over four virtual replicas
+  workbench script -o train.py                       the script, to run it anywhere
+  workbench lab                                      all of it in JupyterLab
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Names the nearest flag where one is misspelt, and takes no flag by its first letters."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **options})
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse; what is not known is an error of this very command."""
+        parsed, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            flag = unknown[0].split("=")[0]
+            nearest = did_you_mean(flag, self._option_string_actions, "")
+            self.error(f"there is no {flag} here. {nearest}".rstrip())
+        return parsed, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in a line, rather than below a page of usage."""
+        print(f"{self.prog}: {message}\nSee {self.prog} --help", file=sys.stderr)
+        sys.exit(USAGE_ERROR)
+
+
+def make_parser() -> Parser:
+    """Return the parser of all commands; what it parses names its `command`."""
+    parser = Parser(
+        prog="workbench",
+        description="Plan, run, watch and export distributed TensorFlow training.",
+        epilog=FIRST_MINUTE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"workbench {__version__}")
+    parser.set_defaults(command=None)
+    adding = parser.add_subparsers(metavar="COMMAND")
+    _add_detect(adding)
+    _add_run(adding)
+    _add_script(adding)
+    _add_runs(adding)
+    _add_evaluate(adding)
+    _add_lab(adding)
+    return parser
+
+
+def _add_detect(adding: Any) -> None:
+    parser = adding.add_parser("detect", help="show what this machine has to train on")
+    parser.add_argument("--interpreter", help="the Python that is to train")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(command=commands.detect_devices)
+
+
+def _add_run(adding: Any) -> None:
+    parser = adding.add_parser(
+        "run",
+        help="train and watch",
+        description="Train and watch. Ctrl-C stops with a checkpoint.",
+    )
+    add_config_flags(parser)
+    _add_runs_dir(parser)
+    parser.add_argument("--detach", action="store_true", help="Start it and return at once.")
+    parser.add_argument("--json", action="store_true", help="End with one line of JSON.")
+    parser.set_defaults(command=commands.run)
+
+
+def _add_script(adding: Any) -> None:
+    words = "print or save the script; runs nothing"
+    parser = adding.add_parser("script", help=words, description=f"{words.capitalize()}.")
+    parser.add_argument("-o", "--output", metavar="FILE", help="train.py or train.ipynb")
+    add_config_flags(parser)
+    parser.set_defaults(command=commands.script)
+
+
+def _add_runs(adding: Any) -> None:
+    runs = adding.add_parser("runs", help="list, show, stop, resume or delete runs")
+    runs.set_defaults(command=None)
+    deeds = runs.add_subparsers(metavar="DEED", required=True)
+    for name, words, deed in (
+        ("list", "all runs, newest first", commands.list_all),
+        ("show", "one run: how far it is, or how it ended", commands.show_one),
+        ("stop", "let it finish its call, save and end", commands.stop),
+        ("resume", "go on from the last checkpoint", commands.resume),
+        ("delete", "remove its folder with all that is in it", commands.delete),
+    ):
+        parser = deeds.add_parser(name, help=words, description=f"{words.capitalize()}.")
+        if name != "list":
+            parser.add_argument("run", metavar="RUN", help="a run's id or folder")
+        if name == "resume":
+            parser.add_argument(
+                "--epochs", type=int, metavar="N", help="epochs in all, more than before"
+            )
+            parser.add_argument("--detach", action="store_true", help="return at once")
+        if name == "delete":
+            parser.add_argument("--yes", action="store_true", help="do not ask first")
+        _add_runs_dir(parser)
+        parser.add_argument("--json", action="store_true", help="print JSON")
+        parser.set_defaults(command=deed)
+
+
+def _add_evaluate(adding: Any) -> None:
+    parser = adding.add_parser("evaluate", help="test a finished run's model")
+    parser.add_argument("run", metavar="RUN", help="a run's id or folder")
+    _add_runs_dir(parser)
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.set_defaults(command=commands.evaluate)
+
+
+def _add_lab(adding: Any) -> None:
+    parser = adding.add_parser("lab", help="open the workbench in JupyterLab")
+    _add_runs_dir(parser)
+    parser.add_argument("--no-browser", action="store_true", help="print the address only")
+    parser.set_defaults(command=commands.lab)
+
+
+def _add_runs_dir(parser: argparse.ArgumentParser) -> None:
+    words = "The folder of runs. Default: $WORKBENCH_RUNS, else runs."
+    parser.add_argument("--runs-dir", metavar="DIR", help=words)
