@@ -13,6 +13,7 @@ import workbench
 
 from .directory import RunError, read_json
 from .failure import explain
+from .launch import Launch
 
 EVALUATE = Path(workbench.__file__).parent / "engine" / "evaluate.py"
 MODEL = "model.keras"
@@ -28,11 +29,13 @@ def evaluate(run_dir: Path) -> dict[str, Any]:
         RunError: there is no model yet, or the test fails.
     """
     _require_model(run_dir)
-    interpreter = str(read_json(run_dir / "run.json").get("interpreter") or sys.executable)
-    command = [interpreter, "-u", str(EVALUATE), str(run_dir)]
+    launch = Launch.of(run_dir, read_json(run_dir / "run.json"), read_json(run_dir / "plan.json"))
+    command = [launch.interpreter, "-u", str(EVALUATE), str(run_dir.absolute())]
     try:
         child = subprocess.run(
             command,
+            cwd=launch.working_dir,
+            env=launch.environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -41,7 +44,7 @@ def evaluate(run_dir: Path) -> dict[str, Any]:
         )
     except OSError as error:
         raise RunError(
-            f"A model is tested by the run's interpreter; {interpreter}: {error.strerror}. "
+            f"A model is tested by the run's interpreter; {launch.interpreter}: {error.strerror}. "
             "Put that interpreter back, or load the model with load_model()."
         ) from error
     try:
@@ -49,7 +52,7 @@ def evaluate(run_dir: Path) -> dict[str, Any]:
     except ValueError:
         values = None
     if child.returncode or not isinstance(values, dict):
-        reason = explain(child.returncode, [], child.stderr, interpreter)
+        reason = explain(child.returncode, [], child.stderr, launch.interpreter)
         raise RunError(
             f"A test prints one line of JSON; {EVALUATE.name} failed: {reason['cause']} "
             f"{reason['fix']}\n{child.stderr[-2000:]}"

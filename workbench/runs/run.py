@@ -123,17 +123,12 @@ class Run:
 
     @property
     def missing(self) -> list[tuple[int, int]]:
-        """Ranges (first, last) of steps done but not recorded, 0-based, both ends included.
-
-        Of a living run the last call may be under way to the disk, so its end is not judged.
-        """
+        """Ranges (first, last) of steps done but not recorded, 0-based, both ends included."""
         from .progress import steps_done
         from .records import missing_ranges
 
-        alive, tasks = self.alive, self._tasks()
-        ends = [int(task.steps[-1]) + 1 for task in tasks if len(task.steps)]
-        done = max(ends, default=0) if alive else steps_done(self.dir, self._shape())
-        return missing_ranges(tasks, done)
+        done = steps_done(self.dir, self._shape())  # told before the records are read: they grow
+        return missing_ranges(self._tasks(), done)
 
     def stop(self) -> None:
         """Ask it to finish its call, save and end. Returns at once; nothing to do where it is over.

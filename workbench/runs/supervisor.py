@@ -25,6 +25,7 @@ from . import locks
 from .directory import SCRIPT, TASK, RunError, read_json, sha256
 from .events import EventLog
 from .failure import cannot_start, explain, log_tail
+from .launch import Launch
 from .state import alive_error, run_lock
 from .trainer import Trainer
 from .watchdog import Bounds, Watchdog
@@ -43,11 +44,7 @@ class Supervisor:
         self.card = read_json(run_dir / "run.json")
         self.plan = read_json(run_dir / "plan.json")
         self.start_now = bool(read_json(run_dir / "config.json").get("start_now"))
-        self.interpreter = str(self.card.get("interpreter") or sys.executable)
-        asked_from = Path(str(self.card.get("working_dir") or self.dir))
-        self.working_dir = asked_from if asked_from.is_dir() else self.dir
-        imports_own = (self.plan.get("own_model") or {}).get("module") is not None
-        self.module_dir = self.working_dir if imports_own else None
+        self.launch = Launch.of(run_dir, self.card, self.plan)
         self.events = EventLog(run_dir / "events.jsonl")
         self.told_to_stop = False
         self.woken = _wake_on_signals(self._stop_by_signal)
@@ -102,16 +99,9 @@ class Supervisor:
         total_steps = int(self.plan.get("total_steps", sys.maxsize))
         dog = Watchdog(self.log.parent, self.bounds, total_steps, time.monotonic())
         try:
-            trainer = Trainer(
-                self.dir,
-                self.interpreter,
-                self.working_dir,
-                self.module_dir,
-                self.log,
-                (self.lock_fd, ticket_fd),
-            )
+            trainer = Trainer(self.dir, self.launch, self.log, (self.lock_fd, ticket_fd))
         except OSError as error:
-            self._state("failed", task=TASK, log="", **cannot_start(error, self.interpreter))
+            self._state("failed", task=TASK, log="", **cannot_start(error, self.launch.interpreter))
             return
         self._watch(trainer, dog)
         trainer.kill_group()
@@ -154,7 +144,7 @@ class Supervisor:
         elif trainer.note:
             self._state(ended[-1] if ended else "stopped", note=trainer.note)
         else:
-            reason = explain(exit_status, dog.events, log, self.interpreter)
+            reason = explain(exit_status, dog.events, log, self.launch.interpreter)
             self._state("failed", task=TASK, log=log, **reason)
 
     def _state(self, state: str, **details: Any) -> bool:

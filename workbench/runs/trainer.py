@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .directory import SCRIPT
+from .launch import Launch
 from .watchdog import Bounds, Watchdog
 
 
@@ -23,16 +24,11 @@ class Trainer:
     def __init__(
         self,
         run_dir: Path,
-        interpreter: str,
-        working_dir: Path,
-        module_dir: Path | None,
+        launch: Launch,
         log: Path,
         kept_fds: Sequence[int],
     ) -> None:
-        """Start it in the folder where the run was asked for, so that paths given there hold.
-
-        Modules of one's own are looked for in `module_dir`; the locks in `kept_fds` are held until
-        it has ended too.
+        """Start it; the locks in `kept_fds` are held until it has ended too.
 
         Raises:
             OSError: the interpreter cannot be started.
@@ -47,9 +43,9 @@ class Trainer:
         try:
             with log.open("ab") as output:
                 self.process = subprocess.Popen(
-                    [interpreter, "-u", str(run_dir / SCRIPT), "--run-dir", str(run_dir)],
-                    cwd=working_dir,
-                    env=_environment(read_end, module_dir),
+                    [launch.interpreter, "-u", str(run_dir / SCRIPT), "--run-dir", str(run_dir)],
+                    cwd=launch.working_dir,
+                    env=launch.environment() | {"WORKBENCH_STOP_FD": str(read_end)},
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -113,15 +109,3 @@ class Trainer:
         self._terminated_at = now
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGTERM)
-
-
-def _environment(stop_fd: int, module_dir: Path | None) -> dict[str, str]:
-    environment = dict(os.environ)
-    # A notebook's MPLBACKEND names a module that the run's interpreter may not have.
-    if environment.get("MPLBACKEND", "").startswith("module://"):
-        del environment["MPLBACKEND"]
-    environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
-    if module_dir is not None:
-        paths = filter(None, [environment.get("PYTHONPATH"), str(module_dir)])
-        environment["PYTHONPATH"] = os.pathsep.join(paths)
-    return environment | {"PYTHONUNBUFFERED": "1", "WORKBENCH_STOP_FD": str(stop_fd)}

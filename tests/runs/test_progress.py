@@ -1,0 +1,152 @@
+"""How far a run is, told without reading its records."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.folder import Runs, until
+from tests.runs.recording import TaskWriter
+from workbench.runs import Run, locks, state
+
+NOW = 1_700_000_000.0
+
+
+class Told:
+    """A run whose files say what they are told to; `alive` holds its lock as a process would."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.task = TaskWriter(run.dir / "worker-0")
+        self.lock = -1
+
+    def alive(self) -> None:
+        self.lock = locks.take(state.run_lock(self.run.dir)) or -1
+
+    def says(self, name: str, at: float = 0.0, **values: Any) -> None:
+        self._append(self.task.dir / "events.jsonl", name, at, values)
+
+    def state(self, name: str, at: float = 0.0, **values: Any) -> None:
+        self._append(self.run.dir / "events.jsonl", "state", at, {"state": name, **values})
+
+    def call(self, number: int, opened_at: int, first: int, count: int, at: float) -> None:
+        self.task.call(number, opened_at, first, count, NOW + at)
+        for path in self.task.dir.glob(f"{number:04d}-*"):
+            os.utime(path, (NOW + at, NOW + at))
+
+    def _append(self, path: Path, name: str, at: float, values: dict[str, Any]) -> None:
+        with path.open("a") as file:
+            file.write(json.dumps({"time": NOW + at, "event": name, **values}) + "\n")
+
+
+@pytest.fixture
+def told(runs: Runs) -> Any:
+    made = Told(runs.make())
+    made.alive()
+    made.state("queued")
+    yield made
+    os.close(made.lock)
+
+
+def test_phases_before_the_first_record(told: Told) -> None:
+    assert told.run.progress.phase == "queued"
+    told.state("starting", at=1)
+    assert told.run.progress.phase == "starting"
+    told.says("start", at=2, step=0)
+    progress = told.run.progress
+    assert (progress.phase, progress.step, progress.epoch) == ("tracing", 0, 1)
+    assert progress.steps_per_second is progress.eta_seconds is None
+    assert (progress.total_steps, progress.epochs) == (60, 2)
+
+
+def test_rate_and_time_left_are_of_the_last_seconds_and_count_the_tests(told: Told) -> None:
+    told.state("starting", at=1)
+    told.says("start", at=2, step=0)
+    told.call(0, 0, first=0, count=10, at=3)
+    assert told.run.progress.steps_per_second is None  # the first call traces
+    told.call(0, 0, first=10, count=10, at=10)
+    told.call(0, 0, first=20, count=10, at=11)
+    progress = told.run.progress
+    assert (progress.phase, progress.step) == ("training", 30)
+    assert progress.steps_per_second == pytest.approx(20 / 1.5)
+    assert progress.eta_seconds == pytest.approx(30 / (20 / 1.5))
+    told.says("test", at=12, epoch=1)
+    assert told.run.progress.phase == "testing"
+    told.says("epoch", at=14, epoch=1, step=30)
+    assert told.run.progress.eta_seconds == pytest.approx(30 / (20 / 1.5) + 2)
+
+
+def test_a_resumed_run_is_where_its_checkpoint_is(told: Told) -> None:
+    told.call(0, 0, first=0, count=50, at=0)
+    told.state("starting", at=10)
+    told.says("start", at=12, step=30)
+    progress = told.run.progress
+    assert (progress.phase, progress.step, progress.epoch) == ("tracing", 30, 2)
+    told.call(1, 30, first=30, count=5, at=13)
+    assert told.run.progress.step == 35
+
+
+def test_steps_that_could_not_be_recorded_are_done_and_missing(told: Told) -> None:
+    told.state("starting", at=1)
+    told.says("start", at=2, step=0)
+    told.call(0, 0, first=0, count=20, at=3)
+    told.says("unrecorded", at=4, first_step=20, steps=10, error="No space left on device")
+    assert told.run.progress.step == 30
+    assert told.run.missing == [(20, 29)]
+    assert told.run.result()["steps"] == 30
+
+
+def test_silence_is_told_and_the_rate_unknown_meanwhile(told: Told) -> None:
+    told.state("starting", at=1)
+    told.says("start", at=2, step=0)
+    for number in range(3):
+        told.call(0, 0, first=10 * number, count=10, at=3 + number)
+    told.state("running", at=3)
+    assert told.run.progress.steps_per_second is not None
+    with (told.run.dir / "events.jsonl").open("a") as file:
+        stalled = {"time": NOW + 30, "event": "stalled", "task": "worker-0", "silent_seconds": 20}
+        file.write(json.dumps(stalled) + "\n")
+    progress = told.run.progress
+    assert progress.note == "worker-0 has been silent for more than 20 s, where it answered before."
+    assert progress.steps_per_second is progress.eta_seconds is None
+
+
+def test_the_events_of_all_writers_are_in_order_of_time(told: Told) -> None:
+    told.state("starting", at=1)
+    told.says("start", at=2, step=0)
+    told.state("running", at=3)
+    events = [(event["task"], event["event"]) for event in told.run.events()]
+    assert events == [
+        ("supervisor", "state"),
+        ("supervisor", "state"),
+        ("worker-0", "start"),
+        ("supervisor", "state"),
+    ]
+
+
+def test_the_last_epochs_events_count_less_those_done_again(told: Told) -> None:
+    for number, loss in ((1, 0.5), (2, 0.25)):
+        told.says("epoch", epoch=number, step=30 * number, test_loss=loss)
+    told.call(0, 0, first=0, count=60, at=0)
+    assert told.run.epochs()["test_loss"].tolist() == [0.5, 0.25]
+    told.says("start", step=30)
+    assert told.run.epochs()["test_loss"].iloc[:1].tolist() == [0.5]
+    assert told.run.epochs()["test_loss"].iloc[1:].isna().all()
+
+
+def test_the_result_of_a_run_that_never_trained_is_unknown(told: Told) -> None:
+    result = told.run.result()
+    json.dumps(result, allow_nan=False)
+    assert result["loss"] is result["test_accuracy"] is result["examples_per_second"] is None
+    assert (result["status"], result["steps"]) == ("queued", 0)
+
+
+def test_wait_gives_the_state_when_the_time_is_up(runs: Runs) -> None:
+    run = runs.start(pauses={"20": "go"})
+    until(lambda: run.status == "running")
+    began = time.monotonic()
+    assert run.wait(timeout_seconds=0.0) == "running"
+    assert time.monotonic() - began < 30
