@@ -1,0 +1,97 @@
+"""`workbench lab`: the notebook it opens, the address it prints, and how it ends."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from workbench import lab
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_starter_notebook_is_made_once(tmp_path: Path) -> None:
+    path = lab.ensure_notebook(tmp_path, None)
+    assert path == lab.OWN_NOTEBOOK
+    notebook = json.loads((tmp_path / path).read_text())
+    assert [cell["metadata"]["tags"] for cell in notebook["cells"]] == [["workbench-autorun"]]
+    (tmp_path / path).write_text("mine")
+    lab.ensure_notebook(tmp_path, None)
+    assert (tmp_path / path).read_text() == "mine"
+
+
+def test_the_lesson_is_opened_where_it_is(tmp_path: Path) -> None:
+    lesson = tmp_path / lab.LESSON
+    lesson.parent.mkdir()
+    lesson.write_text("{}")
+    assert lab.ensure_notebook(tmp_path, None) == lab.LESSON
+    assert lab.ensure_notebook(tmp_path, "a folder/b.ipynb") == Path("a folder/b.ipynb")
+    assert (tmp_path / "a folder/b.ipynb").exists()
+
+
+@pytest.mark.parametrize("notebook", ["../outside.ipynb", "script.py"])
+def test_what_jupyterlab_could_not_open_is_refused(tmp_path: Path, notebook: str) -> None:
+    with pytest.raises(lab.LabError, match=r"inside the folder[^.]*\. Asked for .*name another"):
+        lab.ensure_notebook(tmp_path, notebook)
+
+
+def test_the_command_binds_to_loopback_and_hides_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("WORKBENCH_RUNS", raising=False)
+    launch = lab.prepare(None, open_browser=False, notebook=None)
+    token = launch.environment["JUPYTER_TOKEN"]
+    assert "--ServerApp.ip=127.0.0.1" in launch.command
+    assert "--no-browser" in launch.command
+    assert token not in " ".join(launch.command)
+    assert launch.address.endswith(f"/lab?workbench=workbench.ipynb&token={token}")
+    assert launch.environment["WORKBENCH_RUNS"] == str(tmp_path / "runs")
+    assert lab.prepare("r", True, None).environment["WORKBENCH_RUNS"] == str(tmp_path / "r")
+
+
+def test_without_jupyterlab_it_says_what_to_install(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['jupyterlab'] = None; from workbench.lab import launch; "
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", code + "launch()"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "LabError: `workbench lab` needs JupyterLab" in done.stderr
+    assert 'pip install "tf-distribute-workbench[lab]"' in done.stderr
+
+
+@pytest.mark.slow
+def test_it_serves_the_address_it_prints_and_ends_on_terminate(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "workbench", "lab", "--no-browser"]
+    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime")}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[-1]
+        try:
+            assert "JupyterLab" in answer_of(process, address)
+        finally:
+            process.terminate()
+        assert process.wait(timeout=30) is not None
+
+
+def answer_of(process: subprocess.Popen[str], address: str) -> str:
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(address, timeout=30) as page:
+                return str(page.read().decode())
+        except OSError:
+            time.sleep(0.2)
+    raise AssertionError(f"nothing answered at {address}")

@@ -1,0 +1,153 @@
+"""Packaging files agree with each other: versions, dependencies, lock, environment."""
+
+import json
+import os
+import re
+import subprocess
+import tomllib
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+import workbench
+
+ROOT = Path(__file__).parents[1]
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+# What Colab's runtimes hold (August 2026): what we need must not upgrade any of it.
+COLAB = {
+    "anywidget": "0.9.21",
+    "ipywidgets": "7.7.1",
+    "matplotlib": "3.10.0",
+    "numpy": "2.1.3",
+    "pandas": "2.2.3",
+    "plotly": "5.24.1",
+    "psutil": "5.9.5",
+    "tensorflow": "2.20.0",
+}
+# In two halves, so that this file does not name them.
+REGISTRY_HOSTS = [
+    *("pypi" + ".org", "files.python" + "hosted", "registry.npm" + "js", "registry.yarn" + "pkg"),
+    *("deb." + "debian", "conda." + "anaconda"),
+]
+
+
+def lock() -> list[Requirement]:
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    return [Requirement(line) for line in lines if line and not line.startswith("#")]
+
+
+def tracked_files() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout")
+    return [path for name in listed.stdout.split("\0") if (path := ROOT / name).is_file()]
+
+
+def test_base_dependencies_are_what_colab_has() -> None:
+    needed = [Requirement(line) for line in [*PROJECT["dependencies"], *EXTRAS["tensorflow"]]]
+    assert [need for need in needed if COLAB[need.name] not in need.specifier] == []
+
+
+@pytest.mark.parametrize("python", ["3.11.0", "3.12.0", "3.13.0"])
+@pytest.mark.parametrize(
+    ("platform", "machine"), [("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")]
+)
+def test_lock_holds_one_version_of_all_that_is_needed(
+    python: str, platform: str, machine: str
+) -> None:
+    environment = {
+        "python_version": python.rpartition(".")[0],
+        "python_full_version": python,
+        "sys_platform": platform,
+        "platform_machine": machine,
+    }
+    pinned: dict[str, Version] = {}
+    for entry in lock():
+        if entry.marker is None or entry.marker.evaluate(environment):
+            assert entry.name not in pinned
+            pinned[entry.name] = Version(str(entry.specifier).removeprefix("=="))
+    needed = [*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra)]
+    for need in map(Requirement, needed):
+        assert pinned[need.name] in need.specifier
+
+
+def test_environment_installs_the_lock_and_the_project() -> None:
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    *conda, pip = environment["dependencies"]
+    assert conda == ["python>=3.11,<3.14", "pip"]
+    from_lock, project = pip["pip"]
+    assert from_lock == "-r requirements.txt"
+    extras = re.fullmatch(r"-e \.\[(.+)\]", project)
+    assert extras is not None
+    assert set(extras[1].split(",")) == set(EXTRAS) - {"dev"}
+
+
+def test_python_range_is_the_same_everywhere() -> None:
+    assert PROJECT["requires-python"] == ">=3.11"
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert named == ["3.11", "3.12", "3.13"]
+    script = (ROOT / "find-python.sh").read_text()
+    assert "(3, 11) <= sys.version_info[:2] <= (3, 13)" in script
+
+
+def test_versions_agree() -> None:
+    package = json.loads((ROOT / "extension/package.json").read_text())
+    package_lock = json.loads((ROOT / "extension/package-lock.json").read_text())
+    assert package["version"] == package_lock["version"] == workbench.__version__
+    headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert workbench.__version__ in headings
+
+
+def test_names_that_others_rely_on() -> None:
+    assert PROJECT["name"] == "tf-distribute-workbench"
+    (command,) = entry_points(group="console_scripts", name="workbench")
+    assert command.value == "workbench.cli:main"
+    assert callable(command.load())
+
+
+def test_no_file_names_a_registry_host() -> None:
+    naming = [
+        str(path.relative_to(ROOT))
+        for path in tracked_files()
+        if any(host in path.read_text(errors="ignore") for host in REGISTRY_HOSTS)
+    ]
+    assert naming == []
+
+
+def test_npm_lock_serves_every_platform_and_names_no_address() -> None:
+    packages = json.loads((ROOT / "extension/package-lock.json").read_text())["packages"]
+    assert not any("resolved" in entry for entry in packages.values())
+    bindings = {name.rpartition("binding-")[2] for name in packages if "/binding-" in name}
+    assert {"linux-x64-gnu", "linux-arm64-gnu", "darwin-arm64"} <= bindings
+
+
+def test_jupyterlab_dependencies_are_ranges() -> None:
+    """An exact version would mark the extension incompatible with the next patch of JupyterLab."""
+    package = json.loads((ROOT / "extension/package.json").read_text())
+    ranges = [value for name, value in package["dependencies"].items() if "@jupyter" in name]
+    assert ranges
+    assert all(value.startswith("^") for value in ranges)
+
+
+def test_find_python_says_what_it_looked_at() -> None:
+    environment = {**os.environ, "PYTHON": "/no/such/python"}
+    done = subprocess.run(
+        ["sh", "find-python.sh"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "needs Python 3.11, 3.12 or 3.13" in done.stderr
+    assert "/no/such/python: not found" in done.stderr
+    assert "make lab PYTHON=" in done.stderr
