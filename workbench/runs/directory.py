@@ -121,7 +121,9 @@ def write_text(path: Path, text: str) -> None:
 
 def json_text(values: Mapping[str, Any]) -> str:
     """Return JSON for people: indented, with a newline at its end."""
-    return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    # A lone surrogate, as of a file name that is not UTF-8, becomes JSON's own escape of it.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def read_json(path: Path) -> dict[str, Any]:

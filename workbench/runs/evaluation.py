@@ -30,10 +30,24 @@ def evaluate(run_dir: Path) -> dict[str, Any]:
     """
     _require_model(run_dir)
     launch = Launch.of(run_dir, read_json(run_dir / "run.json"), read_json(run_dir / "plan.json"))
-    command = [launch.interpreter, "-u", str(EVALUATE), str(run_dir.absolute())]
+    child = _run_child(launch, run_dir)
     try:
-        child = subprocess.run(
-            command,
+        values = json.loads(child.stdout.strip().rpartition("\n")[2])
+    except ValueError:
+        values = None
+    if child.returncode or not isinstance(values, dict):
+        reason = explain(child.returncode, [], child.stderr, launch.interpreter)
+        raise RunError(
+            f"A test prints one line of JSON; {EVALUATE.name} failed: {reason['cause']} "
+            f"{reason['fix']}\n{child.stderr[-2000:]}"
+        )
+    return values
+
+
+def _run_child(launch: Launch, run_dir: Path) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            [launch.interpreter, "-u", str(EVALUATE), str(run_dir.absolute())],
             cwd=launch.working_dir,
             env=launch.environment(),
             stdin=subprocess.DEVNULL,
@@ -47,17 +61,6 @@ def evaluate(run_dir: Path) -> dict[str, Any]:
             f"A model is tested by the run's interpreter; {launch.interpreter}: {error.strerror}. "
             "Put that interpreter back, or load the model with load_model()."
         ) from error
-    try:
-        values = json.loads(child.stdout.strip().rpartition("\n")[2])
-    except ValueError:
-        values = None
-    if child.returncode or not isinstance(values, dict):
-        reason = explain(child.returncode, [], child.stderr, launch.interpreter)
-        raise RunError(
-            f"A test prints one line of JSON; {EVALUATE.name} failed: {reason['cause']} "
-            f"{reason['fix']}\n{child.stderr[-2000:]}"
-        )
-    return values
 
 
 def load_model(run_dir: Path) -> Any:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import locks
 from .directory import (
@@ -65,32 +65,33 @@ def start_run(
 
     devices = devices or detect(config.interpreter)
     plan = make_plan(config, devices)
-    script = render_script(plan)
-    root = runs_root(runs_dir)
-    run_id = new_id(root)
-    card = {
-        "version": RUN_VERSION,
-        "id": run_id,
-        "name": name or config.name,
-        "created": time.time(),
-        "script_sha256": sha256(script),
-        "interpreter": plan.interpreter,
-        "working_dir": str(Path.cwd()),
-        "state_dir": str(locks.state_dir()),
-    }
     texts = {
         "config.json": json_text(config.to_json()),
         "devices.json": json_text(devices.to_json()),
         "plan.json": json_text(plan.to_json()),
-        "run.json": json_text(card),
-        SCRIPT: script,
+        SCRIPT: render_script(plan),
     }
-    folder = make_folder(root, run_id, texts)
+    root = runs_root(runs_dir)
+    card = _new_card(new_id(root), name or config.name, plan.interpreter, texts[SCRIPT])
+    folder = make_folder(root, card["id"], {**texts, "run.json": json_text(card)})
     try:
         return start_script(folder)
     except RunError:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def _new_card(run_id: str, name: str, interpreter: str, script: str) -> dict[str, Any]:
+    return {
+        "version": RUN_VERSION,
+        "id": run_id,
+        "name": name,
+        "created": time.time(),
+        "script_sha256": sha256(script),
+        "interpreter": interpreter,
+        "working_dir": str(Path.cwd()),
+        "state_dir": str(locks.state_dir()),
+    }
 
 
 def start_script(run_dir: Path, bounds: Bounds | None = None) -> Run:

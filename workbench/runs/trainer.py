@@ -38,22 +38,11 @@ class Trainer:
         self._stop_asked_at: float | None = None
         self._terminated_at: float | None = None
         self._ended_at: float | None = None
-        read_end, write_end = os.pipe()
-        self._stop_pipe = write_end
+        read_end, self._stop_pipe = os.pipe()
         try:
-            with log.open("ab") as output:
-                self.process = subprocess.Popen(
-                    [launch.interpreter, "-u", str(run_dir / SCRIPT), "--run-dir", str(run_dir)],
-                    cwd=launch.working_dir,
-                    env=launch.environment() | {"WORKBENCH_STOP_FD": str(read_end)},
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    pass_fds=(read_end, *kept_fds),
-                    process_group=0,
-                )
+            self.process = _start(run_dir, launch, log, read_end, kept_fds)
         except OSError:
-            os.close(write_end)
+            os.close(self._stop_pipe)
             raise
         finally:
             os.close(read_end)
@@ -109,3 +98,19 @@ class Trainer:
         self._terminated_at = now
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGTERM)
+
+
+def _start(
+    run_dir: Path, launch: Launch, log: Path, stop_fd: int, kept_fds: Sequence[int]
+) -> subprocess.Popen[bytes]:
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            [launch.interpreter, "-u", str(run_dir / SCRIPT), "--run-dir", str(run_dir)],
+            cwd=launch.working_dir,
+            env=launch.environment() | {"WORKBENCH_STOP_FD": str(stop_fd)},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            pass_fds=(stop_fd, *kept_fds),
+            process_group=0,
+        )
