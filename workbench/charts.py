@@ -25,6 +25,7 @@ TEXT_COLOR = "#787878"
 GRID_COLOR = "rgba(128,128,128,0.25)"
 HEIGHT_PX = 560
 MOST_NAMED = 24
+FEW_EPOCHS = 30
 JOINED = "all: weighted mean (speed: sum)"
 JOINED_LOOK: dict[str, Any] = {"mode": "lines", "line": {"color": MEAN_COLOR, "width": 2}}
 
@@ -122,6 +123,8 @@ def update(figure: Any, points: Points, epochs: EpochPoints, *, virtual: bool) -
     with figure.batch_update():
         for trace, line in zip(figure.data, lines(points, epochs, virtual=virtual), strict=True):
             trace.x, trace.y = line.x, line.y
+            if "marker" in line.look:
+                trace.marker.size = line.look["marker"]["size"]
         figure.layout.xaxis3.title.text = _step_title(points)
 
 
@@ -141,13 +144,19 @@ def _replica_look(replica: int) -> dict[str, Any]:
 
 
 def _epoch_lines(epochs: EpochPoints) -> list[Line]:
+    size = 9 if len(epochs.step) <= FEW_EPOCHS else 4
     train = {
         "mode": "markers",
-        "marker": {"symbol": "circle-open", "size": 8, "color": MEAN_COLOR, "line": {"width": 2}},
+        "marker": {
+            "symbol": "circle-open",
+            "size": size,
+            "color": MEAN_COLOR,
+            "line": {"width": 2},
+        },
     }
     test = {
         "mode": "lines+markers",
-        "marker": {"symbol": "diamond", "size": 9, "color": TEST_COLOR},
+        "marker": {"symbol": "diamond", "size": size, "color": TEST_COLOR},
         "line": {"color": TEST_COLOR, "width": 1, "dash": "dot"},
     }
     rows = (

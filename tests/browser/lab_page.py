@@ -1,6 +1,7 @@
 """What a person does in JupyterLab, as short methods over a Playwright page."""
 
 import json
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ class LabPage:
         self.page = page
         self.server = server
         self.shots = shots
+        self.workspace = secrets.token_hex(4)
         self.errors: list[str] = []
         page.on("pageerror", self._note_error)
         page.set_default_timeout(READY_MS)
@@ -30,9 +32,17 @@ class LabPage:
         if str(error) not in NOT_OURS:
             self.errors.append(str(error))
 
-    def open(self, path: str = "lab", **query: str) -> None:
-        """Open JupyterLab with nothing left of earlier tests and wait until it can be used."""
-        self.page.goto(self.server.url(path, reset="", **query))
+    def address(self, **query: str) -> str:
+        """The address of this page's workspace, which remembers its tabs.
+
+        JupyterLab's own `?reset` would do, but it sets the address anew some time after the page
+        is ready.
+        """
+        return self.server.url(f"lab/workspaces/{self.workspace}", **query)
+
+    def open(self, **query: str) -> None:
+        """Open JupyterLab in a workspace of this page's own and wait until it can be used."""
+        self.page.goto(self.address(**query))
         self.wait_until_ready()
 
     def wait_until_ready(self) -> None:

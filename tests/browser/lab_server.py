@@ -26,7 +26,7 @@ class LabServer:
     log: Path
 
     def url(self, path: str = "lab", **query: str) -> str:
-        """The address of a page, logged in by token; `reset` forgets earlier tests' tabs."""
+        """The address of a page, logged in by token."""
         return f"http://127.0.0.1:{self.port}/{path}?" + urlencode({"token": self.token, **query})
 
 

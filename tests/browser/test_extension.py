@@ -55,7 +55,8 @@ def test_palette_and_menu_offer_it(lab: LabPage) -> None:
     expect(lab.page.locator(".lm-Menu-item", has_text="New Training Workbench")).to_be_visible()
     lab.page.keyboard.press("Escape")
     lab.page.keyboard.press("Escape")
-    lab.page.keyboard.press("Control+Shift+C")
+    expect(lab.page.locator(".lm-Menu")).to_have_count(0)
+    lab.command("apputils:activate-command-palette")
     lab.page.locator(".lm-CommandPalette-input:visible").fill("training workbench")
     item = lab.page.locator(".lm-CommandPalette-item", has_text="New Training Workbench")
     expect(item.first).to_be_visible()
@@ -71,7 +72,7 @@ def test_arriving_runs_the_workbench_once(lab: LabPage) -> None:
     lab.page.wait_for_function("!location.search.includes('workbench')")
 
     lab.command("docmanager:save")
-    lab.page.goto(lab.server.url(workbench="arrive.ipynb"))
+    lab.page.goto(lab.address(workbench="arrive.ipynb"))
     lab.wait_until_ready()
     lab.wait_for_kernel()
     expect(live).to_be_visible()

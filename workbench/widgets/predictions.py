@@ -15,8 +15,7 @@ from .png import data_uri, grey_png
 if TYPE_CHECKING:
     from workbench.runs import Run
 
-MOST_IMAGES = 36
-FIRST, WRONG, UNSURE = "first", "wrong", "unsure"
+ALL, WRONG, RIGHT = "all", "wrong", "right"
 
 
 class Predictions:
@@ -34,7 +33,7 @@ class Predictions:
         row.add_class("wb-row")
         self._classes = ipw.HTML(description="Accuracy by class")
         self._which = ipw.ToggleButtons(
-            options=[("First ones", FIRST), ("Wrong answers", WRONG), ("Least sure", UNSURE)],
+            options=[("All kept", ALL), ("Wrong answers", WRONG), ("Right answers", RIGHT)],
             description="Which images", style={"description_width": "0px"},
         )  # fmt: skip
         self._which.add_class("wb-nolabel")
@@ -93,22 +92,22 @@ class Predictions:
         accuracy = markup.percent(evaluation.get("test_accuracy"))
         loss = markup.number(evaluation.get("test_loss"))
         self._state.value = markup.quiet(f"Test accuracy {accuracy}, test loss {loss}.")
-        self._classes.value = _class_table(evaluation.get("classes") or [])
+        self._classes.value = _class_table(evaluation["classes"])
         self._show_images()
 
     def _show_images(self) -> None:
         if self._run is None or self._evaluation is None:
             return
-        path = self._run.dir / "predictions.npz"
-        there = path.exists()
+        with np.load(self._run.dir / "predictions.npz", allow_pickle=False) as kept:
+            arrays = {name: kept[name] for name in kept.files}
+        there = "images" in arrays
         self._which.layout.display = None if there else "none"
-        if not there:
-            self._images.value = markup.quiet("The examples of this data are no images.")
-            return
-        names = [row["name"] for row in self._evaluation.get("classes") or []]
-        with np.load(path, allow_pickle=False) as made:
-            arrays = {name: made[name] for name in ("images", "labels", "answers", "confidence")}
-        self._images.value = _figures(arrays, names, self._which.value)
+        names = [row["name"] for row in self._evaluation["classes"]]
+        self._images.value = (
+            _figures(arrays, names, self._which.value)
+            if there
+            else markup.quiet("The examples of this data are no images.")
+        )
 
 
 def _class_table(classes: list[dict[str, Any]]) -> str:
@@ -129,16 +128,11 @@ def _class_table(classes: list[dict[str, Any]]) -> str:
 
 
 def _figures(arrays: dict[str, Any], names: list[str], which: str) -> str:
-    wrong = arrays["answers"] != arrays["labels"]
-    order = np.arange(len(wrong))
-    if which == WRONG:
-        order = order[wrong]
-    elif which == UNSURE:
-        order = np.argsort(arrays["confidence"], kind="stable")
-    shown = "".join(_figure(arrays, names, at) for at in order[:MOST_IMAGES].tolist())
-    if not shown:
-        return markup.quiet("None among those that were kept.")
-    return f'<div class="wb-images">{shown}</div>'
+    right = arrays["answers"] == arrays["labels"]
+    wanted = {ALL: np.full(len(right), True), RIGHT: right, WRONG: ~right}[which]
+    shown = "".join(_figure(arrays, names, at) for at in np.flatnonzero(wanted).tolist())
+    about = f"{wanted.sum()} test images: among those kept are the model's surest mistakes."
+    return f'{markup.quiet(about)}<div class="wb-images">{shown}</div>'
 
 
 def _figure(arrays: dict[str, Any], names: list[str], at: int) -> str:

@@ -1,0 +1,169 @@
+"""Which devices take part, and how many replicas run on them."""
+
+from typing import Any
+
+import pytest
+
+from tests.machines import FOUR_GPUS, GIB, LAPTOP, ONE_GPU, TWO_GPUS, machine
+from workbench.config import Problem, RunConfig
+from workbench.devices import Devices
+from workbench.plan import Plan, PlanError, make_plan
+
+
+def plan(machine: Devices, **fields: Any) -> Plan:
+    return make_plan(RunConfig(**fields), machine)
+
+
+def problem(machine: Devices, **fields: Any) -> Problem:
+    with pytest.raises(PlanError) as caught:
+        plan(machine, **fields)
+    (only,) = caught.value.problems
+    return only
+
+
+FOUR = ("GPU:0", "GPU:1", "GPU:2", "GPU:3")
+
+
+@pytest.mark.parametrize(
+    ("where", "physical", "logical", "virtual"),
+    [
+        (LAPTOP, ("CPU:0",), ("CPU:0", "CPU:1"), True),
+        (ONE_GPU, ("GPU:0",), ("GPU:0", "GPU:1"), True),
+        (TWO_GPUS, ("GPU:0", "GPU:1"), ("GPU:0", "GPU:1"), False),
+        (FOUR_GPUS, FOUR, FOUR, False),
+    ],
+)  # fmt: skip
+def test_a_newcomer_sees_replicas_at_once(
+    where: Devices, physical: tuple[str, ...], logical: tuple[str, ...], virtual: bool
+) -> None:
+    made = make_plan(RunConfig(), where)
+    assert made.strategy == "mirrored"
+    assert made.physical_devices == physical
+    assert made.replica_devices == logical
+    assert made.num_replicas_in_sync == made.local_replicas == len(logical)
+    assert made.virtual is virtual
+
+
+def test_any_subset_of_the_gpus_counts_anew_from_zero() -> None:
+    made = plan(FOUR_GPUS, devices=("GPU:3", "GPU:1"))
+    assert made.physical_devices == ("GPU:3", "GPU:1")
+    assert made.replica_devices == ("GPU:0", "GPU:1")
+    assert not made.virtual
+
+
+def test_fewer_replicas_than_gpus_take_the_first_ones() -> None:
+    assert plan(FOUR_GPUS, replicas=2).physical_devices == ("GPU:0", "GPU:1")
+
+
+def test_one_gpu_is_split_by_its_memory() -> None:
+    made = plan(TWO_GPUS, devices=("GPU:1",), replicas=3)
+    assert made.virtual
+    assert made.physical_devices == ("GPU:1",)
+    assert made.gpu_memory == int(24 * 1024 * 0.9 / 3)
+    assert made.cross_device_ops == "reduction_to_one_device"
+    assert "ReductionToOneDevice" in made.notes[0]
+
+
+def test_a_gpu_of_unknown_memory_is_split_by_what_is_given() -> None:
+    unknown = machine(None)
+    found = problem(unknown)
+    assert found.field == "gpu_memory"
+    assert "not known" in found.rule
+    assert plan(unknown, gpu_memory=2048).gpu_memory == 2048
+
+
+@pytest.mark.parametrize("memory", ["growth", "all", 1024])
+def test_real_gpus_take_memory_as_asked(memory: str | int) -> None:
+    assert plan(TWO_GPUS, gpu_memory=memory).gpu_memory == memory
+    assert plan(machine(None, None), gpu_memory=memory).gpu_memory == memory
+
+
+@pytest.mark.parametrize(
+    ("fields", "most"),
+    [({}, "16,384"), ({"devices": ("GPU:1",)}, "12,288"), ({"strategy": "default"}, "16,384")],
+)
+def test_a_limit_fits_the_smallest_gpu_that_takes_part(fields: dict[str, Any], most: str) -> None:
+    found = problem(TWO_GPUS, gpu_memory=20_000, **fields)
+    assert found.field == "gpu_memory"
+    assert found.rule.startswith(f"at most {most} MiB a replica")
+
+
+def test_more_replicas_than_devices_are_virtual_only_on_one_device() -> None:
+    found = problem(TWO_GPUS, replicas=3)
+    assert found.field == "replicas"
+    assert found.rule == "at most one replica a device, here 2"
+    assert (
+        found.fix
+        == "Set replicas to 2, or choose one device alone to split it into 3 virtual ones."
+    )
+    assert plan(LAPTOP, replicas=8).virtual
+
+
+def test_a_single_replica_is_not_virtual() -> None:
+    made = plan(LAPTOP, replicas=1)
+    assert (made.num_replicas_in_sync, made.virtual, made.cross_device_ops) == (1, False, "default")
+
+
+@pytest.mark.parametrize("strategy", ["default", "one_device"])
+def test_the_single_device_strategies_take_the_first_device(strategy: str) -> None:
+    assert plan(LAPTOP, strategy=strategy).physical_devices == ("CPU:0",)
+    assert plan(TWO_GPUS, strategy=strategy).physical_devices == ("GPU:0",)
+    chosen = plan(TWO_GPUS, strategy=strategy, devices=("GPU:1",))
+    assert (chosen.physical_devices, chosen.replica_devices) == (("GPU:1",), ("GPU:0",))
+    assert plan(TWO_GPUS, strategy=strategy, devices=("CPU:0",)).physical_devices == ("CPU:0",)
+
+
+@pytest.mark.parametrize("strategy", ["default", "one_device"])
+def test_the_single_device_strategies_have_one_replica(strategy: str) -> None:
+    assert problem(LAPTOP, strategy=strategy, replicas=2).field == "replicas"
+    found = problem(TWO_GPUS, strategy=strategy, devices=("GPU:0", "GPU:1"))
+    assert (found.field, found.rule) == ("devices", f"one device with the strategy {strategy}")
+
+
+@pytest.mark.parametrize(
+    ("devices", "rule", "fix"),
+    [
+        (("GPU:2",), "devices of this machine (GPU:0, GPU:1, CPU:0)", "Choose GPU:0, GPU:1."),
+        (("gpu:0",), "devices of this machine (GPU:0, GPU:1, CPU:0)", "Choose GPU:0, GPU:1."),
+        (("GPU:0", "GPU:0"), "each device at most once", "Name each once: GPU:0."),
+        (("GPU:0", "CPU:0"), "devices of one kind", "Choose the GPUs alone: GPU:0, GPU:1."),
+        (("CPU:0", "CPU:1"), "devices of this machine (GPU:0, GPU:1, CPU:0)",
+         "The CPU is one device, CPU:0; set replicas to split it."),
+    ],
+)  # fmt: skip
+def test_devices_are_those_of_the_machine(devices: tuple[str, ...], rule: str, fix: str) -> None:
+    found = problem(TWO_GPUS, devices=devices)
+    assert (found.field, found.rule, found.fix) == ("devices", rule, fix)
+
+
+def test_an_empty_choice_of_devices_is_no_choice() -> None:
+    assert plan(TWO_GPUS, devices=()).physical_devices == ("GPU:0", "GPU:1")
+
+
+@pytest.mark.parametrize(
+    ("where", "fields", "what"),
+    [
+        (LAPTOP, {}, "CPU devices"),
+        (TWO_GPUS, {"devices": ("CPU:0",)}, "CPU devices"),
+        (ONE_GPU, {}, "virtual devices of one GPU"),
+    ],
+)
+def test_nccl_needs_real_gpus(where: Devices, fields: dict[str, Any], what: str) -> None:
+    found = problem(where, cross_device_ops="nccl", **fields)
+    assert found.field == "cross_device_ops"
+    assert found.got == "nccl"
+    assert what in found.rule
+    assert "reduction_to_one_device" in found.fix
+
+
+def test_cross_device_ops_are_taken_as_asked_and_the_default_works_everywhere() -> None:
+    assert plan(TWO_GPUS).cross_device_ops == "default"
+    assert plan(TWO_GPUS, cross_device_ops="nccl").cross_device_ops == "nccl"
+    assert plan(LAPTOP, cross_device_ops="hierarchical_copy").notes == ()
+    assert plan(LAPTOP).cross_device_ops == "reduction_to_one_device"
+    assert plan(LAPTOP, strategy="default", cross_device_ops="nccl").num_replicas_in_sync == 1
+
+
+def test_the_smallest_known_memory_counts_where_others_are_unknown() -> None:
+    found = problem(machine(None, 4 * GIB), gpu_memory=5000)
+    assert found.rule.startswith("at most 4,096 MiB")

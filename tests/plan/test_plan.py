@@ -1,0 +1,101 @@
+"""The plan: every number resolved, the same for the same config and machine."""
+
+import json
+import math
+import sys
+from typing import Any
+
+import pytest
+
+from tests.machines import FOUR_GPUS, LAPTOP, TWO_GPUS
+from workbench import catalog
+from workbench.config import RunConfig
+from workbench.plan import Plan, make_plan
+
+
+def plan(**fields: Any) -> Plan:
+    return make_plan(RunConfig(**fields), LAPTOP)
+
+
+@pytest.mark.parametrize("preset", catalog.PRESETS)
+def test_every_preset_can_be_planned_on_any_machine(preset: str) -> None:
+    config = catalog.PRESETS[preset].config
+    for machine in (LAPTOP, TWO_GPUS, FOUR_GPUS):
+        made = make_plan(config, machine)
+        assert made.model == config.model
+        assert made.total_steps == made.steps_per_epoch * config.epochs > 0
+
+
+def test_the_same_config_and_machine_give_the_same_plan() -> None:
+    assert plan() == plan()
+
+
+def test_a_plan_in_json_holds_plain_values_and_the_config() -> None:
+    made = make_plan(RunConfig(name="a run", data="fashion_mnist"), TWO_GPUS)
+    values = json.loads(json.dumps(made.to_json()))
+    assert RunConfig.from_json(values["config"]) == made.config
+    assert values["physical_devices"] == ["GPU:0", "GPU:1"]
+    assert values["local_replicas"] == values["num_replicas_in_sync"] == 2
+    assert values["strategy_label"] == "Mirrored"
+
+
+@pytest.mark.parametrize(
+    ("scaling", "factor"), [("none", 1.0), ("linear", 4.0), ("square_root", 2.0)]
+)
+def test_the_learning_rate_grows_with_the_replicas_as_asked(scaling: str, factor: float) -> None:
+    config = RunConfig(learning_rate=0.01, learning_rate_scaling=scaling)
+    assert math.isclose(make_plan(config, FOUR_GPUS).learning_rate, 0.01 * factor)
+
+
+@pytest.mark.parametrize(("data", "model"), [("synthetic", "mlp"), ("fashion_mnist", "cnn")])
+def test_data_brings_its_usual_model(data: str, model: str) -> None:
+    assert plan(data=data).model == model
+
+
+@pytest.mark.parametrize(
+    ("fields", "most"),
+    [
+        ({"loop": "custom"}, 10_000),
+        ({"loop": "fit"}, 50),
+        ({"loop": "fit", "steps_per_call": 7}, 7),
+        ({"steps_per_call": 1}, 1),
+        ({"eager": True}, 1),
+        ({"eager": True, "steps_per_call": 5}, 1),
+    ],
+)
+def test_steps_a_call_are_bounded_as_asked(fields: dict[str, Any], most: int) -> None:
+    assert plan(**fields).max_steps_per_call == most
+
+
+@pytest.mark.parametrize(
+    ("fields", "steps"),
+    [
+        ({}, 1),
+        ({"pipeline": "indexed"}, 50),
+        ({"pipeline": "indexed", "steps_per_epoch": 20}, 20),
+        ({"pipeline": "indexed", "eager": True}, 1),
+        ({"pipeline": "indexed", "steps_per_call": 4}, 1),
+        ({"pipeline": "indexed", "data": "fashion_mnist", "per_replica_batch_size": 4096}, 1),
+        ({"pipeline": "indexed", "data": "fashion_mnist"}, 41),
+    ],
+)
+def test_stacks_are_as_long_as_memory_and_epoch_allow(fields: dict[str, Any], steps: int) -> None:
+    made = plan(**fields)
+    assert made.steps_per_stack == steps
+    floats = 784 if made.data == "fashion_mnist" else 10
+    if steps > 1:
+        assert steps * made.global_batch_size * floats * 4 <= 16 * 2**20
+
+
+def test_the_interpreter_is_the_one_that_plans_unless_another_is_named() -> None:
+    assert plan().interpreter == sys.executable
+    assert plan(interpreter="/opt/python").interpreter == "/opt/python"
+
+
+def test_a_batch_is_described_as_tensorflow_sees_it() -> None:
+    assert plan().element_spec == (
+        "a replica's batch: features (64, 10) float32, labels (64, 1) float32"
+    )
+    assert plan(data="fashion_mnist", per_replica_batch_size=16).element_spec == (
+        "a replica's batch: images (16, 28, 28, 1) float32, labels (16,) uint8"
+    )

@@ -1,0 +1,83 @@
+"""The tables: nothing is offered that is not there, and nothing is there without words."""
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import workbench
+from workbench import catalog
+from workbench.config import RunConfig
+
+ENGINE = Path(workbench.__file__).parent / "engine"
+TABLES: dict[str, Mapping[str, catalog.Choice]] = {
+    "strategies": catalog.STRATEGIES,
+    "loops": catalog.LOOPS,
+    "data": catalog.DATA,
+    "models": catalog.MODELS,
+    "cross-device ops": catalog.CROSS_DEVICE_OPS,
+    "optimizers": catalog.OPTIMIZERS,
+    "pipelines": catalog.PIPELINES,
+    "last batch": catalog.LAST_BATCH,
+    "learning rate": catalog.LEARNING_RATE_SCALINGS,
+    "presets": catalog.PRESETS,
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_row_has_a_label_and_a_sentence_of_help(table: str) -> None:
+    for row in TABLES[table].values():
+        assert row.label
+        assert row.help.endswith(".")
+        assert row.available is not bool(row.reason)
+
+
+def test_every_field_of_a_config_has_help() -> None:
+    fields = [field.name for field in dataclasses.fields(RunConfig)]
+    assert list(catalog.FIELD_HELP) == fields
+
+
+def test_the_strategies_are_those_of_tensorflow_and_three_can_be_chosen() -> None:
+    assert set(catalog.STRATEGIES) == {
+        "default", "one_device", "mirrored", "central_storage", "multi_worker_mirrored",
+        "parameter_server", "tpu",
+    }  # fmt: skip
+    available = {name for name, row in catalog.STRATEGIES.items() if row.available}
+    assert available == {"default", "one_device", "mirrored"}
+
+
+def test_what_can_be_chosen_has_its_files_in_the_engine() -> None:
+    files = [
+        f"strategies/{row.source}_{kind}"
+        for row in catalog.STRATEGIES.values()
+        for kind in ("cpu", "gpu")
+        if row.available
+    ]
+    files += [f"steps/{row.source}" for row in catalog.LOOPS.values()]
+    files += [f"mains/{row.source}" for row in catalog.LOOPS.values()]
+    files += [f"data/{row.source}" for row in catalog.DATA.values()]
+    files += [f"models/{row.source}" for row in catalog.MODELS.values()]
+    files += [f"optimizers/{name}" for name in catalog.OPTIMIZERS]
+    files += [f"pipelines/{name}" for name in catalog.PIPELINES]
+    files += [f"orders/{name}" for name in catalog.LAST_BATCH]
+    assert [name for name in files if not (ENGINE / f"{name}.py").is_file()] == []
+
+
+def test_the_presets_are_the_three_lessons() -> None:
+    configs = {name: row.config for name, row in catalog.PRESETS.items()}
+    lessons = {
+        name: (config.data, config.model, config.per_replica_batch_size, config.epochs)
+        for name, config in configs.items()
+    }
+    assert lessons == {
+        "mlp_synthetic": ("synthetic", "mlp", 64, 5),
+        "dense_fashion_mnist": ("fashion_mnist", "dense", 64, 5),
+        "cnn_fashion_mnist": ("fashion_mnist", "cnn", 16, 10),
+    }
+    assert {config.strategy for config in configs.values()} == {"mirrored"}
+
+
+def test_the_model_that_data_is_trained_with_takes_that_data() -> None:
+    for name, row in catalog.DATA.items():
+        assert name in catalog.MODELS[row.model].data

@@ -1,0 +1,85 @@
+"""Figures: which lines there are, in place updates, and a picture."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from workbench import charts
+from workbench.charts import EpochPoints, Points
+
+
+def points(count: int, replicas: int = 2, steps_a_point: int = 1) -> Points:
+    each = np.arange(count * replicas, dtype=float).reshape(count, replicas)
+    mean = each.mean(axis=1)
+    step = np.arange(1.0, count + 1)
+    return Points(step, each, each / 100, each * 10, mean, mean / 100, mean * 20, steps_a_point)
+
+
+ONE_EPOCH = EpochPoints(*(np.array([value]) for value in (5.0, 0.5, 0.8, 0.6, 0.7)))
+
+
+def test_a_line_a_replica_their_mean_and_each_epoch_in_every_chart() -> None:
+    names = [(line.chart, line.name) for line in charts.lines(points(5), ONE_EPOCH, virtual=False)]
+    for chart in range(3):
+        assert (chart, "replica 0") in names
+        assert (chart, "replica 1") in names
+        assert (chart, charts.JOINED) in names
+    for chart in (0, 1):
+        assert (chart, "test, after the epoch") in names
+        assert (chart, "train, whole epoch") in names
+
+
+def test_one_replica_has_no_mean_line() -> None:
+    lines = charts.lines(points(5, replicas=1), ONE_EPOCH, virtual=False)
+    assert charts.JOINED not in [line.name for line in lines]
+
+
+def test_virtual_replicas_are_called_so() -> None:
+    figure = charts.run_figure(points(3), ONE_EPOCH, virtual=True)
+    assert {trace.name for trace in figure.data} >= {"virtual replica 0", "virtual replica 1"}
+    assert any("virtual" in note.text for note in figure.layout.annotations)
+
+
+def test_replicas_differ_in_colour_and_dash() -> None:
+    looks = [charts.lines(points(2, 8), ONE_EPOCH, virtual=False)[k].look for k in range(8)]
+    assert len({(look["line"]["color"], look["line"]["dash"]) for look in looks}) == 8
+
+
+def test_each_replica_is_once_in_the_legend() -> None:
+    figure = charts.run_figure(points(3), ONE_EPOCH, virtual=False)
+    named = [trace.name for trace in figure.data if trace.showlegend]
+    assert len(named) == len(set(named))
+    assert {trace.name for trace in figure.data} == set(named)
+
+
+@pytest.mark.parametrize("widget", [False, True])
+def test_update_in_place_gives_the_figure_of_the_new_points(widget: bool) -> None:
+    figure = charts.run_figure(points(2), EpochPoints(), virtual=False, widget=widget)
+    later = points(4, steps_a_point=8)
+    charts.update(figure, later, ONE_EPOCH, virtual=False)
+    made = charts.run_figure(later, ONE_EPOCH, virtual=False)
+    for updated, new in zip(figure.data, made.data, strict=True):
+        np.testing.assert_array_equal(updated.x, new.x)
+        np.testing.assert_array_equal(updated.y, new.y)
+    assert "8 steps" in figure.layout.xaxis3.title.text
+
+
+def test_backgrounds_are_transparent() -> None:
+    layout = charts.run_figure(points(2), ONE_EPOCH, virtual=False).layout
+    assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
+
+
+def test_no_points_yet_is_a_figure() -> None:
+    figure = charts.run_figure(Points.none(2), EpochPoints(), virtual=False)
+    assert all(len(trace.x) == 0 for trace in figure.data)
+
+
+def test_picture_is_a_png_with_a_transparent_background() -> None:
+    pixels = imread(io.BytesIO(charts.picture(points(20), ONE_EPOCH, virtual=True)))
+    assert pixels.shape[2] == 4
+    assert pixels[0, 0, 3] == 0
+    assert (pixels[:, :, 3] > 0).any()

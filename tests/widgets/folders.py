@@ -1,0 +1,79 @@
+"""Run folders written by hand, for views that only read them."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.machines import LAPTOP
+from workbench import RunConfig, make_plan, open_run, render_script
+from workbench.runs import Run
+from workbench.runs.directory import json_text, new_id, sha256
+
+CONFIG = RunConfig(per_replica_batch_size=64, epochs=2)
+BATCH = 64
+
+
+def write_run(
+    root: Path, state: str = "finished", steps: int = 156, name: str = "", **more: Any
+) -> Run:
+    """Write the folder of a run of two virtual replicas that did so many of its 156 steps."""
+    plan = make_plan(CONFIG, LAPTOP)
+    script = render_script(plan)
+    run_id = new_id(root)
+    folder = root / run_id
+    task = folder / "worker-0"
+    task.mkdir(parents=True)
+    card = {
+        "version": 1,
+        "id": run_id,
+        "name": name,
+        "created": time.time(),
+        "script_sha256": sha256(script),
+        "interpreter": plan.interpreter,
+    }
+    (folder / "config.json").write_text(json_text(CONFIG.to_json()))
+    (folder / "plan.json").write_text(json_text(plan.to_json()))
+    (folder / "run.json").write_text(json_text(card))
+    (folder / "train.py").write_text(script)
+    _append(folder / "events.jsonl", {"event": "state", "state": state, **more})
+    _append(task / "events.jsonl", {"event": "start", "step": 0, "epoch": 0})
+    (task / "log.txt").write_text("first line\n<b>last line</b>\n")
+    write_steps(task, 0, 0, records(steps))
+    for epoch in range(1, steps // 78 + 1):
+        write_epoch(folder, epoch, epoch * 78)
+    return open_run(folder)
+
+
+def records(steps: int, loss: float = 1.0) -> np.ndarray:
+    """Records [steps, 2, 3]: replica 1 loses twice what replica 0 loses; half is correct."""
+    rows = np.zeros((steps, 2, 3), np.float32)
+    rows[:, :, 2] = BATCH
+    rows[:, :, 1] = BATCH / 2
+    rows[:, 0, 0], rows[:, 1, 0] = BATCH * loss, 2 * BATCH * loss
+    return rows
+
+
+def write_steps(task: Path, segment: int, first_step: int, rows: np.ndarray) -> None:
+    """Append a segment of records, recorded in one call of a second."""
+    stem = task / f"{segment:04d}-{first_step:012d}"
+    with stem.with_suffix(".calls").open("ab") as file:
+        file.write(np.array([first_step, len(rows), 1000.0, 1.0]).astype("<f8").tobytes())
+    with stem.with_suffix(".steps").open("ab") as file:
+        file.write(rows.astype("<f4").tobytes())
+
+
+def write_epoch(folder: Path, epoch: int, step: int, test_accuracy: float = 0.75) -> None:
+    """Append the event that closes an epoch."""
+    numbers = {"loss": 1.5, "accuracy": 0.5, "test_loss": 1.25, "test_accuracy": test_accuracy}
+    event = {"event": "epoch", "epoch": epoch, "step": step, **numbers}
+    _append(folder / "worker-0" / "events.jsonl", event)
+
+
+def _append(path: Path, event: dict[str, Any]) -> None:
+    with path.open("a") as file:
+        file.write(json.dumps({"time": time.time(), **event}) + "\n")

@@ -1,0 +1,154 @@
+"""The form: opens ready to train, links the batch sizes, shows all problems at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.machines import FOUR_GPUS, LAPTOP
+from workbench import RunConfig, catalog
+from workbench.widgets.form import Form, FormState, problems_text
+
+
+@pytest.fixture
+def form() -> Form:
+    return Form(catalog.PRESETS["mlp_synthetic"].config, LAPTOP)
+
+
+def control(form: Form, name: str) -> Any:
+    fields = {field.name: field for field in (*form.parts.all, *form.parts.batch.fields)}
+    return fields[name].control
+
+
+def problem_beside(form: Form, name: str) -> str:
+    fields = {field.name: field for field in (*form.parts.all, *form.parts.batch.fields)}
+    return str(fields[name].box.children[-1].value)
+
+
+def test_opens_on_two_virtual_replicas_without_gpus(form: Form) -> None:
+    assert form.state.problems == ()
+    assert form.state.plan is not None
+    assert form.state.plan.num_replicas_in_sync == 2
+    assert form.state.plan.virtual
+
+
+def test_opens_on_all_gpus_where_there_are_several() -> None:
+    plan = Form(RunConfig(), FOUR_GPUS).state.plan
+    assert plan is not None
+    assert plan.physical_devices == ("GPU:0", "GPU:1", "GPU:2", "GPU:3")
+    assert not plan.virtual
+
+
+def test_shows_every_field_of_a_config_with_help(form: Form) -> None:
+    shown = {field.name for field in form.parts.all} | set(form.parts.batch.NAMES)
+    assert shown == set(RunConfig.__dataclass_fields__)
+    for field in (*form.parts.all, *form.parts.batch.fields):
+        assert '<div class="wb-help"></div>' not in field._help.value, field.name
+
+
+def test_reads_back_what_it_shows() -> None:
+    config = RunConfig(
+        name="a 'name'",
+        loop="fit",
+        data="fashion_mnist",
+        model="dense",
+        devices=("CPU:0",),
+        replicas=4,
+        cross_device_ops="hierarchical_copy",
+        gpu_memory=512,
+        global_batch_size=256,
+        last_batch="repeat",
+        pipeline="indexed",
+        epochs=3,
+        steps_per_epoch=7,
+        optimizer="momentum",
+        learning_rate=0.05,
+        learning_rate_scaling="linear",
+        steps_per_call=5,
+        eager=False,
+        seed=7,
+        synthetic_noise=0.25,
+        start_now=True,
+    )
+    assert Form(config, LAPTOP).state.config == config
+
+
+def test_the_batch_size_typed_last_leads(form: Form) -> None:
+    each, joined = control(form, "per_replica_batch_size"), control(form, "global_batch_size")
+    each.value = "32"
+    assert joined.value == "64"
+    joined.value = "100"
+    assert each.value == "50"
+    assert form.state.config.per_replica_batch_size is None
+    control(form, "replicas").value = "4"
+    assert (each.value, joined.value) == ("25", "100")
+    each.value = "10"
+    assert joined.value == "40"
+
+
+def test_an_indivisible_global_batch_names_the_nearest_beside_its_field(form: Form) -> None:
+    control(form, "global_batch_size").value = "65"
+    assert form.state.plan is None
+    assert "64 or 66" in problem_beside(form, "global_batch_size")
+    control(form, "global_batch_size").value = "66"
+    assert problem_beside(form, "global_batch_size") == ""
+
+
+def test_all_problems_show_at_once_beside_their_fields(form: Form) -> None:
+    control(form, "epochs").value = "many"
+    control(form, "learning_rate").value = "0"
+    control(form, "global_batch_size").value = "65"
+    wrong = {problem.field for problem in form.state.problems}
+    assert wrong == {"epochs", "learning_rate", "global_batch_size"}
+    for name in wrong:
+        assert "Problem" in problem_beside(form, name)
+    reason = problems_text(form.state, form.parts)
+    assert "3 problems" in reason
+    assert "Epochs" in reason
+    assert "Global batch" in reason
+
+
+def test_a_problem_in_a_folded_group_shows_in_its_title(form: Form) -> None:
+    control(form, "learning_rate").value = "-1"
+    assert form._groups.box.get_title(0) == "Optimizer and learning rate (1 to mend)"
+    control(form, "learning_rate").value = "0.01"
+    assert form._groups.box.get_title(0) == "Optimizer and learning rate"
+
+
+def test_a_preset_fills_the_form_and_is_left_by_an_edit(form: Form) -> None:
+    control(form, "name").value = "kept"
+    form._preset.value = "cnn_fashion_mnist"
+    assert form.state.config.model == "cnn"
+    assert form.state.config.per_replica_batch_size == 16
+    assert form.state.config.name == "kept"
+    control(form, "epochs").value = "2"
+    assert form._preset.value == ""
+    control(form, "epochs").value = "10"
+    assert form._preset.value == "cnn_fashion_mnist"
+
+
+def test_fields_without_meaning_are_out_of_sight(form: Form) -> None:
+    fields = {field.name: field.box.layout for field in form.parts.all}
+    assert fields["data_dir"].display == "none"
+    assert fields["synthetic_noise"].display is None
+    control(form, "data").value = "fashion_mnist"
+    assert fields["data_dir"].display is None
+    assert fields["synthetic_noise"].display == "none"
+    control(form, "strategy").value = "default"
+    assert fields["replicas"].display == "none"
+
+
+def test_each_change_tells_one_state(form: Form) -> None:
+    told: list[FormState] = []
+    form.on_change(told.append)
+    control(form, "epochs").value = "7"
+    assert [state.config.epochs for state in told] == [7]
+
+
+def test_a_newer_look_at_the_machine_plans_again(form: Form) -> None:
+    told: list[FormState] = []
+    form.on_change(told.append)
+    form.use_devices(FOUR_GPUS)
+    assert told[-1].plan is not None
+    assert told[-1].plan.num_replicas_in_sync == 4
