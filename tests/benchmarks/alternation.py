@@ -1,0 +1,74 @@
+"""Runs the sides of a comparison in turn, in short segments, and notes how busy others were."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import psutil
+
+QUIET_SHARE = 0.1
+"""A round counts as quiet while other processes take less than this part of the machine."""
+
+Segment = Callable[[], float]
+"""Runs a side for a moment and returns its rate, more being better."""
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The rates of every side in the rounds that count."""
+
+    rates: Mapping[str, np.ndarray]
+    """A rate for each side and round, [rounds]."""
+    quiet: int
+    """How many of the rounds run were quiet."""
+    run: int
+    """How many rounds were run. Where too few were quiet, the quietest ones count."""
+
+
+def alternate(sides: Mapping[str, Segment], rounds: int, warm_up_rounds: int = 5) -> Rounds:
+    """Run all sides in each round, in an order that turns about, until enough rounds were quiet.
+
+    Noise of the machine hits both sides of a round alike, so that the ratio within a round is what
+    to judge. Up to twice the rounds are run; which ones count is decided by the load of other
+    processes alone.
+    """
+    for _ in range(warm_up_rounds):
+        for segment in sides.values():
+            segment()
+    rates, shares = [], []
+    while len(rates) < 2 * rounds and sum(share < QUIET_SHARE for share in shares) < rounds:
+        order = list(sides) if len(rates) % 2 else list(sides)[::-1]
+        watch = _Watch()
+        row = {name: sides[name]() for name in order}
+        shares.append(watch.share_of_others())
+        rates.append([row[name] for name in sides])
+    quietest = np.sort(np.argsort(shares, kind="stable")[:rounds])
+    counted = np.array(rates)[quietest]
+    quiet = sum(share < QUIET_SHARE for share in shares)
+    return Rounds(dict(zip(sides, counted.T, strict=True)), quiet, len(rates))
+
+
+class _Watch:
+    """Tells which part of the machine's processor time other processes have taken."""
+
+    def __init__(self) -> None:
+        self.began, self.own, self.busy = time.perf_counter(), _own_seconds(), _busy_seconds()
+
+    def share_of_others(self) -> float:
+        others = _busy_seconds() - self.busy - (_own_seconds() - self.own)
+        available = (time.perf_counter() - self.began) * (psutil.cpu_count() or 1)
+        return max(0.0, others / available)
+
+
+def _own_seconds() -> float:
+    return sum(psutil.Process().cpu_times()[:4])
+
+
+def _busy_seconds() -> float:
+    times = psutil.cpu_times()
+    idle = times.idle + getattr(times, "iowait", 0.0)
+    # Linux counts a guest's time in user too.
+    return float(sum(times) - idle - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0))

@@ -1,0 +1,84 @@
+"""The workbench's side: rendered scripts, taken as modules and driven as their `main` does."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from workbench import RunConfig, make_plan, render_script
+from workbench.devices import detect
+
+
+def two_cpu_replicas(**fields: Any) -> RunConfig:
+    """Return a config of Mirrored on two virtual replicas of the CPU."""
+    return RunConfig(strategy="mirrored", devices=("CPU:0",), replicas=2, **fields)
+
+
+def mlp(**fields: Any) -> RunConfig:
+    """The tutorial's job (a) at 32 a replica."""
+    return two_cpu_replicas(data="synthetic", model="mlp", per_replica_batch_size=32, **fields)
+
+
+def cnn(**fields: Any) -> RunConfig:
+    """The tutorial's job (b), 16 a replica."""
+    return two_cpu_replicas(data="fashion_mnist", model="cnn", per_replica_batch_size=16, **fields)
+
+
+def load_script(config: RunConfig, folder: Path) -> ModuleType:
+    """Return the script of a config as a module; nothing of it has run."""
+    folder.mkdir(parents=True)
+    path = folder / "train.py"
+    path.write_text(render_script(make_plan(config, detect(import_tensorflow=False))))
+    spec = importlib.util.spec_from_file_location(f"script_{folder.name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # AutoGraph looks for the source through it
+    spec.loader.exec_module(module)
+    return module
+
+
+class Engine:
+    """What a script's `main` makes: strategy, model, recorder, data and loops, ready to train."""
+
+    def __init__(self, config: RunConfig, folder: Path, strategy: Any = None) -> None:
+        self.script = load_script(config, folder)
+        self.strategy = strategy or self.script.make_strategy()
+        with self.strategy.scope():
+            self.model = make_model(self.script)
+        self.recorder = recorder(self.script, self.model, folder)
+        self.train_data, _ = self.script.make_data(self.strategy, 0)
+        self.steps = self.script.make_steps(self.model)
+        self.train_steps, _ = self.script.make_loops(self.strategy, *self.steps)
+
+
+def make_model(script: ModuleType, **options: Any) -> Any:
+    """Make and compile a script's model, its optimizer built, inside the scope of a strategy."""
+    model = script.make_model()
+    model.compile(optimizer=script.make_optimizer(), loss=model.loss, **options)
+    model.optimizer.build(model.trainable_variables)
+    return model
+
+
+def recorder(script: ModuleType, model: Any, folder: Path) -> Any:
+    """Return a recorder that writes real files into `folder`."""
+    before = sys.argv
+    sys.argv = ["train.py", "--run-dir", str(folder)]
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            return script.Recorder(model)
+    finally:
+        sys.argv = before
+
+
+def train_custom(engine: Engine, iterator: Any, epochs: int) -> float:
+    """Train and record whole epochs as `main` does, without test pass and checkpoint: seconds."""
+    began = time.perf_counter()
+    for _ in range(epochs):
+        engine.recorder.train(engine.train_steps, iterator, engine.script.STEPS_PER_EPOCH)
+    return time.perf_counter() - began
