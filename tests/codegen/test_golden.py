@@ -1,0 +1,69 @@
+"""The scripts that are kept and reviewed as prose are the scripts that are made."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.codegen.golden import CONFIGS, FOLDER, path_of, render
+from tests.machines import LAPTOP
+from workbench.codegen import render_script
+from workbench.plan import make_plan
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_the_kept_script_is_the_one_that_is_made(name: str) -> None:
+    assert path_of(name).read_bytes().decode() == render(name), (
+        "Read the difference; where it is meant: python -m tests.codegen.golden"
+    )
+
+
+def test_no_script_is_kept_that_is_not_made() -> None:
+    assert {path.name for path in FOLDER.iterdir()} == {path_of(name).name for name in CONFIGS}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_the_machine_that_makes_it_leaves_no_trace(name: str) -> None:
+    other = dataclasses.replace(
+        LAPTOP,
+        cpu_model="another",
+        cpu_cores=2,
+        memory_bytes=4 * 2**30,
+        interpreter="/usr/bin/python3",
+        python_version="3.13.1",
+        tensorflow_version="2.20.0",
+        keras_version=None,
+    )
+    assert render_script(make_plan(CONFIGS[name], other)) == render(name)
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_a_process_with_other_hashes_makes_the_same_bytes(seed: str) -> None:
+    code = (
+        "import sys; from tests.codegen.golden import CONFIGS, render; "
+        "sys.stdout.buffer.write(''.join(map(render, CONFIGS)).encode())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.decode() == "".join(map(render, CONFIGS))
+
+
+def test_formatters_and_linters_find_nothing_to_change() -> None:
+    ruff = [sys.executable, "-m", "ruff"]
+    for command in (
+        ["format", "--check", "--line-length", "100"],
+        ["check", "--line-length", "100", "--select", "E,F,I"],
+    ):
+        done = subprocess.run(
+            [*ruff, *command, "--isolated", "--no-cache", str(FOLDER)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr

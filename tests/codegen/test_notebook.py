@@ -1,0 +1,54 @@
+"""The notebook: the script's own functions, in cells."""
+
+import ast
+import json
+from typing import Any
+
+import nbformat
+import pytest
+
+from tests.codegen.golden import CONFIGS, render
+from tests.machines import LAPTOP
+from workbench.codegen import render_notebook
+from workbench.plan import make_plan
+
+
+def notebook(name: str) -> Any:
+    return nbformat.reads(render_notebook(make_plan(CONFIGS[name], LAPTOP)), as_version=4)
+
+
+def cells(name: str) -> list[str]:
+    return [cell.source for cell in notebook(name).cells if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_it_is_a_valid_notebook(name: str) -> None:
+    nbformat.validate(notebook(name))
+    text = render_notebook(make_plan(CONFIGS[name], LAPTOP))
+    assert text == json.dumps(json.loads(text), indent=1) + "\n"
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_its_cells_in_a_row_are_the_script(name: str) -> None:
+    title, *statements, entry = ast.parse(render(name)).body
+    joined = ast.parse("\n\n".join(cells(name))).body
+    assert [ast.dump(node) for node in joined[:-1]] == [ast.dump(node) for node in statements]
+    assert ast.unparse(joined[-1]) == ast.unparse(entry).split("\n")[-1].strip() == "main()"
+    heading = notebook(name).cells[0]
+    assert heading.cell_type == "markdown"
+    assert ast.literal_eval(title.value).rstrip(".") in heading.source
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_each_cell_is_whole_and_one_slot(name: str) -> None:
+    for text in cells(name):
+        ast.parse(text)
+    makers = [text for text in cells(name) if "def make_strategy" in text]
+    assert len(makers) == 1
+    assert "def make_model" not in makers[0]
+
+
+def test_it_keeps_no_outputs_and_its_cells_have_ids_of_their_own() -> None:
+    made = notebook("default_custom_synthetic")
+    assert len({cell.id for cell in made.cells}) == len(made.cells)
+    assert all(cell.outputs == [] for cell in made.cells if cell.cell_type == "code")

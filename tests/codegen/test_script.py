@@ -1,0 +1,122 @@
+"""Scripts: what differs between strategies, what never does, and what they need."""
+
+import ast
+import builtins
+import itertools
+import sys
+from typing import Any
+
+import pytest
+
+from tests.codegen.golden import CONFIGS, render
+from tests.machines import LAPTOP, TWO_GPUS
+from workbench import catalog
+from workbench.codegen import render_script
+from workbench.codegen.script import MARKER
+from workbench.config import RunConfig
+from workbench.plan import make_plan
+
+STRATEGIES = [name for name, row in catalog.STRATEGIES.items() if row.available]
+SLOTS = ["make_strategy", "load_arrays", "make_data", "make_model", "make_steps", "main"]
+
+
+def script(machine: Any = LAPTOP, **fields: Any) -> str:
+    return render_script(make_plan(RunConfig(**fields), machine))
+
+
+def definitions(text: str) -> dict[str, str]:
+    """Each function, class and import of the top level, by name."""
+    kinds = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+    nodes = [node for node in ast.parse(text).body if isinstance(node, kinds)]
+    return {getattr(node, "name", ast.unparse(node)): ast.unparse(node) for node in nodes}
+
+
+@pytest.mark.parametrize("pipeline", catalog.PIPELINES)
+@pytest.mark.parametrize("loop", catalog.LOOPS)
+@pytest.mark.parametrize("data", catalog.DATA)
+def test_another_strategy_changes_constants_and_make_strategy_alone(
+    data: str, loop: str, pipeline: str
+) -> None:
+    texts = [script(strategy=s, data=data, loop=loop, pipeline=pipeline) for s in STRATEGIES]
+    for one, other in itertools.combinations(map(definitions, texts), 2):
+        assert one.keys() == other.keys()
+        assert [name for name in one if one[name] != other[name]] == ["make_strategy"]
+
+
+@pytest.mark.parametrize("memory", ["growth", "all", 2048])
+def test_on_gpus_too(memory: str | int) -> None:
+    texts = [script(TWO_GPUS, strategy=s, gpu_memory=memory) for s in STRATEGIES]
+    for one, other in itertools.combinations(map(definitions, texts), 2):
+        assert one.keys() == other.keys()
+        assert [name for name in one if one[name] != other[name]] == ["make_strategy"]
+
+
+def test_the_recorder_is_the_same_bytes_in_every_script() -> None:
+    recorders = {render(name).split(MARKER)[1] for name in CONFIGS}
+    assert len(recorders) == 1
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_it_needs_tensorflow_numpy_and_the_standard_library_alone(name: str) -> None:
+    nodes = list(ast.walk(ast.parse(render(name))))
+    modules = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    modules += [node.module or "." for node in nodes if isinstance(node, ast.ImportFrom)]
+    roots = {module.split(".")[0] for module in modules}
+    assert roots - set(sys.stdlib_module_names) == {"numpy", "tensorflow"}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_slots_come_in_order_and_the_recorder_below_the_marker(name: str) -> None:
+    above, below = render(name).split(MARKER)
+    named = [name for name in definitions(above) if name in SLOTS]
+    assert named == SLOTS
+    assert "Recorder" in definitions(below)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_every_constant_has_a_comment_and_a_reader(name: str) -> None:
+    text = render(name).split("\n\n\n", maxsplit=1)[0]
+    lines = text.splitlines()
+    starts = [n for n, line in enumerate(lines) if line.split(" = ")[0].isupper()]
+    assert len(starts) > 8
+    for number in starts:
+        assert "  # " in lines[number] or lines[number - 1].startswith("# ")
+        constant = lines[number].split(" = ")[0]
+        read = render(name).count(constant) > 1
+        assert read or constant == "PER_REPLICA_BATCH_SIZE"
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_every_name_it_reads_is_bound(name: str) -> None:
+    tree = ast.parse(render(name))
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
+    bound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.alias):
+            bound.add(node.asname or node.name)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            bound.add(node.name)
+    assert read - bound <= set(dir(builtins))
+
+
+def test_both_batch_sizes_are_there_with_their_arithmetic() -> None:
+    text = script(per_replica_batch_size=48)
+    assert "PER_REPLICA_BATCH_SIZE = 48  # " in text
+    assert "GLOBAL_BATCH_SIZE = 96  # 48 x 2 replicas" in text
+    assert "STEPS_PER_EPOCH = 104  # 10,000 examples, 104 steps an epoch; 16 examples" in text
+
+
+def test_learning_rate_scaling_is_told_beside_the_number() -> None:
+    text = script(learning_rate=0.01, learning_rate_scaling="linear", replicas=4)
+    assert "LEARNING_RATE = 0.04  # 0.01 x 4 replicas" in text
+
+
+def test_gpus_are_named_and_checked_at_the_start() -> None:
+    text = script(TWO_GPUS, devices=("GPU:1",))
+    assert 'DEVICES = ("GPU:1",)' in text
+    assert "Change DEVICES to" in text

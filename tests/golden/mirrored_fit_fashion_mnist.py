@@ -1,0 +1,370 @@
+"""CNN 32-64 on Fashion-MNIST: Mirrored strategy, 2 virtual replicas, Keras fit."""
+
+import gzip
+import hashlib
+import pathlib
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+SEED = 42  # decides data, first weights and the order of examples
+REPLICAS = 2  # virtual devices that share a real one
+CROSS_DEVICE_OPS = tf.distribute.ReductionToOneDevice()  # how gradients are summed
+NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
+DATA_DIR = None  # None: the usual folders, then a download
+PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
+GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
+EPOCHS = 2  # each followed by a test pass
+STEPS_PER_EPOCH = 468  # 60,000 examples, 468 steps an epoch; 96 examples left out
+TEST_STEPS = 79  # every test example once
+LEARNING_RATE = 0.001  # as given, however many replicas
+ACCURACY = tf.keras.metrics.sparse_categorical_accuracy  # 1 or 0 for each example
+STEPS_PER_STACK = 1  # batches handed over at a time
+STEPS_PER_EXECUTION = 50  # steps between two callbacks
+MAX_STEPS_PER_CALL = 50  # in one graph call; 1 to debug
+RUN_EAGERLY = False  # True runs without graphs, to debug
+
+
+def make_strategy() -> tf.distribute.Strategy:
+    """A copy of the model on each part of the CPU; every step sums the gradients of all."""
+    tf.config.set_visible_devices([], "GPU")
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
+    tf.config.set_logical_device_configuration(cpu, parts)
+    devices = [f"CPU:{number}" for number in range(REPLICAS)]
+    return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
+
+
+CHECKSUMS = {  # sha256 of each unpacked file
+    "train-images-idx3": "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
+    "train-labels-idx1": "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
+    "t10k-images-idx3": "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
+    "t10k-labels-idx1": "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
+}
+
+
+def read_file(name: str) -> bytes:
+    """Return a file's content: from DATA_DIR, or from the usual folders, or downloaded."""
+    usual = "~/.keras/datasets/fashion-mnist", "/usr/share/datasets/fashion-mnist"
+    paths = [pathlib.Path(folder).expanduser() / f"{name}-ubyte.gz" for folder in usual]
+    if DATA_DIR is not None:
+        paths = [pathlib.Path(DATA_DIR).expanduser() / f"{name}-ubyte.gz"]
+    path = next((path for path in paths if path.exists()), paths[0])
+    try:
+        if DATA_DIR is None and not path.exists():
+            url = f"https://storage.googleapis.com/tensorflow/tf-keras-datasets/{path.name}"
+            path = tf.keras.utils.get_file(path.name, url, cache_subdir="datasets/fashion-mnist")
+        content = gzip.decompress(pathlib.Path(path).read_bytes())
+    except Exception as error:
+        raise SystemExit(
+            f"Needs {path}: {error}. Mend it, or set DATA_DIR to its folder."
+        ) from error
+    if hashlib.sha256(content).hexdigest() != CHECKSUMS[name]:
+        raise SystemExit(f"Needs the published {path}; this one differs. Replace it.")
+    return content
+
+
+def load_arrays() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Return (images, labels), 60,000 to train on and 10,000 to test on, scaled to [0, 1]."""
+    parts = []
+    for part in ("train", "t10k"):
+        images = np.frombuffer(read_file(f"{part}-images-idx3"), np.uint8, offset=16)
+        labels = np.frombuffer(read_file(f"{part}-labels-idx1"), np.uint8, offset=8)
+        parts.append((images.reshape(-1, 28, 28, 1) / np.float32(255), labels))
+    return tuple(parts)
+
+
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch: seed and epoch alone decide."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
+def make_data(
+    strategy: tf.distribute.Strategy, start_step: int
+) -> tuple[tf.distribute.DistributedDataset, ...]:
+    """Return the training batches from a step on, and the test batches over and over.
+
+    The strategy deals each global batch out to its replicas.
+    """
+    (features, labels), test = load_arrays()
+    features, labels = tf.constant(features), tf.constant(labels)
+
+    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
+        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
+        return tf.gather(features, rows), tf.gather(labels, rows)
+
+    train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+    tests = tf.data.Dataset.from_tensor_slices(test).batch(GLOBAL_BATCH_SIZE).repeat()
+    return tuple(
+        strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE))
+        for batches in (train, tests)
+    )
+
+
+def make_model() -> tf.keras.Model:
+    """Two convolutions and two dense layers, every kernel with L2; a logit a class."""
+    options = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input([28, 28, 1]),
+            tf.keras.layers.Conv2D(32, 3, activation="relu", **options),
+            tf.keras.layers.MaxPooling2D(),
+            tf.keras.layers.Conv2D(64, 3, activation="relu", **options),
+            tf.keras.layers.MaxPooling2D(),
+            tf.keras.layers.Flatten(),
+            tf.keras.layers.Dense(64, activation="relu", **options),
+            tf.keras.layers.Dense(10, **options),
+        ]
+    )
+    model.compile(loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    return model
+
+
+def make_optimizer() -> tf.keras.optimizers.Optimizer:
+    """Adam, its other settings as published."""
+    return tf.keras.optimizers.Adam(LEARNING_RATE)
+
+
+def make_steps(model: tf.keras.Model) -> list[Callable]:
+    """Return the model's own train_step and test_step, made to tell what its loss saw.
+
+    Both return the replica's sum of losses, its correct answers and its examples.
+    """
+    compute_loss, seen = model.compute_loss, threading.local()  # each replica has its thread
+
+    def watched_loss(
+        x: Any = None, y: Any = None, y_pred: Any = None, *rest: Any, **named: Any
+    ) -> tf.Tensor:
+        loss = compute_loss(x, y, y_pred, *rest, **named)
+        # Keras divides a replica's mean by the replicas, because their gradients are summed.
+        mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
+        examples = tf.cast(tf.shape(y)[0], tf.float32)
+        correct = tf.reduce_sum(tf.cast(ACCURACY(y, y_pred), tf.float32))
+        seen.row = tf.stack([mean * examples, correct, examples])
+        return loss
+
+    def telling(step: Callable) -> Callable:
+        def run(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
+            seen.row = None
+            step(batch)
+            if seen.row is None:
+                raise SystemExit(
+                    f"Losses are recorded in self.compute_loss; {step.__name__} of {model.name} "
+                    "does not call it. Take the loss from there, or choose the custom loop."
+                )
+            return seen.row
+
+        return run
+
+    model.compute_loss = watched_loss
+    return [telling(model.train_step), telling(model.test_step)]
+
+
+def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
+    """Return, for each kind of step, a graph function that runs many of them in one call.
+
+    It returns an array [step, replica, 3] of what each replica returned.
+    """
+
+    def in_graph(step: Callable) -> Callable:
+        @tf.function
+        def run(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
+            rows = tf.TensorArray(tf.float32, size=count)
+            for number in tf.range(count):
+                values = strategy.run(step, args=(next(iterator),))
+                rows = rows.write(number, tf.stack(strategy.experimental_local_results(values)))
+            return rows.stack()
+
+        return run
+
+    return [in_graph(step) for step in steps]
+
+
+def main() -> None:
+    """Train with Keras `fit`, from the first step or from the last checkpoint."""
+    strategy = make_strategy()
+    tf.keras.utils.set_random_seed(SEED)
+    tf.config.run_functions_eagerly(RUN_EAGERLY)
+    with strategy.scope():
+        model = make_model()
+        model.compile(
+            optimizer=make_optimizer(), loss=model.loss, steps_per_execution=STEPS_PER_EXECUTION
+        )
+        model.optimizer.build(model.trainable_variables)
+    recorder = Recorder(model)
+    train_data, test_data = make_data(strategy, recorder.step)
+    train_steps, test_steps = make_loops(strategy, *make_steps(model))
+
+    def train_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
+        left = (recorder.epoch + 1) * STEPS_PER_EPOCH - recorder.step
+        return recorder.train(train_steps, iterator, min(STEPS_PER_EXECUTION, left))
+
+    def test_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
+        return recorder.test(test_steps, iterator, TEST_STEPS)
+
+    # Keras calls these for every execution; they run its own steps and record each of them.
+    model.train_function, model.test_function = train_function, test_function
+    model._maybe_symbolic_build = lambda **_: None  # built above; else Keras spends a batch on it
+    model.fit(
+        train_data,
+        initial_epoch=recorder.epoch,
+        epochs=EPOCHS,
+        steps_per_epoch=STEPS_PER_EPOCH,
+        validation_data=test_data,
+        validation_steps=1,
+        shuffle=False,
+        verbose=0,
+    )
+    recorder.finish()
+
+
+# ---- Recorder: the same in every script. It records, saves, stops and resumes. ----
+# ruff: noqa: E402, F811
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+
+class Recorder:
+    """Runs the steps and notes what happens: in print and, with --run-dir, on disk to resume."""
+
+    def __init__(self, model: tf.keras.Model) -> None:
+        options = argparse.ArgumentParser()
+        options.add_argument("--run-dir", type=pathlib.Path)
+        self.dir, self.model = options.parse_known_args()[0].run_dir, model
+        self.stop, self.segment, self.saved_at = threading.Event(), "", time.monotonic()
+        self.steps_per_call, self.result, self.untold = 1, dict[str, float](), ""
+        self.progress = tf.Variable([0.0] * 6, dtype=tf.float64)
+        if self.dir:
+            (self.dir / "worker-0").mkdir(parents=True, exist_ok=True)
+            state = {"model": model, "optimizer": model.optimizer, "progress": self.progress}
+            checkpoint, folder = tf.train.Checkpoint(**state), str(self.dir / "checkpoints")
+            self.saves = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=3)
+            self.saves.restore_or_initialize()
+            threading.Thread(target=self.listen, daemon=True).start()
+        self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
+        self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
+        self.event("start", step=self.step, epoch=self.epoch)
+
+    def listen(self) -> None:
+        """Stop at a byte from the supervisor, or when its pipe ends because it died."""
+        if pipe := os.environ.get("WORKBENCH_STOP_FD"):
+            while os.read(int(pipe), 1):
+                self.stop.set()
+            self.stop.set()
+            time.sleep(60)
+            os._exit(1)
+
+    def event(self, name: str, **values: Any) -> None:
+        """Print an event and append it to the task's; on a full disk it waits for room there."""
+        self.untold += json.dumps({"time": time.time(), "event": name, **values}) + "\n"
+        with contextlib.suppress(OSError):
+            print(name, *(f"{key}={value}" for key, value in values.items()), flush=True)
+        try:
+            if self.dir:
+                with open(self.dir / "worker-0" / "events.jsonl", "a") as file:
+                    file.write(self.untold)
+            self.untold = ""
+        except OSError:
+            self.untold = "\n" + self.untold.lstrip()  # what was written of it is no whole line
+
+    def record(self, rows: np.ndarray, start: float, seconds: float) -> None:
+        """Append the rows and times of a call; after a failed write a new segment begins."""
+        call, task = np.array([self.step, len(rows), start, seconds]), self.dir / "worker-0"
+        self.segment = self.segment or f"{len(list(task.glob('*.steps'))):04d}-{self.step:012d}"
+        try:
+            for kind, values in ("steps", rows.astype("<f4")), ("calls", call.astype("<f8")):
+                with open(task / f"{self.segment}.{kind}", "ab") as file:
+                    file.write(values.tobytes())
+        except OSError as error:
+            for path in task.glob(f"{self.segment}.*"):
+                if path.stat().st_size == 0:
+                    path.unlink()
+            self.segment = ""
+            self.event("unrecorded", first_step=self.step, steps=len(rows), error=str(error))
+
+    def save(self) -> None:
+        """Save what decides how training goes on; without room on disk it goes on all the same."""
+        self.progress.assign([self.step, self.epoch, *self.sums])
+        self.event("saving", step=self.step)
+        try:
+            self.saves.save()
+            self.event("checkpoint", step=self.step)
+        except (OSError, tf.errors.OpError) as error:
+            self.event("checkpoint_failed", step=self.step, error=str(error)[:500])
+        self.saved_at = time.monotonic()
+
+    def calls(self, steps: Callable, data: Any, count: int) -> Iterator[tuple[Any, float, float]]:
+        """Run steps in calls of about 0.2 s; yield rows, start, seconds of each; stop if told."""
+        while count > 0:
+            stacks = min(self.steps_per_call, MAX_STEPS_PER_CALL) // STEPS_PER_STACK
+            size = min(count, max(1, stacks) * STEPS_PER_STACK)
+            start, began = time.time(), time.perf_counter()
+            rows = steps(data, tf.constant(size)).numpy()
+            seconds = time.perf_counter() - began
+            self.steps_per_call = max(1, min(int(0.2 * size / seconds), 4 * size))
+            yield rows, start, seconds
+            count -= size
+            if self.stop.is_set():
+                self.save()
+                self.event("stopped", step=self.step)
+                sys.exit(0)
+
+    def train(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
+        """Run `count` steps of the epoch under way and record each of them for every replica."""
+        for rows, start, seconds in self.calls(steps, data, count):
+            if self.dir:
+                self.record(rows, start, seconds)
+            for step, replica in np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist():
+                self.event("nonfinite", step=self.step + step, replica=replica)
+                sys.exit(3)
+            self.step += len(rows)
+            self.sums += [*rows.sum(axis=(0, 1), dtype=float), seconds]
+            if self.dir and time.monotonic() - self.saved_at > 300:
+                self.save()
+        return dict(zip(("loss", "accuracy"), self.sums[:2] / self.sums[2]))
+
+    def test(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
+        """Run the test pass that closes an epoch, tell the epoch's results and save."""
+        self.event("test", epoch=self.epoch + 1)
+        rows = np.concatenate([rows for rows, *_ in self.calls(steps, data, count)])
+        tests = rows.sum(axis=(0, 1), dtype=float)
+        means = *self.sums[:2] / self.sums[2], *tests[:2] / tests[2], self.sums[2] / self.sums[3]
+        names = "loss", "accuracy", "test_loss", "test_accuracy", "examples_per_second"
+        self.result = {name: float(f"{mean:.6g}") for name, mean in zip(names, means)}
+        self.epoch, self.sums = self.epoch + 1, np.zeros(4)
+        self.event("epoch", epoch=self.epoch, step=self.step, **self.result)
+        if self.dir:
+            self.save()
+        return {"loss": self.result["test_loss"], "accuracy": self.result["test_accuracy"]}
+
+    def finish(self) -> None:
+        """Save the trained model and tell that the run is whole."""
+        if self.dir:
+            try:
+                self.model.save(self.dir / "model.keras")
+                self.event("model_saved")
+            except Exception as error:  # a full disk, or a layer that Keras cannot save
+                (self.dir / "model.keras").unlink(missing_ok=True)
+                self.event("model_not_saved", error=str(error)[:500])
+        self.event("finished", step=self.step, **self.result)
+
+
+if __name__ == "__main__":
+    main()
