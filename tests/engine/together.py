@@ -1,0 +1,69 @@
+"""Trains in several run folders, one after another in this one process: `together.py DIR...`.
+
+Each folder's script runs as it stands, from its `main`. Beside the records come the log, the exit
+status in status.json, and how often each of its graph functions was traced in traces.json.
+"""
+
+import contextlib
+import importlib.util
+import json
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+
+def load(path: Path) -> ModuleType:
+    """Return a script as a module; its `main` has not run."""
+    spec = importlib.util.spec_from_file_location(f"script_{path.parent.name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # AutoGraph looks for the source through it
+    spec.loader.exec_module(module)
+    return module
+
+
+def train(folder: Path) -> int:
+    """Run a folder's script and write beside it how it went."""
+    script = load(folder / "train.py")
+    make_loops, loops = script.make_loops, list[Any]()
+
+    def watched(*args: Any) -> list[Callable[..., Any]]:
+        loops.extend(make_loops(*args))
+        return loops
+
+    script.make_loops = watched  # type: ignore[attr-defined]
+    sys.argv = ["train.py", "--run-dir", str(folder)]
+    status: Any = 0
+    try:
+        script.main()
+    except SystemExit as end:
+        status = end.code
+        if isinstance(status, str):
+            sys.stderr.write(status + "\n")
+    except Exception:
+        traceback.print_exc()
+        status = 1
+    counts = [loop.experimental_get_tracing_count() for loop in loops]
+    (folder / "traces.json").write_text(json.dumps(counts))
+    return status if isinstance(status, int) else 1
+
+
+def main() -> None:
+    for folder in map(Path, sys.argv[1:]):
+        log = folder / "worker-0" / "log.txt"
+        log.parent.mkdir(exist_ok=True)
+        with (
+            log.open("w") as file,
+            contextlib.redirect_stdout(file),
+            contextlib.redirect_stderr(file),
+        ):
+            status = train(folder)
+        (folder / "status.json").write_text(json.dumps(status))
+
+
+if __name__ == "__main__":
+    main()

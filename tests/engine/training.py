@@ -1,0 +1,103 @@
+"""Run folders written without a start, and trained together in one process of TensorFlow."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.machines import LAPTOP
+from workbench.codegen import render_script
+from workbench.config import RunConfig
+from workbench.plan import Plan, make_plan
+from workbench.runs import Run
+from workbench.runs.directory import json_text, make_folder, sha256
+
+TOGETHER = Path(__file__).parent / "together.py"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A run that was trained with others, and how it ended."""
+
+    run: Run
+    plan: Plan
+
+    @property
+    def status(self) -> int:
+        """The exit status it would have had alone."""
+        return int(json.loads((self.run.dir / "status.json").read_text()))
+
+    @property
+    def traces(self) -> list[int]:
+        """How often its graph functions were traced, to train and to test."""
+        counts: list[int] = json.loads((self.run.dir / "traces.json").read_text())
+        return counts
+
+    @property
+    def log(self) -> str:
+        return (self.run.dir / "worker-0" / "log.txt").read_text()
+
+    def losses(self) -> np.ndarray[Any, Any]:
+        """Loss of every step over all replicas."""
+        return self.run.steps()["loss"].to_numpy()
+
+    def examples(self) -> list[list[int]]:
+        """Examples of each replica in each step."""
+        frame = self.run.replica_steps(["examples"])
+        return frame["examples"].to_numpy().reshape(-1, self.plan.num_replicas_in_sync).tolist()
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        return [event for event in self.run.events() if event["event"] == name]
+
+
+def write_run(root: Path, name: str, config: RunConfig) -> Trained:
+    """Plan a config and write its run folder; nothing is started."""
+    plan = make_plan(config, LAPTOP)
+    script = render_script(plan)
+    card = {
+        "version": 1,
+        "id": name,
+        "name": name,
+        "created": time.time(),
+        "script_sha256": sha256(script),
+        "interpreter": sys.executable,
+        "working_dir": str(root),
+        "state_dir": str(root / "state"),
+    }
+    texts = {
+        "config.json": json_text(config.to_json()),
+        "devices.json": json_text(LAPTOP.to_json()),
+        "plan.json": json_text(plan.to_json()),
+        "run.json": json_text(card),
+        "train.py": script,
+    }
+    return Trained(Run(make_folder(root, name, texts)), plan)
+
+
+def train_together(
+    root: Path, configs: Mapping[str, RunConfig], environment: Mapping[str, str] | None = None
+) -> dict[str, Trained]:
+    """Train all, one after another; the first decides how the CPU is split for all.
+
+    Give those of most replicas first.
+    """
+    written = {name: write_run(root, name, config) for name, config in configs.items()}
+    done = subprocess.run(
+        [sys.executable, str(TOGETHER), *(str(each.run.dir) for each in written.values())],
+        cwd=root,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", **(environment or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return written
