@@ -51,7 +51,9 @@ def test_its_own_docstring_stays_out_and_its_imports_join_the_others(tmp_path: P
 def test_a_module_is_imported_where_the_model_is_made() -> None:
     model = ast.parse(script("my_package.models:build"))
     door = next(n for n in model.body if getattr(n, "name", "") == "make_model")
-    assert "from my_package.models import build\n    return build()" in ast.unparse(door)
+    imported, returned = door.body[1:]
+    assert ast.unparse(imported) == "from my_package.models import build"
+    assert ast.unparse(returned) == "return check_model(build(), 'build')"
 
 
 def test_a_function_of_the_very_name_make_model_is_the_door_itself(tmp_path: Path) -> None:

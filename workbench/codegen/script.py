@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .. import catalog
 from ..plan.names import ENGINE
 from ..plan.own_model import DOOR, OwnModel
-from .constants import constants
+from .constants import constants, literal
 from .lifting import Lifted, lift, merge_imports
 
 if TYPE_CHECKING:
@@ -80,16 +80,15 @@ def _lift_engine(name: str) -> Lifted:
 
 
 def _own_model(own: OwnModel) -> Lifted:
-    if own.source is None:
-        call = f"    from {own.module} import {own.function}\n\n    return {own.function}()"
-        lifted = Lifted((), "", frozenset())
-    else:
-        call = f"    return {own.function}()"
-        lifted = lift(own.source)
-        if own.function == DOOR:
-            return lifted
-    door = f'def {DOOR}() -> tf.keras.Model:\n    """The model of one\'s own."""\n{call}'
-    return Lifted(lifted.imports, f"{lifted.body}\n\n\n{door}".strip(), lifted.uses)
+    if own.source is not None and own.function == DOOR:
+        return lift(own.source)
+    lifted = Lifted((), "", frozenset()) if own.source is None else lift(own.source)
+    found = f"    from {own.module} import {own.function}\n\n" if own.source is None else ""
+    made = f"    return check_model({own.function}(), {literal(own.function)})"
+    door = f'def {DOOR}() -> tf.keras.Model:\n    """The model of one\'s own."""\n{found}{made}'
+    check = _lift_engine("models/own")
+    parts = [part for part in (lifted.body, check.body, door) if part]
+    return Lifted((*lifted.imports, *check.imports), "\n\n\n".join(parts), lifted.uses)
 
 
 def _title(plan: Plan) -> str:

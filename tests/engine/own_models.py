@@ -1,0 +1,140 @@
+"""Models of one's own: good ones, and ones that go wrong in the ways people's do."""
+
+import resource
+
+import tensorflow as tf
+
+
+def network(kind=tf.keras.Model, width=8, **options):
+    inputs = tf.keras.Input([10])
+    hidden = tf.keras.layers.Dense(width, activation="relu", **options)(inputs)
+    return kind(inputs, tf.keras.layers.Dense(1, activation="sigmoid")(hidden))
+
+
+def plain() -> tf.keras.Model:
+    model = network()
+    model.compile(loss="binary_crossentropy")
+    return model
+
+
+class Doubled(tf.keras.Model):
+    """Its own train_step takes twice the loss, which Keras' own would not."""
+
+    def train_step(self, data):
+        features, labels = data
+        with tf.GradientTape() as tape:
+            outputs = self(features, training=True)
+            loss = 2 * self.compute_loss(x=features, y=labels, y_pred=outputs)
+        gradients = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables, strict=True))
+        return {"loss": loss}
+
+
+def doubled() -> tf.keras.Model:
+    model = network(Doubled)
+    model.compile(loss=tf.keras.losses.BinaryCrossentropy())
+    return model
+
+
+class Weighed(tf.keras.Model):
+    """Its own compute_loss takes three times the compiled loss."""
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        return 3 * super().compute_loss(x, y, y_pred, sample_weight, training)
+
+
+def weighed() -> tf.keras.Model:
+    model = network(Weighed)
+    model.compile(loss="binary_crossentropy")
+    return model
+
+
+class Secret(tf.keras.Model):
+    """Takes its loss past compute_loss, where nobody can see it."""
+
+    def train_step(self, data):
+        features, labels = data
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(labels - self(features, training=True)))
+        gradients = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables, strict=True))
+        return {"loss": loss}
+
+
+def secret() -> tf.keras.Model:
+    model = network(Secret)
+    model.compile(loss="mse")
+    return model
+
+
+def regularized() -> tf.keras.Model:
+    model = network(kernel_regularizer="l2")
+    model.compile(loss="binary_crossentropy")
+    return model
+
+
+def normalized() -> tf.keras.Model:
+    layers = tf.keras.layers
+    sizes = [layers.Dense(8), layers.BatchNormalization(), layers.Dropout(0.5)]
+    model = tf.keras.Sequential(
+        [tf.keras.Input([10]), *sizes, layers.Dense(1, activation="sigmoid")]
+    )
+    model.compile(loss="binary_crossentropy")
+    return model
+
+
+def explosive() -> tf.keras.Model:
+    """Its second replica's loss is no number from the first steps on."""
+
+    class Burst(tf.keras.layers.Layer):
+        def call(self, inputs):
+            context = tf.distribute.get_replica_context()  # none while Keras looks at shapes
+            replica = 0 if context is None else context.replica_id_in_sync_group
+            return tf.where(tf.equal(replica, 1), inputs * float("nan"), inputs)
+
+    inputs = tf.keras.Input([10])
+    outputs = tf.keras.layers.Dense(1, activation="sigmoid")(inputs)
+    model = tf.keras.Model(inputs, Burst()(outputs))
+    model.compile(loss="binary_crossentropy")
+    return model
+
+
+def on_a_full_disk() -> tf.keras.Model:
+    """Leaves no file room for more than 16 KiB."""
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16 * 1024, most))
+    model = network(width=512)
+    model.compile(loss="binary_crossentropy")
+    return model
+
+
+def nothing():
+    network()
+
+
+def not_a_model():
+    return [network()]
+
+
+def not_compiled():
+    return network()
+
+
+def not_built():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, activation="sigmoid")])
+    model.compile(loss="binary_crossentropy")
+    return model
+
+
+def wrong_shape():
+    model = tf.keras.Sequential([tf.keras.Input([7]), tf.keras.layers.Dense(1)])
+    model.compile(loss="binary_crossentropy")
+    return model
+
+
+def raising():
+    raise ValueError("no such width: -1")
+
+
+def asking(width):
+    return network(width=width)

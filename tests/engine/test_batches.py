@@ -1,0 +1,171 @@
+"""What a step takes and how it updates: last batches, clipping, learning rates, calls."""
+
+import io
+import zipfile
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+from tests.engine.training import Trained, train_together
+from workbench.config import RunConfig
+
+pytestmark = pytest.mark.slow
+
+EXAMPLES, BATCH = 203, 16  # 12 whole batches, 11 left
+BASE = {"synthetic_examples": EXAMPLES, "global_batch_size": BATCH, "epochs": 2}
+SGD = {**BASE, "optimizer": "sgd", "learning_rate": 0.5, "epochs": 1}
+RATE, CLIP = 0.5, 0.01
+CONFIGS = {
+    "drop": RunConfig(**BASE),
+    "keep": RunConfig(**BASE, last_batch="keep"),
+    "keep_fit": RunConfig(**BASE, last_batch="keep", loop="fit"),
+    "keep_one": RunConfig(**BASE, last_batch="keep", strategy="one_device"),
+    "repeat": RunConfig(**BASE, last_batch="repeat"),
+    "repeat_indexed": RunConfig(**BASE, last_batch="repeat", pipeline="indexed"),
+    "beyond": RunConfig(**BASE, steps_per_epoch=30),
+    "short": RunConfig(**BASE, steps_per_epoch=5),
+    "keep_few": RunConfig(**{**BASE, "synthetic_examples": 12 * BATCH + 2}, last_batch="keep"),
+    "stacks": RunConfig(**{**BASE, "synthetic_examples": 57 * BATCH}, pipeline="indexed"),
+    "one_a_call": RunConfig(**BASE, steps_per_call=1),
+    "one_a_call_fit": RunConfig(**BASE, steps_per_call=1, loop="fit"),
+    "seven_a_call_indexed": RunConfig(**BASE, steps_per_call=7, pipeline="indexed"),
+    "usual_57": RunConfig(**{**BASE, "synthetic_examples": 57 * BATCH}),
+    "plain": RunConfig(**SGD),
+    "clipped": RunConfig(**SGD, clip_norm=CLIP),
+    "clipped_one": RunConfig(**SGD, clip_norm=CLIP, strategy="one_device"),
+    "clipped_step": RunConfig(**SGD, clip_norm=CLIP, steps_per_epoch=1),
+    "step": RunConfig(**SGD, steps_per_epoch=1),
+    "still": RunConfig(**{**SGD, "learning_rate": 1e-12}, steps_per_epoch=1),
+    "wide_clip": RunConfig(**SGD, clip_norm=1e6),
+    "scaled": RunConfig(**{**SGD, "learning_rate": 0.25}, learning_rate_scaling="linear"),
+    "momentum": RunConfig(**{**SGD, "optimizer": "momentum"}),
+    "eager": RunConfig(**BASE, eager=True, steps_per_epoch=4),
+    "eager_fit": RunConfig(**BASE, eager=True, steps_per_epoch=4, loop="fit"),
+    "short_4": RunConfig(**BASE, steps_per_epoch=4),
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
+    return train_together(tmp_path_factory.mktemp("runs"), CONFIGS)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_it_finishes_traced_at_most_once(name: str, runs: dict[str, Trained]) -> None:
+    assert runs[name].status == 0, runs[name].log
+    assert runs[name].traces == ([0, 0] if CONFIGS[name].eager else [1, 1])
+
+
+def same(one: Trained, other: Trained, tolerance: float = 1e-6) -> bool:
+    return bool(np.allclose(one.losses(), other.losses(), rtol=0, atol=tolerance))
+
+
+def test_drop_leaves_out_what_fills_no_batch(runs: dict[str, Trained]) -> None:
+    assert runs["drop"].examples() == [[8, 8]] * 12 * 2
+
+
+@pytest.mark.parametrize("name", ["keep", "keep_fit"])
+def test_keep_trains_on_the_rest_in_a_shorter_step(name: str, runs: dict[str, Trained]) -> None:
+    examples = runs[name].examples()
+    assert examples[:12] == examples[13:25] == [[8, 8]] * 12
+    assert sorted(examples[12]) == sorted(examples[25]) == [5, 6]
+
+
+def test_keep_leaves_no_replica_empty(runs: dict[str, Trained]) -> None:
+    assert runs["keep_few"].examples()[12] == [1, 1]
+    assert np.isfinite(runs["keep_few"].losses()).all()
+
+
+def test_a_kept_batch_weighs_the_same_over_replicas_as_on_one(runs: dict[str, Trained]) -> None:
+    assert same(runs["keep"], runs["keep_one"])
+
+
+def test_repeat_fills_the_last_batch_with_the_next_shuffle(runs: dict[str, Trained]) -> None:
+    assert runs["repeat"].examples() == [[8, 8]] * 13 * 2
+    assert same(runs["repeat"], runs["repeat_indexed"])
+
+
+def test_whole_batches_are_the_same_where_the_rest_is_kept_or_left_out(
+    runs: dict[str, Trained],
+) -> None:
+    first = runs["drop"].losses()[:12]
+    np.testing.assert_allclose(runs["keep"].losses()[:12], first, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(runs["short"].losses()[:5], first[:5], rtol=0, atol=1e-6)
+
+
+def test_steps_beyond_the_data_repeat_it_and_fewer_end_the_epoch(runs: dict[str, Trained]) -> None:
+    assert len(runs["beyond"].losses()) == 60
+    assert len(runs["short"].losses()) == 10
+    assert runs["beyond"].events("epoch")[0]["step"] == 30
+
+
+def test_stacks_that_do_not_divide_an_epoch_give_the_same_batches(
+    runs: dict[str, Trained],
+) -> None:
+    assert runs["stacks"].plan.steps_per_stack == 50
+    assert same(runs["stacks"], runs["usual_57"])
+
+
+@pytest.mark.parametrize("name", ["one_a_call", "one_a_call_fit", "seven_a_call_indexed"])
+def test_steps_a_call_change_nothing_but_the_calls(name: str, runs: dict[str, Trained]) -> None:
+    assert same(runs[name], runs["drop"])
+    per_call = CONFIGS[name].steps_per_call
+    longest = max(_steps_of_calls(runs[name]))
+    assert longest <= per_call
+    assert longest == per_call or per_call > 1
+
+
+def _steps_of_calls(trained: Trained) -> list[int]:
+    paths = (trained.run.dir / "worker-0").glob("*.calls")
+    rows = np.concatenate([np.fromfile(path, "<f8").reshape(-1, 4) for path in paths])
+    return rows[:, 1].astype(int).tolist()
+
+
+@pytest.mark.parametrize("name", ["eager", "eager_fit"])
+def test_eager_gives_the_same_losses_a_step_at_a_time(name: str, runs: dict[str, Trained]) -> None:
+    assert same(runs[name], runs["short_4"])
+    assert set(_steps_of_calls(runs[name])) == {1}
+
+
+def weights(trained: Trained) -> np.ndarray[Any, Any]:
+    """All weights of the saved model in a row."""
+    found: list[np.ndarray[Any, Any]] = []
+
+    def take(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and not name.startswith("optimizer"):
+            found.append(item[()].ravel())
+
+    with zipfile.ZipFile(trained.run.dir / "model.keras") as archive:
+        content = io.BytesIO(archive.read("model.weights.h5"))
+    with h5py.File(content) as file:
+        file.visititems(take)
+    return np.concatenate(found)
+
+
+def test_clipping_bounds_the_norm_of_the_gradient_over_all_replicas(
+    runs: dict[str, Trained],
+) -> None:
+    start = weights(runs["still"])
+    moved = {name: weights(runs[name]) - start for name in ("step", "clipped_step")}
+    assert np.linalg.norm(moved["step"]) > 2 * RATE * CLIP
+    assert np.linalg.norm(moved["clipped_step"]) == pytest.approx(RATE * CLIP, rel=1e-3)
+    shrunk = moved["step"] * RATE * CLIP / np.linalg.norm(moved["step"])
+    np.testing.assert_allclose(moved["clipped_step"], shrunk, rtol=0, atol=1e-6)
+
+
+def test_clipping_is_the_same_however_many_replicas(runs: dict[str, Trained]) -> None:
+    assert same(runs["clipped"], runs["clipped_one"])
+    assert not same(runs["clipped"], runs["plain"], 1e-4)
+    assert same(runs["wide_clip"], runs["plain"])
+
+
+def test_scaling_multiplies_the_learning_rate_by_the_replicas(runs: dict[str, Trained]) -> None:
+    assert runs["scaled"].plan.learning_rate == RATE
+    assert same(runs["scaled"], runs["plain"], 0)
+
+
+def test_momentum_is_not_plain_descent(runs: dict[str, Trained]) -> None:
+    assert runs["momentum"].losses()[0] == runs["plain"].losses()[0]
+    assert not same(runs["momentum"], runs["plain"], 1e-4)

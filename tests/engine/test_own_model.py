@@ -1,0 +1,95 @@
+"""One's own model: trained as it is in both loops, or refused with what is wrong with it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.engine.training import Trained, train_together
+from workbench.config import RunConfig
+
+pytestmark = pytest.mark.slow
+
+FILE = Path(__file__).parent / "own_models.py"
+BASE = {"synthetic_examples": 640, "global_batch_size": 32, "epochs": 1, "optimizer": "sgd"}
+GOOD = ["plain", "doubled", "weighed", "regularized", "normalized"]
+WRONG = {
+    "nothing": "nothing returned NoneType. Return the model.",
+    "not_a_model": "not_a_model returned list. Return the model.",
+    "not_compiled": "not_compiled returned one without a loss. Call model.compile(loss=...)",
+    "not_built": "not_built returned one without weights. Give it a tf.keras.Input",
+    "raising": "ValueError: no such width: -1",
+    "asking": "TypeError: asking() missing 1 required positional argument: 'width'",
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
+    configs = {
+        f"{name}-{loop}": RunConfig(**BASE, loop=loop, model=f"{FILE}:{name}")
+        for name in GOOD
+        for loop in ("custom", "fit")
+    }
+    configs |= {
+        "module": RunConfig(**BASE, model="own_models:plain"),
+        "one_custom": RunConfig(**BASE, strategy="one_device", model=f"{FILE}:regularized"),
+        "twice_the_rate": RunConfig(
+            **BASE, model=f"{FILE}:plain", learning_rate=2 * RunConfig().learning_rate
+        ),
+        "secret": RunConfig(**BASE, loop="fit", model=f"{FILE}:secret"),
+        "nowhere": RunConfig(**BASE, model="no_such_module:plain"),
+        "nameless": RunConfig(**BASE, model="own_models:no_such_function"),
+    }
+    configs |= {name: RunConfig(**BASE, model=f"{FILE}:{name}") for name in WRONG}
+    return train_together(tmp_path_factory.mktemp("own"), configs, {"PYTHONPATH": str(FILE.parent)})
+
+
+def same(one: Trained, other: Trained) -> bool:
+    return bool(np.allclose(one.losses(), other.losses(), rtol=0, atol=1e-6))
+
+
+@pytest.mark.parametrize("name", ["plain", "regularized", "normalized"])
+def test_both_loops_train_it_alike(name: str, runs: dict[str, Trained]) -> None:
+    custom, fit = runs[f"{name}-custom"], runs[f"{name}-fit"]
+    assert custom.status == fit.status == 0, custom.log + fit.log
+    assert len(custom.losses()) == 20
+    assert same(custom, fit)
+
+
+def test_by_file_and_by_module_are_the_same(runs: dict[str, Trained]) -> None:
+    assert "import own_models" not in runs["plain-custom"].run.script
+    assert "from own_models import plain" in runs["module"].run.script
+    assert same(runs["plain-custom"], runs["module"])
+
+
+def test_fit_honours_its_own_train_step(runs: dict[str, Trained]) -> None:
+    assert same(runs["doubled-fit"], runs["twice_the_rate"])
+    assert not same(runs["doubled-fit"], runs["plain-fit"])
+
+
+def test_fit_honours_and_records_its_own_compute_loss(runs: dict[str, Trained]) -> None:
+    ratio = runs["weighed-fit"].losses()[0] / runs["plain-fit"].losses()[0]
+    assert ratio == pytest.approx(3, rel=1e-5)
+
+
+def test_regularisation_counts_once_over_all_replicas(runs: dict[str, Trained]) -> None:
+    assert same(runs["regularized-custom"], runs["one_custom"])
+
+
+def test_a_loss_that_fit_cannot_see_is_a_clear_error(runs: dict[str, Trained]) -> None:
+    assert runs["secret"].status == 1
+    last = runs["secret"].log.strip().splitlines()[-1]
+    assert "train_step of secret does not call it. Take the loss from there, or choose" in last
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_trained_ends_with_why_in_its_last_line(
+    name: str, runs: dict[str, Trained]
+) -> None:
+    assert runs[name].status == 1
+    assert WRONG[name] in runs[name].log.strip().splitlines()[-1]
+
+
+def test_a_module_or_function_that_is_not_there_is_named(runs: dict[str, Trained]) -> None:
+    assert runs["nowhere"].log.strip().endswith("No module named 'no_such_module'")
+    assert "cannot import name 'no_such_function' from 'own_models'" in runs["nameless"].log
