@@ -31,7 +31,7 @@ def cnn(**fields: Any) -> RunConfig:
 
 def load_script(config: RunConfig, folder: Path) -> ModuleType:
     """Return the script of a config as a module; nothing of it has run."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "train.py"
     path.write_text(render_script(make_plan(config, detect(import_tensorflow=False))))
     spec = importlib.util.spec_from_file_location(f"script_{folder.name}", path)
@@ -65,10 +65,10 @@ def make_model(script: ModuleType, **options: Any) -> Any:
     return model
 
 
-def recorder(script: ModuleType, model: Any, folder: Path) -> Any:
-    """Return a recorder that writes real files into `folder`."""
+def recorder(script: ModuleType, model: Any, folder: Path | None) -> Any:
+    """Return a recorder that writes real files into `folder`, or none without it."""
     before = sys.argv
-    sys.argv = ["train.py", "--run-dir", str(folder)]
+    sys.argv = ["train.py", *(["--run-dir", str(folder)] if folder else [])]
     try:
         with contextlib.redirect_stdout(sys.stderr):
             return script.Recorder(model)
@@ -76,9 +76,9 @@ def recorder(script: ModuleType, model: Any, folder: Path) -> Any:
         sys.argv = before
 
 
-def train_custom(engine: Engine, iterator: Any, epochs: int) -> float:
-    """Train and record whole epochs as `main` does, without test pass and checkpoint: seconds."""
+def train_custom(engine: Engine, iterator: Any, epochs: int, steps: int) -> float:
+    """Train and record steps of epochs as `main` does, with no test pass or checkpoint: seconds."""
     began = time.perf_counter()
     for _ in range(epochs):
-        engine.recorder.train(engine.train_steps, iterator, engine.script.STEPS_PER_EPOCH)
+        engine.recorder.train(engine.train_steps, iterator, steps)
     return time.perf_counter() - began

@@ -1,7 +1,7 @@
 """Reading a run of 1,000,000 steps x 8 replicas into a frame of one metric: time, disk, memory.
 
-`python -m tests.benchmarks.reading [--steps N]` makes the records in a temporary folder, reads
-them in turn with `replica_steps` and with a plain `np.fromfile`, in one process, and prints the
+`python -m tests.benchmarks.reading [--steps N] [--quick]` makes the records in a temporary folder,
+reads them in turn with `replica_steps` and with a plain `np.fromfile`, in one process, and prints the
 medians and quartiles in seconds, the bytes on disk and the bytes in memory.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.benchmarks.report import tell
 from workbench.config import RunConfig
 from workbench.runs import Run
 from workbench.runs.directory import json_text, make_folder, new_id
@@ -25,6 +26,8 @@ REPLICAS = 8
 STEPS_PER_CALL = 50
 COLUMNS = ["step", "replica", "loss"]
 LIMIT_SECONDS = 1.0
+ROUNDS = 11
+QUICK_ROUNDS = 3
 
 
 def make_run(root: Path, steps: int) -> Run:
@@ -58,7 +61,7 @@ def main() -> int:
     """Measure and print; the exit status is 1 where the frame of one metric takes too long."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--steps", type=int, default=1_000_000)
-    options.add_argument("--rounds", type=int, default=11)
+    options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         run = make_run(Path(folder), chosen.steps)
@@ -70,7 +73,7 @@ def main() -> int:
             "steps()": run.steps,
         }
         seconds: dict[str, list[float]] = {name: [] for name in sides}
-        for _ in range(chosen.rounds):
+        for _ in range(QUICK_ROUNDS if chosen.quick else ROUNDS):
             for name, read in sides.items():
                 seconds[name].append(timed(read))
         report(run, chosen.steps, seconds)
@@ -92,11 +95,6 @@ def report(run: Run, steps: int, seconds: dict[str, list[float]]) -> None:
         frame = run.replica_steps(columns)
         size = int(frame.memory_usage(index=False).sum())
         tell(f"memory, {columns or 'all columns'}: {size:,} bytes, {size / rows:.0f} a row")
-
-
-def tell(line: str) -> None:
-    """Print a line of the report."""
-    sys.stdout.write(f"{line}\n")
 
 
 if __name__ == "__main__":

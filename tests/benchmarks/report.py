@@ -1,0 +1,67 @@
+"""What a benchmark prints of a comparison, and whether it reached what was wanted."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+RESAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The ratio of two sides in every round that counts, and what it should reach."""
+
+    name: str
+    ratios: np.ndarray
+    """One ratio a round, [rounds]."""
+    at_least: float | None = None
+    """The least that the median may be; None only tells."""
+    lower_bound_at_least: float | None = None
+    """The least that the lower end of the 95 % interval of the median may be."""
+
+    @property
+    def median(self) -> float:
+        return float(np.median(self.ratios))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the median, by resampling the rounds with a fixed seed."""
+        random = np.random.default_rng(0)
+        drawn = random.choice(self.ratios, (RESAMPLES, len(self.ratios)))
+        low, high = np.percentile(np.median(drawn, axis=1), [2.5, 97.5])
+        return float(low), float(high)
+
+    @property
+    def reached(self) -> bool:
+        low, _ = self.interval
+        return (self.at_least is None or self.median >= self.at_least) and (
+            self.lower_bound_at_least is None or low >= self.lower_bound_at_least
+        )
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        first, third = np.percentile(self.ratios, [25, 75])
+        wanted = "" if self.at_least is None else f"; reach {self.at_least:g}"
+        if self.lower_bound_at_least is not None:
+            wanted += f", lower end {self.lower_bound_at_least:g}"
+        verdict = "" if not wanted else ": reached" if self.reached else ": MISSED"
+        return (
+            f"{self.name}: {self.median:.3f} times, 95 % [{low:.3f}, {high:.3f}], "
+            f"quartiles [{first:.3f}, {third:.3f}], {len(self.ratios)} rounds{wanted}{verdict}"
+        )
+
+
+def tell(line: object) -> None:
+    """Print a line of the report."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def conclude(comparisons: list[Comparison]) -> int:
+    """Print all comparisons; the exit status is 1 where one was missed."""
+    for comparison in comparisons:
+        tell(comparison)
+    return int(not all(comparison.reached for comparison in comparisons))

@@ -1,0 +1,73 @@
+"""How soon the workbench is there: `import workbench`, and `Workbench()` on the screen's side.
+
+`python -m tests.benchmarks.startup [--quick]` times both inside fresh interpreters, in turn with
+`import plotly, pandas, ipywidgets`, which anything of this kind pays, and checks that no
+TensorFlow came with them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from tests.benchmarks.report import tell
+
+ROUNDS = 15
+QUICK_ROUNDS = 3
+LIMIT_SECONDS = {"import workbench": 0.3, "Workbench()": 1.5}
+CODE = {
+    "import workbench": "import workbench",
+    "Workbench()": "from workbench import Workbench; Workbench()",
+    "import plotly, pandas, ipywidgets": "import plotly, pandas, ipywidgets",
+}
+TIMED = """
+import sys, time
+began = time.perf_counter()
+{code}
+print(time.perf_counter() - began, "tensorflow" in sys.modules)
+"""
+
+
+def seconds(code: str, folder: str) -> float:
+    """Run code in a fresh interpreter and return its seconds."""
+    environment = os.environ | {"WORKBENCH_RUNS": f"{folder}/runs", "WORKBENCH_STATE": folder}
+    command = [sys.executable, "-c", TIMED.format(code=code)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=environment, cwd=Path.cwd()
+    )
+    taken, tensorflow = done.stdout.split()
+    if tensorflow != "False":
+        raise RuntimeError(f"`{code}` must not import TensorFlow; it did.")
+    return float(taken)
+
+
+def main() -> int:
+    """Measure and print; the exit status is 1 where a median is over its limit."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")
+    rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS
+    times: dict[str, list[float]] = {name: [] for name in CODE}
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(rounds + 1):
+            for name, code in CODE.items():
+                times[name].append(seconds(code, folder))
+    missed = False
+    for name, measured in times.items():
+        first, median, third = np.percentile(measured[1:], [25, 50, 75])
+        limit = LIMIT_SECONDS.get(name)
+        over = limit is not None and median > limit
+        missed = missed or over
+        verdict = "" if limit is None else f"; reach {limit} s: {'MISSED' if over else 'reached'}"
+        tell(f"{name}: {median:.3f} s, quartiles [{first:.3f}, {third:.3f}]{verdict}")
+    tell("no TensorFlow in any of the processes")
+    return int(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
