@@ -1,8 +1,8 @@
 """Reading a run of 1,000,000 steps x 8 replicas into a frame of one metric: time, disk, memory.
 
 `python -m tests.benchmarks.reading [--steps N] [--quick]` makes the records in a temporary folder,
-reads them in turn with `replica_steps` and with a plain `np.fromfile`, in one process, and prints the
-medians and quartiles in seconds, the bytes on disk and the bytes in memory.
+reads them in turn with `replica_steps` and with a plain `np.fromfile`, in one process, and prints
+the medians and quartiles in seconds, the bytes on disk and the bytes in memory.
 """
 
 from __future__ import annotations
