@@ -99,13 +99,24 @@ def explosive() -> tf.keras.Model:
     return model
 
 
+def unbounded() -> tf.keras.Model:
+    """Its loss grows with its weights, up to what no float can hold."""
+    model = tf.keras.Sequential([tf.keras.Input([10]), tf.keras.layers.Dense(1)])
+    model.compile(loss="mse")
+    return model
+
+
+def wide() -> tf.keras.Model:
+    model = network(width=512)
+    model.compile(loss="binary_crossentropy")
+    return model
+
+
 def on_a_full_disk() -> tf.keras.Model:
     """Leaves no file room for more than 16 KiB."""
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (16 * 1024, most))
-    model = network(width=512)
-    model.compile(loss="binary_crossentropy")
-    return model
+    return wide()
 
 
 def nothing():

@@ -41,6 +41,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
         "nameless": RunConfig(**BASE, model="own_models:no_such_function"),
     }
     configs |= {name: RunConfig(**BASE, model=f"{FILE}:{name}") for name in WRONG}
+    configs["explosive"] = RunConfig(**BASE, loop="fit", model=f"{FILE}:explosive")
+    high = {**BASE, "learning_rate": 1e18}
+    configs["too_high"] = RunConfig(**high, strategy="one_device", model=f"{FILE}:unbounded")
+    many = {**BASE, "synthetic_examples": 64_000}
+    for name in ("wide", "on_a_full_disk"):  # the latter stays full for whatever came after it
+        configs[name] = RunConfig(**many, model=f"{FILE}:{name}")
     return train_together(tmp_path_factory.mktemp("own"), configs, {"PYTHONPATH": str(FILE.parent)})
 
 
@@ -93,3 +99,30 @@ def test_what_cannot_be_trained_ends_with_why_in_its_last_line(
 def test_a_module_or_function_that_is_not_there_is_named(runs: dict[str, Trained]) -> None:
     assert runs["nowhere"].log.strip().endswith("No module named 'no_such_module'")
     assert "cannot import name 'no_such_function' from 'own_models'" in runs["nameless"].log
+
+
+def test_a_loss_that_is_no_number_ends_naming_step_and_replica(runs: dict[str, Trained]) -> None:
+    assert runs["explosive"].status == runs["too_high"].status == 3
+    (event,) = runs["explosive"].events("nonfinite")
+    assert (event["step"], event["replica"]) == (0, 1)
+    (event,) = runs["too_high"].events("nonfinite")
+    assert (event["step"] > 0, event["replica"]) == (True, 0)
+    assert np.isfinite(runs["too_high"].losses()[: event["step"]]).all()
+    assert not np.isfinite(runs["too_high"].losses()[event["step"]])
+
+
+def test_on_a_full_disk_training_goes_on_and_the_run_says_what_is_missing(
+    runs: dict[str, Trained],
+) -> None:
+    full, free = runs["on_a_full_disk"], runs["wide"]
+    assert full.status == 0, full.log
+    lost = {step for first, last in full.run.missing for step in range(first, last + 1)}
+    kept = full.run.steps()
+    assert lost
+    assert lost.isdisjoint(kept["step"])
+    assert lost | set(kept["step"]) == set(range(2000))
+    np.testing.assert_allclose(kept["loss"], free.losses()[kept["step"]], rtol=0, atol=1e-6)
+    for name in ("unrecorded", "checkpoint_failed", "model_not_saved"):
+        assert "large" in full.events(name)[0]["error"], name
+    assert not (full.run.dir / "model.keras").exists()
+    assert full.run.result()["steps"] == 2000
