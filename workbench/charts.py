@@ -27,7 +27,8 @@ HEIGHT_PX = 560
 MOST_NAMED = 24
 FEW_EPOCHS = 30
 JOINED = "all: weighted mean (speed: sum)"
-JOINED_LOOK: dict[str, Any] = {"mode": "lines", "line": {"color": MEAN_COLOR, "width": 2}}
+JOINED_LOOK: dict[str, Any] = {"mode": "lines", "line": {"color": MEAN_COLOR, "width": 1.5}}
+BUTTONS = [["toImage", "resetScale2d"]]
 
 
 @dataclass(frozen=True)
@@ -104,18 +105,28 @@ def lines(points: Points, epochs: EpochPoints, *, virtual: bool) -> list[Line]:
 def run_figure(points: Points, epochs: EpochPoints, *, virtual: bool, widget: bool = False) -> Any:
     """Return a plotly `Figure`, or a `FigureWidget`, of loss, accuracy and throughput.
 
+    All of it is given at once: what is added to a FigureWidget before a slow page has loaded its
+    code never reaches that page.
+
     Raises:
         ImportError: a FigureWidget was asked for and plotly cannot make one (plotly 6 or newer
             without anywidget).
     """
     import plotly.graph_objects as go
 
-    figure = go.FigureWidget() if widget else go.Figure()
-    figure.add_traces([_trace(go, line) for line in lines(points, epochs, virtual=virtual)])
-    figure.update_layout(_layout(points, virtual=virtual))
+    traces = [_trace(go, line) for line in lines(points, epochs, virtual=virtual)]
+    made = go.FigureWidget if widget else go.Figure
+    figure = made(data=traces, layout=_layout(points, virtual=virtual))
     if widget:
-        figure._config = {**figure._config, "responsive": True, "displaylogo": False}
+        bar = {"displaylogo": False, "modeBarButtons": BUTTONS}
+        figure._config = {**figure._config, "responsive": True, **bar}
     return figure
+
+
+def warm_up() -> None:
+    """Load what the first figure and the first picture need: about a second, better not later."""
+    run_figure(Points.none(1), EpochPoints(), virtual=False)
+    picture(Points.none(1), EpochPoints(), virtual=False)
 
 
 def update(figure: Any, points: Points, epochs: EpochPoints, *, virtual: bool) -> None:
@@ -140,7 +151,7 @@ def _trace(go: Any, line: Line) -> Any:
 def _replica_look(replica: int) -> dict[str, Any]:
     color = REPLICA_COLORS[replica % len(REPLICA_COLORS)]
     dash = REPLICA_DASHES[replica % len(REPLICA_DASHES)]
-    return {"mode": "lines", "line": {"color": color, "dash": dash, "width": 1.5}}
+    return {"mode": "lines", "line": {"color": color, "dash": dash, "width": 1}}
 
 
 def _epoch_lines(epochs: EpochPoints) -> list[Line]:

@@ -9,6 +9,9 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+ONE_TENSORFLOW = threading.Lock()
+"""Held while a view waits for a child that imports TensorFlow: two at once slow each other down."""
+
 
 def run_in_background(
     work: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets as ipw
@@ -191,10 +191,7 @@ class RadioField(Field):
             options=there, description=label, style={"description_width": "initial"}
         )
         super().__init__(name, label, control, "")
-        greyed = ipw.HTML(
-            "".join(_greyed(row) for row in rows.values() if not row.available),
-            description=f"{label}: not available",
-        )
+        greyed = ipw.HTML(_greyed_rows(rows.values()), description=f"{label}: not available")
         self.box.children = [control, greyed, self._help, self._problems]
         self._explain()
 
@@ -221,11 +218,24 @@ def why_not(row: Choice) -> str:
     return row.reason.removeprefix(f"{row.label} is ")
 
 
-def _greyed(row: Choice) -> str:
-    label, reason = markup.text(row.label), markup.text(why_not(row))
+def _greyed_rows(rows: Iterable[Choice]) -> str:
+    """Return the rows that cannot be had, those with the same reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for row in rows:
+        if not row.available:
+            by_reason.setdefault(why_not(row), []).append(row.label)
+    return "".join(
+        f'<div class="wb-greyed">{"".join(_greyed(label, reason) for label in labels)}'
+        f'<span class="wb-why">{markup.text(reason)}</span></div>'
+        for reason, labels in by_reason.items()
+    )
+
+
+def _greyed(label: str, reason: str) -> str:
+    name, why = markup.text(label), markup.text(reason)
     return (
-        f'<div class="wb-greyed"><input type="radio" disabled aria-label="{label}: {reason}">'
-        f'<span class="wb-what">{label}</span><span class="wb-why">{reason}</span></div>'
+        f'<label class="wb-what"><input type="radio" disabled aria-label="{name}: {why}">'
+        f"{name}</label>"
     )
 
 

@@ -135,6 +135,7 @@ class Form:
             "replicas": mirrors,
             "cross_device_ops": mirrors,
             "gpu_memory": bool(self._devices.gpus),
+            "devices": bool(self._devices.gpus) or config.devices is not None,
         }
         for field in self.parts.all:
             if field.name in needed:

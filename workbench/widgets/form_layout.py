@@ -67,7 +67,10 @@ ADVANCED = {
     "Optimizer and learning rate": (
         "optimizer", "learning_rate", "learning_rate_scaling", "clip_norm",
     ),
-    "Input pipeline and seed": ("last_batch", "pipeline", "seed"),
+    "Data, input pipeline and seed": (
+        "synthetic_examples", "synthetic_features", "synthetic_noise", "data_dir",
+        "last_batch", "pipeline", "seed",
+    ),
     "How it runs": (
         "cross_device_ops", "gpu_memory", "steps_per_call", "interpreter", "eager", "start_now",
     ),
@@ -98,17 +101,16 @@ def lay_out(preset: Any, parts: Parts) -> tuple[Any, Groups]:
     )
     preset_box = ipw.VBox([preset, preset_help])
     preset_box.add_class("wb-field")
-    strategy, devices = parts.named("strategy", "devices")
-    strategy.box.add_class("wb-span")
-    first = parts.named("data", "data_dir", "synthetic_examples", "synthetic_features")
-    first += parts.named("synthetic_noise", "model", "loop")
+    strategy, devices, replicas = parts.named("strategy", "devices", "replicas")
+    strategy.box.add_class("wb-most")
+    first = parts.named("data", "model", "loop")
     groups = Groups(parts)
     ends = parts.named("epochs", "steps_per_epoch", "name")
     children = [
         ipw.HTML(markup.heading("What to train"), description="Section"),
         grid([preset_box, *(field.box for field in first)]),
         _part("Where and how it is distributed"),
-        grid([strategy.box, devices.box, *(f.box for f in parts.named("replicas"))]),
+        grid([strategy.box, replicas.box, devices.box]),
         _part("How much"),
         grid([parts.batch.box, *(field.box for field in ends)]),
         groups.box,

@@ -10,10 +10,13 @@ import ipywidgets as ipw
 from workbench import devices as machine
 
 from . import markup
-from .background import Latest
+from .background import ONE_TENSORFLOW, Latest
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
+
+
+TIMEOUT_SECONDS = 120.0
 
 
 class Hardware:
@@ -29,10 +32,13 @@ class Hardware:
             description="Refresh", icon="refresh", tooltip="Look at the hardware again"
         )
         self._refresh.on_click(self._on_refresh)
+        self._refresh.add_class("wb-small")
         title = ipw.HTML(markup.heading("Hardware"), description="Section")
-        row = ipw.Box([self._refresh, self._state])
-        row.add_class("wb-row")
-        self.box = ipw.VBox([title, self._facts, row])
+        title.add_class("wb-title-cell")
+        row = ipw.Box([title, self._state, self._refresh])
+        row.add_class("wb-title-row")
+        self._message = ipw.HTML(description="Messages of the detection")
+        self.box = ipw.VBox([row, self._facts, self._message])
         self.box.add_class("wb-section")
         self.devices = machine.detect(interpreter, import_tensorflow=False)
         self._show(self.devices)
@@ -45,8 +51,9 @@ class Hardware:
         """Ask TensorFlow in this interpreter, in the background; seconds pass until it answers."""
         self._interpreter = interpreter
         self._refresh.disabled = True
+        self._message.value = ""
         self._state.value = markup.quiet("Asking TensorFlow what it can use ...")
-        self._asking.ask(lambda: machine.detect(interpreter), self._answered, self._failed)
+        self._asking.ask(lambda: _detect(interpreter), self._answered, self._failed)
 
     def _on_refresh(self, _: Any) -> None:
         self.ask(self._interpreter)
@@ -59,12 +66,18 @@ class Hardware:
         self._found(devices)
 
     def _failed(self, error: Exception) -> None:
-        self._state.value = markup.notice("error", str(error))
+        self._state.value = markup.quiet("As found without TensorFlow.")
+        self._message.value = markup.notice("error", str(error))
         self._refresh.disabled = False
 
     def _show(self, devices: Devices) -> None:
         problems = "".join(markup.notice("warning", problem) for problem in devices.problems)
-        self._facts.value = markup.facts(_rows(devices)) + problems
+        self._facts.value = markup.facts(_rows(devices), "wb-inline") + problems
+
+
+def _detect(interpreter: str | None) -> Devices:
+    with ONE_TENSORFLOW:
+        return machine.detect(interpreter, TIMEOUT_SECONDS)
 
 
 def _rows(devices: Devices) -> list[tuple[str, str]]:

@@ -36,13 +36,13 @@ def pill(status: str) -> str:
     return f'<span class="wb-pill wb-state-{text(status)}">{text(status)}</span>'
 
 
-def facts(rows: Iterable[tuple[str, str]]) -> str:
+def facts(rows: Iterable[tuple[str, str]], css_class: str = "") -> str:
     """Return names with their values; both are plain text."""
     cells = "".join(
         f'<div class="wb-fact"><dt>{text(name)}</dt><dd>{text(value)}</dd></div>'
         for name, value in rows
     )
-    return f'<dl class="wb-facts">{cells}</dl>'
+    return f'<dl class="wb-facts {css_class}">{cells}</dl>'
 
 
 def table(

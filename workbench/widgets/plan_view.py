@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
 from . import markup, picture
-from .background import Latest
+from .background import ONE_TENSORFLOW, Latest
 
 if TYPE_CHECKING:
     from workbench.inspection import ModelSummary
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from .form import FormState
 
 SETTLE_SECONDS = 0.8
+HELD_SECONDS = 60.0
 LAST_BATCH = {
     "drop": "left out", "keep": "trained on as a shorter batch", "repeat": "filled up",
 }  # fmt: skip
@@ -28,20 +30,31 @@ class PlanView:
         self._numbers = ipw.HTML(description="Numbers of the plan")
         self._picture = ipw.HTML(description="Picture of the plan")
         self._model = ipw.HTML(description="Size of the model")
+        self._notes = ipw.HTML(description="Notes on the plan")
         self._layers = ipw.HTML(description="Layers of the model")
         self._folded = ipw.Accordion(children=[self._layers], selected_index=None)
         self._folded.set_title(0, "Layers")
         self._inspecting: Latest[ModelSummary] = Latest(SETTLE_SECONDS)
         self._measured: tuple[Any, ...] | None = None
+        self._plan: Plan | None = None
+        self._free = threading.Event()
+        self._free.set()
+        side = ipw.VBox([self._numbers, self._model])
+        both = ipw.Box([self._picture, side])
+        both.add_class("wb-beside")
         title = ipw.HTML(markup.heading("Plan"), description="Section")
-        parts = [title, self._numbers, self._picture, self._model, self._folded]
+        parts = [title, both, self._notes, self._folded]
         self.box = ipw.VBox(parts)
         self.box.add_class("wb-section")
 
+    def hold(self, held: bool) -> None:
+        """While held, leave the machine to a run that starts: measure no model."""
+        (self._free.clear if held else self._free.set)()
+
     def show(self, state: FormState) -> None:
         """Show the plan of a form's state, or that there is none yet."""
-        plan = state.plan
-        for part in (self._picture, self._model, self._folded):
+        plan = self._plan = state.plan
+        for part in (self._picture, self._model, self._notes, self._folded):
             part.layout.display = None if plan else "none"
         if plan is None:
             message = "No plan while there are problems in the form; they stand beside the fields."
@@ -50,8 +63,8 @@ class PlanView:
             self._inspecting.forget()
             return
         notes = "".join(markup.notice("warning", note) for note in plan.notes)
-        spec = markup.quiet(plan.element_spec)
-        self._numbers.value = markup.facts(_numbers(plan)) + spec + notes
+        self._notes.value = markup.quiet(plan.element_spec) + notes
+        self._numbers.value = markup.facts(_numbers(plan))
         self._picture.value = picture.draw(plan)
         self._measure(plan)
 
@@ -66,7 +79,9 @@ class PlanView:
         def work() -> ModelSummary:
             from workbench.inspection import inspect_model
 
-            return inspect_model(plan)
+            self._free.wait(HELD_SECONDS)
+            with ONE_TENSORFLOW:
+                return inspect_model(self._plan or plan)
 
         self._inspecting.ask(work, self._show_model, self._show_failure)
 
@@ -95,11 +110,8 @@ def _numbers(plan: Plan) -> list[tuple[str, str]]:
     shared = ", virtual" if plan.virtual else ""
     rows = [
         ("Replicas", f"{plan.num_replicas_in_sync}{shared}"),
-        ("Per-replica batch", f"{plan.per_replica_batch_size:,}"),
-        ("Global batch", f"{plan.global_batch_size:,}"),
         ("Examples", f"{plan.num_train_examples:,} + {plan.num_test_examples:,} to test"),
         ("Steps an epoch", f"{plan.steps_per_epoch:,}"),
-        ("Epochs", f"{plan.epochs:,}"),
         ("Steps in all", f"{plan.total_steps:,}"),
         ("Learning rate", f"{plan.learning_rate:g}"),
     ]

@@ -71,6 +71,8 @@ class RunActions:
         """Follow the opened run."""
         if run is not self._run:
             self._question.children = []
+        if run is not self._run or status not in markup.LIVE_STATES:
+            self._asked_to_stop(False)
         if run is not self._run or status != self._status:
             self._epochs.value = f"{epochs * 2}" if epochs else ""
         self._run, self._status = run, status
@@ -105,7 +107,12 @@ class RunActions:
         except Exception as error:
             self._failed(error)
         else:
-            self._message.value = markup.notice("info", "Asked to stop: it finishes and saves.")
+            self._asked_to_stop(True)
+
+    def _asked_to_stop(self, asked: bool) -> None:
+        message = markup.notice("info", "Asked to stop: it finishes its step and saves.")
+        if asked or self._message.value == message:
+            self._message.value = message if asked else ""
 
     def _on_resume(self, _: Any) -> None:
         run, epochs = self._run, None

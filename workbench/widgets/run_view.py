@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
+from workbench import catalog
+
 from . import markup
 from .chart_view import ChartView
 from .live import LiveRun
@@ -164,10 +166,12 @@ def _head(run: Run, plan: Plan | None, status: str) -> str:
 def describe(plan: Plan) -> str:
     """Return a run's make in a line: strategy, replicas, loop, data, model, batch."""
     kind = "virtual " if plan.virtual else ""
+    data, model = catalog.DATA.get(plan.data), catalog.MODELS.get(plan.model)
     many = plan.num_replicas_in_sync
     replicas = f"{many} {kind}replica{'s' * (many != 1)}"
     return (
-        f"{plan.strategy_label}, {replicas}, {plan.loop} loop, {plan.data}, {plan.model}, "
+        f"{model.label if model else plan.model} on {data.label if data else plan.data}, "
+        f"{catalog.LOOPS[plan.loop].label}, {plan.strategy_label} on {replicas}, "
         f"{plan.per_replica_batch_size} a replica, {plan.global_batch_size} in all"
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
-from workbench import catalog
+from workbench import catalog, charts
 from workbench.config import RunConfig
 
 from . import markup, outputs, snapshot
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
 STYLE = Path(__file__).with_name("workbench.css")
 FIRST_PRESET = "mlp_synthetic"
+STARTING = "starting"
 
 
 class Workbench:
@@ -58,7 +58,7 @@ class Workbench:
         self._display_id = f"workbench-{self._token}"
         self._shown = False
         self._saved_at = 0.0
-        self._save_lock = threading.Lock()
+        self._saving: Latest[None] = Latest()
         self._hardware = Hardware(config.interpreter)
         self._plan, self._script = PlanView(), ScriptView()
         self._actions = RunActions(runs_dir, lambda: self._hardware.devices)
@@ -85,7 +85,9 @@ class Workbench:
 
     def open(self, run: Run) -> None:
         """Show a run and follow it if it lives."""
-        self._actions.show_run(run, "", 0)
+        status = run.status
+        self._actions.show_run(run, status, run.config.epochs)
+        self._plan.hold(status == STARTING)
         self._predictions.show(None, "")
         self._run.open(run)
         self._script.show_run(run)
@@ -126,8 +128,8 @@ class Workbench:
         run_title = ipw.HTML(markup.heading("Run"), description="Section")
         run_box = ipw.VBox([run_title, self._actions.box, self._run.box])
         run_box.add_class("wb-section")
-        parts = [head, self._hardware.box, self._form.box, self._plan.box, run_box,
-                 self._predictions.box, self._runs.box, self._script.box]  # fmt: skip
+        parts = [head, self._hardware.box, self._form.box, run_box, self._predictions.box,
+                 self._plan.box, self._script.box, self._runs.box]  # fmt: skip
         root = ipw.VBox(parts)
         root.add_class("wb-root")
         root.add_class(f"wb-live-{self._token}")
@@ -150,30 +152,32 @@ class Workbench:
 
     def _on_deleted(self, run: Run) -> None:
         self._run.close()
+        self._plan.hold(False)
         self._actions.show_run(None, "")
         self._predictions.show(None, "")
         self._script.show_run(None)
         self._runs.show_open(None)
 
     def _on_look(self, look: Look) -> None:
+        self._plan.hold(look.status == STARTING)
         self._actions.show_run(look.run, look.status, look.plan.epochs)
         self._predictions.show(look.run, look.status)
         over = not look.alive
         if over or time.monotonic() - self._saved_at > snapshot.EVERY_SECONDS:
-            self._save(look)
+            self._saved_at = time.monotonic()
+            self._saving.ask(lambda: self._save(look), lambda _: None, self._ignore)
 
     def _save(self, look: Look) -> None:
         """Put the picture of now into the notebook's own file."""
-        with self._save_lock:
-            self._saved_at = time.monotonic()
-            if self._shown:
-                outputs.update_bundle(snapshot.saved_bundle(self._token, look), self._display_id)
+        if self._shown:
+            outputs.update_bundle(snapshot.saved_bundle(self._token, look), self._display_id)
 
     def _reattach(self, runs: list[Run]) -> None:
         if self._run.run is None:
             alive = [run for run in runs if run.status in markup.LIVE_STATES]
             if alive:
                 self.open(alive[0])
+        charts.warm_up()
 
     def _ignore(self, error: Exception) -> None:
         raise error
