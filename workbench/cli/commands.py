@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..config import Problem, RunConfig
 from ..devices import Devices, describe, detect
+from ..inspection import inspect_model
 from ..plan import PlanError, make_plan
 from ..runs import RunError, list_runs, open_run, start_run
 from .flags import config_from
@@ -124,8 +125,11 @@ def _devices_for(config: RunConfig) -> Devices:
 
 
 def _check(config: RunConfig, devices: Devices) -> None:
-    """Say what of the machine cannot be used, and raise all that is against this run at once."""
-    problems = []
+    """Say what of the machine cannot be used, and raise all that is against this run at once.
+
+    A model of one's own is built once, apart, before a run is made for it; that takes seconds.
+    """
+    problems, plan = [], None
     if devices.tensorflow_version is None:
         rule = "a Python that can import TensorFlow"
         fix = " ".join(devices.problems)
@@ -134,11 +138,13 @@ def _check(config: RunConfig, devices: Devices) -> None:
         for sentence in devices.problems:
             print(f"Note: {sentence}", file=sys.stderr)
     try:
-        make_plan(config, devices)
+        plan = make_plan(config, devices)
     except PlanError as error:
         problems += error.problems
     if problems:
         raise PlanError(problems)
+    if plan is not None and plan.own_model is not None:
+        inspect_model(plan)
 
 
 def _follow(followed: Run, arguments: Namespace) -> int:

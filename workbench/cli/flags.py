@@ -103,8 +103,8 @@ def _reader(hint: Any) -> Any:
     if tuple[str, ...] in options:
         return names
     if int in options:
-        return number_or_word if str in options else int
-    return float if float in options else str
+        return whole_number
+    return number if float in options else str
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -112,6 +112,17 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(name.strip().upper() for name in text.split(",") if name.strip())
 
 
-def number_or_word(text: str) -> int | str:
-    """Read a whole number, else a word as it is."""
-    return int(text) if text.removeprefix("-").isdecimal() else text
+def whole_number(text: str) -> int | str:
+    """Read a whole number, else the text as it is: the config says what is wrong with it."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def number(text: str) -> float | str:
+    """Read a number, else the text as it is."""
+    try:
+        return float(text)
+    except ValueError:
+        return text

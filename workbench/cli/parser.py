@@ -23,7 +23,7 @@ the first minute:
 
 
 class Parser(argparse.ArgumentParser):
-    """Names the nearest flag where one is misspelt, and takes no flag by its first letters."""
+    """Names the nearest where a flag or command is misspelt; takes no flag by its first letters."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **options})
@@ -36,6 +36,11 @@ class Parser(argparse.ArgumentParser):
             nearest = did_you_mean(flag, self._option_string_actions, "")
             self.error(f"there is no {flag} here. {nearest}".rstrip())
         return parsed, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            choose = f"Choose {', '.join(action.choices)}."
+            self.error(f"there is no {value} here. {did_you_mean(value, action.choices, choose)}")
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in a line, rather than below a page of usage."""

@@ -1,0 +1,17 @@
+"""Terminals whose runs end with the tests."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cli.terminal import Terminal
+from workbench.runs import list_runs
+
+
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    made = Terminal(tmp_path_factory.mktemp("terminal"))
+    yield made
+    for run in list_runs(made.runs):
+        run.stop()
+        run.wait(60)

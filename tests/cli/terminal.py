@@ -1,0 +1,60 @@
+"""The command `workbench` as a user types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+COMMAND = str(Path(sys.executable).with_name("workbench"))
+SMALL = ["--epochs", "1", "--synthetic-examples", "640", "--start-now"]
+ENDLESS = ["--epochs", "100000", "--start-now"]
+
+
+class Terminal:
+    """A folder in which commands are typed; its runs and their locks are its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runs = folder / "runs"
+        self.environment = {
+            **os.environ,
+            "WORKBENCH_STATE": str(folder / "state"),
+            "TF_CPP_MIN_LOG_LEVEL": "2",
+        }
+        self.environment.pop("WORKBENCH_RUNS", None)
+
+    def type(self, *words: object, answer: str = "") -> subprocess.CompletedProcess[str]:
+        """Run `workbench` with these words to its end."""
+        done = subprocess.run(
+            [COMMAND, *map(str, words)],
+            cwd=self.folder,
+            env=self.environment,
+            input=answer,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "Traceback" not in done.stdout + done.stderr, done.stderr
+        return done
+
+    def begin(self, *words: object) -> subprocess.Popen[str]:
+        """Start `workbench` with these words in a process group of its own, as terminals do."""
+        return subprocess.Popen(
+            [COMMAND, *map(str, words)],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            process_group=0,
+        )
+
+
+def last_json(done: subprocess.CompletedProcess[str]) -> Any:
+    """Read the last line of what was printed."""
+    return json.loads(done.stdout.splitlines()[-1])

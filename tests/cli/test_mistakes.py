@@ -1,0 +1,154 @@
+"""What is mistyped or cannot be done is said in words, all of it at once, and makes no run."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import Terminal
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["rnu"], "there is no rnu here. Did you mean run?"),
+        (["runs", "lst"], "there is no lst here. Did you mean list?"),
+        (["run", "--stratgy", "default"], "there is no --stratgy here. Did you mean --strategy?"),
+        (["run", "--strat", "default"], "there is no --strat here. Did you mean --strategy?"),
+        (["script", "more"], "there is no more here."),
+        (["runs", "show"], "the following arguments are required: RUN"),
+        (["runs"], "the following arguments are required: DEED"),
+    ],
+)
+def test_a_command_that_is_not_there_offers_the_nearest(
+    words: list[str], said: str, terminal: Terminal
+) -> None:
+    done = terminal.type(*words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "--help" in done.stderr
+    assert done.stdout == ""
+
+
+def test_no_words_at_all_show_the_first_minute(terminal: Terminal) -> None:
+    done = terminal.type()
+    assert done.returncode == 2
+    assert "workbench run --preset mlp_synthetic" in done.stderr
+
+
+def test_help_and_version_are_no_mistakes(terminal: Terminal) -> None:
+    assert terminal.type("--version").stdout.startswith("workbench ")
+    for command in ("detect", "run", "script", "runs", "evaluate", "lab"):
+        assert terminal.type(command, "--help").returncode == 0
+
+
+@pytest.mark.parametrize("command", ["run", "script"])
+def test_all_problems_of_a_plan_are_told_at_once(command: str, terminal: Terminal) -> None:
+    words = "--strategy mirorred --loop fti --data fashion --epochs 0 --learning-rate nan"
+    done = terminal.type(command, *words.split(), "--seed", -1)
+    assert done.returncode == 2
+    for said in (
+        "strategy must be one of mirrored, one_device, default; got mirorred. Did you mean mirr",
+        "loop must be one of custom, fit; got fti. Did you mean fit?",
+        "got fashion. Did you mean fashion_mnist?",
+        "epochs must be a number above 0; got 0",
+        "learning_rate must be a number above 0; got nan",
+        "seed must be from 0 to 2147483647; got -1",
+    ):
+        assert said in done.stderr
+    assert done.stdout == ""
+    assert not terminal.runs.exists()
+
+
+def test_values_of_another_kind_are_told_at_once(terminal: Terminal) -> None:
+    done = terminal.type("run", "--epochs", "five", "--learning-rate", "fast", "--seed", "1.5")
+    assert done.returncode == 2
+    assert "epochs must be a whole number; got 'five'" in done.stderr
+    assert "learning_rate must be a number; got 'fast'" in done.stderr
+    assert "seed must be a whole number; got '1.5'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--global-batch-size 63", "got 63. Set it to 62 or 64."),
+        ("--global-batch-size 20000", "at most the 10,000 examples there are"),
+        ("--per-replica-batch-size -4", "per_replica_batch_size must be a number above 0; got -4"),
+        ("--cross-device-ops nccl", "NCCL needs real GPUs"),
+        ("--strategy one_device --replicas 2", "Set replicas to 1, or choose the strategy mirr"),
+        ("--devices CPU:0,CPU:1", "set replicas to split it"),
+        ("--strategy tpu", "not in this release yet"),
+        ("--loop fit --clip-norm 1", "Choose the loop custom"),
+        ("--preset mlp_sythetic", "Did you mean mlp_synthetic?"),
+        ("--model nowhere.py:build", "nowhere.py"),
+        ("--interpreter /no/python", "/no/python"),
+        ("--config no.json", "no.json"),
+    ],
+)
+def test_what_cannot_be_planned_says_what_to_change(
+    words: str, said: str, terminal: Terminal
+) -> None:
+    done = terminal.type("run", *words.split())
+    assert done.returncode == 2
+    assert "This cannot be planned:" in done.stderr
+    assert said in done.stderr
+    assert not terminal.runs.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"version": 2}', "version must be 1, which this release reads; got 2. Install the rel"),
+        ('{"epoch": 1}', "epoch must be a field of a config; got a name that is none. Did you me"),
+        ('{"epochs": "5"}', "epochs must be a whole number; got '5'"),
+        ("[]", "config must be a JSON object"),
+        ('{"epochs": 5', "config must be a file of JSON"),
+    ],
+)
+def test_a_file_that_is_no_config_of_this_release_is_refused(
+    content: str, said: str, terminal: Terminal, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(content)
+    done = terminal.type("script", "--config", path)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_runs_that_are_not_there_are_named(terminal: Terminal) -> None:
+    for words in (["show"], ["stop"], ["resume"], ["delete", "--yes"]):
+        done = terminal.type("runs", *words, "20200101-000000-0000")
+        assert done.returncode == 1
+        assert "'20200101-000000-0000'" in done.stderr
+    assert terminal.type("evaluate", "20200101-000000-0000").returncode == 1
+
+
+def test_a_folder_of_runs_that_cannot_be_written_is_refused(terminal: Terminal) -> None:
+    (terminal.folder / "file").touch()
+    done = terminal.type("run", "--runs-dir", "file/runs")
+    assert done.returncode == 1
+    assert "must be writable" in done.stderr
+    assert "choose another runs_dir" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_model_of_ones_own_is_tried_before_a_run_is_made(terminal: Terminal) -> None:
+    text = "import tensorflow as tf\n\n\ndef build():\n    return tf.constant(1)\n"
+    (terminal.folder / "mine.py").write_text(text)
+    done = terminal.type("run", "--model", "mine.py:build")
+    assert done.returncode == 2
+    assert "model must be a function that builds" in done.stderr
+    assert "build returned" in done.stderr
+    done = terminal.type("run", "--model", "mine.py:biuld")
+    assert done.returncode == 2
+    assert "It has build. Name one of them." in done.stderr
+    assert not terminal.runs.exists()
+
+
+@pytest.mark.parametrize("words", [["runs", "list"], ["script"]])
+def test_json_and_text_stay_apart_from_messages(words: list[str], terminal: Terminal) -> None:
+    done = terminal.type(*words)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    if words == ["runs", "list"]:
+        assert json.loads(terminal.type(*words, "--json").stdout) == []
