@@ -1,0 +1,126 @@
+"""How real runs end: killed, stopped, exploding; and that resuming mends it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import psutil
+import pytest
+
+from tests.machines import LAPTOP
+from tests.runs.folder import event_of, pid_of, until
+from workbench.config import RunConfig
+from workbench.runs import Run, start_run
+
+pytestmark = pytest.mark.slow
+
+OWN = Path(__file__).parent / "own_models.py"
+LONG = {"synthetic_examples": 20_000, "global_batch_size": 16, "start_now": True}
+STEPS_PER_EPOCH = 1250
+Start = Callable[..., Run]
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
+    root, made = tmp_path_factory.mktemp("runs"), list[Run]()
+
+    def start_one(**fields: object) -> Run:
+        made.append(start_run(RunConfig(**{**LONG, **fields}), root, LAPTOP))
+        return made[-1]
+
+    yield start_one
+    for run in made:
+        run.stop()
+        run.wait(60)
+
+
+def trainer_of(run: Run) -> int | None:
+    """The process id of a run's trainer; None before there is one."""
+    path = str(run.dir / "train.py")
+    for process in psutil.process_iter(["cmdline"]):
+        if path in (process.info["cmdline"] or ()):
+            return process.pid
+    return None
+
+
+def curve(run: Run) -> pd.DataFrame:
+    return run.replica_steps(["step", "replica", "loss", "examples"])
+
+
+@pytest.fixture(scope="module")
+def whole(start: Start) -> Run:
+    """A run that nobody disturbs."""
+    run = start(epochs=3)
+    assert run.wait(180) == "finished", run.failure
+    return run
+
+
+def test_its_script_alone_gives_the_same_losses(whole: Run, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(whole.script)
+    command = [sys.executable, str(script), "--run-dir", str(tmp_path / "alone")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "finished step=3750" in done.stdout
+    rows = np.concatenate(
+        [np.fromfile(path, "<f4") for path in sorted((tmp_path / "alone").rglob("*.steps"))]
+    ).reshape(-1, 2, 3)
+    losses = (rows[..., 0] / rows[..., 2]).ravel()
+    np.testing.assert_allclose(losses, curve(whole)["loss"], rtol=0, atol=1e-6)
+
+
+def test_a_killed_trainer_resumes_to_the_curve_of_a_run_never_killed(
+    start: Start, whole: Run
+) -> None:
+    run = start(epochs=3, loop="fit")
+    pid = until(lambda: trainer_of(run), 60)
+    until(lambda: event_of(run, "checkpoint"), 120)
+    os.kill(pid, signal.SIGKILL)
+    assert run.wait(60) == "failed"
+    assert "SIGKILL" in run.failure.cause
+    assert STEPS_PER_EPOCH <= run.progress.step < 3 * STEPS_PER_EPOCH
+    assert run.resume().wait(180) == "finished", run.failure
+    assert run.missing == []
+    assert event_of(run, "start")["step"] in (STEPS_PER_EPOCH, 2 * STEPS_PER_EPOCH)
+    pd.testing.assert_frame_equal(curve(run), curve(whole), rtol=0, atol=1e-6)
+    names = ["loss", "accuracy", "test_loss", "test_accuracy"]
+    pd.testing.assert_frame_equal(run.epochs()[names], whole.epochs()[names], atol=1e-5)
+
+
+def test_a_killed_supervisor_makes_the_trainer_save_and_the_run_lost(
+    start: Start, whole: Run
+) -> None:
+    run = start(epochs=3)
+    until(lambda: run.progress.step > 0, 120)
+    os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
+    assert run.wait(60) == "lost"
+    saved = event_of(run, "checkpoint")["step"]
+    assert saved == event_of(run, "stopped")["step"] == run.progress.step < 3 * STEPS_PER_EPOCH
+    assert "Resume" in run.failure.fix
+    assert run.resume().wait(180) == "finished", run.failure
+    assert event_of(run, "start")["step"] == saved
+    pd.testing.assert_frame_equal(curve(run), curve(whole), rtol=0, atol=1e-6)
+
+
+def test_a_run_stopped_in_an_epoch_goes_on_there_and_for_more_epochs(
+    start: Start, whole: Run
+) -> None:
+    run = start(epochs=2, loop="fit", pipeline="indexed")
+    until(lambda: run.progress.step > 0, 120)
+    run.stop()
+    assert run.wait(60) == "stopped"
+    assert run.resume(epochs=3).wait(180) == "finished", run.failure
+    pd.testing.assert_frame_equal(curve(run), curve(whole), rtol=0, atol=1e-6)
+
+
+def test_a_loss_that_is_no_number_fails_naming_step_and_replica(start: Start) -> None:
+    run = start(model=f"{OWN}:explosive")
+    assert run.wait(120) == "failed"
+    assert "step 0 on replica 1" in run.failure.cause
+    assert "learning rate" in run.failure.fix
+    assert event_of(run, "failed")["exit_status"] == 3
+    assert run.replica_steps(["loss"])["loss"].isna().tolist()[:2] == [False, True]
