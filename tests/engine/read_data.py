@@ -1,0 +1,44 @@
+"""Loads a script's data in several ways, in one process: `read_data.py SCRIPT < CASES`.
+
+A case is [folder or null for the usual ones, home]. Prints a JSON list of [shapes and checks, or
+the message it ended with].
+"""
+
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def outcome(script: Any, folder: str | None, home: str) -> object:
+    """Return what loading gives."""
+    os.environ["HOME"] = home
+    script.DATA_DIR = folder
+    try:
+        train, test = script.load_arrays()
+    except SystemExit as end:
+        return str(end.code)
+    images, labels = train
+    return {
+        "shapes": [list(part.shape) for part in (*train, *test)],
+        "types": [str(part.dtype) for part in train],
+        "range": [float(images.min()), float(images.max())],
+        "classes": sorted(set(labels.tolist())),
+    }
+
+
+def main() -> None:
+    spec = importlib.util.spec_from_file_location("train", Path(sys.argv[1]))
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    cases = json.load(sys.stdin)
+    results = {name: outcome(script, *case) for name, case in cases.items()}
+    sys.stdout.write(json.dumps(results) + "\n")
+
+
+if __name__ == "__main__":
+    main()
