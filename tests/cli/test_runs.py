@@ -1,0 +1,169 @@
+"""Runs from a terminal: trained, shown, gone on with, tested, stopped, deleted."""
+
+import json
+import os
+import signal
+from subprocess import Popen
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.cli.terminal import ENDLESS, SMALL, Terminal, last_json
+from tests.runs.folder import until
+from workbench.runs import Run, list_runs, open_run
+from workbench.runs.directory import sha256
+
+pytestmark = pytest.mark.slow
+
+FIELDS = {
+    *("run", "dir", "status", "num_replicas_in_sync", "global_batch_size", "steps"),
+    *("examples_per_second", "loss", "accuracy", "test_loss", "test_accuracy", "script_sha256"),
+}
+
+
+@pytest.fixture(scope="module")
+def finished(terminal: Terminal) -> dict[str, Any]:
+    """What `run --json` printed last of a small run."""
+    done = terminal.type("run", *SMALL, "--name", 'it\'s "mine"', "--json")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 1
+    assert "epoch 1: loss" in done.stderr
+    return dict(last_json(done))
+
+
+def test_json_ends_with_every_field_of_the_result(
+    finished: dict[str, Any], terminal: Terminal
+) -> None:
+    assert finished.keys() == FIELDS
+    assert finished["status"] == "finished"
+    assert (finished["num_replicas_in_sync"], finished["global_batch_size"]) == (2, 128)
+    assert finished["steps"] == 5
+    run = open_run(finished["run"], terminal.runs)
+    assert finished["dir"] == str(run.dir)
+    assert finished["script_sha256"] == sha256(run.script)
+    for name in ("loss", "accuracy", "test_loss", "test_accuracy"):
+        assert 0 < finished[name] < 2
+
+
+def test_runs_are_listed_and_shown(finished: dict[str, Any], terminal: Terminal) -> None:
+    table = terminal.type("runs", "list").stdout
+    row = next(line for line in table.splitlines() if finished["run"] in line)
+    assert "finished" in row
+    assert "mirrored x 2" in row
+    listed = json.loads(terminal.type("runs", "list", "--json").stdout)
+    assert finished in listed
+    card = terminal.type("runs", "show", finished["run"]).stdout
+    assert "2 virtual replicas" in card
+    assert finished["dir"] in card
+    assert 'it\'s "mine"' in card
+    assert last_json(terminal.type("runs", "show", finished["dir"], "--json")) == finished
+
+
+def test_its_model_is_tested(finished: dict[str, Any], terminal: Terminal) -> None:
+    done = terminal.type("evaluate", finished["run"], "--json")
+    assert done.returncode == 0, done.stderr
+    tested = last_json(done)
+    assert tested["test_loss"] == pytest.approx(finished["test_loss"], abs=1e-5)
+    assert tested["test_accuracy"] == pytest.approx(finished["test_accuracy"], abs=1e-5)
+    assert tested["test_examples"] == 128
+
+
+def test_a_finished_run_goes_on_for_more_epochs_alone(
+    finished: dict[str, Any], terminal: Terminal
+) -> None:
+    again = terminal.type("runs", "resume", finished["run"])
+    assert again.returncode == 1
+    assert "Resume it with epochs=2 or more" in again.stderr
+    longer = terminal.type("runs", "resume", finished["run"], "--epochs", 2, "--json")
+    assert longer.returncode == 0, longer.stderr
+    assert last_json(longer)["steps"] == 10
+
+
+def test_a_run_that_fails_says_why_and_exits_with_one(terminal: Terminal) -> None:
+    text = (
+        "import tensorflow as tf\n\n\n"
+        "def build():\n"
+        "    model = tf.keras.Sequential([tf.keras.Input([7]), tf.keras.layers.Dense(1)])\n"
+        "    model.compile(loss='mse')\n"
+        "    return model\n"
+    )
+    (terminal.folder / "mine.py").write_text(text)
+    done = terminal.type("run", *SMALL, "--model", "mine.py:build")
+    assert done.returncode == 1
+    assert "status      failed" in done.stdout
+    assert "cause       ValueError" in done.stdout
+    assert "fix         " in done.stdout
+    assert "value 7, but received input with shape (64, 10)" in done.stdout
+
+
+def begin(terminal: Terminal) -> tuple[Popen[str], Run]:
+    """Start a run that would go on for long, and return it once it trains."""
+    before = {run.id for run in list_runs(terminal.runs)}
+    process = terminal.begin("run", *ENDLESS)
+    (run,) = until(lambda: [r for r in list_runs(terminal.runs) if r.id not in before], 60)
+    until(lambda: run.progress.step, 120)
+    return process, run
+
+
+def interrupt(process: Popen[str]) -> None:
+    """Press Ctrl+C."""
+    os.killpg(process.pid, signal.SIGINT)
+
+
+def said(process: Popen[str], words: str) -> str:
+    """Read what the command prints up to a line with these words."""
+    assert process.stdout is not None
+    return next(line for line in process.stdout if words in line)
+
+
+def trainer_of(run: Run) -> psutil.Process:
+    path = str(run.dir / "train.py")
+    processes = psutil.process_iter(["cmdline"])
+    return next(p for p in processes if path in (p.info["cmdline"] or ()))
+
+
+def test_ctrl_c_stops_with_a_checkpoint_and_exits_with_zero(terminal: Terminal) -> None:
+    process, run = begin(terminal)
+    interrupt(process)
+    assert said(process, "Stopping after this call, with a checkpoint")
+    assert said(process, "status      stopped")
+    assert process.wait(60) == 0
+    assert run.status == "stopped"
+    assert list((run.dir / "checkpoints").iterdir())
+
+
+def test_a_second_ctrl_c_leaves_it_to_end_by_itself(terminal: Terminal) -> None:
+    process, run = begin(terminal)
+    trainer = trainer_of(run)
+    trainer.suspend()
+    interrupt(process)
+    assert said(process, "Stopping after this call")
+    interrupt(process)
+    assert run.id in said(process, "Left running. Watch it with: workbench runs show")
+    assert process.wait(60) == 0
+    assert run.status == "stopping"
+    trainer.resume()
+    assert run.wait(60) == "stopped"
+
+
+def test_a_detached_run_goes_on_is_stopped_and_deleted(terminal: Terminal) -> None:
+    done = terminal.type("run", *ENDLESS, "--detach", "--json")
+    assert done.returncode == 0
+    result = last_json(done)
+    assert result["status"] in ("queued", "starting")
+    assert result["loss"] is None
+    run = open_run(result["run"], terminal.runs)
+    until(lambda: run.progress.step, 120)
+    refused = terminal.type("runs", "delete", run.id, "--yes")
+    assert refused.returncode == 1
+    assert "Stop it first" in refused.stderr
+    stopped = terminal.type("runs", "stop", run.id, "--json")
+    assert stopped.returncode == 0
+    assert last_json(stopped)["status"] == "stopped"
+    kept = terminal.type("runs", "delete", run.id, answer="n\n")
+    assert kept.returncode == 1
+    assert "Kept." in kept.stderr
+    assert run.dir.exists()
+    assert terminal.type("runs", "delete", run.id, answer="y\n").returncode == 0
+    assert not run.dir.exists()
