@@ -14,4 +14,4 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     yield made
     for run in list_runs(made.runs):
         run.stop()
-        run.wait(60)
+        run.wait(300)

@@ -101,8 +101,8 @@ def begin(terminal: Terminal) -> tuple[Popen[str], Run]:
     """Start a run that would go on for long, and return it once it trains."""
     before = {run.id for run in list_runs(terminal.runs)}
     process = terminal.begin("run", *ENDLESS)
-    (run,) = until(lambda: [r for r in list_runs(terminal.runs) if r.id not in before], 60)
-    until(lambda: run.progress.step, 120)
+    (run,) = until(lambda: [r for r in list_runs(terminal.runs) if r.id not in before], 300)
+    until(lambda: run.progress.step, 300)
     return process, run
 
 
@@ -128,7 +128,7 @@ def test_ctrl_c_stops_with_a_checkpoint_and_exits_with_zero(terminal: Terminal) 
     interrupt(process)
     assert said(process, "Stopping after this call, with a checkpoint")
     assert said(process, "status      stopped")
-    assert process.wait(60) == 0
+    assert process.wait(300) == 0
     assert run.status == "stopped"
     assert list((run.dir / "checkpoints").iterdir())
 
@@ -141,10 +141,10 @@ def test_a_second_ctrl_c_leaves_it_to_end_by_itself(terminal: Terminal) -> None:
     assert said(process, "Stopping after this call")
     interrupt(process)
     assert run.id in said(process, "Left running. Watch it with: workbench runs show")
-    assert process.wait(60) == 0
+    assert process.wait(300) == 0
     assert run.status == "stopping"
     trainer.resume()
-    assert run.wait(60) == "stopped"
+    assert run.wait(300) == "stopped"
 
 
 def test_a_detached_run_goes_on_is_stopped_and_deleted(terminal: Terminal) -> None:
@@ -154,7 +154,7 @@ def test_a_detached_run_goes_on_is_stopped_and_deleted(terminal: Terminal) -> No
     assert result["status"] in ("queued", "starting")
     assert result["loss"] is None
     run = open_run(result["run"], terminal.runs)
-    until(lambda: run.progress.step, 120)
+    until(lambda: run.progress.step, 300)
     refused = terminal.type("runs", "delete", run.id, "--yes")
     assert refused.returncode == 1
     assert "Stop it first" in refused.stderr

@@ -36,7 +36,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
     yield start_one
     for run in made:
         run.stop()
-        run.wait(60)
+        run.wait(300)
 
 
 def trainer_of(run: Run) -> int | None:
@@ -56,7 +56,7 @@ def curve(run: Run) -> pd.DataFrame:
 def whole(start: Start) -> Run:
     """A run that nobody disturbs."""
     run = start(epochs=3)
-    assert run.wait(180) == "finished", run.failure
+    assert run.wait(300) == "finished", run.failure
     return run
 
 
@@ -77,13 +77,13 @@ def test_a_killed_trainer_resumes_to_the_curve_of_a_run_never_killed(
     start: Start, whole: Run
 ) -> None:
     run = start(epochs=3, loop="fit")
-    pid = until(lambda: trainer_of(run), 60)
-    until(lambda: event_of(run, "checkpoint"), 120)
+    pid = until(lambda: trainer_of(run), 300)
+    until(lambda: event_of(run, "checkpoint"), 300)
     os.kill(pid, signal.SIGKILL)
-    assert run.wait(60) == "failed"
+    assert run.wait(300) == "failed"
     assert "SIGKILL" in run.failure.cause
     assert STEPS_PER_EPOCH <= run.progress.step < 3 * STEPS_PER_EPOCH
-    assert run.resume().wait(180) == "finished", run.failure
+    assert run.resume().wait(300) == "finished", run.failure
     assert run.missing == []
     assert event_of(run, "start")["step"] in (STEPS_PER_EPOCH, 2 * STEPS_PER_EPOCH)
     pd.testing.assert_frame_equal(curve(run), curve(whole), rtol=0, atol=1e-6)
@@ -95,13 +95,13 @@ def test_a_killed_supervisor_makes_the_trainer_save_and_the_run_lost(
     start: Start, whole: Run
 ) -> None:
     run = start(epochs=3)
-    until(lambda: run.progress.step > 0, 120)
+    until(lambda: run.progress.step > 0, 300)
     os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
-    assert run.wait(60) == "lost"
+    assert run.wait(300) == "lost"
     saved = event_of(run, "checkpoint")["step"]
     assert saved == event_of(run, "stopped")["step"] == run.progress.step < 3 * STEPS_PER_EPOCH
     assert "Resume" in run.failure.fix
-    assert run.resume().wait(180) == "finished", run.failure
+    assert run.resume().wait(300) == "finished", run.failure
     assert event_of(run, "start")["step"] == saved
     pd.testing.assert_frame_equal(curve(run), curve(whole), rtol=0, atol=1e-6)
 
@@ -110,16 +110,16 @@ def test_a_run_stopped_in_an_epoch_goes_on_there_and_for_more_epochs(
     start: Start, whole: Run
 ) -> None:
     run = start(epochs=2, loop="fit", pipeline="indexed")
-    until(lambda: run.progress.step > 0, 120)
+    until(lambda: run.progress.step > 0, 300)
     run.stop()
-    assert run.wait(60) == "stopped"
-    assert run.resume(epochs=3).wait(180) == "finished", run.failure
+    assert run.wait(300) == "stopped"
+    assert run.resume(epochs=3).wait(300) == "finished", run.failure
     pd.testing.assert_frame_equal(curve(run), curve(whole), rtol=0, atol=1e-6)
 
 
 def test_a_loss_that_is_no_number_fails_naming_step_and_replica(start: Start) -> None:
     run = start(model=f"{OWN}:explosive")
-    assert run.wait(120) == "failed"
+    assert run.wait(300) == "failed"
     assert "step 0 on replica 1" in run.failure.cause
     assert "learning rate" in run.failure.fix
     assert event_of(run, "failed")["exit_status"] == 3
