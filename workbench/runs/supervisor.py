@@ -31,6 +31,7 @@ from .trainer import Trainer
 from .watchdog import Bounds, Watchdog
 
 LOG_LINES = 30
+LAST_WRITE_SECONDS = 60.0
 
 
 class Supervisor:
@@ -69,7 +70,7 @@ class Supervisor:
         else:
             self._state("stopped", note="Stopped while it waited for its devices.")
         ticket.give_back()
-        deadline = time.monotonic() + self.bounds.exit_grace_seconds
+        deadline = time.monotonic() + LAST_WRITE_SECONDS
         while not self.events.flush() and time.monotonic() < deadline:
             self._sleep()
 
@@ -139,10 +140,10 @@ class Supervisor:
         exit_status = trainer.process.wait()
         names = [event["event"] for event in dog.events]
         ended = [name for name in names if name in ("finished", "stopped")]
-        if ended and exit_status == 0:
+        if ended and (exit_status == 0 or trainer.terminated):
             self._state(ended[-1])
         elif trainer.note:
-            self._state(ended[-1] if ended else "stopped", note=trainer.note)
+            self._state("stopped", note=trainer.note)
         else:
             reason = explain(exit_status, dog.events, log, self.launch.interpreter)
             self._state("failed", task=TASK, log=log, **reason)

@@ -34,7 +34,7 @@ class Trainer:
             OSError: the interpreter cannot be started.
         """
         self.note: str | None = None
-        """What was done to end it, where it did not end by itself."""
+        """What was done to end it before its work was."""
         self._stop_asked_at: float | None = None
         self._terminated_at: float | None = None
         self._ended_at: float | None = None
@@ -51,6 +51,11 @@ class Trainer:
     def stopping(self) -> bool:
         """Whether it was asked to stop."""
         return self._stop_asked_at is not None
+
+    @property
+    def terminated(self) -> bool:
+        """Whether it was ended, having had its time to end by itself."""
+        return self._terminated_at is not None
 
     def ask_to_stop(self, now: float) -> None:
         """Ask it to finish the call under way, save and end."""
@@ -69,12 +74,9 @@ class Trainer:
                 self.kill_group()
             return
         if self._ended_at is not None:
+            # TensorFlow can take a minute to take its data pipelines down, with nothing left to do.
             if now - self._ended_at > bounds.exit_grace_seconds:
-                self._terminate(
-                    now,
-                    "Its process did not end within "
-                    f"{bounds.exit_grace_seconds:g} s of its last event and was ended.",
-                )
+                self._terminate(now, None)
         elif self._stop_asked_at is not None:
             grace = bounds.stop_grace_seconds * (10 if dog.phase == "saving" else 1)
             if now - self._stop_asked_at > grace:
@@ -93,7 +95,7 @@ class Trainer:
         """Let go of the pipe, once it has ended."""
         os.close(self._stop_pipe)
 
-    def _terminate(self, now: float, note: str) -> None:
+    def _terminate(self, now: float, note: str | None) -> None:
         self.note = note
         self._terminated_at = now
         with contextlib.suppress(ProcessLookupError, PermissionError):
