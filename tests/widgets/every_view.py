@@ -1,0 +1,89 @@
+"""Makes every view and opens a recorded run, warnings as errors; run by test_two_ipywidgets.
+
+It runs in an environment that has no TensorFlow and maybe another ipywidgets than the tests'.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import json
+import sys
+import tempfile
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import IPython.display
+import ipywidgets as ipw
+import matplotlib.backends.backend_agg
+import matplotlib.figure
+import pandas as pd
+import plotly.graph_objects as go
+
+from tests.widgets.folders import write_run
+from workbench import RunConfig, Workbench
+from workbench.widgets.predictions import Predictions
+
+NAMED = (ipw.Button, ipw.Dropdown, ipw.Text, ipw.Checkbox, ipw.RadioButtons, ipw.ToggleButtons,
+         ipw.HTML)  # fmt: skip
+CRASHES: list[str] = []
+
+
+def main() -> None:
+    """Print the versions and what was made."""
+    warnings.simplefilter("error")
+    threading.excepthook = lambda args: CRASHES.append(
+        f"{args.exc_type.__name__}: {args.exc_value}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        views = make_views(Path(folder))
+        made = [thing for thing in gc.get_objects() if isinstance(thing, ipw.Widget)]
+        del views
+        assert not CRASHES, CRASHES
+        assert "tensorflow" not in sys.modules
+        assert importlib.util.find_spec("tensorflow") is None or "--any" in sys.argv
+        assert nameless(made) == [], nameless(made)
+        assert sliders(made) == []
+        assert any(type(widget).__name__ == "FigureWidget" for widget in made)
+        told = {"ipywidgets": ipw.__version__, "widgets": len(made)}
+        sys.stdout.write(json.dumps(told) + "\n")
+
+
+def make_views(root: Path) -> list[Any]:
+    """Make the workbench with a finished run open, its forms for both kinds of data, the rest."""
+    run = write_run(root / "runs")
+    workbench = Workbench(runs_dir=root / "runs")
+    workbench.open(run)
+    assert workbench._run.wait(120)
+    shown = workbench._run._progress.value
+    assert "step 156 of 156" in shown, shown
+    workbench._ipython_display_()
+    fashion = Workbench(RunConfig(data="fashion_mnist"), root / "none")
+    predictions = Predictions()
+    predictions.show(run, "finished")
+    following = workbench.follow()
+    following._ipython_display_()
+    return [workbench, fashion, predictions, following]
+
+
+def nameless(made: list[Any]) -> list[str]:
+    """What a screen reader could not name."""
+    return [
+        type(widget).__name__
+        for widget in made
+        if isinstance(widget, NAMED) and not (widget.description or getattr(widget, "tooltip", ""))
+    ]
+
+
+def sliders(made: list[Any]) -> list[str]:
+    """Controls that fail accessibility checks."""
+    names = [type(widget).__name__ for widget in made]
+    return [name for name in names if name.endswith("Slider") or name == "Play"]
+
+
+_ = (IPython.display, matplotlib.backends.backend_agg, matplotlib.figure, pd, go)
+
+if __name__ == "__main__":
+    main()
