@@ -87,11 +87,12 @@ class ChartView:
         self._figure, self._lines = figure, (points.replicas, virtual)
         self._answered, self._made_at = False, time.monotonic()
         self._tries += 1
-        figure.observe(self._on_answer, "_js2py_layoutDelta")
+        figure.observe(self._on_views, "_view_count")
         self.box.children = [figure]
 
-    def _on_answer(self, _: Any) -> None:
-        self._answered, self._tries = True, 0
+    def _on_views(self, change: Any) -> None:
+        if change["new"]:
+            self._answered, self._tries = True, 0
 
     def _seems_lost(self) -> bool:
         """Whether the page has not drawn the figure.

@@ -140,7 +140,7 @@ def highlighted(script: str) -> str:
     """Return Python as HTML; only what gets a colour of the style sheet is marked."""
     lexers: Any = importlib.import_module("pygments.lexers")
     parts = []
-    for kind, piece in lexers.PythonLexer(ensurenl=False).get_tokens(script):
+    for kind, piece in lexers.PythonLexer(ensurenl=False, stripnl=False).get_tokens(script):
         css_class = next((name for root, name in _colored() if kind in root), "")
         plain = html.escape(piece, quote=False)
         parts.append(f'<span class="{css_class}">{plain}</span>' if css_class else plain)
