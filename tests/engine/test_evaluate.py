@@ -1,0 +1,110 @@
+"""What is asked of a model apart from training: a test of the saved one, and what it is made of."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.training import Trained, train_together
+from tests.machines import LAPTOP
+from workbench.config import RunConfig
+from workbench.inspection import ModelSummary, inspect_model
+from workbench.plan import PlanError, make_plan
+
+pytestmark = pytest.mark.slow
+
+OWN = Path(__file__).parent / "own_models.py"
+FASHION = {
+    "data": "fashion_mnist",
+    "model": "dense",
+    "epochs": 1,
+    "steps_per_epoch": 8,
+    "global_batch_size": 32,
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
+    configs = {
+        "dense_custom": RunConfig(**FASHION),
+        "dense_fit": RunConfig(**FASHION, loop="fit", pipeline="indexed"),
+        "own": RunConfig(model=f"{OWN}:regularized", epochs=1, synthetic_examples=640),
+    }
+    return train_together(tmp_path_factory.mktemp("runs"), configs)
+
+
+@pytest.fixture(scope="module")
+def tested(runs: dict[str, Trained]) -> dict[str, dict[str, Any]]:
+    """What evaluating the saved models gave."""
+    return {name: runs[name].run.evaluate() for name in ("dense_fit", "own")}
+
+
+def test_both_loops_and_pipelines_train_on_images_alike(runs: dict[str, Trained]) -> None:
+    custom, fit = runs["dense_custom"], runs["dense_fit"]
+    assert custom.status == fit.status == 0, custom.log + fit.log
+    np.testing.assert_allclose(fit.losses(), custom.losses(), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["dense_fit", "own"])
+def test_the_saved_model_tests_as_it_did_at_the_end_of_training(
+    name: str, runs: dict[str, Trained], tested: dict[str, dict[str, Any]]
+) -> None:
+    told, found = runs[name].events("finished")[0], tested[name]
+    assert found["test_loss"] == pytest.approx(told["test_loss"], abs=1e-5)
+    assert found["test_accuracy"] == pytest.approx(told["test_accuracy"], abs=1e-5)
+    assert found == json.loads((runs[name].run.dir / "evaluation.json").read_text())
+    right = sum(row["accuracy"] * row["examples"] for row in found["classes"])
+    assert right / found["test_examples"] == pytest.approx(found["test_accuracy"])
+
+
+def test_predictions_come_with_their_images(
+    runs: dict[str, Trained], tested: dict[str, dict[str, Any]]
+) -> None:
+    folder, classes = runs["dense_fit"].run.dir, tested["dense_fit"]["classes"]
+    assert [row["examples"] for row in classes] == [1000] * 10
+    assert classes[9]["name"] == "Ankle boot"
+    with np.load(folder / "predictions.npz") as shown:
+        assert shown["images"].shape == (48, 28, 28)
+        assert shown["labels"].shape == shown["answers"].shape == (48,)
+        assert ((shown["confidence"] >= 0.1) & (shown["confidence"] <= 1)).all()
+        assert (shown["labels"] != shown["answers"])[:16].all()
+
+
+def inspect(**fields: object) -> ModelSummary:
+    return inspect_model(make_plan(RunConfig(**fields), LAPTOP))
+
+
+def test_a_model_is_told_by_layers_parameters_and_bytes() -> None:
+    summary = inspect(data="fashion_mnist", model="dense")
+    assert [layer[1:] for layer in summary.layers] == [
+        ("Flatten", "(784,)", 0),
+        ("Dense", "(128,)", 784 * 128 + 128),
+        ("Dense", "(10,)", 128 * 10 + 10),
+    ]
+    parameters = 784 * 128 + 128 + 128 * 10 + 10
+    assert summary.parameters == summary.trainable_parameters == parameters
+    assert summary.weight_bytes == summary.gradient_bytes_per_step == 4 * parameters
+    assert 8 * parameters <= summary.optimizer_bytes <= 8 * parameters + 64  # Adam keeps two
+    assert summary.replica_bytes == summary.weight_bytes + summary.optimizer_bytes
+
+
+def test_what_is_not_trained_is_not_reduced() -> None:
+    summary = inspect(model=f"{OWN}:normalized", optimizer="sgd")
+    assert summary.parameters - summary.trainable_parameters == 2 * 8
+    assert summary.gradient_bytes_per_step == 4 * summary.trainable_parameters
+
+
+def test_a_model_that_cannot_be_built_is_a_problem_of_its_field() -> None:
+    with pytest.raises(PlanError) as raised:
+        inspect(model=f"{OWN}:raising")
+    (problem,) = raised.value.problems
+    assert problem.field == "model"
+    assert "ValueError: no such width: -1" in problem.got
+    assert problem.fix
+
+
+def test_an_interpreter_without_tensorflow_is_a_problem_of_the_model(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="No such file"):
+        inspect(interpreter=str(tmp_path / "python"))
