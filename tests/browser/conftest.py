@@ -79,4 +79,5 @@ def lab(browser: Browser, lab_server: LabServer, tmp_path: Path) -> Iterator[Lab
     page = LabPage(context.new_page(), lab_server, tmp_path)
     yield page
     context.close()
+    lab_server.shut_down_kernels()
     assert page.errors == []

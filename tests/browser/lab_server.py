@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
+from urllib.request import Request, urlopen
 
 START_SECONDS = 60
 STOP_SECONDS = 20
@@ -28,6 +29,15 @@ class LabServer:
     def url(self, path: str = "lab", **query: str) -> str:
         """The address of a page, logged in by token."""
         return f"http://127.0.0.1:{self.port}/{path}?" + urlencode({"token": self.token, **query})
+
+    def shut_down_kernels(self) -> None:
+        """End all kernels, which would otherwise stay until the server ends."""
+        with urlopen(self.url("api/kernels"), timeout=STOP_SECONDS) as reply:
+            kernels = json.load(reply)
+        for kernel in kernels:
+            request = Request(self.url(f"api/kernels/{kernel['id']}"), method="DELETE")
+            request.add_header("Authorization", f"token {self.token}")
+            urlopen(request, timeout=STOP_SECONDS).close()
 
 
 def isolated_environment(home: Path) -> dict[str, str]:

@@ -1,0 +1,160 @@
+"""The workbench as a person uses it: click Train, watch, stop, resume, come back, take away."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.lab_page import LabPage
+from tests.browser.lab_server import LabServer
+from tests.browser.workbench_page import LONG_RUN, WorkbenchPage
+from workbench import RunConfig, start_run
+from workbench.devices import detect
+from workbench.runs import Run, list_runs
+
+END_SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def finished_run(lab_server: LabServer) -> Run:
+    """A small run that is over before any page is opened."""
+    config = RunConfig(per_replica_batch_size=64, epochs=2)
+    run = start_run(config, lab_server.root / "runs", detect(import_tensorflow=False))
+    run.wait()
+    assert run.status == "finished"
+    return run
+
+
+@pytest.fixture(autouse=True)
+def no_run_left(lab_server: LabServer) -> Iterator[None]:
+    """Stop the runs that a test leaves going."""
+    yield
+    for run in list_runs(lab_server.root / "runs"):
+        if run.status in ("queued", "starting", "running", "stopping"):
+            run.stop()
+            run.wait(END_SECONDS)
+
+
+def test_a_click_moves_two_lines_and_ends_in_a_result(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "train.ipynb")
+    workbench.train(Epochs="4")
+    expect(workbench.button("Stop")).to_be_enabled()
+    workbench.wait_for_lines("lines.some(l => l[0] === 'virtual replica 0')")
+    workbench.wait_for_lines("lines.some(l => l[0] === 'virtual replica 1')")
+    expect(workbench.state).to_have_text("finished")
+    workbench.wait_for_lines("lines.length > 0 && lines.every(l => l[2] === 312)")
+    assert workbench.lines()[0][1] == 1
+    expect(workbench.root.get_by_text("step 312 of 312 (100%)")).to_be_visible()
+    expect(workbench.button("Stop")).to_be_disabled()
+    expect(workbench.button("Train on")).to_be_enabled()
+
+
+def test_stop_is_graceful_and_resume_goes_on(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "stop.ipynb")
+    workbench.fill(LONG_RUN)
+    workbench.button("Train").click()
+    expect(workbench.state).to_have_text("running")
+    workbench.button("Stop").click()
+    expect(workbench.state).to_have_text("stopped")
+    run = list_runs(workbench.runs_dir)[0]
+    stopped_at = run.progress.step
+    assert stopped_at > 0
+    expect(workbench.root.get_by_text("Asked to stop")).not_to_be_visible()
+
+    workbench.button("Resume").click()
+    expect(workbench.state).to_have_text("running")
+    expect(workbench.button("Stop")).to_be_enabled()
+    workbench.wait_for_lines(f"lines.length > 0 && lines[0][2] > {stopped_at}")
+    assert [one.id for one in list_runs(workbench.runs_dir)].count(run.id) == 1
+
+
+def test_a_restarted_kernel_finds_the_run_whole_and_going_on(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "restart.ipynb")
+    workbench.fill(LONG_RUN)
+    workbench.button("Train").click()
+    expect(workbench.state).to_have_text("running")
+    run_id = workbench.root.locator(".wb-run-head .wb-title").inner_text()
+    before = list_runs(workbench.runs_dir)[0].progress.step
+
+    workbench.restart_kernel()
+    workbench.show()
+    expect(workbench.state).to_have_text("running")
+    expect(workbench.root.locator(".wb-run-head .wb-title")).to_have_text(run_id)
+    # Whole: the first point is the first stretch of steps, as long as every other stretch.
+    whole = "lines.length > 0 && lines[0][1] * lines[0][3] >= lines[0][2]"
+    workbench.wait_for_lines(f"{whole} && lines[0][2] > {before}")
+    after = workbench.lines()[0][2]
+    workbench.wait_for_lines(f"lines.length > 0 && lines[0][2] > {after}")
+
+
+def test_a_problem_stands_beside_its_field_with_what_mends_it(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "problem.ipynb")
+    workbench.fill({"Global batch": "65"})
+    field = workbench.root.locator(".wb-field:has(> .wb-problem, .widget-html .wb-problem)")
+    expect(field.filter(has_text="64 or 66").last).to_contain_text("Global batch")
+    expect(workbench.button("Train")).to_be_disabled()
+    expect(workbench.root.get_by_text("Train is off: a problem to mend in Global")).to_be_visible()
+
+    workbench.fill({"Global batch": "66"})
+    expect(workbench.field("Per-replica batch")).to_have_value("33")
+    expect(workbench.root.locator(".wb-problem")).to_have_count(0)
+    expect(workbench.button("Train")).to_be_enabled()
+
+
+def test_the_script_shown_is_the_script_that_ran_and_is_saved(
+    lab: LabPage, finished_run: Run
+) -> None:
+    workbench = WorkbenchPage(lab, "script.ipynb")
+    workbench.open_run(finished_run.id)
+    workbench.button("Of the opened run").click()
+    code = workbench.root.locator(".wb-code pre")
+    text = finished_run.script
+    assert (finished_run.dir / "train.py").read_text(encoding="utf-8") == text
+    expect(code).to_contain_text("EPOCHS = 2")
+    assert code.text_content() == text
+
+    saved = lab.server.root / "mine.py"
+    workbench.fill({"Save as": saved.name})
+    workbench.button("Save .py").click()
+    expect(workbench.root.get_by_text(f"Saved {saved}")).to_be_visible()
+    assert saved.read_text(encoding="utf-8") == text
+
+
+def test_fits_both_themes_and_narrow_pages(lab: LabPage, finished_run: Run) -> None:
+    workbench = WorkbenchPage(lab, "fits.ipynb")
+    workbench.open_run(finished_run.id)
+    expect(workbench.state).to_have_text("finished")
+    workbench.wait_for_lines("lines.length > 0")
+    for title in workbench.root.locator(".jupyter-widget-Collapse-header").all():
+        title.click()
+    for width, theme in ((900, "dark"), (900, "light"), (1280, "dark"), (1280, "light")):
+        lab.page.set_viewport_size({"width": width, "height": 900})
+        lab.set_theme(theme)
+        lab.page.wait_for_function(
+            "() => [...document.querySelectorAll('.wb-root')]"
+            ".every(root => root.scrollWidth <= root.clientWidth)"
+        )
+        assert workbench.overflowing() == []
+        lab.screenshot(f"fits-{width}-{theme}")
+
+
+def test_a_saved_notebook_shows_picture_and_table_without_a_kernel(
+    lab: LabPage, finished_run: Run
+) -> None:
+    workbench = WorkbenchPage(lab, "kept.ipynb")
+    workbench.open_run(finished_run.id)
+    saved = lab.cell(0).locator(".wb-snapshot")
+    expect(saved.locator("img")).to_have_count(1)
+    expect(saved).not_to_be_visible()
+    lab.command("docmanager:save")
+    lab.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    lab.command("application:close")
+
+    lab.open_notebook("kept.ipynb", kernel=False)
+    expect(saved.locator("img")).to_be_visible()
+    rows = saved.locator("tr")
+    expect(rows.filter(has_text=finished_run.id)).to_be_visible()
+    expect(rows.filter(has_text=re.compile("State.*finished"))).to_be_visible()
+    expect(lab.cell(0).get_by_text("Loading widget")).not_to_be_visible()
+    lab.screenshot("kept")

@@ -1,0 +1,108 @@
+"""What a person sees and does in a workbench that a notebook shows."""
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, expect
+
+from tests.browser.lab_page import LabPage
+
+SOURCE = "from workbench import Workbench\n\nWorkbench()"
+LINES = """() => {
+    const plot = document.querySelector('.wb-chart .js-plotly-plot');
+    const traces = plot && plot.data ? plot.data : [];
+    return traces.filter(t => (t.mode || '').startsWith('lines') && t.x && t.x.length > 0)
+        .map(t => [t.name, t.x[0], t.x[t.x.length - 1], t.x.length]);
+}"""
+LONG_RUN = {"Epochs": "1", "Steps an epoch": "10,000,000"}
+
+
+def cell(source: str = SOURCE, outputs: tuple[Any, ...] = ()) -> dict[str, Any]:
+    """A code cell."""
+    return {
+        "cell_type": "code",
+        "id": f"cell-{abs(hash(source)) % 10**8}",
+        "metadata": {},
+        "source": source,
+        "execution_count": None,
+        "outputs": list(outputs),
+    }
+
+
+class WorkbenchPage:
+    """A notebook with one workbench, opened and run."""
+
+    def __init__(self, lab: LabPage, name: str) -> None:
+        self.lab, self.page, self.name = lab, lab.page, name
+        lab.write_notebook(name, [cell()])
+        lab.open()
+        lab.open_notebook(name)
+        self.show()
+
+    @property
+    def runs_dir(self) -> Path:
+        """Where its runs lie."""
+        return self.lab.server.root / "runs"
+
+    @property
+    def root(self) -> Locator:
+        """The workbench itself."""
+        return self.lab.notebook().locator(".wb-root")
+
+    @property
+    def state(self) -> Locator:
+        """The state of the opened run."""
+        return self.root.locator(".wb-run-head .wb-pill")
+
+    def show(self) -> None:
+        """Run the cell and wait until Train can be clicked."""
+        self.lab.run_cell(0)
+        expect(self.button("Train")).to_be_enabled()
+
+    def restart_kernel(self) -> None:
+        """Restart the notebook's kernel and wait until it answers."""
+        self.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+        expect(self.root).not_to_be_visible()
+        self.lab.wait_for_kernel()
+
+    def button(self, name: str) -> Locator:
+        """A button by its whole label."""
+        return self.root.get_by_role("button", name=name, exact=True)
+
+    def field(self, label: str) -> Locator:
+        """A control of the form by its label."""
+        return self.root.get_by_label(label, exact=True)
+
+    def fill(self, values: dict[str, str]) -> None:
+        """Type into fields."""
+        for label, value in values.items():
+            self.field(label).fill(value)
+
+    def train(self, **values: str) -> None:
+        """Fill the form, click Train, and wait until the run trains or has trained."""
+        self.fill(values)
+        self.button("Train").click()
+
+    def open_run(self, run_id: str) -> None:
+        """Open an earlier run from the list."""
+        row = self.root.locator(".wb-run-row", has_text=run_id)
+        row.get_by_role("button", name="Open").click()
+        expect(self.root.locator(".wb-run-head .wb-title")).to_have_text(run_id)
+
+    def wait_for_lines(self, condition: str) -> None:
+        """Wait until a JavaScript `condition` on `lines`, [name, first, last, points], holds."""
+        self.page.wait_for_function(f"() => {{ const lines = ({LINES})(); return {condition}; }}")
+
+    def lines(self) -> list[list[Any]]:
+        """The drawn lines that have points: name, first and last step, points."""
+        return list(self.page.evaluate(LINES))
+
+    def overflowing(self) -> list[str]:
+        """Parts of the workbench that are wider than their place."""
+        return list(
+            self.root.evaluate(
+                """root => [root, ...root.querySelectorAll('.wb-section, .wb-fields, .wb-field')]
+                    .filter(part => part.scrollWidth > part.clientWidth)
+                    .map(part => `${part.className}: ${part.scrollWidth} > ${part.clientWidth}`)"""
+            )
+        )
