@@ -33,7 +33,9 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
         made.append(start_run(RunConfig(**{**LONG, **fields}), root, LAPTOP))
         return made[-1]
 
-    yield start_one
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
+        yield start_one
     for run in made:
         run.stop()
         run.wait(300)
