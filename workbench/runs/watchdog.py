@@ -36,7 +36,7 @@ class Bounds:
     """From the request to stop until SIGTERM; a checkpoint being written may take ten times it."""
     kill_grace_seconds: float = 5.0
     """From SIGTERM to SIGKILL."""
-    exit_grace_seconds: float = 10.0
+    exit_grace_seconds: float = 3.0
     """From the trainer's last event, finished or stopped, until its process is ended."""
     stall_floor_seconds: float = 15.0
     stall_factor: float = 10.0
