@@ -17,6 +17,7 @@ from .plan import PlanError, Problem
 
 if TYPE_CHECKING:
     from .plan import Plan
+    from .plan.own_model import OwnModel
 
 SCRIPT = Path(__file__).parent / "engine" / "inspect_model.py"
 TIMEOUT_SECONDS = 120.0
@@ -44,11 +45,13 @@ class ModelSummary:
 def inspect_model(plan: Plan, timeout_seconds: float = TIMEOUT_SECONDS) -> ModelSummary:
     """Build the plan's model in a process of the run's interpreter; takes seconds, once.
 
+    A model imported from a module of the working folder is built again once its file has changed.
+
     Raises:
         PlanError: the model cannot be built, or not in time; the problem's field is `model`.
     """
     text = render_script(plan)
-    key = hashlib.sha256(text.encode()).hexdigest()
+    key = hashlib.sha256(f"{text}{_changed(plan.own_model)}".encode()).hexdigest()
     return _inspect(key, text, plan.interpreter, plan.model, timeout_seconds)
 
 
@@ -74,6 +77,15 @@ def _inspect(
         raise _problem(model, _last_line(child.stderr))
     values = json.loads(child.stdout.strip().splitlines()[-1])
     return ModelSummary(**{**values, "layers": tuple(map(tuple, values["layers"]))})
+
+
+def _changed(own: OwnModel | None) -> str:
+    """When an imported model's file was last written: its text is not in the script."""
+    if own is None or own.module is None:
+        return ""
+    places = [Path(place, *own.module.split(".")) for place in _search_path().split(os.pathsep)]
+    files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
+    return next((f"{file} {file.stat().st_mtime_ns}" for file in files if file.is_file()), "")
 
 
 def _search_path() -> str:

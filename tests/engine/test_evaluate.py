@@ -96,6 +96,19 @@ def test_what_is_not_trained_is_not_reduced() -> None:
     assert summary.gradient_bytes_per_step == 4 * summary.trainable_parameters
 
 
+def test_an_imported_model_is_asked_again_once_its_file_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = tmp_path / "widths.py"
+    source = OWN.read_text()
+    module.write_text(source)
+    before = inspect(model="widths:plain")
+    module.write_text(source.replace("width=8", "width=9"))
+    after = inspect(model="widths:plain")
+    assert (before.parameters, after.parameters) == (10 * 8 + 8 + 8 + 1, 10 * 9 + 9 + 9 + 1)
+
+
 def test_a_model_that_cannot_be_built_is_a_problem_of_its_field() -> None:
     with pytest.raises(PlanError) as raised:
         inspect(model=f"{OWN}:raising")
