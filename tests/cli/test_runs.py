@@ -142,7 +142,7 @@ def test_a_second_ctrl_c_leaves_it_to_end_by_itself(terminal: Terminal) -> None:
     interrupt(process)
     assert run.id in said(process, "Left running. Watch it with: workbench runs show")
     assert process.wait(300) == 0
-    assert run.status == "stopping"
+    until(lambda: run.status == "stopping", 300)
     trainer.resume()
     assert run.wait(300) == "stopped"
 
