@@ -31,6 +31,10 @@ import sys, time
 began = time.perf_counter()
 {code}
 print(time.perf_counter() - began, "tensorflow" in sys.modules)
+
+# Its look at the devices goes on in a process of its own, which the next round must not meet.
+import psutil
+psutil.wait_procs(psutil.Process().children(recursive=True), timeout=60)
 """
 
 
