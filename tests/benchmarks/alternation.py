@@ -64,7 +64,9 @@ class _Watch:
 
 
 def _own_seconds() -> float:
-    return sum(psutil.Process().cpu_times()[:4])
+    this = psutil.Process()
+    sides = this.children(recursive=True)
+    return sum(this.cpu_times()[:4]) + sum(sum(side.cpu_times()[:2]) for side in sides)
 
 
 def _busy_seconds() -> float:

@@ -1,62 +1,76 @@
 """The custom loop against the tutorial's: Mirrored on two virtual CPU replicas.
 
-`python -m tests.benchmarks.training_speed [--quick] [--only mlp|cnn]` runs both jobs in turn with
-the tutorial's loop, ours on the usual pipeline, and ours on stacked batches, all recorded to disk.
+`python -m tests.benchmarks.training_speed [--quick] [--only mlp|cnn]` runs, each in a process of
+its own and in turn, the tutorial's loop, ours on the usual pipeline, and ours on stacked batches,
+ours recorded to disk.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tests.benchmarks.alternation import Segment, alternate
-from tests.benchmarks.engine import Engine, cnn, mlp, train_custom
 from tests.benchmarks.report import Comparison, conclude, tell
-from tests.benchmarks.tutorial import Tutorial, cnn_job, mlp_job
+from tests.benchmarks.sides import serve, side
 
+MODULE = "tests.benchmarks.training_speed"
 REACH = {("mlp", "usual"): 5.0, ("mlp", "stacked"): 9.0, ("cnn", "usual"): 1.3}
-SEGMENT_STEPS = {"mlp": 600, "cnn": 100}
-TUTORIAL_STEPS = {"mlp": 150, "cnn": 100}
-ROUNDS = {"mlp": 31, "cnn": 21}
+SEGMENT_STEPS = {"mlp": 3120, "cnn": 150}
+TUTORIAL_STEPS = {"mlp": 450, "cnn": 100}
+SIDES = ("tutorial", "usual", "stacked")
+ROUNDS = {"mlp": 21, "cnn": 15}
 QUICK_ROUNDS = 5
 
 
-def compare(job: str, rounds: int, folder: Path) -> list[Comparison]:
+def compare(job: str, rounds: int) -> list[Comparison]:
     """Train the three sides of a job in turn; return ours over the tutorial's."""
-    make: Callable[..., Any] = mlp if job == "mlp" else cnn
-    usual = Engine(make(), folder / "usual")
-    stacked = Engine(make(pipeline="indexed"), folder / "stacked", usual.strategy)
-    tutorial_job = mlp_job(per_replica_batch_size=32) if job == "mlp" else cnn_job()
-    tutorial = Tutorial(usual.strategy, tutorial_job)
-    steps = TUTORIAL_STEPS[job]
-    sides: dict[str, Segment] = {
-        "tutorial": lambda: steps / tutorial.train_steps(steps),
-        "usual": _segment(usual, SEGMENT_STEPS[job]),
-        "stacked": _segment(stacked, SEGMENT_STEPS[job]),
-    }
-    done = alternate(sides, rounds)
+    with contextlib.ExitStack() as stack:
+        sides = {
+            name: stack.enter_context(side(MODULE, "--only", job, "--side", name)) for name in SIDES
+        }
+        done = alternate(sides, rounds)
     rates = {name: f"{np.median(rate):.0f}" for name, rate in done.rates.items()}
     tell(f"{job}: median steps/s {rates}; {done.quiet} of {done.run} rounds quiet")
     return [
         Comparison(
-            f"{job}, {side} pipeline, over the tutorial's loop",
-            done.rates[side] / done.rates["tutorial"],
-            at_least=REACH.get((job, side)),
+            f"{job}, {name} pipeline, over the tutorial's loop",
+            done.rates[name] / done.rates["tutorial"],
+            at_least=REACH.get((job, name)),
         )
-        for side in ("usual", "stacked")
+        for name in SIDES[1:]
     ]
 
 
-def _segment(engine: Engine, steps: int) -> Segment:
+def tutorial_side(job: str) -> Segment:
+    """Return what runs the tutorial's loop."""
+    import tensorflow as tf
+
+    from tests.benchmarks.tutorial import Tutorial, cnn_job, mlp_job
+
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    parts = [tf.config.LogicalDeviceConfiguration()] * 2
+    tf.config.set_logical_device_configuration(cpu, parts)
+    summed = tf.distribute.ReductionToOneDevice()
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"], cross_device_ops=summed)
+    tutorial = Tutorial(strategy, mlp_job(per_replica_batch_size=32) if job == "mlp" else cnn_job())
+    steps = TUTORIAL_STEPS[job]
+    return lambda: steps / tutorial.train_steps(steps)
+
+
+def workbench_side(job: str, pipeline: str, folder: Path) -> Segment:
+    """Return what runs and records our loop, test passes and checkpoints left out."""
+    from tests.benchmarks.engine import Engine, cnn, mlp, train_custom
+
+    engine = Engine({"mlp": mlp, "cnn": cnn}[job](pipeline=pipeline), folder)
     iterator = iter(engine.train_data)
-    epochs = max(1, round(steps / engine.script.STEPS_PER_EPOCH))
-    count = min(steps, engine.script.STEPS_PER_EPOCH)
+    count = min(SEGMENT_STEPS[job], engine.script.STEPS_PER_EPOCH)
+    epochs = SEGMENT_STEPS[job] // count
     return lambda: epochs * count / train_custom(engine, iterator, epochs, count)
 
 
@@ -65,12 +79,19 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--only", choices=["mlp", "cnn"], help="one of the two jobs")
     options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")
+    options.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
     chosen = options.parse_args()
+    if chosen.side == "tutorial":
+        serve(tutorial_side(chosen.only))
+        return 0
+    if chosen.side:
+        pipeline = {"usual": "usual", "stacked": "indexed"}[chosen.side]
+        with tempfile.TemporaryDirectory() as folder:
+            serve(workbench_side(chosen.only, pipeline, Path(folder)))
+        return 0
     comparisons = []
     for job in [chosen.only] if chosen.only else ["mlp", "cnn"]:
-        rounds = QUICK_ROUNDS if chosen.quick else ROUNDS[job]
-        with tempfile.TemporaryDirectory() as folder:
-            comparisons += compare(job, rounds, Path(folder))
+        comparisons += compare(job, QUICK_ROUNDS if chosen.quick else ROUNDS[job])
     return conclude(comparisons)
 
 

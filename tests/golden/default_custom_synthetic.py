@@ -63,8 +63,9 @@ def make_data(
 
     train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
     tests = tf.data.Dataset.from_tensor_slices(test).batch(GLOBAL_BATCH_SIZE).repeat()
+    options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
     return tuple(
-        strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE))
+        strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), options)
         for batches in (train, tests)
     )
 
