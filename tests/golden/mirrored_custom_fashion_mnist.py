@@ -28,11 +28,14 @@ RUN_EAGERLY = False  # True runs without graphs, to debug
 def make_strategy() -> tf.distribute.Strategy:
     """A copy of the model on each part of the CPU; every step sums the gradients of all."""
     import ctypes
+    import os
 
     tf.config.set_visible_devices([], "GPU")
     cpu = tf.config.list_physical_devices("CPU")[0]
     parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
     tf.config.set_logical_device_configuration(cpu, parts)
+    cores_per_replica = max(1, (os.cpu_count() or 1) // REPLICAS)
+    tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
     # Input for several devices has TensorFlow tell glibc to give freed memory back at once
     # (generator_dataset_op.cc), which can double the time of a step. This keeps it.
     libc = ctypes.CDLL(None)
