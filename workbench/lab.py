@@ -74,6 +74,7 @@ def prepare(
         *(sys.executable, "-m", "jupyterlab", "--log-level=WARN", "--LabApp.log_level=WARN", "-y"),
         *(f"--ServerApp.ip={HOST}", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
         *(f"--ServerApp.root_dir={folder}", f"--LabApp.default_url={page}"),
+        "--LabApp.news_url=None",  # a question about Jupyter's news would cover the charts
     ]
     if not open_browser:
         command.append("--no-browser")
