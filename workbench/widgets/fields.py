@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ class UnreadableError(ValueError):
         self.rule, self.got, self.fix = rule, got, fix
 
 
-class Field:
+class Field(ABC):
     """A control for one field of the config; kinds of control say how to read and write it."""
 
     def __init__(self, name: str, label: str, control: Any, help_text: str | None = None) -> None:
@@ -38,17 +39,17 @@ class Field:
         self.box.add_class("wb-field")
         control.observe(self._on_value, "value")
 
+    @abstractmethod
     def read(self) -> Any:
         """Return the field's value for the config.
 
         Raises:
             UnreadableError: what was typed is no such value.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, value: Any) -> None:
         """Show a value of the config."""
-        raise NotImplementedError
 
     def on_change(self, changed: Changed) -> None:
         """Call `changed` whenever the person changes the control."""
