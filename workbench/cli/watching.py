@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -21,24 +23,34 @@ def watch(run: Run, out: TextIO) -> None:
     print(f"{run.id}: {run.plan.arithmetic}", *run.plan.notes, sep="\n", file=out)
     shown = 0
     asked = False
-    while True:
-        try:
+    with _counted_interrupts() as interrupts:
+        while True:
             status = run.status
             shown = _print_epochs(run, shown, out)
             _print_line(run.progress, out)
             if status in OVER:
                 break
-            time.sleep(POLL_SECONDS)
-        except KeyboardInterrupt:
-            if asked:
+            if interrupts and not asked:
+                asked = True
+                run.stop()
+                words = "Stopping after this call, with a checkpoint. Ctrl-C again leaves it."
+                print(f"\n{words}", file=out)
+            if len(interrupts) > 1:
                 print(f"\nLeft running. Watch it with: workbench runs show {run.dir}", file=out)
                 return
-            asked = True
-            run.stop()
-            print(
-                "\nStopping after this call, with a checkpoint. Ctrl-C again leaves it.", file=out
-            )
+            time.sleep(POLL_SECONDS)
     print(("\r\033[K" if out.isatty() else "") + show(run), file=out)
+
+
+@contextmanager
+def _counted_interrupts() -> Iterator[list[int]]:
+    """Collect each Ctrl-C instead of raising, which could cut off the answer to an earlier one."""
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
+    try:
+        yield interrupts
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def exit_status(run: Run) -> int:
