@@ -69,6 +69,15 @@ def test_steps_that_were_not_recorded_are_a_gap() -> None:
     assert (np.diff(points.step) > 0).all()
 
 
+def test_a_gap_in_a_long_run_keeps_its_place() -> None:
+    curves = Curves(2, most=10)
+    curves.add(block(0, records(2)))
+    curves.add(block(18, records(2)))
+    points = curves.points()
+    assert np.isnan(points.mean_loss[1:-1]).all()
+    np.testing.assert_array_equal(points.step, np.arange(2, 21, 2))
+
+
 def test_a_resumed_run_replaces_what_it_does_again() -> None:
     curves = Curves(2)
     curves.add(block(0, records(10)))

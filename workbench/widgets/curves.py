@@ -62,7 +62,9 @@ class Curves:
         steps = self._steps[used]
         sums = np.where(steps[:, None, None] > 0, self._sums[used], np.nan)
         joined = sums.sum(axis=1)
-        end = np.where(steps > 0, self._end[used], np.arange(used.start, used.stop) + 1)
+        end = np.where(
+            steps > 0, self._end[used], (np.arange(used.start, used.stop) + 1) * self.width
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             seconds = steps * (self._seconds[used] / self._timed[used])
             examples, all_examples = sums[:, :, EXAMPLES], joined[:, EXAMPLES]
