@@ -1,4 +1,4 @@
-"""The live charts: a plotly FigureWidget, or a picture where the page does not draw one.
+"""The live charts: a plotly FigureWidget, and a picture for as long as the page draws none.
 
 This is the seam for another front end: `show` and `settle` are all that the run view calls.
 """
@@ -20,7 +20,6 @@ from .png import data_uri
 LIVE_SECONDS = 0.5
 PICTURE_SECONDS = 5.0
 ANSWER_SECONDS = 10.0
-MOST_TRIES = 3
 
 
 class ChartView:
@@ -37,15 +36,15 @@ class ChartView:
         self._picture = ipw.HTML(description="Charts")
         self._lines: tuple[int, bool] | None = None
         self._answered = False
-        self._tries = 0
         self._made_at = 0.0
         self._runs = 0
-        self._pictures_only = "google.colab" in sys.modules
+        self._no_figures = "google.colab" in sys.modules
+        self._with_picture = self._no_figures
 
     @property
     def every_seconds(self) -> float:
         """How often new points are worth showing."""
-        return PICTURE_SECONDS if self._pictures_only else LIVE_SECONDS
+        return PICTURE_SECONDS if self._with_picture else LIVE_SECONDS
 
     def clear(self) -> None:
         """Show nothing."""
@@ -54,15 +53,16 @@ class ChartView:
 
     def show(self, points: Points, epochs: EpochPoints, *, virtual: bool) -> None:
         """Draw these points in place of the earlier ones."""
-        if not self._pictures_only and self._seems_lost():
-            self._give_up_or_try_again()
-        if self._pictures_only:
-            self._show_picture(points, epochs, virtual=virtual)
-        elif self._lines == (points.replicas, virtual):
+        if self._seems_lost():
+            self._with_picture = True
+            self._drop()
+        if self._lines == (points.replicas, virtual):
             charts.update(self._figure, points, epochs, virtual=virtual)
             self._figure.layout.uirevision = str(self._runs)
-        else:
+        elif not self._no_figures:
             self._show_new(points, epochs, virtual=virtual)
+        if self._with_picture:
+            self._show_picture(points, epochs, virtual=virtual)
         self.box.layout.display = None
 
     def settle(self, points: Points, epochs: EpochPoints, *, virtual: bool) -> None:
@@ -77,22 +77,21 @@ class ChartView:
             figure._widget_data = copy.deepcopy(figure._data)
 
     def _show_new(self, points: Points, epochs: EpochPoints, *, virtual: bool) -> None:
+        self._drop()
         try:
             figure = charts.run_figure(points, epochs, virtual=virtual, widget=True)
         except ImportError:
-            self._pictures_only = True
-            self._show_picture(points, epochs, virtual=virtual)
+            self._no_figures = self._with_picture = True
             return
-        self._drop()
         self._figure, self._lines = figure, (points.replicas, virtual)
         self._answered, self._made_at = False, time.monotonic()
-        self._tries += 1
         figure.observe(self._on_views, "_view_count")
-        self.box.children = [figure]
+        self._arrange()
 
     def _on_views(self, change: Any) -> None:
         if change["new"]:
-            self._answered, self._tries = True, 0
+            self._answered, self._with_picture = True, False
+            self._arrange()
 
     def _seems_lost(self) -> bool:
         """Whether the page has not drawn the figure.
@@ -102,19 +101,21 @@ class ChartView:
         waited = time.monotonic() - self._made_at
         return self._figure is not None and not self._answered and waited > ANSWER_SECONDS
 
-    def _give_up_or_try_again(self) -> None:
-        self._pictures_only = self._tries >= MOST_TRIES
-        self._drop()
-
     def _show_picture(self, points: Points, epochs: EpochPoints, *, virtual: bool) -> None:
         drawn = data_uri(charts.picture(points, epochs, virtual=virtual))
         self._picture.value = f'<img alt="Loss, accuracy and throughput" src="{drawn}">'
-        if self.box.children != (self._picture,):
-            self.box.children = [self._picture]
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Put the figure in the box, under the picture while the page has not drawn it."""
+        shown = (self._picture if self._with_picture else None, self._figure)
+        parts = [part for part in shown if part is not None]
+        if self.box.children != tuple(parts):
+            self.box.children = parts
 
     def _drop(self) -> None:
         old = self._figure
         self._figure = self._lines = None
-        self.box.children = []
+        self._arrange()
         if old is not None:
             old.close()
