@@ -18,8 +18,11 @@ help:
 lab: install
 	@$(BIN)/workbench lab
 
+# Pages have the machine to themselves: a front end that starves is not what they test.
 test: lint
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --nbval-lax tests $(wildcard notebooks)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --nbval-lax -m "not browser" \
+		tests $(wildcard notebooks)
+	$(BIN)/python -m pytest -m browser tests/browser
 
 quick: lint
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not slow" tests

@@ -13,7 +13,7 @@ from workbench import RunConfig, start_run
 from workbench.devices import detect
 from workbench.runs import Run, list_runs
 
-END_SECONDS = 60
+END_SECONDS = 300
 
 
 @pytest.fixture(scope="module")
