@@ -64,6 +64,7 @@ def record(engine: Engine) -> None:
     engine.model.train_function = lambda iterator: recorder.train(
         steps, iterator, STEPS_PER_EXECUTION
     )
+    engine.model.steps_per_execution = STEPS_PER_EXECUTION
     engine.model._maybe_symbolic_build = lambda **_: None
 
 

@@ -104,7 +104,7 @@ def test_steps_beyond_the_data_repeat_it_and_fewer_end_the_epoch(runs: dict[str,
 def test_stacks_that_do_not_divide_an_epoch_give_the_same_batches(
     runs: dict[str, Trained],
 ) -> None:
-    assert runs["stacks"].plan.steps_per_stack == 50
+    assert runs["stacks"].plan.steps_per_stack == 29
     assert same(runs["stacks"], runs["usual_57"])
 
 

@@ -19,8 +19,8 @@ STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left o
 TEST_STEPS = 32  # every test example once
 LEARNING_RATE = 0.001  # as given, however many replicas
 ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
-STEPS_PER_STACK = 50  # batches handed over at a time
-MAX_STEPS_PER_CALL = 10000  # in one graph call; 1 to debug
+STEPS_PER_STACK = 39  # batches handed over at a time
+MAX_STEPS_PER_CALL = 9984  # in one graph call; 1 to debug
 RUN_EAGERLY = False  # True runs without graphs, to debug
 
 

@@ -71,12 +71,12 @@ def test_steps_a_call_are_bounded_as_asked(fields: dict[str, Any], most: int) ->
     ("fields", "steps"),
     [
         ({}, 1),
-        ({"pipeline": "indexed"}, 50),
+        ({"pipeline": "indexed"}, 39),
         ({"pipeline": "indexed", "steps_per_epoch": 20}, 20),
         ({"pipeline": "indexed", "eager": True}, 1),
         ({"pipeline": "indexed", "steps_per_call": 4}, 1),
         ({"pipeline": "indexed", "data": "fashion_mnist", "per_replica_batch_size": 4096}, 1),
-        ({"pipeline": "indexed", "data": "fashion_mnist"}, 41),
+        ({"pipeline": "indexed", "data": "fashion_mnist"}, 39),
     ],
 )
 def test_stacks_are_as_long_as_memory_and_epoch_allow(fields: dict[str, Any], steps: int) -> None:

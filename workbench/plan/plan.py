@@ -147,11 +147,13 @@ def _assemble(
 
 
 def _steps_per_stack(config: RunConfig, batches: Batches, epoch: Epoch, one_by_one: bool) -> int:
+    """Return equal parts of an epoch, for what its last stack has too many is made in vain."""
     if config.pipeline != "indexed" or one_by_one:
         return 1
     floats = 28 * 28 if config.data == "fashion_mnist" else config.synthetic_features
     fitting = STACK_BYTES // (4 * floats * batches.in_all)
-    return max(1, min(MAX_STEPS_PER_STACK, epoch.steps, fitting))
+    stacks = math.ceil(epoch.steps / max(1, min(MAX_STEPS_PER_STACK, fitting)))
+    return math.ceil(epoch.steps / stacks)
 
 
 def _learning_rate(config: RunConfig, replicas: int) -> float:
