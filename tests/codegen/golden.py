@@ -1,10 +1,14 @@
-"""The scripts kept in tests/golden. To renew them: `python -m tests.codegen.golden`."""
+"""The scripts kept in tests/golden: what each has of its own, and once the recorder of all.
+
+To renew them: `python -m tests.codegen.golden`.
+"""
 
 from functools import cache
 from pathlib import Path
 
 from tests.machines import LAPTOP
 from workbench.codegen import render_script
+from workbench.codegen.script import MARKER
 from workbench.config import RunConfig
 from workbench.plan import make_plan
 
@@ -26,10 +30,17 @@ def render(name: str) -> str:
     return render_script(make_plan(CONFIGS[name], LAPTOP))
 
 
+def kept(name: str) -> str:
+    """The whole script as it is kept."""
+    return "".join(path.read_bytes().decode() for path in (path_of(name), path_of("recorder")))
+
+
 def path_of(name: str) -> Path:
     return FOLDER / f"{name}.py"
 
 
 if __name__ == "__main__":
     for name in CONFIGS:
-        path_of(name).write_text(render(name), encoding="utf-8")
+        above, marker, below = render(name).partition(MARKER)
+        path_of(name).write_text(above, encoding="utf-8")
+        path_of("recorder").write_text(marker + below, encoding="utf-8")

@@ -1,0 +1,144 @@
+# ---- Recorder: the same in every script. It records, saves, stops and resumes. ----
+# ruff: noqa: E402, F811
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+
+class Recorder:
+    """Runs the steps and notes what happens: in print and, with --run-dir, on disk to resume."""
+
+    def __init__(self, model: tf.keras.Model) -> None:
+        options = argparse.ArgumentParser()
+        options.add_argument("--run-dir", type=pathlib.Path)
+        self.dir, self.model = options.parse_known_args()[0].run_dir, model
+        self.stop, self.segment, self.saved_at = threading.Event(), "", time.monotonic()
+        self.steps_per_call, self.result, self.untold = 1, dict[str, float](), ""
+        self.progress = tf.Variable([0.0] * 6, dtype=tf.float64)
+        if self.dir:
+            (self.dir / "worker-0").mkdir(parents=True, exist_ok=True)
+            state = {"model": model, "optimizer": model.optimizer, "progress": self.progress}
+            checkpoint, folder = tf.train.Checkpoint(**state), str(self.dir / "checkpoints")
+            self.saves = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=3)
+            self.saves.restore_or_initialize()
+            threading.Thread(target=self.listen, daemon=True).start()
+        self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
+        self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
+        self.event("start", step=self.step, epoch=self.epoch)
+
+    def listen(self) -> None:
+        """Stop at a byte from the supervisor, or when its pipe ends because it died."""
+        if pipe := os.environ.get("WORKBENCH_STOP_FD"):
+            while os.read(int(pipe), 1):
+                self.stop.set()
+            self.stop.set()
+            time.sleep(60)
+            os._exit(1)
+
+    def event(self, name: str, **values: Any) -> None:
+        """Print an event and append it to the task's; on a full disk it waits for room there."""
+        self.untold += json.dumps({"time": time.time(), "event": name, **values}) + "\n"
+        with contextlib.suppress(OSError):
+            print(name, *(f"{key}={value}" for key, value in values.items()), flush=True)
+        try:
+            if self.dir:
+                with open(self.dir / "worker-0" / "events.jsonl", "a") as file:
+                    file.write(self.untold)
+            self.untold = ""
+        except OSError:
+            self.untold = "\n" + self.untold.lstrip()  # what was written of it is no whole line
+
+    def record(self, rows: np.ndarray, start: float, seconds: float) -> None:
+        """Append the rows and times of a call; after a failed write a new segment begins."""
+        call, task = np.array([self.step, len(rows), start, seconds]), self.dir / "worker-0"
+        self.segment = self.segment or f"{len(list(task.glob('*.steps'))):04d}-{self.step:012d}"
+        try:
+            for kind, values in ("steps", rows.astype("<f4")), ("calls", call.astype("<f8")):
+                with open(task / f"{self.segment}.{kind}", "ab") as file:
+                    file.write(values.tobytes())
+        except OSError as error:
+            for path in task.glob(f"{self.segment}.*"):
+                if path.stat().st_size == 0:
+                    path.unlink()
+            self.segment = ""
+            self.event("unrecorded", first_step=self.step, steps=len(rows), error=str(error))
+
+    def save(self) -> None:
+        """Save what decides how training goes on; without room on disk it goes on all the same."""
+        self.progress.assign([self.step, self.epoch, *self.sums])
+        self.event("saving", step=self.step)
+        try:
+            self.saves.save()
+            self.event("checkpoint", step=self.step)
+        except (OSError, tf.errors.OpError) as error:
+            self.event("checkpoint_failed", step=self.step, error=str(error)[:500])
+        self.saved_at = time.monotonic()
+
+    def calls(self, steps: Callable, data: Any, count: int) -> Iterator[tuple[Any, float, float]]:
+        """Run steps in calls of about 0.2 s; yield rows, start, seconds of each; stop if told."""
+        while count > 0:
+            stacks = min(self.steps_per_call, MAX_STEPS_PER_CALL) // STEPS_PER_STACK
+            size = min(count, max(1, stacks) * STEPS_PER_STACK)
+            start, began = time.time(), time.perf_counter()
+            rows = steps(data, tf.constant(size)).numpy()
+            seconds = time.perf_counter() - began
+            self.steps_per_call = max(1, min(int(0.2 * size / seconds), 4 * size))
+            yield rows, start, seconds
+            count -= size
+            if self.stop.is_set():
+                self.save()
+                self.event("stopped", step=self.step)
+                sys.exit(0)
+
+    def train(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
+        """Run `count` steps of the epoch under way and record each of them for every replica."""
+        for rows, start, seconds in self.calls(steps, data, count):
+            if self.dir:
+                self.record(rows, start, seconds)
+            for step, replica in np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist():
+                self.event("nonfinite", step=self.step + step, replica=replica)
+                sys.exit(3)
+            self.step += len(rows)
+            self.sums += [*rows.sum(axis=(0, 1), dtype=float), seconds]
+            if self.dir and time.monotonic() - self.saved_at > 300:
+                self.save()
+        return dict(zip(("loss", "accuracy"), self.sums[:2] / self.sums[2]))
+
+    def test(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
+        """Run the test pass that closes an epoch, tell the epoch's results and save."""
+        self.event("test", epoch=self.epoch + 1)
+        rows = np.concatenate([rows for rows, *_ in self.calls(steps, data, count)])
+        tests = rows.sum(axis=(0, 1), dtype=float)
+        means = *self.sums[:2] / self.sums[2], *tests[:2] / tests[2], self.sums[2] / self.sums[3]
+        names = "loss", "accuracy", "test_loss", "test_accuracy", "examples_per_second"
+        self.result = {name: float(f"{mean:.6g}") for name, mean in zip(names, means)}
+        self.epoch, self.sums = self.epoch + 1, np.zeros(4)
+        self.event("epoch", epoch=self.epoch, step=self.step, **self.result)
+        if self.dir:
+            self.save()
+        return {"loss": self.result["test_loss"], "accuracy": self.result["test_accuracy"]}
+
+    def finish(self) -> None:
+        """Save the trained model and tell that the run is whole."""
+        if self.dir:
+            try:
+                self.model.save(self.dir / "model.keras")
+                self.event("model_saved")
+            except Exception as error:  # a full disk, or a layer that Keras cannot save
+                (self.dir / "model.keras").unlink(missing_ok=True)
+                self.event("model_not_saved", error=str(error)[:500])
+        self.event("finished", step=self.step, **self.result)
+
+
+if __name__ == "__main__":
+    main()
