@@ -97,8 +97,7 @@ class Tutorial:
         self.global_batch_size = job.per_replica_batch_size * strategy.num_replicas_in_sync
         train = tf.data.Dataset.from_tensor_slices(job.train).shuffle(len(job.train[0]))
         test = tf.data.Dataset.from_tensor_slices(job.test)
-        self.train_batches = self._distribute(train, drop_remainder=True)
-        self.test_batches = self._distribute(test, drop_remainder=False)
+        self.train_batches, self.test_batches = map(self._distribute, (train, test))
         with strategy.scope():
             self.model = job.make_model()
             self.optimizer = tf.keras.optimizers.Adam(1e-3)
@@ -108,11 +107,19 @@ class Tutorial:
             self.test_loss = tf.keras.metrics.Mean(name="test_loss")
         self._iterator = self._started()
 
+    def train_epoch(self) -> float:
+        """Train once through the data as the tutorial does; return the mean loss of its batches."""
+        total_loss, num_batches = 0.0, 0
+        for batch in self.train_batches:
+            total_loss += self.distributed_train_step(batch)
+            num_batches += 1
+        return float(total_loss / num_batches)
+
     def train_steps(self, count: int) -> float:
         """Run `count` training steps and return their seconds.
 
-        In the tutorial's favour the start of an epoch, which fills the shuffle buffer, is left out,
-        and so is a short last batch, which would trace the step once more.
+        In the tutorial's favour the start of an epoch, which makes an iterator and fills the
+        shuffle buffer, is left out.
         """
         total_loss, seconds = 0.0, 0.0
         began = time.perf_counter()
@@ -135,16 +142,18 @@ class Tutorial:
         checkpoint = tf.train.Checkpoint(model=self.model, optimizer=self.optimizer)
         with tempfile.TemporaryDirectory() as folder:
             for epoch in range(1, self.job.epochs + 1):
-                total_loss, num_batches = 0.0, 0
-                for batch in self.train_batches:
-                    total_loss += self.distributed_train_step(batch)
-                    num_batches += 1
+                mean_loss = self.train_epoch()
                 for batch in self.test_batches:
                     self.distributed_test_step(batch)
                 every = self.job.checkpoint_every_epochs
                 if every and epoch % every == 0:
                     checkpoint.save(f"{folder}/checkpoint")
-                self._print(epoch, float(total_loss / num_batches))
+                self._print(epoch, mean_loss)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """The batches of an epoch, a short last one counted too."""
+        return -(-len(self.job.train[0]) // self.global_batch_size)
 
     @tf.function
     def distributed_train_step(self, batch: Any) -> tf.Tensor:
@@ -177,8 +186,8 @@ class Tutorial:
         self.test_loss.update_state(self.example_losses(labels, answers))
         self.test_accuracy.update_state(labels, answers)
 
-    def _distribute(self, examples: Any, *, drop_remainder: bool) -> Any:
-        batches = examples.batch(self.global_batch_size, drop_remainder=drop_remainder)
+    def _distribute(self, examples: Any) -> Any:
+        batches = examples.batch(self.global_batch_size)
         return self.strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE))
 
     def _started(self) -> Any:

@@ -38,7 +38,11 @@ def no_run_left(lab_server: LabServer) -> Iterator[None]:
 
 def test_a_click_moves_two_lines_and_ends_in_a_result(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "train.ipynb")
-    workbench.train(Epochs="4")
+    workbench.fill({"Epochs": "4"})
+    expect(
+        workbench.root.get_by_text("TensorFlow is loaded: Train starts at once.")
+    ).to_be_visible()
+    workbench.button("Train").click()
     expect(workbench.button("Stop")).to_be_enabled()
     workbench.wait_for_lines("lines.some(l => l[0] === 'virtual replica 0')")
     workbench.wait_for_lines("lines.some(l => l[0] === 'virtual replica 1')")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .reader import Block, StepReader
     from .run import Failure, Run, list_runs, open_run
     from .start import start_run, start_script
+    from .warm import WarmStart
 
 _HOMES = {
     "Block": ".reader",
@@ -21,6 +22,7 @@ _HOMES = {
     "Run": ".run",
     "RunError": ".directory",
     "StepReader": ".reader",
+    "WarmStart": ".warm",
     "list_runs": ".run",
     "open_run": ".run",
     "start_run": ".start",
@@ -34,6 +36,7 @@ __all__ = [
     "Run",
     "RunError",
     "StepReader",
+    "WarmStart",
     "list_runs",
     "open_run",
     "start_run",

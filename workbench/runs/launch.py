@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+SUPERVISOR_LOG = "supervisor.log"
+PACKAGE_ROOT = Path(__file__).parents[2]
+"""From here this very package is found, whatever lies in the folder of who starts a process."""
+
 
 @dataclass(frozen=True)
 class Launch:

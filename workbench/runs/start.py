@@ -30,6 +30,7 @@ from .directory import (
     write_text,
 )
 from .failure import log_tail
+from .launch import PACKAGE_ROOT, SUPERVISOR_LOG
 from .run import Run
 from .state import alive_error, run_lock, status
 from .watchdog import Bounds
@@ -37,6 +38,8 @@ from .watchdog import Bounds
 if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.devices import Devices
+
+    from .warm import WarmStart
 
 HANDSHAKE_SECONDS = 30.0
 
@@ -46,6 +49,7 @@ def start_run(
     runs_dir: str | os.PathLike[str] | None = None,
     devices: Devices | None = None,
     name: str = "",
+    warm: WarmStart | None = None,
 ) -> Run:
     """Plan, write and start a run, and return while it goes on by itself.
 
@@ -54,6 +58,7 @@ def start_run(
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
         devices: what `workbench.devices.detect` found; None asks now, which takes seconds.
         name: shown in lists; empty: the config's.
+        warm: processes that wait for a run; used where they fit this one.
 
     Raises:
         PlanError: the config cannot be planned; no folder is made.
@@ -75,7 +80,7 @@ def start_run(
     card = _new_card(new_id(root), name or config.name, plan.interpreter, texts[SCRIPT])
     folder = make_folder(root, card["id"], {**texts, "run.json": json_text(card)})
     try:
-        return start_script(folder)
+        return start_script(folder, warm=warm)
     except RunError:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -94,7 +99,7 @@ def _new_card(run_id: str, name: str, interpreter: str, script: str) -> dict[str
     }
 
 
-def start_script(run_dir: Path, bounds: Bounds | None = None) -> Run:
+def start_script(run_dir: Path, bounds: Bounds | None = None, warm: WarmStart | None = None) -> Run:
     """Start the supervisor over a run folder that is already written.
 
     Raises:
@@ -102,7 +107,7 @@ def start_script(run_dir: Path, bounds: Bounds | None = None) -> Run:
     """
     lock = _take(run_dir, "started")
     try:
-        _spawn(run_dir, lock, bounds or Bounds())
+        _spawn(run_dir, lock, bounds or Bounds(), warm)
     finally:
         os.close(lock)
     return Run(run_dir)
@@ -185,27 +190,22 @@ def _write_longer(run: Run, card: dict[str, object], script: str, epochs: int) -
     write_text(run.dir / "run.json", json_text({**card, "script_sha256": sha256(longer)}))
 
 
-def _spawn(run_dir: Path, lock: int, bounds: Bounds) -> None:
-    """Start a supervisor that inherits the lock, and wait until it has written its first event."""
-    log = run_dir / "supervisor.log"
+def _spawn(run_dir: Path, lock: int, bounds: Bounds, warm: WarmStart | None = None) -> None:
+    """Have a supervisor inherit the lock, and wait until it has written its first event."""
+    log = run_dir / SUPERVISOR_LOG
     ready, answer = os.pipe()
-    command = [sys.executable, "-m", "workbench.runs.supervisor", str(run_dir.absolute())]
-    command += ["--detach", "--lock-fd", str(lock), "--ready-fd", str(answer)]
+    arguments = [str(run_dir.absolute())]
     for name, seconds in dataclasses.asdict(bounds).items():
-        command += [f"--{name.replace('_', '-')}", str(seconds)]
+        arguments += [f"--{name.replace('_', '-')}", str(seconds)]
+    interpreter = str(read_json(run_dir / "run.json").get("interpreter"))
     try:
         (run_dir / "stop").unlink(missing_ok=True)
-        with log.open("ab") as output:
-            launcher = subprocess.Popen(
-                command,
-                # From here this very package is found, whatever lies in the caller's folder.
-                cwd=Path(__file__).parents[2],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-                pass_fds=(lock, answer),
-            )
+        launcher = None
+        if warm and warm.fits(interpreter) and warm.hand_over(arguments, lock, answer):
+            group = warm.group
+        else:
+            launcher = _launch(arguments, lock, answer, log)
+            group = launcher.pid
     except OSError as error:
         os.close(ready)
         raise unwritable(run_dir, error) from error
@@ -216,10 +216,26 @@ def _spawn(run_dir: Path, lock: int, bounds: Bounds) -> None:
         reply = pipe.read() if told else b""
     if not told:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(launcher.pid, signal.SIGKILL)
-    launcher.wait()
+            os.killpg(group, signal.SIGKILL)
+    if launcher:
+        launcher.wait()
     if refusal := _refusal(reply, log, waited=not told):
         raise RunError(refusal)
+
+
+def _launch(arguments: list[str], lock: int, answer: int, log: Path) -> subprocess.Popen[bytes]:
+    """Start what starts a supervisor as nobody's child."""
+    command = [sys.executable, "-m", "workbench.runs.supervisor", *arguments]
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            [*command, "--detach", "--lock-fd", str(lock), "--ready-fd", str(answer)],
+            cwd=PACKAGE_ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            pass_fds=(lock, answer),
+        )
 
 
 def _refusal(reply: bytes, log: Path, *, waited: bool) -> str:

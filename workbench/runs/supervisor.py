@@ -19,7 +19,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import locks
 from .directory import SCRIPT, TASK, RunError, read_json, sha256
@@ -30,6 +30,9 @@ from .state import alive_error, run_lock
 from .trainer import Trainer
 from .watchdog import Bounds, Watchdog
 
+if TYPE_CHECKING:
+    from .standby import WaitingTrainer
+
 LOG_LINES = 30
 LAST_WRITE_SECONDS = 60.0
 
@@ -37,11 +40,14 @@ LAST_WRITE_SECONDS = 60.0
 class Supervisor:
     """One attempt at one run, from the queue to its final state."""
 
-    def __init__(self, run_dir: Path, bounds: Bounds, lock_fd: int) -> None:
+    def __init__(
+        self, run_dir: Path, bounds: Bounds, lock_fd: int, waiting: WaitingTrainer | None
+    ) -> None:
         self.dir = run_dir
         self.log = run_dir / TASK / "log.txt"
         self.bounds = bounds
         self.lock_fd = lock_fd
+        self.waiting = waiting
         self.card = read_json(run_dir / "run.json")
         self.plan = read_json(run_dir / "plan.json")
         self.start_now = bool(read_json(run_dir / "config.json").get("start_now"))
@@ -69,6 +75,8 @@ class Supervisor:
             self._train(ticket.fd)
         else:
             self._state("stopped", note="Stopped while it waited for its devices.")
+            if self.waiting is not None:
+                self.waiting.end()
         ticket.give_back()
         deadline = time.monotonic() + LAST_WRITE_SECONDS
         while not self.events.flush() and time.monotonic() < deadline:
@@ -100,7 +108,8 @@ class Supervisor:
         total_steps = int(self.plan.get("total_steps", sys.maxsize))
         dog = Watchdog(self.log.parent, self.bounds, total_steps, time.monotonic())
         try:
-            trainer = Trainer(self.dir, self.launch, self.log, (self.lock_fd, ticket_fd))
+            locks_held = (self.lock_fd, ticket_fd)
+            trainer = Trainer(self.dir, self.launch, self.log, locks_held, self.waiting)
         except OSError as error:
             self._state("failed", task=TASK, log="", **cannot_start(error, self.launch.interpreter))
             return
@@ -163,7 +172,7 @@ class Supervisor:
             os.read(self.woken, 4096)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, waiting: WaitingTrainer | None = None) -> int:
     """Supervise one run to its end; the exit status tells only whether that could be done."""
     options = _options(arguments)
     if options.detach and os.fork():
@@ -174,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lock_fd = locks.take(run_lock(run_dir)) if options.lock_fd is None else options.lock_fd
         if lock_fd is None:
             raise alive_error(run_dir, "started")
-        supervisor = Supervisor(run_dir, bounds, lock_fd)
+        supervisor = Supervisor(run_dir, bounds, lock_fd, waiting)
         ticket = supervisor.queue()
     except (RunError, OSError) as error:
         _answer(options.ready_fd, str(error))

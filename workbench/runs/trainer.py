@@ -8,10 +8,14 @@ import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .directory import SCRIPT
 from .launch import Launch
 from .watchdog import Bounds, Watchdog
+
+if TYPE_CHECKING:
+    from .standby import WaitingTrainer
 
 
 class Trainer:
@@ -27,8 +31,11 @@ class Trainer:
         launch: Launch,
         log: Path,
         kept_fds: Sequence[int],
+        waiting: WaitingTrainer | None = None,
     ) -> None:
-        """Start it; the locks in `kept_fds` are held until it has ended too.
+        """Start it, or make it of the process that waits, if that still lives.
+
+        The locks in `kept_fds` are held until it has ended too.
 
         Raises:
             OSError: the interpreter cannot be started.
@@ -40,7 +47,7 @@ class Trainer:
         self._ended_at: float | None = None
         read_end, self._stop_pipe = os.pipe()
         try:
-            self.process = _start(run_dir, launch, log, read_end, kept_fds)
+            self.process = _start(run_dir, launch, log, (read_end, *kept_fds), waiting)
         except OSError:
             os.close(self._stop_pipe)
             raise
@@ -103,16 +110,23 @@ class Trainer:
 
 
 def _start(
-    run_dir: Path, launch: Launch, log: Path, stop_fd: int, kept_fds: Sequence[int]
+    run_dir: Path,
+    launch: Launch,
+    log: Path,
+    fds: Sequence[int],
+    waiting: WaitingTrainer | None,
 ) -> subprocess.Popen[bytes]:
+    arguments = [str(run_dir / SCRIPT), "--run-dir", str(run_dir)]
     with log.open("ab") as output:
+        if waiting is not None and waiting.begin(launch, arguments, (output.fileno(), *fds)):
+            return waiting.process
         return subprocess.Popen(
-            [launch.interpreter, "-u", str(run_dir / SCRIPT), "--run-dir", str(run_dir)],
+            [launch.interpreter, "-u", *arguments],
             cwd=launch.working_dir,
-            env=launch.environment() | {"WORKBENCH_STOP_FD": str(stop_fd)},
+            env=launch.environment() | {"WORKBENCH_STOP_FD": str(fds[0])},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            pass_fds=(stop_fd, *kept_fds),
+            pass_fds=tuple(fds),
             process_group=0,
         )

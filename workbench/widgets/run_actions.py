@@ -12,6 +12,7 @@ from workbench.runs import start_run
 from . import markup
 from .background import run_in_background
 from .fields import UnreadableError, parse_number, text_box
+from .readiness import Readiness
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +30,7 @@ class RunActions:
 
     def __init__(self, runs_dir: str | Path | None, devices: Callable[[], Devices]) -> None:
         self._runs_dir, self._devices = runs_dir, devices
+        self._readiness = Readiness()
         self._state: FormState | None = None
         self._run: Run | None = None
         self._status = ""
@@ -50,7 +52,8 @@ class RunActions:
         buttons = [self._train, self._stop, self._epochs_box, self._resume, self._delete]
         row = ipw.Box(buttons)
         row.add_class("wb-save")
-        self.box = ipw.VBox([row, self._reason, self._question, self._message])
+        parts = [row, self._reason, self._readiness.box, self._question, self._message]
+        self.box = ipw.VBox(parts)
         self._update()
 
     def on_started(self, started: Callable[[Run], None]) -> None:
@@ -66,6 +69,14 @@ class RunActions:
         self._state = state
         self._reason.value = f'<div class="wb-problem">{reason}</div>' if reason else ""
         self._update()
+
+    def edited(self, interpreter: str | None) -> None:
+        """Make ready to train: a person is filling in the form."""
+        self._readiness.ask(interpreter)
+
+    def close(self) -> None:
+        """Let what waits for Train end."""
+        self._readiness.close()
 
     def show_run(self, run: Run | None, status: str, epochs: int = 0) -> None:
         """Follow the opened run."""
@@ -94,8 +105,9 @@ class RunActions:
             return
         runs_dir, devices = self._runs_dir, self._devices()
         self._begin("Starting ...")
+        warm = self._readiness.take()
         run_in_background(
-            lambda: start_run(state.config, runs_dir, devices), self._done, self._failed
+            lambda: start_run(state.config, runs_dir, devices, warm=warm), self._done, self._failed
         )
 
     def _on_stop(self, _: Any) -> None:

@@ -69,7 +69,8 @@ class Workbench:
         self._rendering: Latest[None] = Latest(0.15)
         self._join()
         self.widget = self._lay_out()
-        self._on_form(self._form.state)
+        self._asked = self._form.state.config
+        self._show_form(self._form.state)
         self._hardware.ask(config.interpreter)
         run_in_background(self._runs.start, self._reattach, self._ignore)
 
@@ -101,6 +102,7 @@ class Workbench:
         """Stop following and take the view down; runs go on."""
         self._run.close()
         self._runs.close()
+        self._actions.close()
         self.widget.close()
 
     def _ipython_display_(self) -> None:
@@ -136,6 +138,13 @@ class Workbench:
         return root
 
     def _on_form(self, state: FormState) -> None:
+        edited = state.config != self._asked
+        self._asked = state.config
+        self._show_form(state)
+        if edited:
+            self._actions.edited(state.config.interpreter)
+
+    def _show_form(self, state: FormState) -> None:
         self._actions.show_form(state, problems_text(state, self._form.parts))
         self._plan.show(state)
         self._rendering.ask(
