@@ -10,7 +10,7 @@ import ipywidgets as ipw
 from workbench.runs import WarmStart
 
 from . import markup
-from .background import ONE_TENSORFLOW, run_in_background
+from .background import run_in_background
 
 LOADING = "Loading TensorFlow ahead of Train ..."
 READY = "TensorFlow is loaded: Train starts at once."
@@ -24,7 +24,6 @@ class Readiness:
         self._lock = threading.Lock()
         self._warm: WarmStart | None = None
         self._starting = False
-        self._changed = threading.Event()
 
     def ask(self, interpreter: str | None) -> None:
         """Start one that fits, or keep the one there is; returns at once."""
@@ -55,17 +54,9 @@ class Readiness:
             warm.close()
 
     def _start(self, interpreter: str) -> None:
-        with ONE_TENSORFLOW:
-            warm = WarmStart(interpreter, self._on_change)
-            with self._lock:
-                self._warm, self._starting = warm, False
-            self._show()
-            while not (warm.ready or warm.gone):
-                self._changed.wait()
-                self._changed.clear()
-
-    def _on_change(self) -> None:
-        self._changed.set()
+        warm = WarmStart(interpreter, self._show)
+        with self._lock:
+            self._warm, self._starting = warm, False
         self._show()
 
     def _show(self) -> None:
