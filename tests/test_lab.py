@@ -53,6 +53,9 @@ def test_the_command_binds_to_loopback_and_hides_the_token(
     assert launch.address.endswith(f"/lab?workbench=workbench.ipynb&token={token}")
     assert launch.environment["WORKBENCH_RUNS"] == str(tmp_path / "runs")
     assert lab.prepare("r", True, None).environment["WORKBENCH_RUNS"] == str(tmp_path / "r")
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/mine")
+    folders = lab.prepare(None, True, None).environment["JUPYTER_CONFIG_PATH"].split(os.pathsep)
+    assert folders == [str(lab.JUPYTER), "/mine"]
 
 
 def test_without_jupyterlab_it_says_what_to_install(tmp_path: Path) -> None:
@@ -80,7 +83,10 @@ def test_it_serves_the_address_it_prints_and_ends_on_terminate(tmp_path: Path) -
         assert process.stdout is not None
         address = process.stdout.readline().split()[-1]
         try:
-            assert "JupyterLab" in answer_of(process, address)
+            page = answer_of(process, address)
+            assert "JupyterLab" in page
+            disabled = page.split('"disabledExtensions":', 1)[1].split("]", 1)[0]
+            assert "@jupyterlab/apputils-extension:announcements" in disabled
         finally:
             process.terminate()
         assert process.wait(timeout=30) is not None

@@ -12,6 +12,7 @@ from typing import NoReturn
 from urllib.parse import urlencode
 
 LESSON = Path("notebooks/01_click_to_train.ipynb")
+JUPYTER = Path(__file__).with_name("jupyter")
 OWN_NOTEBOOK = Path("workbench.ipynb")
 HOST = "127.0.0.1"
 FIRST_PORT = 8888
@@ -74,7 +75,6 @@ def prepare(
         *(sys.executable, "-m", "jupyterlab", "--log-level=WARN", "--LabApp.log_level=WARN", "-y"),
         *(f"--ServerApp.ip={HOST}", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),
         *(f"--ServerApp.root_dir={folder}", f"--LabApp.default_url={page}"),
-        "--LabApp.news_url=None",  # a question about Jupyter's news would cover the charts
     ]
     if not open_browser:
         command.append("--no-browser")
@@ -82,9 +82,22 @@ def prepare(
         command.append("--allow-root")
     runs = runs_dir or os.environ.get("WORKBENCH_RUNS") or "runs"
     # By environment, not by argument: other users of the machine can read a command line.
-    environment = os.environ | {"WORKBENCH_RUNS": str(folder / runs), "JUPYTER_TOKEN": token}
+    environment = os.environ | {
+        "WORKBENCH_RUNS": str(folder / runs),
+        "JUPYTER_TOKEN": token,
+        "JUPYTER_CONFIG_PATH": config_path(),
+    }
     address = f"http://{HOST}:{port}{page}&token={token}"
     return LabLaunch(tuple(command), environment, address)
+
+
+def config_path() -> str:
+    """`$JUPYTER_CONFIG_PATH` with our settings, which keep Jupyter's news from covering the charts.
+
+    JupyterLab asks whether it may tell the news whatever its `news_url` is.
+    """
+    folders = (str(JUPYTER), os.environ.get("JUPYTER_CONFIG_PATH", ""))
+    return os.pathsep.join(filter(None, folders))
 
 
 def ensure_notebook(folder: Path, notebook: str | Path | None) -> Path:

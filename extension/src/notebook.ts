@@ -25,7 +25,10 @@ export async function fillAndRun(panel: NotebookPanel): Promise<void> {
   await run(panel, [cell]);
 }
 
-/** Run the cells that ask for it, but for those whose widget still lives in the kernel. */
+/**
+ * Run the cells that ask for it, but for those whose widget still lives in the kernel, and save:
+ * a page that is loaded again finds the live view in the notebook's file.
+ */
 export async function runAtOpening(panel: NotebookPanel): Promise<void> {
   await kernelReady(panel);
   const asking = panel.content.widgets.filter(cell =>
@@ -42,6 +45,7 @@ export async function runAtOpening(panel: NotebookPanel): Promise<void> {
     cell => !widgetsOf(cell).some(id => alive.has(id))
   );
   await run(panel, cells);
+  await panel.context.save();
 }
 
 async function run(panel: NotebookPanel, cells: Cell[]): Promise<void> {

@@ -13,6 +13,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
+from workbench.lab import JUPYTER
+
 START_SECONDS = 60
 STOP_SECONDS = 20
 
@@ -51,11 +53,13 @@ def isolated_environment(home: Path) -> dict[str, str]:
         "IPYTHONDIR": home / "ipython",
         "WORKBENCH_STATE": home / "state",
     }
+    config = {"JUPYTER_CONFIG_PATH": str(JUPYTER)}
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
     bin_dir = str(Path(sys.executable).parent)
     path = os.pathsep.join([bin_dir, os.environ.get("PATH", os.defpath)])
-    return {**os.environ, "PATH": path, **{key: str(folder) for key, folder in folders.items()}}
+    home_folders = {key: str(folder) for key, folder in folders.items()}
+    return {**os.environ, "PATH": path, **config, **home_folders}
 
 
 @contextmanager
@@ -71,7 +75,6 @@ def running_lab(root: Path, home: Path) -> Iterator[LabServer]:
         *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
         *("--ServerApp.ip=127.0.0.1", "--ServerApp.port=0", f"--IdentityProvider.token={token}"),
         *(f"--ServerApp.root_dir={root}", "--LabApp.expose_app_in_browser=True"),
-        "--LabApp.news_url=None",
     ]
     with log.open("wb") as sink:
         process = subprocess.Popen(

@@ -70,7 +70,12 @@ def test_arriving_runs_the_workbench_once(lab: LabPage) -> None:
     expect(lab.cell(0).locator(".jp-InputPrompt")).to_have_text("[ ]:")
     lab.page.wait_for_function("!location.search.includes('workbench')")
 
-    lab.command("docmanager:save")
+    lab.page.reload()
+    lab.wait_until_ready()
+    lab.wait_for_kernel()
+    expect(live).to_be_visible()
+    expect(lab.cell(1).locator(".jp-InputPrompt")).to_have_text("[1]:")
+
     lab.page.goto(lab.address(workbench="arrive.ipynb"))
     lab.wait_until_ready()
     lab.wait_for_kernel()
