@@ -1,4 +1,4 @@
-"""Curves of a run -> plotly figures, the same for the live view and for reports.
+"""Curves of a run -> plotly figures and pictures.
 
 Backgrounds are transparent and colours are chosen to be readable on white and on near black, so
 one figure serves both themes. This module reads arrays; it knows no run folder and no widget.
@@ -28,7 +28,6 @@ MOST_NAMED = 24
 FEW_EPOCHS = 30
 JOINED = "all: weighted mean (speed: sum)"
 JOINED_LOOK: dict[str, Any] = {"mode": "lines", "line": {"color": MEAN_COLOR, "width": 1.5}}
-BUTTONS = [["toImage", "resetScale2d"]]
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Line:
 
 
 def lines(points: Points, epochs: EpochPoints, *, virtual: bool) -> list[Line]:
-    """Return every line in a fixed order, so that a live figure can be updated in place."""
+    """Return every line, chart by chart."""
     kind = "virtual replica" if virtual else "replica"
     by_chart = (
         (points.loss, points.mean_loss),
@@ -102,41 +101,17 @@ def lines(points: Points, epochs: EpochPoints, *, virtual: bool) -> list[Line]:
     return made + _epoch_lines(epochs)
 
 
-def run_figure(points: Points, epochs: EpochPoints, *, virtual: bool, widget: bool = False) -> Any:
-    """Return a plotly `Figure`, or a `FigureWidget`, of loss, accuracy and throughput.
-
-    All of it is given at once: what is added to a FigureWidget before a slow page has loaded its
-    code never reaches that page.
-
-    Raises:
-        ImportError: a FigureWidget was asked for and plotly cannot make one (plotly 6 or newer
-            without anywidget).
-    """
+def run_figure(points: Points, epochs: EpochPoints, *, virtual: bool) -> Any:
+    """Return a plotly `Figure` of loss, accuracy and throughput."""
     import plotly.graph_objects as go
 
     traces = [_trace(go, line) for line in lines(points, epochs, virtual=virtual)]
-    made = go.FigureWidget if widget else go.Figure
-    figure = made(data=traces, layout=_layout(points, virtual=virtual))
-    if widget:
-        bar = {"displaylogo": False, "modeBarButtons": BUTTONS}
-        figure._config = {**figure._config, "responsive": True, **bar}
-    return figure
+    return go.Figure(data=traces, layout=_layout(points, virtual=virtual))
 
 
 def warm_up() -> None:
-    """Load what the first figure and the first picture need: about a second, better not later."""
-    run_figure(Points.none(1), EpochPoints(), virtual=False)
+    """Load what the first picture needs: about a second, better not later."""
     picture(Points.none(1), EpochPoints(), virtual=False)
-
-
-def update(figure: Any, points: Points, epochs: EpochPoints, *, virtual: bool) -> None:
-    """Put new points into a figure that `run_figure` made for the same number of replicas."""
-    with figure.batch_update():
-        for trace, line in zip(figure.data, lines(points, epochs, virtual=virtual), strict=True):
-            trace.x, trace.y = line.x, line.y
-            if "marker" in line.look:
-                trace.marker.size = line.look["marker"]["size"]
-        figure.layout.xaxis3.title.text = _step_title(points)
 
 
 def _trace(go: Any, line: Line) -> Any:

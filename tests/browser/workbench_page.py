@@ -9,10 +9,13 @@ from tests.browser.lab_page import LabPage
 
 SOURCE = "from workbench import Workbench\n\nWorkbench()"
 LINES = """() => {
-    const plot = document.querySelector('.wb-chart .js-plotly-plot');
-    const traces = plot && plot.data ? plot.data : [];
-    return traces.filter(t => (t.mode || '').startsWith('lines') && t.x && t.x.length > 0)
-        .map(t => [t.name, t.x[0], t.x[t.x.length - 1], t.x.length]);
+    const view = document.querySelector('.wb-chart .wb-plots');
+    if (!view || !Number(view.dataset.points)) {
+        return [];
+    }
+    const { first, last, points } = view.dataset;
+    return [...view.querySelectorAll('.wb-plots-key')]
+        .map(key => [key.textContent, Number(first), Number(last), Number(points)]);
 }"""
 LONG_RUN = {"Epochs": "1", "Steps an epoch": "10,000,000"}
 

@@ -46,7 +46,7 @@ def main() -> None:
         assert importlib.util.find_spec("tensorflow") is None or "--any" in sys.argv
         assert nameless(made) == [], nameless(made)
         assert sliders(made) == []
-        assert any(type(widget).__name__ == "FigureWidget" for widget in made)
+        assert any(type(widget).__name__ == "RunChart" for widget in made)
         told = {"ipywidgets": ipw.__version__, "widgets": len(made)}
         sys.stdout.write(json.dumps(told) + "\n")
 
@@ -60,6 +60,8 @@ def make_views(root: Path) -> list[Any]:
     shown = workbench._run._progress.value
     assert "step 156 of 156" in shown, shown
     workbench._ipython_display_()
+    figure = workbench.figure()
+    assert len(figure.data[0].x) == 156, figure.data[0].x
     fashion = Workbench(RunConfig(data="fashion_mnist"), root / "none")
     predictions = Predictions()
     predictions.show(run, "finished")

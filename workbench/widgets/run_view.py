@@ -109,9 +109,7 @@ class RunView:
             self._log.value = _log(look.run)
             self._epochs.value = epoch_table(look.epoch_rows)
             virtual = look.plan.virtual
-            if not look.alive:
-                self._charts.settle(look.points, look.epochs, virtual=virtual)
-            elif changed:
+            if changed or not look.alive:
                 self._charts.show(look.points, look.epochs, virtual=virtual)
         self._looked(look)
 

@@ -18,6 +18,7 @@ from .background import Latest, run_in_background
 from .follow import Following
 from .form import Form, FormState, problems_text
 from .hardware import Hardware
+from .live import LiveRun
 from .plan_view import PlanView
 from .predictions import Predictions
 from .run_actions import RunActions
@@ -97,6 +98,15 @@ class Workbench:
     def follow(self) -> Following:
         """Return what waits for the opened run: `await workbench.follow()`."""
         return Following(self._run.run, outputs.show)
+
+    def figure(self) -> Any:
+        """Return a plotly figure of the opened run as it is now; None where none is open."""
+        run = self._run.run
+        if run is None:
+            return None
+        live = LiveRun(run)
+        live.poll()
+        return charts.run_figure(live.points(), live.epochs(), virtual=run.plan.virtual)
 
     def close(self) -> None:
         """Stop following and take the view down; runs go on."""
