@@ -15,6 +15,7 @@ FOLDER = Path(__file__).parents[2] / "notebooks" / "images"
 SIZE = {"width": 1320, "height": 2400}
 FORM = {"Per-replica batch": "32", "Epochs": "2"}
 PRESET = "CNN on Fashion-MNIST"
+PRESET_EPOCHS = "10"
 RUN_MS = 600_000
 SHORTEN = """(root, [path, short]) => {
     for (const value of root.querySelectorAll('.wb-fact dd'))
@@ -40,6 +41,7 @@ def take(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "workbench.ipynb")
     lab.command("application:toggle-left-area")
     workbench.field("Preset").select_option(label=PRESET)
+    expect(workbench.field("Epochs")).to_have_value(PRESET_EPOCHS)
     workbench.train(**FORM)
     expect(workbench.state).to_have_text("finished", timeout=RUN_MS)
     workbench.wait_for_lines("lines.length > 0 && lines[0][2] === 1874")

@@ -5,7 +5,7 @@ import uPlot from 'uplot';
 import type { Chart, Series, Values } from './series.js';
 import { account, short } from './words.js';
 
-export const REPLICA_COLORS = [
+const REPLICA_COLORS = [
   '#2f81f7',
   '#d9730d',
   '#1a9c5b',
@@ -15,34 +15,58 @@ export const REPLICA_COLORS = [
   '#e0484f',
   '#7f6df2'
 ];
-export const REPLICA_DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3], [12, 5]];
-export const MEAN_COLOR = '#7a828c';
-export const TEST_COLOR = '#e0484f';
+const REPLICA_DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3], [12, 5]];
+const MEAN_COLOR = '#7a828c';
+const TEST_COLOR = '#e0484f';
 
 const HEIGHT = 220;
-const SPOKEN_EVERY_MS = 5000;
+const SAID_EVERY_MS = 5000;
 const TITLES: Record<Chart, string> = {
   loss: 'Loss',
   accuracy: 'Accuracy',
   rate: 'Examples a second of call time'
 };
 
-/** The names of a chart's lines, in the order of its data. */
-export function lineNames(series: Series, chart: Chart): string[] {
+/** A line of a chart: what it is called and how it is drawn. */
+export interface Line {
+  name: string;
+  color: string;
+  look: Partial<uPlot.Series>;
+}
+
+/** The lines of a chart in the order of its data: what all give together lies below the rest. */
+export function linesOf(series: Series, chart: Chart): Line[] {
   const kind = series.virtual ? 'virtual replica' : 'replica';
-  const replicas = Array.from(
-    { length: series.replicas },
-    (_, number) => `${kind} ${number}`
-  );
-  const joined = chart === 'rate' ? 'all: sum' : 'all: weighted mean';
-  const ends =
-    chart === 'rate' ? [] : ['train, whole epoch', 'test, after the epoch'];
-  return [...replicas, joined, ...ends];
+  const replicas = Array.from({ length: series.replicas }, (_, number) => ({
+    name: `${kind} ${number}`,
+    color: REPLICA_COLORS[number % REPLICA_COLORS.length]!,
+    look: { width: 1, dash: REPLICA_DASHES[number % REPLICA_DASHES.length]! }
+  }));
+  const joined: Line = {
+    name: chart === 'rate' ? 'all: sum' : 'all: weighted mean',
+    color: MEAN_COLOR,
+    look: { width: 2 }
+  };
+  const mark = { spanGaps: true, points: { show: true, size: 7 } };
+  const ends: Line[] = [
+    {
+      name: 'train, whole epoch',
+      color: MEAN_COLOR,
+      look: { ...mark, width: 0 }
+    },
+    {
+      name: 'test, after the epoch',
+      color: TEST_COLOR,
+      look: { ...mark, width: 1, dash: [2, 3] }
+    }
+  ];
+  return [joined, ...replicas, ...(chart === 'rate' ? [] : ends)];
 }
 
 /** What uPlot draws: steps and the lines, the ends of epochs put in where they belong. */
 export function table(series: Series, chart: Chart): uPlot.AlignedData {
-  const lines = series.lines(chart);
+  const sent = series.lines(chart);
+  const lines = [...sent.slice(-1), ...sent.slice(0, -1)];
   if (chart === 'rate') {
     return [series.steps, ...lines];
   }
@@ -50,11 +74,8 @@ export function table(series: Series, chart: Chart): uPlot.AlignedData {
   const ends: Values[] =
     chart === 'loss' ? [loss, testLoss] : [accuracy, testAccuracy];
   if (step.length === 0) {
-    return [
-      series.steps,
-      ...lines,
-      ...ends.map(() => series.steps.map(() => null))
-    ];
+    const none = series.steps.map(() => null);
+    return [series.steps, ...lines, none, none];
   }
   return uPlot.join([
     [series.steps, ...lines],
@@ -66,12 +87,12 @@ export function table(series: Series, chart: Chart): uPlot.AlignedData {
 export class Plot {
   readonly node = document.createElement('figure');
   private readonly _title = document.createElement('figcaption');
-  private readonly _readout = document.createElement('div');
   private readonly _place = document.createElement('div');
   private readonly _words = document.createElement('p');
   private _plot: uPlot | null = null;
-  private _names: string[] = [];
-  private _spokenAt = 0;
+  private _lines: Line[] = [];
+  private _account = '';
+  private _saidAt = 0;
   private _zoomed = false;
 
   constructor(
@@ -80,10 +101,9 @@ export class Plot {
   ) {
     this.node.className = 'wb-plot';
     this.node.setAttribute('role', 'group');
-    this._readout.className = 'wb-plot-readout';
     this._words.className = 'wb-plot-words';
     this._place.className = 'wb-plot-place';
-    this.node.append(this._title, this._place, this._readout, this._words);
+    this.node.append(this._title, this._place, this._words);
   }
 
   /** Draw these points, which may be of another run than before. */
@@ -92,18 +112,17 @@ export class Plot {
       this._chart === 'rate' && series.virtual ? ' (virtual)' : '';
     this._title.textContent = TITLES[this._chart] + virtual;
     this.node.setAttribute('aria-label', this._title.textContent);
-    const names = lineNames(series, this._chart);
+    const lines = linesOf(series, this._chart);
     const data = table(series, this._chart);
-    if (this._plot === null || names.join() !== this._names.join()) {
-      this._make(names, data, series.replicas);
+    if (this._plot === null || names(lines) !== names(this._lines)) {
+      this._make(lines, data);
     } else {
       this._plot.setData(data, !this._zoomed);
       if (this._zoomed) {
         this._plot.redraw();
       }
     }
-    this._names = names;
-    names.forEach((name, index) => {
+    lines.forEach(({ name }, index) => {
       const show = !hidden.has(name);
       if (this._plot!.series[index + 1]!.show !== show) {
         this._plot!.setSeries(index + 1, { show });
@@ -130,12 +149,9 @@ export class Plot {
     this._plot = null;
   }
 
-  private _make(
-    names: string[],
-    data: uPlot.AlignedData,
-    replicas: number
-  ): void {
+  private _make(lines: Line[], data: uPlot.AlignedData): void {
     this.destroy();
+    this._lines = lines;
     this._zoomed = false;
     const percent = this._chart === 'accuracy';
     this._plot = new uPlot(
@@ -168,10 +184,7 @@ export class Plot {
               )
           }
         ],
-        series: [
-          {},
-          ...names.map((name, index) => look(name, index, replicas))
-        ],
+        series: [{}, ...lines.map(drawn)],
         hooks: {
           setCursor: [plot => this._read(plot)],
           setSelect: [plot => (this._zoomed ||= plot.select.width > 0)]
@@ -203,60 +216,51 @@ export class Plot {
     );
   }
 
-  /** Tell the exact values under the pointer. */
+  /** Tell the exact values under the pointer in place of the account. */
   private _read(plot: uPlot): void {
     const index = plot.cursor.idx;
     if (index === null || index === undefined) {
-      this._readout.textContent = '';
+      this._words.textContent = this._account;
       return;
     }
-    const parts = this._names.flatMap((name, line) => {
+    const parts = this._lines.flatMap(({ name }, line) => {
       const value = plot.data[line + 1]?.[index];
-      const shown =
-        plot.series[line + 1]!.show && value !== null && value !== undefined;
-      return shown ? [`${name} ${Number(value.toPrecision(6))}`] : [];
+      const shown = plot.series[line + 1]!.show;
+      return shown && value !== null && value !== undefined
+        ? [`${name} ${Number(value.toPrecision(6))}`]
+        : [];
     });
     const step = plot.data[0][index]!.toLocaleString('en');
-    this._readout.textContent = `step ${step}: ${parts.join(', ') || 'no point'}`;
+    this._words.textContent = `step ${step}: ${parts.join(', ') || 'no point'}`;
   }
 
   private _say(series: Series): void {
     const now = Date.now();
-    if (now - this._spokenAt < SPOKEN_EVERY_MS && this._words.textContent) {
-      return;
+    if (now - this._saidAt >= SAID_EVERY_MS || this._account === '') {
+      this._saidAt = now;
+      this._account = account(series, this._chart);
     }
-    this._spokenAt = now;
-    this._words.textContent = account(series, this._chart);
+    if (
+      this._plot?.cursor.idx === null ||
+      this._plot?.cursor.idx === undefined
+    ) {
+      this._words.textContent = this._account;
+    } else {
+      this._read(this._plot);
+    }
   }
 }
 
-function look(name: string, index: number, replicas: number): uPlot.Series {
-  if (index < replicas) {
-    return {
-      label: name,
-      stroke: REPLICA_COLORS[index % REPLICA_COLORS.length]!,
-      dash: REPLICA_DASHES[index % REPLICA_DASHES.length]!,
-      width: 1,
-      points: { show: false }
-    };
-  }
-  if (index === replicas) {
-    return {
-      label: name,
-      stroke: MEAN_COLOR,
-      width: 2,
-      points: { show: false }
-    };
-  }
-  const test = name.startsWith('test');
-  const color = test ? TEST_COLOR : MEAN_COLOR;
+function names(lines: Line[]): string {
+  return lines.map(line => line.name).join();
+}
+
+function drawn({ name, color, look }: Line): uPlot.Series {
   return {
     label: name,
     stroke: color,
-    width: test ? 1 : 0,
-    dash: [2, 3],
-    spanGaps: true,
-    points: { show: true, size: 7, stroke: color, fill: color }
+    ...look,
+    points: { show: false, stroke: color, fill: color, ...look.points }
   };
 }
 

@@ -1,12 +1,6 @@
 /** The charts of a run with their legend: one view, in a notebook now and in a panel later. */
 
-import {
-  lineNames,
-  MEAN_COLOR,
-  Plot,
-  REPLICA_COLORS,
-  TEST_COLOR
-} from './plot.js';
+import { linesOf, Plot, type Line } from './plot.js';
 import { CHARTS, Series, type PointsMessage } from './series.js';
 
 const HINT =
@@ -81,29 +75,26 @@ export class RunCharts {
   }
 
   private _nameLines(): void {
-    const names = [
-      ...new Set(CHARTS.flatMap(chart => lineNames(this._series, chart)))
-    ];
-    if (names.join() === this._named) {
-      return;
-    }
-    this._named = names.join();
-    this._legend.replaceChildren(
-      ...names.map((name, index) => this._key(name, index))
+    const lines = new Map(
+      CHARTS.flatMap(chart => linesOf(this._series, chart)).map(line => [
+        line.name,
+        line
+      ])
     );
+    const named = [...lines.keys()].join();
+    if (named !== this._named) {
+      this._named = named;
+      const keys = [...lines.values()].map(line => this._key(line));
+      this._legend.replaceChildren(...keys);
+    }
   }
 
-  private _key(name: string, index: number): HTMLElement {
+  private _key({ name, color }: Line): HTMLElement {
     const key = document.createElement('button');
     key.type = 'button';
     key.className = 'wb-plots-key';
     key.textContent = name;
     key.setAttribute('aria-pressed', String(!this._hidden.has(name)));
-    const replica = index < this._series.replicas;
-    const other = name.startsWith('test') ? TEST_COLOR : MEAN_COLOR;
-    const color = replica
-      ? REPLICA_COLORS[index % REPLICA_COLORS.length]!
-      : other;
     key.style.setProperty('--wb-key', color);
     key.addEventListener('click', () => {
       if (!this._hidden.delete(name)) {
