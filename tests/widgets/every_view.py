@@ -34,6 +34,10 @@ CRASHES: list[str] = []
 def main() -> None:
     """Print the versions and what was made."""
     warnings.simplefilter("error")
+    # ipywidgets 7.7's own add_traits, which every anywidget calls.
+    warnings.filterwarnings(
+        "ignore", "Deprecated in traitlets 4.1", DeprecationWarning, r"ipywidgets\.widgets\.widget"
+    )
     threading.excepthook = lambda args: CRASHES.append(
         f"{args.exc_type.__name__}: {args.exc_value}"
     )

@@ -102,3 +102,13 @@ def _events(lines: bytes) -> list[Event]:
             if isinstance(values, dict) and "event" in values:
                 events.append(values)
     return events
+
+
+def note_epoch(epochs: dict[int, Event], event: Event) -> None:
+    """Put the epoch that an event ends into `epochs`; a start drops those that it does again."""
+    if event["event"] == "epoch" and "epoch" in event:
+        epochs[int(event["epoch"])] = event
+    elif event["event"] == "start":
+        done = int(event.get("step", 0))
+        for number in [n for n, e in epochs.items() if int(e.get("step", 0)) > done]:
+            del epochs[number]

@@ -22,7 +22,7 @@ from .directory import (
     sha256,
     unwritable,
 )
-from .events import Event, read_events
+from .events import Event, note_epoch, read_events
 from .failure import log_tail
 from .state import LIVE, Status, alive_error, attempt_events, is_alive, last_state, run_lock, status
 
@@ -262,11 +262,7 @@ class Run:
         """Return the newest event of each epoch, less those a resume does again."""
         epochs: dict[int, Event] = {}
         for event in read_events(self.dir / TASK / "events.jsonl"):
-            if event["event"] == "epoch" and "epoch" in event:
-                epochs[int(event["epoch"])] = event
-            elif event["event"] == "start":
-                done = int(event.get("step", 0))
-                epochs = {n: e for n, e in epochs.items() if int(e.get("step", 0)) <= done}
+            note_epoch(epochs, event)
         return epochs
 
     def _last_measures(self, tasks: Sequence[TaskRecords]) -> dict[str, float | None]:

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.charts import EpochPoints
 from workbench.runs import StepReader
 from workbench.runs.directory import TASK
-from workbench.runs.events import EventTail
+from workbench.runs.events import EventTail, note_epoch
 
 from .curves import Curves
 
@@ -35,7 +35,7 @@ class LiveRun:
             self._curves.add(block)
         events = self._events.poll()
         for event in events:
-            self._note(event)
+            note_epoch(self._epochs, event)
         return bool(blocks or events)
 
     def points(self) -> Points:
@@ -50,13 +50,6 @@ class LiveRun:
     def epoch_rows(self) -> list[dict[str, Any]]:
         """Return the epoch events in order."""
         return [self._epochs[number] for number in sorted(self._epochs)]
-
-    def _note(self, event: dict[str, Any]) -> None:
-        if event["event"] == "epoch":
-            self._epochs[event["epoch"]] = event
-        elif event["event"] == "start":
-            start = event.get("step", 0)
-            self._epochs = {n: e for n, e in self._epochs.items() if e["step"] <= start}
 
 
 def _column(rows: list[dict[str, Any]], name: str) -> Any:

@@ -73,7 +73,7 @@ class Workbench:
         self._asked = self._form.state.config
         self._show_form(self._form.state)
         self._hardware.ask(config.interpreter)
-        run_in_background(self._runs.start, self._reattach, self._ignore)
+        self._reattaching = run_in_background(self._runs.start, self._reattach, self._ignore)
 
     @property
     def config(self) -> RunConfig:
@@ -97,6 +97,7 @@ class Workbench:
 
     def follow(self) -> Following:
         """Return what waits for the opened run: `await workbench.follow()`."""
+        self._reattaching.join()
         return Following(self._run.run, outputs.show)
 
     def figure(self) -> Any:

@@ -7,7 +7,7 @@ const HINT =
   'Drag over a chart to zoom in, double-click to see all; click a name to hide it.';
 let views = 0;
 
-/** Draws at most once a frame, and nothing while it is not seen. */
+/** Draws at most once a frame, and nothing while the page is hidden. */
 export class RunCharts {
   readonly node = document.createElement('div');
   private _series = new Series();
