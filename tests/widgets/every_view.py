@@ -51,6 +51,10 @@ def main() -> None:
         assert nameless(made) == [], nameless(made)
         assert sliders(made) == []
         assert any(type(widget).__name__ == "RunChart" for widget in made)
+        # A daemon thread amid C++ when the interpreter ends takes the process down with it.
+        for thread in threading.enumerate():
+            if thread.name == "workbench-background":
+                thread.join()
         told = {"ipywidgets": ipw.__version__, "widgets": len(made)}
         sys.stdout.write(json.dumps(told) + "\n")
 
