@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -83,6 +84,23 @@ def test_a_killed_supervisor_ends_its_trainer_too(runs: Runs, begin_warm: Begin)
     )
     until(lambda: run.status == "lost")
     assert run.progress.step == 20
+
+
+def test_a_killed_kernel_leaves_its_run_going(runs: Runs) -> None:
+    run = runs.make(pauses={"20": "go"})
+    code = (
+        "import os, signal, sys; from pathlib import Path; "
+        "from workbench.runs import WarmStart, start_script; "
+        "warm = WarmStart(sys.executable, module='json'); "
+        f"start_script(Path({str(run.dir)!r}), warm=warm); "
+        "assert warm.gone; os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+    assert done.returncode == -signal.SIGKILL
+    until(lambda: run.progress.step == 20)
+    (run.dir / "go").touch()
+    assert run.wait(30) == "finished"
+    assert run.steps()["step"].tolist() == list(range(60))
 
 
 def test_it_serves_once(runs: Runs, begin_warm: Begin) -> None:

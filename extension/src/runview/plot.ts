@@ -34,7 +34,7 @@ export interface Line {
   look: Partial<uPlot.Series>;
 }
 
-/** The lines of a chart in the order of its data: what all give together lies below the rest. */
+/** The lines of a chart in the order of its data: what several give together lies below them. */
 export function linesOf(series: Series, chart: Chart): Line[] {
   const kind = series.virtual ? 'virtual replica' : 'replica';
   const replicas = Array.from({ length: series.replicas }, (_, number) => ({
@@ -47,6 +47,7 @@ export function linesOf(series: Series, chart: Chart): Line[] {
     color: MEAN_COLOR,
     look: { width: 2 }
   };
+  const below = series.replicas > 1 ? [joined] : [];
   const mark = { spanGaps: true, points: { show: true, size: 7 } };
   const ends: Line[] = [
     {
@@ -60,13 +61,14 @@ export function linesOf(series: Series, chart: Chart): Line[] {
       look: { ...mark, width: 1, dash: [2, 3] }
     }
   ];
-  return [joined, ...replicas, ...(chart === 'rate' ? [] : ends)];
+  return [...below, ...replicas, ...(chart === 'rate' ? [] : ends)];
 }
 
 /** What uPlot draws: steps and the lines, the ends of epochs put in where they belong. */
 export function table(series: Series, chart: Chart): uPlot.AlignedData {
   const sent = series.lines(chart);
-  const lines = [...sent.slice(-1), ...sent.slice(0, -1)];
+  const below = series.replicas > 1 ? sent.slice(-1) : [];
+  const lines = [...below, ...sent.slice(0, -1)];
   if (chart === 'rate') {
     return [series.steps, ...lines];
   }

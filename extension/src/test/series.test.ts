@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { linesOf, table } from '../runview/plot.js';
 import { Series, type PointsMessage } from '../runview/series.js';
 import { account, short, trend } from '../runview/words.js';
 
@@ -115,4 +116,21 @@ test('numbers are as short as people read them', () => {
     '1.20e-5',
     '2.00e+7'
   ]);
+});
+
+test('the line of all lies below its replicas, and one replica has none', () => {
+  const names = (series: Series) =>
+    linesOf(series, 'rate').map(line => line.name);
+  const two = new Series();
+  two.take(message(1, 0, true), buffers(1, 2));
+  assert.deepEqual(names(two), [
+    'all: sum',
+    'virtual replica 0',
+    'virtual replica 1'
+  ]);
+  assert.deepEqual(table(two, 'rate')[1], [801, 802]);
+  const one = new Series();
+  one.take({ ...message(1, 0, true), replicas: 1 }, buffers(1, 2));
+  assert.deepEqual(names(one), ['virtual replica 0']);
+  assert.equal(table(one, 'rate').length, 2);
 });
