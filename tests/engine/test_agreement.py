@@ -62,6 +62,17 @@ def test_its_graph_functions_are_traced_once(cell: Trained) -> None:
     assert cell.traces == [1, 1]
 
 
+def test_its_training_is_traced_before_the_first_call_which_takes_the_trace_up(
+    cell: Trained,
+) -> None:
+    (begun,), (traced,) = cell.events("tracing"), cell.events("traced")
+    (calls,) = (cell.run.dir / "worker-0").glob("*.calls")
+    first_call_start = np.fromfile(calls, "<f8")[2]
+    assert begun["time"] < traced["time"] < first_call_start
+    assert traced["seconds"] == pytest.approx(traced["time"] - begun["time"], abs=0.1)
+    assert traced["seconds"] > 0
+
+
 def test_every_step_of_every_replica_is_recorded(cell: Trained) -> None:
     replicas = cell.plan.num_replicas_in_sync
     assert cell.examples() == [[BATCH // replicas] * replicas] * (STEPS * EPOCHS)

@@ -56,6 +56,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
 def test_it_finishes_traced_at_most_once(name: str, runs: dict[str, Trained]) -> None:
     assert runs[name].status == 0, runs[name].log
     assert runs[name].traces == ([0, 0] if CONFIGS[name].eager else [1, 1])
+    assert len(runs[name].events("traced")) == (0 if CONFIGS[name].eager else 1)
 
 
 def same(one: Trained, other: Trained, tolerance: float = 1e-6) -> bool:

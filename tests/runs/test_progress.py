@@ -60,6 +60,10 @@ def test_phases_before_the_first_record(told: Told) -> None:
     assert (progress.phase, progress.step, progress.epoch) == ("tracing", 0, 1)
     assert progress.steps_per_second is progress.eta_seconds is None
     assert (progress.total_steps, progress.epochs) == (60, 2)
+    told.says("traced", at=4, seconds=1.5)
+    progress = told.run.progress
+    assert (progress.phase, progress.step) == ("training", 0)
+    assert progress.steps_per_second is progress.eta_seconds is None
 
 
 def test_rate_and_time_left_are_of_the_last_seconds_and_count_the_tests(told: Told) -> None:

@@ -43,6 +43,8 @@ def test_phases_follow_what_the_task_writes(task: Task) -> None:
     for deed in (
         lambda: None,
         lambda: task.event("start", step=0),
+        lambda: task.event("tracing"),
+        lambda: task.event("traced", seconds=1.5),
         task.call,
         lambda: task.event("saving", step=1),
         lambda: task.event("checkpoint", step=1),
@@ -57,6 +59,8 @@ def test_phases_follow_what_the_task_writes(task: Task) -> None:
     assert phases == [
         "starting",
         "tracing",
+        "tracing",
+        "training",
         "training",
         "saving",
         "training",
@@ -113,6 +117,18 @@ def test_it_never_alarms_outside_training(task: Task, event: str | None) -> None
         task.event(event)
     dog.look(1.0)
     assert dog.look(10_000.0) is None
+
+
+def test_a_first_call_takes_the_time_it_takes(task: Task) -> None:
+    dog = watch(task)
+    task.event("start", step=0)
+    task.event("traced", seconds=1.5)
+    assert dog.look(1.0) is None
+    assert (dog.phase, dog.recorded) == ("training", False)
+    assert dog.look(10_000.0) is None
+    task.call()
+    assert dog.look(10_001.0) is None
+    assert dog.look(10_017.0) == "stalled"
 
 
 def test_what_an_earlier_attempt_wrote_is_not_this_ones(task: Task) -> None:

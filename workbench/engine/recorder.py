@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from .constants import MAX_STEPS_PER_CALL, STEPS_PER_STACK
+    from .constants import MAX_STEPS_PER_CALL, RUN_EAGERLY, STEPS_PER_STACK
 
 
 class Recorder:
@@ -101,8 +101,13 @@ class Recorder:
                 self.event("stopped", step=self.step)
                 sys.exit(0)
 
-    def train(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
+    def train(self, steps: Any, data: Any, count: int) -> dict[str, float]:
         """Run `count` steps of the epoch under way and record each of them for every replica."""
+        if not (RUN_EAGERLY or steps.experimental_get_tracing_count()):
+            self.event("tracing")
+            began = time.perf_counter()
+            steps.get_concrete_function(data, tf.constant(count))  # the first call takes it up
+            self.event("traced", seconds=round(time.perf_counter() - began, 3))
         for rows, start, seconds in self.calls(steps, data, count):
             if self.dir:
                 self.record(rows, start, seconds)

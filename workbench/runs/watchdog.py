@@ -15,6 +15,7 @@ from .events import Event, EventTail
 Phase = Literal["starting", "tracing", "training", "testing", "saving"]
 PHASE_AFTER: dict[str, Phase] = {
     "start": "tracing",
+    "traced": "training",
     "test": "testing",
     "epoch": "training",
     "saving": "saving",
