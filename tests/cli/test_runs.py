@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from subprocess import Popen
 from typing import Any
@@ -57,7 +58,20 @@ def test_runs_are_listed_and_shown(finished: dict[str, Any], terminal: Terminal)
     assert "2 virtual replicas" in card
     assert finished["dir"] in card
     assert 'it\'s "mine"' in card
-    assert last_json(terminal.type("runs", "show", finished["dir"], "--json")) == finished
+    shown = last_json(terminal.type("runs", "show", finished["dir"], "--json"))
+    assert {name: shown[name] for name in FIELDS} == finished
+
+
+def test_where_its_time_went_is_shown(finished: dict[str, Any], terminal: Terminal) -> None:
+    shown = last_json(terminal.type("runs", "show", finished["run"], "--json"))
+    first_step, whole = shown["ledger"]["first_step"], shown["ledger"]["whole"]
+    assert list(first_step) == ["queue", "start", "data", "trace", "first step"]
+    assert {"start-up", "trace", "steps", "checkpoints", "evaluation", "other"} < whole.keys()
+    lines = terminal.type("runs", "show", finished["run"]).stdout.splitlines()
+    (line,) = [line for line in lines if line.startswith("  first step  ")]
+    assert re.search(r"[\d.]+ s: queue [\d.]+ s, start .* data .* trace .* first step", line)
+    (line,) = [line for line in lines if line.startswith("  time        ")]
+    assert re.search(r"queue .* start-up .* trace .* steps .* evaluation .* other", line)
 
 
 def test_its_model_is_tested(finished: dict[str, Any], terminal: Terminal) -> None:

@@ -75,6 +75,21 @@ def test_its_script_alone_gives_the_same_losses(whole: Run, tmp_path: Path) -> N
     np.testing.assert_allclose(losses, curve(whole)["loss"], rtol=0, atol=1e-6)
 
 
+def test_its_ledger_tells_where_all_of_its_time_went(whole: Run) -> None:
+    ledger, events = whole.ledger, whole.events()
+    first_step = {entry.name: entry.seconds for entry in ledger.first_step}
+    assert list(first_step) == ["queue", "start", "data", "trace", "first step"]
+    assert min(first_step.values()) > 0
+    (calls,) = (whole.dir / "worker-0").glob("*.calls")
+    start, seconds = np.fromfile(calls, "<f8")[2:4]
+    assert sum(first_step.values()) == pytest.approx(start + seconds - events[0]["time"], abs=0.1)
+    spent = {entry.name: entry.seconds for entry in ledger.whole}
+    stages = ["queue", "start-up", "trace", "steps", "checkpoints", "evaluation", "other"]
+    assert list(spent) == stages
+    assert min(spent.values()) > 0
+    assert sum(spent.values()) == pytest.approx(events[-1]["time"] - events[0]["time"])
+
+
 def test_a_killed_trainer_resumes_to_the_curve_of_a_run_never_killed(
     start: Start, whole: Run
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.runs.folder import Runs
+from tests.runs.told import Told
 
 
 @pytest.fixture
@@ -14,3 +15,13 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
     made = Runs(tmp_path / "runs")
     yield made
     made.end_all()
+
+
+@pytest.fixture
+def told(runs: Runs) -> Iterator[Told]:
+    """A living run in its queue."""
+    made = Told(runs.make())
+    made.alive()
+    made.state("queued")
+    yield made
+    made.dead()

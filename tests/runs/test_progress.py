@@ -1,54 +1,12 @@
 """How far a run is, told without reading its records."""
 
 import json
-import os
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.runs.folder import Runs, until
-from tests.runs.recording import TaskWriter
-from workbench.runs import Run, locks, state
-
-NOW = 1_700_000_000.0
-
-
-class Told:
-    """A run whose files say what they are told to; `alive` holds its lock as a process would."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.task = TaskWriter(run.dir / "worker-0")
-        self.lock = -1
-
-    def alive(self) -> None:
-        self.lock = locks.take(state.run_lock(self.run.dir)) or -1
-
-    def says(self, name: str, at: float = 0.0, **values: Any) -> None:
-        self._append(self.task.dir / "events.jsonl", name, at, values)
-
-    def state(self, name: str, at: float = 0.0, **values: Any) -> None:
-        self._append(self.run.dir / "events.jsonl", "state", at, {"state": name, **values})
-
-    def call(self, number: int, opened_at: int, first: int, count: int, at: float) -> None:
-        self.task.call(number, opened_at, first, count, NOW + at)
-        for path in self.task.dir.glob(f"{number:04d}-*"):
-            os.utime(path, (NOW + at, NOW + at))
-
-    def _append(self, path: Path, name: str, at: float, values: dict[str, Any]) -> None:
-        with path.open("a") as file:
-            file.write(json.dumps({"time": NOW + at, "event": name, **values}) + "\n")
-
-
-@pytest.fixture
-def told(runs: Runs) -> Any:
-    made = Told(runs.make())
-    made.alive()
-    made.state("queued")
-    yield made
-    os.close(made.lock)
+from tests.runs.told import Told
 
 
 def test_phases_before_the_first_record(told: Told) -> None:
@@ -110,9 +68,7 @@ def test_silence_is_told_and_the_rate_unknown_meanwhile(told: Told) -> None:
         told.call(0, 0, first=10 * number, count=10, at=3 + number)
     told.state("running", at=3)
     assert told.run.progress.steps_per_second is not None
-    with (told.run.dir / "events.jsonl").open("a") as file:
-        stalled = {"time": NOW + 30, "event": "stalled", "task": "worker-0", "silent_seconds": 20}
-        file.write(json.dumps(stalled) + "\n")
+    told.silence("stalled", at=30, silent_seconds=20)
     progress = told.run.progress
     assert progress.note == "worker-0 has been silent for more than 20 s, where it answered before."
     assert progress.steps_per_second is progress.eta_seconds is None

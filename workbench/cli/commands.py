@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import Namespace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,14 @@ def list_all(arguments: Namespace) -> int:
 def show_one(arguments: Namespace) -> int:
     """`workbench runs show`."""
     opened = open_run(arguments.run, arguments.runs_dir)
-    print(json.dumps(opened.result()) if arguments.json else show(opened))
+    if not arguments.json:
+        print(show(opened))
+        return OK
+    ledger = {
+        part: {entry["name"]: entry["seconds"] for entry in entries}
+        for part, entries in asdict(opened.ledger).items()
+    }
+    print(json.dumps({**opened.result(), "ledger": ledger}))
     return OK
 
 

@@ -13,6 +13,7 @@ from ..runs import RunError
 
 if TYPE_CHECKING:
     from ..runs import Progress, Run
+    from ..runs.ledger import Ledger
 
 POLL_SECONDS = 0.2
 OVER = ("finished", "stopped", "failed", "lost")
@@ -72,12 +73,30 @@ def show(run: Run) -> str:
             lines.append(f"  {name.replace('_', ' '):<11} {result[name]:.4f}")
     if result["examples_per_second"] is not None:
         lines.append(f"  speed       {result['examples_per_second']:,.0f} examples/s")
+    lines += _times(run.ledger)
     lines += [f"  missing     steps {first} to {last}" for first, last in run.missing]
     lines.append(f"  folder      {run.dir}")
     if failure := run.failure:
         lines += [f"  cause       {failure.cause}", f"  fix         {failure.fix}"]
         lines += [f"  | {line}" for line in failure.log_tail.splitlines()[-10:]]
     return "\n".join(lines)
+
+
+def _times(ledger: Ledger) -> list[str]:
+    """Return a line for the first step and one for the whole run, where there is a time."""
+    parts = {"first step": ledger.first_step, "time": ledger.whole}
+    return [
+        f"  {name:<11} {_seconds(sum(entry.seconds for entry in entries))}: "
+        + ", ".join(f"{entry.name} {_seconds(entry.seconds)}" for entry in entries)
+        for name, entries in parts.items()
+        if entries
+    ]
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.2f} s"
+    return str(timedelta(seconds=round(seconds)))
 
 
 def table(runs: Sequence[Run]) -> str:

@@ -94,14 +94,16 @@ def read_events(path: Path) -> list[Event]:
     return EventTail(path).poll()
 
 
-def _events(lines: bytes) -> list[Event]:
-    events = []
-    for line in lines.splitlines():
-        with contextlib.suppress(ValueError):
-            values = json.loads(line)
-            if isinstance(values, dict) and "event" in values:
-                events.append(values)
-    return events
+def _events(content: bytes) -> list[Event]:
+    lines = [line for line in content.splitlines() if line.strip()]
+    found = []
+    try:
+        found = json.loads(b"[%s]" % b",".join(lines))  # all at once is several times as fast
+    except ValueError:
+        for line in lines:
+            with contextlib.suppress(ValueError):
+                found.append(json.loads(line))
+    return [values for values in found if isinstance(values, dict) and "event" in values]
 
 
 def note_epoch(epochs: dict[int, Event], event: Event) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.plan import Plan
 
+    from .ledger import Ledger
     from .progress import Progress
     from .records import Shape, TaskRecords
 
@@ -120,6 +121,13 @@ class Run:
         from .progress import read_progress
 
         return read_progress(self.dir)
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where its time went, until now or its end."""
+        from .ledger import read_ledger
+
+        return read_ledger(self.dir)
 
     @property
     def missing(self) -> list[tuple[int, int]]:
