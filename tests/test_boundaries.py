@@ -21,12 +21,14 @@ ROOMS: dict[str, set[str]] = {
     "engine": set(),
     "codegen": {"config", "catalog", "plan"},
     "inspection": {"config", "plan", "codegen"},
-    "runs": {"config", "devices", "plan", "codegen"},
-    "charts": set(),
+    "points": set(),
+    "runs": {"config", "devices", "plan", "codegen", "points", "charts"},
+    "charts": {"points"},
+    "feed": {"catalog", "plan", "points", "runs"},
     "lab": set(),
     "widgets": {
         *("config", "catalog", "devices", "usage", "plan", "codegen"),
-        *("inspection", "runs", "charts", "lab"),
+        *("inspection", "points", "runs", "charts", "feed", "lab"),
     },
     "cli": {
         *("config", "catalog", "devices", "usage", "plan", "codegen"),
@@ -41,6 +43,8 @@ PACKAGES: dict[str, set[str]] = {
     "devices": {"psutil", "pynvml"},
     "usage": {"psutil", "pynvml"},
     "runs": {"numpy", "pandas"},
+    "points": {"numpy"},
+    "feed": {"numpy"},
     "charts": {"numpy", "pandas", "plotly", "matplotlib"},
     "widgets": {"numpy", "pandas", "plotly", "matplotlib", "ipywidgets", "anywidget", "IPython"},
 }

@@ -8,14 +8,27 @@ import numpy as np
 from matplotlib.image import imread
 
 from workbench import charts
-from workbench.charts import EpochPoints, Points
+from workbench.points import Curve, EpochPoints, Points
 
 
 def points(count: int, replicas: int = 2, steps_a_point: int = 1) -> Points:
     each = np.arange(count * replicas, dtype=float).reshape(count, replicas)
-    mean = each.mean(axis=1)
+
+    def curve(scale: float, joined: float) -> Curve:
+        means = scale * each
+        return Curve(means, joined * each.mean(axis=1), means - 1.0, means + 1.0)
+
     step = np.arange(1.0, count + 1)
-    return Points(step, each, each / 100, each * 10, mean, mean / 100, mean * 20, steps_a_point)
+    return Points(
+        step=step,
+        examples=64 * step,
+        training_seconds=step / 10,
+        loss=curve(1, 1),
+        accuracy=curve(0.01, 0.01),
+        rate=curve(10, 20),
+        broken=np.zeros(each.shape, np.bool_),
+        steps_a_point=steps_a_point,
+    )
 
 
 ONE_EPOCH = EpochPoints(*(np.array([value]) for value in (5.0, 0.5, 0.8, 0.6, 0.7)))

@@ -1,5 +1,6 @@
 """The wheel: built on a machine without Node.js, used on one without TensorFlow."""
 
+import gzip
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 LABEXTENSION = "share/jupyter/labextensions/tf-distribute-workbench"
+MOST_BYTES = 60_000
 USE = """
 import importlib.util
 import workbench
@@ -59,8 +61,18 @@ def test_it_holds_the_front_end_and_no_sources_of_it(wheel: Path) -> None:
     assert any(name.endswith(f"{LABEXTENSION}/package.json") for name in names)
     assert any(f"{LABEXTENSION}/static/remoteEntry" in name for name in names)
     assert any(name.endswith(f"{LABEXTENSION}/install.json") for name in names)
-    assert "workbench/widgets/workbench.css" in names
+    assert {"workbench.css", "static/runview.js", "static/runview.css"} <= {
+        name.removeprefix("workbench/widgets/") for name in names
+    }
     assert not any("node_modules" in name or name.startswith("tests/") for name in names)
+
+
+def test_the_run_view_is_small_on_the_way_to_a_page(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as files:
+        front_end = [
+            files.read(f"workbench/widgets/static/runview.{kind}") for kind in ("js", "css")
+        ]
+    assert sum(len(gzip.compress(text)) for text in front_end) <= MOST_BYTES
 
 
 def test_it_works_in_a_fresh_environment_without_tensorflow(wheel: Path, tmp_path: Path) -> None:

@@ -7,13 +7,10 @@ one figure serves both themes. This module reads arrays; it knows no run folder 
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-Values = npt.NDArray[np.float64]
+from workbench.points import EpochPoints, Points, Values
 
 REPLICA_COLORS = (
     "#2f81f7", "#d9730d", "#1a9c5b", "#c23fb3", "#0e9aa7", "#b58900", "#e0484f", "#7f6df2",
@@ -31,46 +28,6 @@ JOINED_LOOK: dict[str, Any] = {"mode": "lines", "line": {"color": MEAN_COLOR, "w
 
 
 @dataclass(frozen=True)
-class Points:
-    """At most about a thousand points a line; a gap is NaN, never zero.
-
-    `step` is [points]: completed global steps. `loss`, `accuracy` and `rate` (examples a second,
-    over the call's time) are [points, replicas]; the `mean_` and `total_` ones are [points],
-    weighted by examples. Each point stands for `steps_a_point` steps.
-    """
-
-    step: Values
-    loss: Values
-    accuracy: Values
-    rate: Values
-    mean_loss: Values
-    mean_accuracy: Values
-    total_rate: Values
-    steps_a_point: int = 1
-
-    @property
-    def replicas(self) -> int:
-        return int(self.loss.shape[1])
-
-    @classmethod
-    def none(cls, replicas: int) -> Points:
-        """Return no points yet, for a run of so many replicas."""
-        line, lines = np.empty(0), np.empty((0, replicas))
-        return cls(line, lines, lines, lines, line, line, line)
-
-
-@dataclass(frozen=True)
-class EpochPoints:
-    """The numbers at the end of each epoch; each is [epochs], NaN where it is not known."""
-
-    step: Values = field(default_factory=lambda: np.empty(0))
-    loss: Values = field(default_factory=lambda: np.empty(0))
-    accuracy: Values = field(default_factory=lambda: np.empty(0))
-    test_loss: Values = field(default_factory=lambda: np.empty(0))
-    test_accuracy: Values = field(default_factory=lambda: np.empty(0))
-
-
-@dataclass(frozen=True)
 class Line:
     """One line of the figure: what it is called, which chart it is in (0, 1, 2), its points."""
 
@@ -85,19 +42,14 @@ class Line:
 def lines(points: Points, epochs: EpochPoints, *, virtual: bool) -> list[Line]:
     """Return every line, chart by chart."""
     kind = "virtual replica" if virtual else "replica"
-    by_chart = (
-        (points.loss, points.mean_loss),
-        (points.accuracy, points.mean_accuracy),
-        (points.rate, points.total_rate),
-    )
     made = []
-    for chart, (each, joined) in enumerate(by_chart):
+    for chart, curve in enumerate(points.curves):
         for replica in range(points.replicas):
             look = _replica_look(replica)
             name = f"{kind} {replica}"
-            made.append(Line(name, chart, points.step, each[:, replica], look, chart == 0))
+            made.append(Line(name, chart, points.step, curve.mean[:, replica], look, chart == 0))
         if points.replicas > 1:
-            made.append(Line(JOINED, chart, points.step, joined, JOINED_LOOK, chart == 0))
+            made.append(Line(JOINED, chart, points.step, curve.joined, JOINED_LOOK, chart == 0))
     return made + _epoch_lines(epochs)
 
 

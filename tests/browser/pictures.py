@@ -51,7 +51,7 @@ def take(lab: LabPage) -> None:
     for theme in ("light", "dark"):
         lab.set_theme(theme)
         box = workbench.root.bounding_box()
-        end = workbench.root.locator(".wb-chart").bounding_box()
+        end = workbench.root.locator(".wbv-charts").bounding_box()
         assert box is not None
         assert end is not None
         bottom = end["y"] + end["height"] + 12

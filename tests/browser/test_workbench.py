@@ -49,8 +49,8 @@ def test_a_click_moves_two_lines_and_ends_in_a_result(lab: LabPage) -> None:
     expect(workbench.state).to_have_text("finished")
     workbench.wait_for_lines("lines.length > 0 && lines.every(l => l[2] === 312)")
     assert workbench.lines()[0][1] == 1
-    expect(workbench.root.get_by_text("step 312 of 312 (100%)")).to_be_visible()
-    expect(workbench.button("Stop")).to_be_disabled()
+    expect(workbench.root.get_by_text("step 312 of 312 (100 %)")).to_be_visible()
+    expect(workbench.button("Stop")).to_have_count(0)
     expect(workbench.button("Train on")).to_be_enabled()
 
 
@@ -78,13 +78,13 @@ def test_a_restarted_kernel_finds_the_run_whole_and_going_on(lab: LabPage) -> No
     workbench.fill(LONG_RUN)
     workbench.button("Train").click()
     expect(workbench.state).to_have_text("running")
-    run_id = workbench.root.locator(".wb-run-head .wb-title").inner_text()
+    run_id = workbench.root.locator(".wbv-title").inner_text()
     before = list_runs(workbench.runs_dir)[0].progress.step
 
     workbench.restart_kernel()
     workbench.show()
     expect(workbench.state).to_have_text("running")
-    expect(workbench.root.locator(".wb-run-head .wb-title")).to_have_text(run_id)
+    expect(workbench.root.locator(".wbv-title")).to_have_text(run_id)
     # Whole: the first point is the first stretch of steps, as long as every other stretch.
     whole = "lines.length > 0 && lines[0][1] * lines[0][3] >= lines[0][2]"
     workbench.wait_for_lines(f"{whole} && lines[0][2] > {before}")
@@ -130,7 +130,7 @@ def test_fits_both_themes_and_narrow_pages(lab: LabPage, finished_run: Run) -> N
     workbench.open_run(finished_run.id)
     expect(workbench.state).to_have_text("finished")
     workbench.wait_for_lines("lines.length > 0")
-    for title in workbench.root.locator(".jupyter-widget-Collapse-header").all():
+    for title in workbench.root.locator(".jupyter-widget-Collapse-header, .wbv summary").all():
         title.click()
     for width, theme in ((900, "dark"), (900, "light"), (1280, "dark"), (1280, "light")):
         lab.page.set_viewport_size({"width": width, "height": 900})

@@ -9,12 +9,12 @@ from tests.browser.lab_page import LabPage
 
 SOURCE = "from workbench import Workbench\n\nWorkbench()"
 LINES = """() => {
-    const view = document.querySelector('.wb-chart .wb-plots');
+    const view = document.querySelector('.wbv-charts');
     if (!view || !Number(view.dataset.points)) {
         return [];
     }
     const { first, last, points } = view.dataset;
-    return [...view.querySelectorAll('.wb-plots-key')]
+    return [...view.querySelectorAll('.wbv-key')]
         .map(key => [key.textContent, Number(first), Number(last), Number(points)]);
 }"""
 LONG_RUN = {"Epochs": "1", "Steps an epoch": "10,000,000"}
@@ -55,7 +55,7 @@ class WorkbenchPage:
     @property
     def state(self) -> Locator:
         """The state of the opened run."""
-        return self.root.locator(".wb-run-head .wb-pill")
+        return self.root.locator(".wbv-pill")
 
     def show(self) -> None:
         """Run the cell and wait until Train can be clicked."""
@@ -90,7 +90,7 @@ class WorkbenchPage:
         """Open an earlier run from the list."""
         row = self.root.locator(".wb-run-row", has_text=run_id)
         row.get_by_role("button", name="Open").click()
-        expect(self.root.locator(".wb-run-head .wb-title")).to_have_text(run_id)
+        expect(self.root.locator(".wbv-title")).to_have_text(run_id)
 
     def wait_for_lines(self, condition: str) -> None:
         """Wait until a JavaScript `condition` on `lines`, [name, first, last, points], holds."""

@@ -23,7 +23,7 @@ class Follower:
         self.blocks: list[Block] = []
 
     def poll(self) -> list[int]:
-        self.blocks = self.reader.poll()
+        self.blocks = list(self.reader.poll())
         for block in self.blocks:
             if block.replaces:
                 self.held = {k: v for k, v in self.held.items() if k < block.first_step}

@@ -24,6 +24,8 @@ import plotly.graph_objects as go
 
 from tests.widgets.folders import write_run
 from workbench import RunConfig, Workbench
+from workbench.feed import Look, RunFeed
+from workbench.widgets.plain_view import PLOTLY_MIME, PlainView, epoch_table
 from workbench.widgets.predictions import Predictions
 
 NAMED = (ipw.Button, ipw.Dropdown, ipw.Text, ipw.Checkbox, ipw.RadioButtons, ipw.ToggleButtons,
@@ -50,7 +52,7 @@ def main() -> None:
         assert importlib.util.find_spec("tensorflow") is None or "--any" in sys.argv
         assert nameless(made) == [], nameless(made)
         assert sliders(made) == []
-        assert any(type(widget).__name__ == "RunChart" for widget in made)
+        assert any(type(widget).__name__ == "RunWidget" for widget in made)
         # A daemon thread amid C++ when the interpreter ends takes the process down with it.
         for thread in threading.enumerate():
             if thread.name == "workbench-background":
@@ -65,8 +67,13 @@ def make_views(root: Path) -> list[Any]:
     workbench = Workbench(runs_dir=root / "runs")
     workbench.open(run)
     assert workbench._run.wait(120)
-    shown = workbench._run._progress.value
-    assert "step 156 of 156" in shown, shown
+    plain = PlainView(lambda *_: None)
+    feed = RunFeed(run)
+    look = Look.at(run, feed.plan)
+    assert feed.news(look) is not None
+    plain.show(look, feed.points(), feed.live.epochs(), epoch_table(feed.live.epoch_rows()))
+    assert "step 156 of 156" in plain._head.value, plain._head.value
+    assert set(plain._figure.outputs[0]["data"]) >= {PLOTLY_MIME, "image/png"}
     workbench._ipython_display_()
     figure = workbench.figure()
     assert len(figure.data[0].x) == 156, figure.data[0].x
@@ -75,7 +82,7 @@ def make_views(root: Path) -> list[Any]:
     predictions.show(run, "finished")
     following = workbench.follow()
     following._ipython_display_()
-    return [workbench, fashion, predictions, following]
+    return [workbench, fashion, predictions, following, plain]
 
 
 def nameless(made: list[Any]) -> list[str]:

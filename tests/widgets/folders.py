@@ -40,6 +40,8 @@ def write_run(
     (folder / "plan.json").write_text(json_text(plan.to_json()))
     (folder / "run.json").write_text(json_text(card))
     (folder / "train.py").write_text(script)
+    for earlier in ("queued", "starting"):
+        _append(folder / "events.jsonl", {"event": "state", "state": earlier})
     _append(folder / "events.jsonl", {"event": "state", "state": state, **more})
     _append(task / "events.jsonl", {"event": "start", "step": 0, "epoch": 0})
     (task / "log.txt").write_text("first line\n<b>last line</b>\n")

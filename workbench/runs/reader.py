@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from .segments import Doubles, Floats, Ints, Segment, list_segments
+from .segments import Doubles, Floats, Ints, Segment, kept_rows, list_segments
+
+MOST_VALUES = 2**18
+"""Steps times replicas of a block at most: what fits a processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +55,13 @@ class StepReader:
         self._end = 0
         """One past the last step handed out."""
 
-    def poll(self) -> list[Block]:
-        """Return what is new, oldest first; an empty list where nothing is."""
+    def poll(self) -> Iterator[Block]:
+        """Yield what is new, oldest first, in blocks of bounded size."""
         segments = list_segments(self._task_dir)
-        blocks = []
         for segment in self._ahead(segments):
             if self._segment is None or segment.number != self._segment.number:
                 self._open(segment)
-            block = self._read(segment, newest=segment is segments[-1])
-            if block is not None:
-                blocks.append(block)
-                self._end = block.first_step + len(block.values)
-        return blocks
+            yield from self._read(segment, newest=segment is segments[-1])
 
     def _ahead(self, segments: list[Segment]) -> list[Segment]:
         """Return the segment under way and later ones, less those replaced before they are read."""
@@ -79,25 +78,49 @@ class StepReader:
         self._rows = self._calls = self._seen = 0
         self._held = np.empty((0, 4))
 
-    def _read(self, segment: Segment, *, newest: bool) -> Block | None:
+    def _read(self, segment: Segment, *, newest: bool) -> Iterator[Block]:
         rows = segment.rows(self._replicas)
         if rows < self._rows:
             self._open(segment)
         new = segment.calls(self._calls)
-        calls = np.vstack([self._held, new])
-        ends = calls[:, 0] + calls[:, 1] - segment.first_step
-        timed = int(min(rows, ends.max(initial=0)))
-        ready = max(timed, self._seen) if newest else rows
-        values = segment.values(self._replicas, self._rows, max(0, ready - self._rows))
-        first = segment.first_step + self._rows
         self._calls += len(new)
+        self._held = np.vstack([self._held, new])
+        timed = int(min(rows, _ends(self._held).max(initial=0) - segment.first_step))
+        ready = max(timed, self._seen) if newest else rows
         self._seen = rows
-        self._rows += len(values)
-        self._held = calls[ends > self._rows]
+        for block in _blocks(segment, self._replicas, self._rows, ready, self._held):
+            self._rows += len(block.values)
+            self._held = self._held[_ends(self._held) > segment.first_step + self._rows]
+            replaces = block.first_step < self._end
+            self._end = block.first_step + len(block.values)
+            yield replace(block, replaces=replaces)
+
+
+def read_range(task_dir: str | Path, num_replicas: int, first: int, last: int) -> Iterator[Block]:
+    """Yield the records of steps `first` to `last`, both included, without those replaced."""
+    for segment, rows in kept_rows(list_segments(Path(task_dir)), num_replicas):
+        start = max(0, first - segment.first_step)
+        stop = min(rows, last + 1 - segment.first_step)
+        if start < stop:
+            yield from _blocks(segment, num_replicas, start, stop, segment.calls())
+
+
+def _blocks(
+    segment: Segment, replicas: int, start: int, stop: int, calls: Doubles
+) -> Iterator[Block]:
+    most = max(1, MOST_VALUES // replicas)
+    while start < stop:
+        values = segment.values(replicas, start, min(most, stop - start))
         if not len(values):
-            return None
+            return
+        first = segment.first_step + start
         seconds, counts = _of_calls(np.arange(first, first + len(values)), calls)
-        return Block(first, values, seconds, counts, first < self._end)
+        start += len(values)
+        yield Block(first, values, seconds, counts, replaces=False)
+
+
+def _ends(calls: Doubles) -> Doubles:
+    return calls[:, 0] + calls[:, 1]
 
 
 def _of_calls(steps: Ints, calls: Doubles) -> tuple[Doubles, Doubles]:

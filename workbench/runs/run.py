@@ -209,6 +209,16 @@ class Run:
 
         return epoch_frame(self._tasks(), self._epoch_events())
 
+    def figure(self) -> Any:
+        """Return a plotly figure of loss, accuracy and throughput as they are now."""
+        from workbench import charts
+
+        from .live import LiveRun
+
+        live = LiveRun(self)
+        live.poll()
+        return charts.run_figure(live.points(), live.epochs(), virtual=self.plan.virtual)
+
     def events(self) -> list[Event]:
         """Return all events in order of time; `task` names the writer, `supervisor` or a task."""
         files = [self.dir / "events.jsonl", *sorted(self.dir.glob("worker-*/events.jsonl"))]

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
+from workbench.feed import title_of
+
 from . import markup
-from .run_view import title_of
 
 if TYPE_CHECKING:
     from workbench.runs import Run

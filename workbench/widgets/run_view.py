@@ -1,45 +1,34 @@
-"""One run as it goes: state, progress, charts, log, and why it failed if it did."""
+"""The opened run: followed in a thread, shown by the page's run view or, without it, plainly."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import ipywidgets as ipw
 
-from workbench import catalog
+from workbench.feed import VERSION, Look, RunFeed
 
 from . import markup
-from .chart_view import ChartView
-from .live import LiveRun
+from .host import CellClock
+from .plain_view import PlainView, epoch_table
 from .poller import Poller
+from .run_actions import RunActions
+from .run_widget import RunWidget
 
 if TYPE_CHECKING:
-    from workbench.charts import EpochPoints, Points
-    from workbench.plan import Plan
-    from workbench.runs import Failure, Progress, Run
+    from workbench.runs import Run
 
-LOG_LINES = 40
-
-
-@dataclass(frozen=True)
-class Look:
-    """What one look at a run found."""
-
-    run: Run
-    plan: Plan
-    status: str
-    progress: Progress
-    points: Points
-    epochs: EpochPoints
-    epoch_rows: list[dict[str, Any]]
-
-    @property
-    def alive(self) -> bool:
-        return self.status in markup.LIVE_STATES
+NEWS_SECONDS = 0.1
+LOOK_SECONDS = 0.5
+PLAIN_SECONDS = 5.0
+ANSWER_SECONDS = 5.0
+OTHER_VERSION = (
+    "This page's run view speaks version {theirs}, this kernel's workbench {ours}. Save the "
+    "notebook and load the page again."
+)
 
 
 class RunView:
@@ -47,200 +36,127 @@ class RunView:
 
     def __init__(self) -> None:
         self.run: Run | None = None
+        self.actions = RunActions(self._note)
         self._lock = threading.RLock()
         self._poller: Poller | None = None
-        self._looked: Callable[[Look], None] = lambda look: None
-        self._head = ipw.HTML(description="Opened run")
-        self._progress = ipw.HTML(description="Progress")
-        self._message = ipw.HTML(description="Messages of the run")
-        self._charts = ChartView()
-        self._epochs = ipw.HTML(description="Epochs")
-        self._log = ipw.HTML(description="Log")
-        self._folded = ipw.Accordion(children=[self._epochs, self._log], selected_index=None)
-        self._folded.set_title(0, "Epochs")
-        self._folded.set_title(1, "Log")
-        parts = [self._head, self._progress, self._message, self._charts.box, self._folded]
-        self.box = ipw.VBox(parts)
+        self._looked: Callable[[Look, RunFeed], None] = lambda look, feed: None
+        self._widget = RunWidget(self._on_answer, self._act)
+        self._message = ipw.HTML(description="Messages of the run view")
+        self._plain: PlainView | None = None
+        self._answered = False
+        self._opened_at = 0.0
+        self._cells = CellClock()
+        self.box = ipw.VBox([self._widget, self._message])
         self.box.add_class("wb-run")
-        self._show_nothing()
 
-    def on_look(self, looked: Callable[[Look], None]) -> None:
+    def on_look(self, looked: Callable[[Look, RunFeed], None]) -> None:
         """Call `looked`, in the following thread, after each look at the run."""
         self._looked = looked
 
     def open(self, run: Run) -> None:
         """Show this run from its beginning and follow it if it lives; returns at once."""
-        self.close()
         with self._lock:
+            self._stop_following()
             self.run = run
-            self._head.value = _head(run, None, "")
-            self._progress.value = markup.quiet("Reading the run ...")
-            self._folded.layout.display = None
-            follower = _Follower(run, self._show, self._charts)
-            self._poller = Poller(follower.look, self._failed)
+            self._opened_at = time.monotonic()
+            feed = RunFeed(run)
+            self._widget.follow(feed)
+            follower = _Follower(feed, self._widget, self._show)
+            self._poller = Poller(follower.turn, lambda error: self._failed(feed, error))
 
     def close(self) -> None:
-        """Stop following and show no run; the run itself goes on."""
+        """Show no run; the run itself goes on."""
         with self._lock:
-            if self._poller is not None:
-                self._poller.stop()
-            self.run = self._poller = None
-            self._charts.clear()
-            self._show_nothing()
+            self._stop_following()
+            self._widget.follow(None)
+            self._show_plainly(None)
+
+    def end(self) -> None:
+        """Take the view down."""
+        self.close()
+        self._cells.close()
 
     def wait(self, timeout_seconds: float | None = None) -> bool:
         """Wait until the opened run is over and shown; return whether it is."""
         poller = self._poller
         return poller is None or poller.wait(timeout_seconds)
 
-    def look_now(self) -> None:
-        """Look at the run without waiting for the next turn."""
+    def _stop_following(self) -> None:
         if self._poller is not None:
-            self._poller.look_now()
+            self._poller.stop()
+        self.run = self._poller = None
+        self._message.value = ""
 
-    def _show(self, look: Look, changed: bool) -> None:
+    def _show(self, look: Look, feed: RunFeed) -> None:
         with self._lock:
             if self.run is not look.run:
                 return
-            self._head.value = _head(look.run, look.plan, look.status)
-            self._progress.value = _progress(look)
-            failure = None if look.alive else look.run.failure
-            self._message.value = _failure(failure) if failure else ""
-            self._log.value = _log(look.run)
-            self._epochs.value = epoch_table(look.epoch_rows)
-            virtual = look.plan.virtual
-            if changed or not look.alive:
-                self._charts.show(look.points, look.epochs, virtual=virtual)
-        self._looked(look)
+            if self._needs_plain():
+                view = self._plain or PlainView(self._act)
+                self._show_plainly(view)
+                epochs = feed.live.epochs()
+                view.show(look, feed.points(), epochs, epoch_table(feed.live.epoch_rows()))
+        self._looked(look, feed)
 
-    def _failed(self, error: Exception) -> None:
-        with self._lock:
-            self._message.value = markup.notice("error", f"The run cannot be shown: {error}")
+    def _needs_plain(self) -> bool:
+        """Whether the page has had its time; none can answer while a cell runs."""
+        idle_since = self._cells.idle_since
+        if self._answered or idle_since is None:
+            return False
+        return time.monotonic() - max(idle_since, self._opened_at) > ANSWER_SECONDS
 
-    def _show_nothing(self) -> None:
-        self._head.value = markup.quiet("No run is open. Train starts one; it appears here.")
-        self._progress.value = self._message.value = ""
-        self._folded.layout.display = "none"
+    def _show_plainly(self, view: PlainView | None) -> None:
+        if view is not self._plain:
+            self._plain = view
+            plain = [] if view is None else [view.box]
+            self.box.children = [*plain, self._widget, self._message]
+
+    def _on_answer(self, version: int) -> None:
+        if version != VERSION:
+            text = OTHER_VERSION.format(theirs=version, ours=VERSION)
+            self._message.value = markup.notice("error", text)
+            return
+        self._answered = True
+        self._show_plainly(None)
+
+    def _act(self, name: str, epochs: int | None) -> None:
+        run = self.run
+        if run is not None:
+            self.actions.act(run, name, epochs)
+
+    def _note(self, level: str, text: str) -> None:
+        self._widget.note(level, text)
+        if self._plain is not None:
+            self._message.value = markup.notice(level, text) if text else ""
+
+    def _failed(self, feed: RunFeed, error: Exception) -> None:
+        message = feed.end(f"The run cannot be shown: {error}")
+        self._widget.send_news(feed, message)
+        if self._plain is not None:
+            self._message.value = markup.notice("error", str(error))
 
 
 class _Follower:
-    """Looks at one run until it is over."""
+    """Looks at one run until it is over: at its curves often, at all else now and then."""
 
-    def __init__(self, run: Run, show: Callable[[Look, bool], None], charts: ChartView) -> None:
-        self._run, self._show, self._charts = run, show, charts
-        self._live = LiveRun(run)
-        self._plan = run.plan
-        self._shown = False
+    def __init__(
+        self, feed: RunFeed, widget: RunWidget, show: Callable[[Look, RunFeed], None]
+    ) -> None:
+        self._feed, self._widget, self._show = feed, widget, show
+        self._looked_at = 0.0
 
-    def look(self) -> float | None:
-        """Look once; return the seconds to wait, or None when the run is over."""
-        started = time.monotonic()
-        status = self._run.status
-        changed = self._live.poll() or not self._shown
-        live = self._live
-        look = Look(self._run, self._plan, status, self._run.progress, live.points(),
-                    live.epochs(), live.epoch_rows())  # fmt: skip
-        self._show(look, changed)
-        self._shown = True
-        if not look.alive:
-            return None
-        return max(0.05, self._charts.every_seconds - (time.monotonic() - started))
-
-
-def title_of(run: Run) -> str:
-    """Return what a run is called: its name, else its id."""
-    return run.name or run.id
-
-
-def _head(run: Run, plan: Plan | None, status: str) -> str:
-    name = f'<span class="wb-title">{markup.text(title_of(run))}</span>'
-    state = markup.pill(status) if status else ""
-    about = f"{run.id}" if run.name else ""
-    if plan:
-        about = ", ".join(filter(None, [about, describe(plan)]))
-    return f'<div class="wb-run-head" role="status">{name}{state}</div>{markup.quiet(about)}'
-
-
-def describe(plan: Plan) -> str:
-    """Return a run's make in a line: strategy, replicas, loop, data, model, batch."""
-    kind = "virtual " if plan.virtual else ""
-    data, model = catalog.DATA.get(plan.data), catalog.MODELS.get(plan.model)
-    many = plan.num_replicas_in_sync
-    replicas = f"{many} {kind}replica{'s' * (many != 1)}"
-    return (
-        f"{model.label if model else plan.model} on {data.label if data else plan.data}, "
-        f"{catalog.LOOPS[plan.loop].label}, {plan.strategy_label} on {replicas}, "
-        f"{plan.per_replica_batch_size} a replica, {plan.global_batch_size} in all"
-    )
-
-
-def _progress(look: Look) -> str:
-    progress = look.progress
-    share = progress.step / progress.total_steps if progress.total_steps else 0.0
-    parts = [
-        f"Epoch {progress.epoch} of {progress.epochs}",
-        f"step {progress.step:,} of {progress.total_steps:,} ({share:.0%})",
-    ]
-    if progress.steps_per_second is not None:
-        parts.append(f"{markup.number(progress.steps_per_second, 3)} steps a second")
-    if look.alive and progress.eta_seconds is not None:
-        parts.append(f"{markup.duration(progress.eta_seconds)} left")
-    if look.alive:
-        parts.append(progress.phase)
-    note = markup.notice("info", progress.note) if progress.note else ""
-    return (
-        f'<div class="wb-bar" role="progressbar" aria-label="Steps done" aria-valuemin="0" '
-        f'aria-valuemax="{progress.total_steps}" aria-valuenow="{progress.step}">'
-        f'<div style="width:{share:.2%}"></div></div>'
-        f"<div>{markup.text(', '.join(parts))}</div>{_latest(look)}{note}"
-    )
-
-
-def _latest(look: Look) -> str:
-    """Return the last point of each chart in words."""
-    points = look.points
-    if not len(points.step):
-        return ""
-    speed = "examples a second over the call's time"
-    virtual = " on virtual replicas" if look.plan.virtual else ""
-    parts = [
-        f"loss {markup.number(points.mean_loss[-1])}",
-        f"accuracy {markup.percent(points.mean_accuracy[-1])}",
-        f"{markup.number(float(points.total_rate[-1]), 3)} {speed}{virtual}",
-    ]
-    tested = [row for row in look.epoch_rows if row.get("test_accuracy") is not None]
-    if tested:
-        parts.append(f"test accuracy {markup.percent(tested[-1]['test_accuracy'])}")
-    return markup.quiet(f"Last: {', '.join(parts)}")
-
-
-def epoch_table(rows: list[dict[str, Any]]) -> str:
-    """Return train and test numbers of each epoch."""
-    if not rows:
-        return markup.quiet("No epoch is over yet.")
-    cells = [
-        (str(row["epoch"]), f"{row['step']:,}", markup.number(row.get("loss")),
-         markup.percent(row.get("accuracy")), markup.number(row.get("test_loss")),
-         markup.percent(row.get("test_accuracy")))
-        for row in rows
-    ]  # fmt: skip
-    names = ("Epoch", "Step", "Loss", "Accuracy", "Test loss", "Test accuracy")
-    return markup.table("Train and test of each epoch", names, cells, numeric=range(6))
-
-
-def _failure(failure: Failure) -> str:
-    tail = f'<pre class="wb-log">{markup.text(failure.log_tail)}</pre>' if failure.log_tail else ""
-    return (
-        markup.notice("error", f"{failure.cause} (task: {failure.task})")
-        + markup.notice("info", f"What to change: {failure.fix}")
-        + (markup.scrolling("End of the failed task's log", tail, "wb-tail") if tail else "")
-    )
-
-
-def _log(run: Run) -> str:
-    tail = run.log(LOG_LINES)
-    if not tail:
-        return markup.quiet("Nothing was logged yet.")
-    return markup.scrolling(
-        "End of the log", f'<pre class="wb-log">{markup.text(tail)}</pre>', "wb-tail"
-    )
+    def turn(self) -> float | None:
+        """Take a turn; return the seconds to wait, or None when the run is over."""
+        began = time.monotonic()
+        due = began - self._looked_at >= LOOK_SECONDS
+        look = Look.at(self._feed.run, self._feed.plan) if due else None
+        news = self._feed.news(look)
+        if news is not None:
+            self._widget.send_news(self._feed, news)
+        if look is not None:
+            self._looked_at = began
+            self._show(look, self._feed)
+            if not look.alive:
+                return None
+        pause_seconds = NEWS_SECONDS if self._widget.watched else LOOK_SECONDS
+        return max(0.02, pause_seconds - (time.monotonic() - began))

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench import catalog
+from workbench.feed import title_of
 from workbench.runs import RunError, list_runs
 from workbench.runs.directory import TASK, run_folders, runs_root
 from workbench.runs.events import read_events
 
 from . import markup
 from .poller import Poller
-from .run_view import title_of
 
 if TYPE_CHECKING:
     from pathlib import Path

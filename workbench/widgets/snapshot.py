@@ -11,13 +11,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from workbench import charts
+from workbench.feed import describe, title_of
 
 from . import markup
+from .plain_view import epoch_table
 from .png import data_uri
-from .run_view import describe, epoch_table, title_of
 
 if TYPE_CHECKING:
-    from .run_view import Look
+    from workbench.feed import Look, RunFeed
 
 MARKER_MIME = "application/vnd.tf-distribute-workbench.snapshot+json"
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
@@ -34,9 +35,11 @@ def live_bundle(model_id: str) -> dict[str, Any]:
     }
 
 
-def saved_bundle(token: str, look: Look | None) -> dict[str, Any]:
+def saved_bundle(
+    token: str, look: Look | None = None, feed: RunFeed | None = None
+) -> dict[str, Any]:
     """Return the output that a saved notebook shows."""
-    inside = _nothing() if look is None else _run(look)
+    inside = _nothing() if look is None or feed is None else _run(look, feed)
     return {
         "text/plain": "" if look is None else f"{title_of(look.run)}: {look.status}",
         "text/html": f'<div class="wb-snapshot wb-snapshot-{token}">{inside}</div>',
@@ -56,28 +59,29 @@ def _nothing() -> str:
     return "<p>The workbench had no run open when this notebook was saved.</p>"
 
 
-def _run(look: Look) -> str:
-    drawn = charts.picture(look.points, look.epochs, virtual=look.plan.virtual)
+def _run(look: Look, feed: RunFeed) -> str:
+    rows = feed.live.epoch_rows()
+    drawn = charts.picture(feed.points(), feed.live.epochs(), virtual=look.plan.virtual)
     account = f"Loss, accuracy and throughput of run {title_of(look.run)}"
     picture = f'<img alt="{markup.text(account)}" src="{data_uri(drawn)}">'
     when = time.strftime("%d %b %Y, %H:%M:%S")
     return (
         f"<h4>{markup.text(title_of(look.run))}: {markup.text(look.status)}</h4>"
-        f"<p>{markup.text(describe(look.plan))}</p>{picture}{_table(look)}"
-        f"{epoch_table(look.epoch_rows)}<p>As of {when}.</p>"
+        f"<p>{markup.text(describe(look.plan))}</p>{picture}{_table(look, rows)}"
+        f"{epoch_table(rows)}<p>As of {when}.</p>"
     )
 
 
-def _table(look: Look) -> str:
+def _table(look: Look, rows: list[dict[str, Any]]) -> str:
     progress = look.progress
-    tested = [row for row in look.epoch_rows if row.get("test_accuracy") is not None]
+    tested = [row for row in rows if row.get("test_accuracy") is not None]
     last = tested[-1] if tested else {}
-    rows = [
+    lines = [
         ("Run", look.run.id),
         ("State", look.status),
-        ("Epochs", f"{len(look.epoch_rows)} of {progress.epochs}"),
+        ("Epochs", f"{len(rows)} of {progress.epochs}"),
         ("Steps", f"{progress.step:,} of {progress.total_steps:,}"),
         ("Test accuracy", markup.percent(last.get("test_accuracy"))),
         ("Test loss", markup.number(last.get("test_loss"))),
     ]
-    return markup.table("Result", ("", ""), rows)
+    return markup.table("Result", ("", ""), lines)

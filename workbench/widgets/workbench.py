@@ -18,15 +18,15 @@ from .background import Latest, run_in_background
 from .follow import Following
 from .form import Form, FormState, problems_text
 from .hardware import Hardware
-from .live import LiveRun
 from .plan_view import PlanView
 from .predictions import Predictions
-from .run_actions import RunActions
-from .run_view import Look, RunView
+from .run_view import RunView
 from .runs_list import RunsList
 from .script_view import ScriptView
+from .train_button import TrainButton
 
 if TYPE_CHECKING:
+    from workbench.feed import Look, RunFeed
     from workbench.runs import Run
 
 STYLE = Path(__file__).with_name("workbench.css")
@@ -62,7 +62,7 @@ class Workbench:
         self._saving: Latest[None] = Latest()
         self._hardware = Hardware(config.interpreter)
         self._plan, self._script = PlanView(), ScriptView()
-        self._actions = RunActions(runs_dir, lambda: self._hardware.devices)
+        self._train = TrainButton(runs_dir, lambda: self._hardware.devices)
         self._run, self._predictions = RunView(), Predictions()
         self._runs = RunsList(runs_dir)
         self._form = Form(config, self._hardware.devices)
@@ -87,9 +87,7 @@ class Workbench:
 
     def open(self, run: Run) -> None:
         """Show a run and follow it if it lives."""
-        status = run.status
-        self._actions.show_run(run, status, run.config.epochs)
-        self._plan.hold(status == STARTING)
+        self._plan.hold(run.status == STARTING)
         self._predictions.show(None, "")
         self._run.open(run)
         self._script.show_run(run)
@@ -103,30 +101,27 @@ class Workbench:
     def figure(self) -> Any:
         """Return a plotly figure of the opened run as it is now; None where none is open."""
         run = self._run.run
-        if run is None:
-            return None
-        live = LiveRun(run)
-        live.poll()
-        return charts.run_figure(live.points(), live.epochs(), virtual=run.plan.virtual)
+        return None if run is None else run.figure()
 
     def close(self) -> None:
         """Stop following and take the view down; runs go on."""
-        self._run.close()
+        self._run.end()
         self._runs.close()
-        self._actions.close()
+        self._train.close()
         self.widget.close()
 
     def _ipython_display_(self) -> None:
         """Show the live view, and below it what a saved notebook shows without a kernel."""
         self._shown = True
         outputs.show_bundle(snapshot.live_bundle(self.widget.model_id))
-        outputs.show_bundle(snapshot.saved_bundle(self._token, None), self._display_id)
+        outputs.show_bundle(snapshot.saved_bundle(self._token), self._display_id)
 
     def _join(self) -> None:
         self._form.on_change(self._on_form)
         self._hardware.on_found(self._form.use_devices)
-        self._actions.on_started(self._on_started)
-        self._actions.on_deleted(self._on_deleted)
+        self._train.on_started(self._on_started)
+        self._run.actions.on_started(self._on_started)
+        self._run.actions.on_deleted(self._on_deleted)
         self._run.on_look(self._on_look)
         self._runs.on_chosen(self.open)
 
@@ -139,7 +134,7 @@ class Workbench:
         )
         head.add_class("wb-lead")
         run_title = ipw.HTML(markup.heading("Run"), description="Section")
-        run_box = ipw.VBox([run_title, self._actions.box, self._run.box])
+        run_box = ipw.VBox([run_title, self._train.box, self._run.box])
         run_box.add_class("wb-section")
         parts = [head, self._hardware.box, self._form.box, run_box, self._predictions.box,
                  self._plan.box, self._script.box, self._runs.box]  # fmt: skip
@@ -153,10 +148,10 @@ class Workbench:
         self._asked = state.config
         self._show_form(state)
         if edited:
-            self._actions.edited(state.config.interpreter)
+            self._train.edited(state.config.interpreter)
 
     def _show_form(self, state: FormState) -> None:
-        self._actions.show_form(state, problems_text(state, self._form.parts))
+        self._train.show_form(state, problems_text(state, self._form.parts))
         self._plan.show(state)
         self._rendering.ask(
             lambda: self._script.show_plan(state.plan), lambda _: None, self._ignore
@@ -173,24 +168,22 @@ class Workbench:
     def _on_deleted(self, run: Run) -> None:
         self._run.close()
         self._plan.hold(False)
-        self._actions.show_run(None, "")
         self._predictions.show(None, "")
         self._script.show_run(None)
         self._runs.show_open(None)
 
-    def _on_look(self, look: Look) -> None:
+    def _on_look(self, look: Look, feed: RunFeed) -> None:
         self._plan.hold(look.status == STARTING)
-        self._actions.show_run(look.run, look.status, look.plan.epochs)
         self._predictions.show(look.run, look.status)
         over = not look.alive
         if over or time.monotonic() - self._saved_at > snapshot.EVERY_SECONDS:
             self._saved_at = time.monotonic()
-            self._saving.ask(lambda: self._save(look), lambda _: None, self._ignore)
+            self._saving.ask(lambda: self._save(look, feed), lambda _: None, self._ignore)
 
-    def _save(self, look: Look) -> None:
+    def _save(self, look: Look, feed: RunFeed) -> None:
         """Put the picture of now into the notebook's own file."""
         if self._shown:
-            outputs.update_bundle(snapshot.saved_bundle(self._token, look), self._display_id)
+            outputs.update_bundle(snapshot.saved_bundle(self._token, look, feed), self._display_id)
 
     def _reattach(self, runs: list[Run]) -> None:
         if self._run.run is None:

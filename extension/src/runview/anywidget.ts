@@ -1,38 +1,30 @@
-/** The front end of the kernel's `RunChart`: asks for the whole when shown, then follows. */
+/** The run view in a notebook: its source is the comm of the kernel's `RunWidget`. */
 
 import 'uplot/dist/uPlot.min.css';
 import '../../style/runview.css';
 
-import type { PointsMessage } from './series.js';
-import { RunCharts } from './view.js';
+import type { Asked, Source, Told } from './protocol.js';
+import { RunView } from './view.js';
+
+type Heard = (content: Told, buffers: DataView[]) => void;
 
 interface Model {
-  send(content: unknown): void;
-  on(
-    name: 'msg:custom',
-    heard: (content: PointsMessage, buffers: DataView[]) => void
-  ): void;
-  off(
-    name: 'msg:custom',
-    heard: (content: PointsMessage, buffers: DataView[]) => void
-  ): void;
+  send(content: Asked): void;
+  on(name: 'msg:custom', heard: Heard): void;
+  off(name: 'msg:custom', heard: Heard): void;
 }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
-  const ask = (): void => model.send({ kind: 'ready' });
-  const charts = new RunCharts(ask);
-  const heard = (content: PointsMessage, buffers: DataView[]): void => {
-    if (content.kind === 'points') {
-      charts.take(content, buffers);
+  const source: Source = {
+    send: message => model.send(message),
+    listen: heard => {
+      model.on('msg:custom', heard);
+      return () => model.off('msg:custom', heard);
     }
   };
-  el.append(charts.node);
-  model.on('msg:custom', heard);
-  ask();
-  return () => {
-    model.off('msg:custom', heard);
-    charts.destroy();
-  };
+  const view = new RunView(source);
+  el.append(view.node);
+  return () => view.destroy();
 }
 
 export default { render };

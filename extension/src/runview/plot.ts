@@ -1,136 +1,112 @@
-/** One chart of a run, drawn by uPlot: a line a replica, all together, and the ends of epochs. */
+/** One chart of a run, drawn by uPlot, with its account in words. */
 
 import uPlot from 'uplot';
 
-import type { Chart, Series, Values } from './series.js';
-import { account, short } from './words.js';
-
-const REPLICA_COLORS = [
-  '#2f81f7',
-  '#d9730d',
-  '#1a9c5b',
-  '#c23fb3',
-  '#0e9aa7',
-  '#b58900',
-  '#e0484f',
-  '#7f6df2'
-];
-const REPLICA_DASHES = [[], [6, 4], [2, 3], [8, 3, 2, 3], [12, 5]];
-const MEAN_COLOR = '#7a828c';
-const TEST_COLOR = '#e0484f';
+import {
+  areFew,
+  linesOf,
+  SPREAD,
+  table,
+  type Line,
+  type Treatment
+} from './curves.js';
+import type { Epochs } from './protocol.js';
+import type { Axis, Chart, Series } from './series.js';
+import { account, duration, reading, short } from './words.js';
 
 const HEIGHT = 220;
 const SAID_EVERY_MS = 5000;
+const BROKEN_COLOR = '#e0484f';
 const TITLES: Record<Chart, string> = {
   loss: 'Loss',
   accuracy: 'Accuracy',
   rate: 'Examples a second of call time'
 };
+const AXIS_NAMES: Record<Axis, string> = {
+  step: 'step',
+  examples: 'examples',
+  time: 'training time'
+};
 
-/** A line of a chart: what it is called and how it is drawn. */
-export interface Line {
-  name: string;
-  color: string;
-  look: Partial<uPlot.Series>;
+/** A part of the x axis. */
+export interface Range {
+  min: number;
+  max: number;
 }
 
-/** The lines of a chart in the order of its data: what several give together lies below them. */
-export function linesOf(series: Series, chart: Chart): Line[] {
-  const kind = series.virtual ? 'virtual replica' : 'replica';
-  const replicas = Array.from({ length: series.replicas }, (_, number) => ({
-    name: `${kind} ${number}`,
-    color: REPLICA_COLORS[number % REPLICA_COLORS.length]!,
-    look: { width: 1, dash: REPLICA_DASHES[number % REPLICA_DASHES.length]! }
-  }));
-  const joined: Line = {
-    name: chart === 'rate' ? 'all: sum' : 'all: weighted mean',
-    color: MEAN_COLOR,
-    look: { width: 2 }
-  };
-  const below = series.replicas > 1 ? [joined] : [];
-  const mark = { spanGaps: true, points: { show: true, size: 7 } };
-  const ends: Line[] = [
-    {
-      name: 'train, whole epoch',
-      color: MEAN_COLOR,
-      look: { ...mark, width: 0 }
-    },
-    {
-      name: 'test, after the epoch',
-      color: TEST_COLOR,
-      look: { ...mark, width: 1, dash: [2, 3] }
-    }
-  ];
-  return [...below, ...replicas, ...(chart === 'rate' ? [] : ends)];
+/** What is to be drawn. */
+export interface Drawing {
+  series: Series;
+  epochs: Epochs | undefined;
+  treatment: Treatment;
+  hidden: ReadonlySet<string>;
+  /** What of the x axis is shown; null is all of it. */
+  zoom: Range | null;
 }
 
-/** What uPlot draws: steps and the lines, the ends of epochs put in where they belong. */
-export function table(series: Series, chart: Chart): uPlot.AlignedData {
-  const sent = series.lines(chart);
-  const below = series.replicas > 1 ? sent.slice(-1) : [];
-  const lines = [...below, ...sent.slice(0, -1)];
-  if (chart === 'rate') {
-    return [series.steps, ...lines];
-  }
-  const { step, loss, accuracy, testLoss, testAccuracy } = series.epochs;
-  const ends: Values[] =
-    chart === 'loss' ? [loss, testLoss] : [accuracy, testAccuracy];
-  if (step.length === 0) {
-    const none = series.steps.map(() => null);
-    return [series.steps, ...lines, none, none];
-  }
-  return uPlot.join([
-    [series.steps, ...lines],
-    [step, ...ends]
-  ]);
-}
-
-/** One chart and its account in words. */
 export class Plot {
   readonly node = document.createElement('figure');
   private readonly _title = document.createElement('figcaption');
   private readonly _place = document.createElement('div');
   private readonly _words = document.createElement('p');
   private _plot: uPlot | null = null;
-  private _lines: Line[] = [];
+  private _made = '';
+  private _drawing: Drawing | null = null;
   private _account = '';
   private _saidAt = 0;
-  private _zoomed = false;
 
+  /** `sync` joins the pointers of charts; `zoomed` hears which part a person chose. */
   constructor(
     private readonly _chart: Chart,
-    private readonly _sync: string
+    private readonly _sync: string,
+    private readonly _zoomed: (range: Range | null) => void
   ) {
-    this.node.className = 'wb-plot';
+    this.node.className = 'wbv-plot';
     this.node.setAttribute('role', 'group');
-    this._words.className = 'wb-plot-words';
-    this._place.className = 'wb-plot-place';
+    this._words.className = 'wbv-words';
+    this._place.className = 'wbv-place';
+    this._place.tabIndex = 0;
+    this._place.setAttribute('role', 'img');
+    this._place.addEventListener('keydown', event => this._onKey(event));
+    this._place.addEventListener('blur', () => this._point(null));
     this.node.append(this._title, this._place, this._words);
   }
 
-  /** Draw these points, which may be of another run than before. */
-  draw(series: Series, hidden: ReadonlySet<string>): void {
-    const virtual =
-      this._chart === 'rate' && series.virtual ? ' (virtual)' : '';
-    this._title.textContent = TITLES[this._chart] + virtual;
-    this.node.setAttribute('aria-label', this._title.textContent);
-    const lines = linesOf(series, this._chart);
-    const data = table(series, this._chart);
-    if (this._plot === null || names(lines) !== names(this._lines)) {
+  /** The points of a run, which may be another one than before. */
+  draw(drawing: Drawing): void {
+    this._drawing = drawing;
+    const { series, epochs, hidden, zoom } = drawing;
+    const treatment = this._treatment();
+    this._name();
+    const lines = linesOf(series, this._chart, epochs);
+    const data = table(series, this._chart, epochs, treatment);
+    const key = [treatment.axis, treatment.logarithmic, areFew(series)].join();
+    const look = lines.map(line => `${line.name} ${line.look.points?.size}`);
+    const made = `${key} ${look.join()}`;
+    if (this._plot === null || made !== this._made) {
       this._make(lines, data);
+      this._made = made;
     } else {
-      this._plot.setData(data, !this._zoomed);
-      if (this._zoomed) {
-        this._plot.redraw();
-      }
+      this._plot.setData(data, false);
     }
-    lines.forEach(({ name }, index) => {
-      const show = !hidden.has(name);
-      if (this._plot!.series[index + 1]!.show !== show) {
-        this._plot!.setSeries(index + 1, { show });
-      }
+    const plot = this._plot!;
+    plot.batch(() => {
+      const x = data[0];
+      const all = { min: x[0] ?? 0, max: x[x.length - 1] ?? 1 };
+      plot.setScale('x', zoom ?? (all.min === all.max ? around(all.min) : all));
+      lines.forEach(({ name }, index) => {
+        const show = !hidden.has(name);
+        if (plot.series[index + 1]!.show !== show) {
+          plot.setSeries(index + 1, { show });
+        }
+      });
     });
-    this._say(series);
+    this._say();
+  }
+
+  /** How many columns of the screen the chart takes. */
+  get columns(): number {
+    return Math.round(this._place.clientWidth * (window.devicePixelRatio || 1));
   }
 
   /** Take the room there is. */
@@ -151,10 +127,33 @@ export class Plot {
     this._plot = null;
   }
 
+  private _treatment(): Treatment {
+    const treatment = this._drawing!.treatment;
+    const logarithmic = treatment.logarithmic && this._chart === 'loss';
+    return { ...treatment, logarithmic };
+  }
+
+  private _name(): void {
+    const { series, treatment } = this._drawing!;
+    const notes = [
+      ...(this._chart === 'rate' && series.virtual ? ['virtual'] : []),
+      ...(this._treatment().logarithmic ? ['log scale'] : []),
+      ...(treatment.smoothing > 0
+        ? [`smoothed, weight ${treatment.smoothing}`]
+        : [])
+    ];
+    const told = notes.length > 0 ? ` (${notes.join(', ')})` : '';
+    const title = `${TITLES[this._chart]}${told}`;
+    if (this._title.textContent !== title) {
+      this._title.textContent = title;
+      this.node.setAttribute('aria-label', title);
+    }
+  }
+
   private _make(lines: Line[], data: uPlot.AlignedData): void {
     this.destroy();
-    this._lines = lines;
-    this._zoomed = false;
+    const treatment = this._treatment();
+    const few = areFew(this._drawing!.series);
     const percent = this._chart === 'accuracy';
     this._plot = new uPlot(
       {
@@ -163,19 +162,28 @@ export class Plot {
         legend: { show: false },
         cursor: {
           sync: { key: this._sync, setSeries: false },
-          points: { show: false }
+          points: { show: false },
+          drag: { setScale: false }
         },
+        bands: [{ series: [2, 1], fill: 'rgba(122, 130, 140, 0.22)' }],
         scales: {
           x: { time: false },
-          y: {
-            range: (_, low, high) => range(low, high, this._chart === 'rate')
-          }
+          y: treatment.logarithmic
+            ? { distr: 3 }
+            : {
+                range: (_, low, high) =>
+                  range(low, high, this._chart === 'rate')
+              }
         },
         axes: [
           {
             ...this._axis(),
-            size: 30,
-            values: (_, ticks) => ticks.map(compact)
+            size: 24,
+            label: AXIS_NAMES[treatment.axis],
+            labelSize: 18,
+            labelFont: '11px system-ui, sans-serif',
+            values: (_, ticks) =>
+              ticks.map(treatment.axis === 'time' ? duration : compact)
           },
           {
             ...this._axis(),
@@ -186,25 +194,24 @@ export class Plot {
               )
           }
         ],
-        series: [{}, ...lines.map(drawn)],
+        series: [{}, ...lines.map(line => drawn(line, few))],
         hooks: {
-          setCursor: [plot => this._read(plot)],
-          setSelect: [plot => (this._zoomed ||= plot.select.width > 0)]
+          setCursor: [() => this._read()],
+          setSelect: [plot => this._select(plot)],
+          draw: [plot => this._mark(plot)]
         }
       },
       data,
       this._place
     );
-    this._place.firstElementChild?.addEventListener('dblclick', () => {
-      this._zoomed = false;
-    });
+    this._plot.over.addEventListener('dblclick', () => this._zoomed(null));
   }
 
   private _axis(): uPlot.Axis {
     return {
-      stroke: () => this._style('--wb-muted', '#59636e'),
+      stroke: () => this._style('--wbv-muted', '#59636e'),
       grid: {
-        stroke: () => this._style('--wb-grid', 'rgba(128,128,128,0.25)'),
+        stroke: () => this._style('--wbv-grid', 'rgba(128,128,128,0.25)'),
         width: 1
       },
       ticks: { show: false },
@@ -213,57 +220,103 @@ export class Plot {
   }
 
   private _style(name: string, otherwise: string): string {
-    return (
-      getComputedStyle(this.node).getPropertyValue(name).trim() || otherwise
-    );
+    const style = getComputedStyle(this.node).getPropertyValue(name).trim();
+    return style || otherwise;
+  }
+
+  private _select(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (width > 0) {
+      this._zoomed({
+        min: plot.posToVal(left, 'x'),
+        max: plot.posToVal(left + width, 'x')
+      });
+      plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    }
+  }
+
+  /** Mark, at the foot of the chart, where a loss was no number. */
+  private _mark(plot: uPlot): void {
+    const series = this._drawing!.series;
+    if (this._chart !== 'loss') {
+      return;
+    }
+    const { left, top, height, width } = plot.bbox;
+    for (const point of series.broken) {
+      const x = plot.valToPos(plot.data[0][point]!, 'x', true);
+      if (x >= left && x <= left + width) {
+        plot.ctx.fillStyle = BROKEN_COLOR;
+        plot.ctx.fillRect(x - 1, top, 2, height);
+      }
+    }
+  }
+
+  /** Arrows read point by point; the view hears of all other keys. */
+  private _onKey(event: KeyboardEvent): void {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const plot = this._plot;
+    if (by === undefined || event.shiftKey || plot === null) {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    const last = plot.data[0].length - 1;
+    const at = plot.cursor.idx ?? (by > 0 ? -1 : last + 1);
+    this._point(Math.max(0, Math.min(last, at + by)));
+  }
+
+  private _point(index: number | null): void {
+    const plot = this._plot;
+    const at = index === null ? undefined : plot?.data[0][index];
+    const left = at === undefined ? -10 : plot!.valToPos(at, 'x');
+    plot?.setCursor({ left, top: left < 0 ? -10 : 10 });
   }
 
   /** Tell the exact values under the pointer in place of the account. */
-  private _read(plot: uPlot): void {
-    const index = plot.cursor.idx;
-    if (index === null || index === undefined) {
-      this._words.textContent = this._account;
-      return;
+  private _read(): void {
+    const index = this._plot?.cursor.idx;
+    const series = this._drawing!.series;
+    const text =
+      index === null || index === undefined || index >= series.length
+        ? this._account
+        : reading(series, this._chart, index);
+    if (this._words.textContent !== text) {
+      this._words.textContent = text;
     }
-    const parts = this._lines.flatMap(({ name }, line) => {
-      const value = plot.data[line + 1]?.[index];
-      const shown = plot.series[line + 1]!.show;
-      return shown && value !== null && value !== undefined
-        ? [`${name} ${Number(value.toPrecision(6))}`]
-        : [];
-    });
-    const step = plot.data[0][index]!.toLocaleString('en');
-    this._words.textContent = `step ${step}: ${parts.join(', ') || 'no point'}`;
   }
 
-  private _say(series: Series): void {
+  private _say(): void {
     const now = Date.now();
-    if (now - this._saidAt >= SAID_EVERY_MS || this._account === '') {
+    const { series, zoom } = this._drawing!;
+    if (now - this._saidAt >= SAID_EVERY_MS || series.length < 3) {
       this._saidAt = now;
       this._account = account(series, this._chart);
+      this._place.setAttribute('aria-label', this._account);
     }
-    if (
-      this._plot?.cursor.idx === null ||
-      this._plot?.cursor.idx === undefined
-    ) {
-      this._words.textContent = this._account;
-    } else {
-      this._read(this._plot);
+    if (zoom === null || this._plot?.cursor.idx !== null) {
+      this._read();
     }
   }
 }
 
-function names(lines: Line[]): string {
-  return lines.map(line => line.name).join();
-}
-
-function drawn({ name, color, look }: Line): uPlot.Series {
+function drawn({ name, color, look }: Line, few: boolean): uPlot.Series {
+  const dots = few && name !== SPREAD;
   return {
     label: name,
     stroke: color,
     ...look,
-    points: { show: false, stroke: color, fill: color, ...look.points }
+    points: {
+      show: dots,
+      size: 4,
+      stroke: color,
+      fill: color,
+      ...look.points
+    }
   };
+}
+
+function around(value: number): Range {
+  return { min: value - 1, max: value + 1 };
 }
 
 function range(low: number, high: number, fromZero: boolean): [number, number] {
@@ -274,12 +327,16 @@ function range(low: number, high: number, fromZero: boolean): [number, number] {
   return [fromZero ? 0 : low - room, high + room];
 }
 
-function compact(value: number): string {
-  const format = new Intl.NumberFormat('en', {
-    notation: 'compact',
-    maximumSignificantDigits: 4
-  });
+const COMPACT = new Intl.NumberFormat('en', {
+  notation: 'compact',
+  maximumSignificantDigits: 4
+});
+
+function compact(value: number | null): string {
+  if (value === null) {
+    return '';
+  }
   return Math.abs(value) < 1 && value !== 0
     ? short(value)
-    : format.format(value);
+    : COMPACT.format(value);
 }

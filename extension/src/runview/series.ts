@@ -1,100 +1,125 @@
-/** What the kernel sends of a run, and the points that are known of it so far. */
+/** The points of a run as its messages built them up. */
 
-/** The numbers at the end of each epoch, in order; null where one is not known. */
-export interface Epochs {
-  step: number[];
-  loss: (number | null)[];
-  accuracy: (number | null)[];
-  testLoss: (number | null)[];
-  testAccuracy: (number | null)[];
-}
-
-/**
- * Comes with two buffers: float64 steps [points], and float32 values [chart, line, points], the
- * lines being the replicas and, last, all of them together. NaN is a gap.
- */
-export interface PointsMessage {
-  kind: 'points';
-  /** Counts the messages of a kernel's view. */
-  sequence: number;
-  /** Whether it holds every point, so that what was known before does not matter. */
-  whole: boolean;
-  /** The first point that it holds; later ones known before are replaced. */
-  from: number;
-  replicas: number;
-  virtual: boolean;
-  stepsAPoint: number;
-  epochs: Epochs;
-}
+import type { PointsHeader } from './protocol.js';
 
 export const CHARTS = ['loss', 'accuracy', 'rate'] as const;
 export type Chart = (typeof CHARTS)[number];
 
+export const AXES = ['step', 'examples', 'time'] as const;
+/** What runs along the x axis: steps, examples, or training time in seconds. */
+export type Axis = (typeof AXES)[number];
+
 /** A line of a chart; null is a gap. */
 export type Values = (number | null)[];
 
-/** The points of a run as its messages built them up. */
+/** The lines of one chart. */
+export interface Curve {
+  /** A line a replica. */
+  mean: Values[];
+  /** All replicas together. */
+  joined: Values;
+  /** The least and the greatest of single steps; a line a replica, none where points are steps. */
+  low: Values[];
+  high: Values[];
+}
+
 export class Series {
   replicas = 0;
   virtual = false;
   stepsAPoint = 1;
-  epochs: Epochs = {
+  /** Points at which a replica's loss was no number. */
+  readonly broken = new Set<number>();
+  private readonly _across: Record<Axis, number[]> = {
     step: [],
-    loss: [],
-    accuracy: [],
-    testLoss: [],
-    testAccuracy: []
+    examples: [],
+    time: []
   };
-  steps: number[] = [];
-  private _lines: Values[][] = CHARTS.map(() => []);
-  private _sequence = -1;
+  private _curves = CHARTS.map(none);
 
-  /** The lines of a chart: the replicas and, last, all of them together. */
-  lines(chart: Chart): Values[] {
-    return this._lines[CHARTS.indexOf(chart)]!;
+  get length(): number {
+    return this._across.step.length;
   }
 
-  /** Take a message in; false where one before it was lost, so that the whole must be asked for. */
-  take(message: PointsMessage, buffers: DataView[]): boolean {
-    if (!message.whole) {
-      if (message.sequence <= this._sequence) {
-        return true;
-      }
-      if (
-        message.sequence !== this._sequence + 1 ||
-        message.from > this.steps.length
-      ) {
-        return false;
+  get steps(): number[] {
+    return this._across.step;
+  }
+
+  /** What a chart has along its x axis. */
+  across(axis: Axis): number[] {
+    return this._across[axis];
+  }
+
+  curve(chart: Chart): Curve {
+    return this._curves[CHARTS.indexOf(chart)]!;
+  }
+
+  /** Put points in place of those known from `header.from` on; false where some are missing. */
+  take(header: PointsHeader, buffers: DataView[]): boolean {
+    if (header.from > this.length) {
+      return false;
+    }
+    const { replicas, spans, from } = header;
+    if (replicas !== this.replicas || spans !== this.spans) {
+      this._curves = CHARTS.map(() => shaped(replicas, spans));
+    }
+    this.replicas = replicas;
+    this.virtual = header.virtual;
+    this.stepsAPoint = header.stepsAPoint;
+    const count = this._takeAcross(from, buffers[0]!);
+    for (const point of this.broken) {
+      if (point >= from) {
+        this.broken.delete(point);
       }
     }
-    this._sequence = message.sequence;
-    this.replicas = message.replicas;
-    this.virtual = message.virtual;
-    this.stepsAPoint = message.stepsAPoint;
-    this.epochs = message.epochs;
-    this._replace(message.from, buffers[0]!, buffers[1]!);
+    const rows = this._curves.flatMap(rowsOf);
+    rows.forEach((row, at) => {
+      const first = at * count;
+      row.length = from;
+      for (let point = 0; point < count; point++) {
+        const value = buffers[1]!.getFloat32(4 * (first + point), true);
+        row.push(Number.isFinite(value) ? value : null);
+        if (value === Infinity) {
+          this.broken.add(from + point);
+        }
+      }
+    });
     return true;
   }
 
-  private _replace(from: number, steps: DataView, values: DataView): void {
-    const count = steps.byteLength / 8;
-    const lines = this.replicas + 1;
-    const keep = <T>(known: T[] | undefined): T[] =>
-      (known ?? []).slice(0, from);
-    this.steps = keep(this.steps);
-    for (let point = 0; point < count; point++) {
-      this.steps.push(steps.getFloat64(8 * point, true));
-    }
-    this._lines = CHARTS.map((_, chart) =>
-      Array.from({ length: lines }, (_, line) => {
-        const row = keep(this._lines[chart]![line]);
-        const start = (chart * lines + line) * count;
-        for (let point = 0; point < count; point++) {
-          const value = values.getFloat32(4 * (start + point), true);
-          row.push(Number.isFinite(value) ? value : null);
-        }
-        return row;
-      })
-    );
+  /** Whether points stand for several steps, so that they have a least and a greatest. */
+  get spans(): boolean {
+    return this._curves[0]!.low.length > 0;
   }
+
+  private _takeAcross(from: number, buffer: DataView): number {
+    const count = buffer.byteLength / 8 / AXES.length;
+    AXES.forEach((axis, row) => {
+      const values = this._across[axis];
+      values.length = from;
+      for (let point = 0; point < count; point++) {
+        values.push(buffer.getFloat64(8 * (row * count + point), true));
+      }
+    });
+    return count;
+  }
+}
+
+function none(): Curve {
+  return { mean: [], joined: [], low: [], high: [] };
+}
+
+function shaped(replicas: number, spans: boolean): Curve {
+  const lines = (count: number): Values[] =>
+    Array.from({ length: count }, () => []);
+  const each = spans ? replicas : 0;
+  return {
+    mean: lines(replicas),
+    joined: [],
+    low: lines(each),
+    high: lines(each)
+  };
+}
+
+function rowsOf({ mean, joined, low, high }: Curve): Values[] {
+  return [...mean, joined, ...low, ...high];
 }

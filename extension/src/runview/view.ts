@@ -1,108 +1,220 @@
-/** The charts of a run with their legend: one view, in a notebook now and in a panel later. */
+/** The one view of a run: in a notebook over a comm, in a panel over the server. */
 
-import { linesOf, Plot, type Line } from './plot.js';
-import { CHARTS, Series, type PointsMessage } from './series.js';
+import { Actions } from './actions.js';
+import { Answers } from './answers.js';
+import { RunCharts } from './charts.js';
+import { make, say, table } from './elements.js';
+import { Lanes } from './lanes.js';
+import {
+  VERSION,
+  type ActionName,
+  type Epochs,
+  type RunMessage,
+  type Source,
+  type Told
+} from './protocol.js';
+import { Series } from './series.js';
+import { Sight } from './sight.js';
+import { RunState } from './state.js';
+import { Summary } from './summary.js';
+import { Times } from './times.js';
+import { short } from './words.js';
 
-const HINT =
-  'Drag over a chart to zoom in, double-click to see all; click a name to hide it.';
-let views = 0;
+const LATE =
+  'Not answered yet: a cell is running, and the kernel answers when it ends. The charts go on meanwhile. After a restart of the kernel, run the cell again.';
+const NOTHING = 'No run is open. Train starts one; it appears here.';
+const OLD =
+  'This page and its kernel are of different versions of the workbench. Save the notebook and load the page again.';
 
-/** Draws at most once a frame, and nothing while the page is hidden. */
-export class RunCharts {
-  readonly node = document.createElement('div');
-  private _series = new Series();
-  private readonly _plots: Plot[];
-  private readonly _legend = document.createElement('div');
-  private readonly _note = document.createElement('p');
-  private readonly _hidden = new Set<string>();
-  private readonly _observer: ResizeObserver;
-  private readonly _themes: MutationObserver;
-  private _named = '';
-  private _frame = 0;
+/** Shows what a source tells of a run; asks for the whole when it is new or missed something. */
+export class RunView {
+  readonly node = make('section', 'wbv');
+  private _state = new RunState();
+  private readonly _name = crypto.randomUUID().slice(0, 8);
+  private readonly _summary = new Summary();
+  private readonly _actions: Actions;
+  private readonly _charts: RunCharts;
+  private readonly _lanes = new Lanes();
+  private readonly _times = new Times();
+  private readonly _epochs = make('div', 'wbv-epochs');
+  private readonly _body = make('div');
+  private readonly _nothing = make('p', 'wbv-quiet', NOTHING);
+  private readonly _note = make('p', 'wbv-notice');
+  private readonly _late = make('p', 'wbv-notice wbv-warning');
+  private readonly _answers: Answers;
+  private readonly _sight: Sight;
+  private readonly _deaf: () => void;
+  private _requests = 0;
+  private _asking = false;
+  private _told = '';
 
-  /** `ask` is called where the whole must be sent: a message was lost. */
-  constructor(private readonly _ask: () => void) {
-    const sync = `workbench-${views++}`;
-    this._plots = CHARTS.map(chart => new Plot(chart, sync));
-    this.node.className = 'wb-plots';
-    this._legend.className = 'wb-plots-legend';
-    this._note.className = 'wb-plots-note';
-    const grid = document.createElement('div');
-    grid.className = 'wb-plots-grid';
-    grid.append(...this._plots.map(plot => plot.node));
-    this.node.append(this._legend, grid, this._note);
-    this._observer = new ResizeObserver(() =>
-      this._plots.forEach(plot => plot.resize())
+  constructor(private readonly _source: Source) {
+    this.node.setAttribute('aria-label', 'Run');
+    this._actions = new Actions((name, epochs) => this._act(name, epochs));
+    this._charts = new RunCharts((firstStep, lastStep, mostPoints) => {
+      const request = `${this._name}-${++this._requests}`;
+      this._source.send({
+        kind: 'window',
+        request,
+        firstStep,
+        lastStep,
+        mostPoints
+      });
+    });
+    this._answers = new Answers(this._name, late => {
+      this._late.hidden = !late;
+    });
+    say(this._late, LATE);
+    this._note.setAttribute('role', 'status');
+    this._note.hidden = this._late.hidden = true;
+    this._body.hidden = true;
+    this._body.append(
+      this._summary.node,
+      this._actions.node,
+      this._charts.node,
+      this._lanes.node,
+      fold('Where the time went', this._times.node),
+      fold('Epochs', this._epochs)
     );
-    this._observer.observe(grid);
-    this._themes = new MutationObserver(() =>
-      this._plots.forEach(plot => plot.recolor())
+    this.node.append(this._nothing, this._note, this._late, this._body);
+    this._deaf = _source.listen((message, buffers) =>
+      this._hear(message, buffers)
     );
-    for (const themed of [document.documentElement, document.body]) {
-      this._themes.observe(themed, { attributes: true });
-    }
-  }
-
-  /** Take a message of the kernel in and show it at the next frame. */
-  take(message: PointsMessage, buffers: DataView[]): void {
-    if (!this._series.take(message, buffers)) {
-      this._ask();
-      return;
-    }
-    this._frame ||= requestAnimationFrame(() => this._draw());
+    this._sight = new Sight(this.node, shown =>
+      this._source.send({ kind: 'shown', view: this._name, shown })
+    );
+    this._ask();
   }
 
   destroy(): void {
-    cancelAnimationFrame(this._frame);
-    this._observer.disconnect();
-    this._themes.disconnect();
-    this._plots.forEach(plot => plot.destroy());
+    this._deaf();
+    this._source.send({ kind: 'shown', view: this._name, shown: false });
+    this._sight.destroy();
+    this._answers.destroy();
+    this._charts.destroy();
   }
 
-  private _draw(): void {
-    this._frame = 0;
-    this._plots.forEach(plot => plot.draw(this._series, this._hidden));
-    this._nameLines();
-    const many = this._series.stepsAPoint;
-    const each =
-      many > 1
-        ? ` Each point is the mean of ${many.toLocaleString('en')} steps.`
-        : '';
-    this._note.textContent = HINT + each;
-    this.node.dataset.points = String(this._series.steps.length);
-    this.node.dataset.first = String(this._series.steps[0] ?? '');
-    this.node.dataset.last = String(this._series.steps.at(-1) ?? '');
-  }
-
-  private _nameLines(): void {
-    const lines = new Map(
-      CHARTS.flatMap(chart => linesOf(this._series, chart)).map(line => [
-        line.name,
-        line
-      ])
-    );
-    const named = [...lines.keys()].join();
-    if (named !== this._named) {
-      this._named = named;
-      const keys = [...lines.values()].map(line => this._key(line));
-      this._legend.replaceChildren(...keys);
+  private _ask(): void {
+    if (!this._asking) {
+      this._asking = true;
+      const id = this._answers.expect();
+      this._source.send({
+        kind: 'ready',
+        id,
+        view: this._name,
+        version: VERSION
+      });
     }
   }
 
-  private _key({ name, color }: Line): HTMLElement {
-    const key = document.createElement('button');
-    key.type = 'button';
-    key.className = 'wb-plots-key';
-    key.textContent = name;
-    key.setAttribute('aria-pressed', String(!this._hidden.has(name)));
-    key.style.setProperty('--wb-key', color);
-    key.addEventListener('click', () => {
-      if (!this._hidden.delete(name)) {
-        this._hidden.add(name);
-      }
-      key.setAttribute('aria-pressed', String(!this._hidden.has(name)));
-      this._plots.forEach(plot => plot.draw(this._series, this._hidden));
-    });
-    return key;
+  private _act(name: ActionName, epochs?: number): void {
+    this._tell('info', '');
+    const id = this._answers.expect();
+    this._source.send({ kind: 'action', id, name, epochs });
   }
+
+  private _hear(message: Told, buffers: DataView[]): void {
+    switch (message.kind) {
+      case 'run':
+        this._update(message, buffers);
+        break;
+      case 'window':
+        if (message.request === `${this._name}-${this._requests}`) {
+          const series = new Series();
+          series.take({ ...message.points, from: 0 }, buffers);
+          this._charts.showCloser(series);
+        }
+        break;
+      case 'heard':
+        this._answers.heard(message.id);
+        break;
+      case 'note':
+        this._tell(message.level, message.text);
+        this._actions.offer();
+        break;
+    }
+  }
+
+  private _update(message: RunMessage, buffers: DataView[]): void {
+    if (message.version !== VERSION) {
+      this._tell('error', OLD);
+      return;
+    }
+    const other = message.parts.head?.dir;
+    if (message.whole && other !== this._state.parts.head?.dir) {
+      this._state = new RunState();
+    }
+    if (!this._state.take(message, buffers)) {
+      this._ask();
+      return;
+    }
+    this._asking &&= !message.whole;
+    this._show(message);
+  }
+
+  private _show({ parts, points }: RunMessage): void {
+    const known = this._state.parts;
+    this._body.hidden = known.head === undefined;
+    this._nothing.hidden = !this._body.hidden || Boolean(known.gone);
+    this._summary.show(known);
+    this._actions.show(known);
+    this._lanes.show(known);
+    this._times.show(known);
+    if (parts.epochs) {
+      this._showEpochs(parts.epochs);
+    }
+    if (points || parts.epochs) {
+      this._charts.show(this._state.series, known.epochs);
+    }
+    if (parts.gone) {
+      this._tell('error', parts.gone);
+    }
+  }
+
+  private _showEpochs(epochs: Epochs): void {
+    const rows = epochs.step.map((step, at) => [
+      String(at + 1),
+      step.toLocaleString('en'),
+      number(epochs.loss[at]),
+      percent(epochs.accuracy[at]),
+      number(epochs.testLoss[at]),
+      percent(epochs.testAccuracy[at])
+    ]);
+    const names = [
+      'Epoch',
+      'Step',
+      'Loss',
+      'Accuracy',
+      'Test loss',
+      'Test accuracy'
+    ];
+    this._epochs.replaceChildren(
+      rows.length > 0
+        ? table('Train and test of each epoch', names, rows, 0)
+        : make('p', 'wbv-quiet', 'No epoch is over yet.')
+    );
+  }
+
+  private _tell(level: 'info' | 'error', text: string): void {
+    if (this._told !== text) {
+      this._told = text;
+      this._note.classList.toggle('wbv-error', level === 'error');
+      this._note.hidden = text === '';
+      say(this._note, text);
+    }
+  }
+}
+
+function fold(title: string, inside: HTMLElement): HTMLElement {
+  return make('details', 'wbv-fold', make('summary', '', title), inside);
+}
+
+function number(value: number | null | undefined): string {
+  return value === null || value === undefined ? 'unknown' : short(value);
+}
+
+function percent(value: number | null | undefined): string {
+  return value === null || value === undefined
+    ? 'unknown'
+    : `${(100 * value).toFixed(2)} %`;
 }

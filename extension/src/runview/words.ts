@@ -5,6 +5,7 @@ import type { Chart, Series, Values } from './series.js';
 const RECENT = 0.1;
 const STEADY = 0.01;
 const SLOW = 0.05;
+const MANY = 8;
 
 const UNITS: Record<Chart, (value: number) => string> = {
   loss: value => `loss ${short(value)}`,
@@ -35,14 +36,72 @@ export function trend(values: Values): 'rising' | 'falling' | 'steady' {
 
 /** The last value of a chart's joined line, where it is going, and who is behind. */
 export function account(series: Series, chart: Chart): string {
-  const lines = series.lines(chart);
-  const joined = lines.at(-1) ?? [];
-  const last = [...joined].reverse().find(value => value !== null);
+  const { joined, mean } = series.curve(chart);
+  const last = joined.findLast(value => value !== null);
+  const broken = chart === 'loss' && series.broken.size > 0;
+  const no = broken ? `No number at ${places(series)}. ` : '';
   if (last === undefined || last === null) {
-    return 'No point yet.';
+    return `${no}No point yet.`;
   }
-  const behind = chart === 'rate' ? slowest(lines.slice(0, -1)) : '';
-  return `${UNITS[chart](last)}, ${trend(joined)}${behind}`;
+  const behind = chart === 'rate' ? slowest(mean) : '';
+  return `${no}${UNITS[chart](last)}, ${trend(joined)}${behind}`;
+}
+
+/** The values at a point, exactly as they came: a line each, or the ends where there are many. */
+export function reading(series: Series, chart: Chart, point: number): string {
+  const { mean, joined, low, high } = series.curve(chart);
+  const told = (name: string, value: number | null | undefined, at = -1) =>
+    value === null || value === undefined
+      ? []
+      : [
+          `${name} ${exact(value)}${between(low[at]?.[point], high[at]?.[point])}`
+        ];
+  const several = mean.length > 1;
+  const each = mean.map((row, at) => ({ at, value: row[point] }));
+  const known = each.filter(
+    ({ value }) => value !== null && value !== undefined
+  );
+  known.sort((a, b) => a.value! - b.value!);
+  const shown =
+    known.length > MANY ? [known[0]!, known[known.length - 1]!] : each;
+  const parts = [
+    ...(several ? told('all', joined[point]) : []),
+    ...shown.flatMap(({ at, value }) => told(`replica ${at}`, value, at)),
+    ...(series.broken.has(point) && chart === 'loss' ? ['no number'] : [])
+  ];
+  const where = `step ${series.steps[point]!.toLocaleString('en')}`;
+  return `${where}: ${parts.join(', ') || 'no point'}`;
+}
+
+function between(low?: number | null, high?: number | null): string {
+  const known = typeof low === 'number' && typeof high === 'number';
+  return known ? ` (${exact(low)} to ${exact(high)})` : '';
+}
+
+function exact(value: number): string {
+  return String(Number(value.toPrecision(6)));
+}
+
+function places(series: Series): string {
+  const steps = [...series.broken]
+    .slice(0, 3)
+    .map(point => series.steps[point]);
+  const more = series.broken.size > 3 ? ' and more' : '';
+  return `step ${steps.map(step => step?.toLocaleString('en')).join(', ')}${more}`;
+}
+
+/** A time span as people say it. */
+export function duration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (seconds < 10) {
+    return `${Number(seconds.toPrecision(2))} s`;
+  }
+  if (whole < 60) {
+    return `${whole} s`;
+  }
+  return whole < 3600
+    ? `${Math.floor(whole / 60)} min ${whole % 60} s`
+    : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
 function slowest(replicas: Values[]): string {

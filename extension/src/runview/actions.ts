@@ -1,0 +1,79 @@
+/** What can be done with the run: stop, resume, train on, delete after a question. */
+
+import { button, make, named } from './elements.js';
+import type { Account, ActionName } from './protocol.js';
+
+const LABELS: Record<ActionName, [string, string]> = {
+  stop: ['Stop', 'Finish the step, save, and end'],
+  resume: ['Resume', 'Go on from the last checkpoint'],
+  train_on: ['Train on', 'Go on to this many epochs in all'],
+  delete: ['Delete ...', "Delete the run's folder"]
+};
+
+/** Asks for an action; its button is off until the run's actions change or it failed. */
+export class Actions {
+  readonly node = make('div', 'wbv-actions');
+  private readonly _epochs = make('input');
+  private _offered: ActionName[] = [];
+  private _dir = '';
+  private _shown = '';
+
+  constructor(
+    private readonly _act: (name: ActionName, epochs?: number) => void
+  ) {
+    this._epochs.type = 'number';
+    this._epochs.min = '1';
+    this.node.setAttribute('role', 'group');
+    this.node.setAttribute('aria-label', 'What to do with the run');
+  }
+
+  show({ actions, progress, gone, head }: Partial<Account>): void {
+    this._offered = gone ? [] : (actions ?? []);
+    this._dir = head?.dir ?? '';
+    const shown = `${this._dir} ${this._offered.join()}`;
+    if (shown !== this._shown) {
+      this._shown = shown;
+      this._epochs.value = String(2 * (progress?.epochs ?? 1));
+      this.offer();
+    }
+  }
+
+  /** Offer what can be done, also again what could not be done. */
+  offer(): void {
+    this.node.replaceChildren(
+      ...this._offered.flatMap(name => this._button(name))
+    );
+  }
+
+  private _button(name: ActionName): HTMLElement[] {
+    const key = button(...LABELS[name], () => {
+      if (name === 'delete') {
+        this._ask();
+        return;
+      }
+      key.disabled = true;
+      const epochs = this._epochs.valueAsNumber;
+      this._act(name, name === 'train_on' ? epochs : undefined);
+    });
+    key.dataset.action = name;
+    return name === 'train_on'
+      ? [named('Epochs in all', this._epochs), key]
+      : [key];
+  }
+
+  private _ask(): void {
+    const yes = button('Delete it', "Delete the run's folder", () => {
+      yes.disabled = true;
+      this._act('delete');
+    });
+    yes.dataset.action = 'delete';
+    const no = button('Keep it', 'Delete nothing', () => this.offer());
+    const text = `Delete ${this._dir} with its records, checkpoints and model, for good?`;
+    this.node.replaceChildren(
+      make('p', 'wbv-notice wbv-warning', text),
+      yes,
+      no
+    );
+    no.focus();
+  }
+}

@@ -1,0 +1,246 @@
+/** The three charts of a run with their toolbar and legend: one zoom, one set of lines. */
+
+import { indexAt, linesOf, type Line } from './curves.js';
+import { make, say } from './elements.js';
+import { Plot, type Range } from './plot.js';
+import type { Epochs } from './protocol.js';
+import { CHARTS, Series, type Axis } from './series.js';
+import { moveOf, Toolbar, type Move } from './toolbar.js';
+import { moved } from './zoom.js';
+
+const HINT =
+  'Drag over a chart to zoom in, double-click to see all; arrow keys read a chart point by point; click a name to hide it.';
+const ASK_AFTER_MS = 150;
+const RENEW_MS = 1000;
+const REST_TIMES = 2;
+let views = 0;
+
+/** Asks for steps `first` to `last` in so many points at most. */
+export type AskCloser = (first: number, last: number, most: number) => void;
+
+/** Draws at most once a frame, and never so often that the page does nothing else. */
+export class RunCharts {
+  readonly node = make('div', 'wbv-charts');
+  private _series = new Series();
+  private _closer: Series | null = null;
+  private _epochs: Epochs | undefined;
+  private _zoom: Range | null = null;
+  private readonly _toolbar: Toolbar;
+  private readonly _plots: Plot[];
+  private readonly _legend = make('div', 'wbv-legend');
+  private readonly _note = make('p', 'wbv-quiet');
+  private readonly _hidden = new Set<string>();
+  private readonly _observer: ResizeObserver;
+  private readonly _themes: MutationObserver;
+  private _axis: Axis = 'step';
+  private _named = '';
+  private _frame = 0;
+  private _restUntil = 0;
+  private _askTimer = 0;
+  private _askedAt = 0;
+
+  constructor(private readonly _ask: AskCloser) {
+    const sync = `workbench-${views++}`;
+    this._toolbar = new Toolbar(
+      () => this._treat(),
+      move => this._move(move)
+    );
+    this._plots = CHARTS.map(
+      chart => new Plot(chart, sync, range => this._see(range))
+    );
+    const grid = make('div', 'wbv-grid', ...this._plots.map(plot => plot.node));
+    this.node.append(this._toolbar.node, this._legend, grid, this._note);
+    this.node.addEventListener('keydown', event => this._onKey(event));
+    this._observer = new ResizeObserver(() =>
+      this._plots.forEach(plot => plot.resize())
+    );
+    this._observer.observe(grid);
+    this._themes = new MutationObserver(() =>
+      this._plots.forEach(plot => plot.recolor())
+    );
+    for (const themed of [document.documentElement, document.body]) {
+      this._themes.observe(themed, { attributes: true });
+    }
+  }
+
+  /** Show these points, soon. */
+  show(series: Series, epochs: Epochs | undefined): void {
+    this._series = series;
+    this._epochs = epochs;
+    if (this._zoom !== null && Date.now() - this._askedAt > RENEW_MS) {
+      this._askSoon();
+    }
+    this.drawSoon();
+  }
+
+  /** Show this part, which was asked for, in place of the same part of the whole. */
+  showCloser(series: Series): void {
+    if (this._zoom !== null) {
+      this._closer = series;
+      this.drawSoon();
+    }
+  }
+
+  /** Draw at the next frame, or as soon as the page has rested. */
+  drawSoon(): void {
+    this._frame ||= requestAnimationFrame(() => this._drawOrRest());
+  }
+
+  destroy(): void {
+    cancelAnimationFrame(this._frame);
+    window.clearTimeout(this._askTimer);
+    this._observer.disconnect();
+    this._themes.disconnect();
+    this._plots.forEach(plot => plot.destroy());
+  }
+
+  private _drawOrRest(): void {
+    this._frame = 0;
+    const began = performance.now();
+    if (began < this._restUntil) {
+      this.drawSoon();
+      return;
+    }
+    this._draw();
+    const took = performance.now() - began;
+    this._restUntil = began + (1 + REST_TIMES) * took;
+  }
+
+  private _draw(): void {
+    const zoom = this._zoom;
+    const series = (zoom && this._closer) || this._series;
+    const treatment = this._toolbar.treatment;
+    const drawing = {
+      series,
+      epochs: this._epochs,
+      treatment,
+      hidden: this._hidden,
+      zoom
+    };
+    this._plots.forEach(plot => plot.draw(drawing));
+    this._nameLines();
+    const many = series.stepsAPoint;
+    const each =
+      many > 1
+        ? ` Each point is the mean of ${many.toLocaleString('en')} steps.`
+        : '';
+    say(this._note, HINT + each);
+    const { dataset } = this.node;
+    dataset.points = String(series.length);
+    dataset.first = String(series.steps[0] ?? '');
+    dataset.last = String(series.steps.at(-1) ?? '');
+    dataset.each = String(many);
+  }
+
+  private _treat(): void {
+    const { axis } = this._toolbar.treatment;
+    if (axis !== this._axis) {
+      this._axis = axis;
+      this._see(null);
+    }
+    this.drawSoon();
+  }
+
+  private _move(move: Move): void {
+    const across = this._series.across(this._axis);
+    const all = { min: across[0] ?? 0, max: across.at(-1) ?? 1 };
+    this._see(moved(this._zoom, all, move));
+  }
+
+  private _onKey(event: KeyboardEvent): void {
+    const move = moveOf(event);
+    if (move !== undefined && !(event.target instanceof HTMLSelectElement)) {
+      event.preventDefault();
+      event.stopPropagation();
+      this._move(move);
+    }
+  }
+
+  private _see(zoom: Range | null): void {
+    this._zoom = zoom;
+    if (zoom === null) {
+      window.clearTimeout(this._askTimer);
+      this._closer = null;
+    } else {
+      this._askSoon();
+    }
+    this.drawSoon();
+  }
+
+  private _askSoon(): void {
+    window.clearTimeout(this._askTimer);
+    this._askTimer = window.setTimeout(() => this._askNow(), ASK_AFTER_MS);
+  }
+
+  private _askNow(): void {
+    const zoom = this._zoom;
+    const { steps, stepsAPoint, length } = this._series;
+    if (zoom === null || stepsAPoint === 1 || length === 0) {
+      return;
+    }
+    const across = this._series.across(this._axis);
+    const at = (value: number): number =>
+      Math.min(length - 1, indexAt(across, value));
+    this._askedAt = Date.now();
+    const first = steps[at(zoom.min)]! - stepsAPoint;
+    const columns = Math.max(...this._plots.map(plot => plot.columns));
+    this._ask(Math.max(0, first), steps[at(zoom.max)]! - 1, columns);
+  }
+
+  private _nameLines(): void {
+    const lines = new Map(
+      CHARTS.flatMap(chart => linesOf(this._series, chart)).map(line => [
+        line.name,
+        line
+      ])
+    );
+    const named = [...lines.keys()].join();
+    if (named !== this._named) {
+      this._named = named;
+      const keys = [...lines.values()].map(line => this._key(line));
+      this._legend.replaceChildren(...keys);
+    }
+  }
+
+  private _key({ name, color, look }: Line): HTMLElement {
+    const sample = make('canvas', 'wbv-sample');
+    const key = make('button', 'wbv-key', sample, name);
+    key.type = 'button';
+    key.setAttribute('aria-pressed', String(!this._hidden.has(name)));
+    drawSample(sample, color, look);
+    key.addEventListener('click', () => {
+      if (!this._hidden.delete(name)) {
+        this._hidden.add(name);
+      }
+      key.setAttribute('aria-pressed', String(!this._hidden.has(name)));
+      this.drawSoon();
+    });
+    return key;
+  }
+}
+
+/** A short piece of a line as the charts draw it: a band, a line, a dot. */
+function drawSample(
+  canvas: HTMLCanvasElement,
+  color: string,
+  { width, dash, points }: Line['look']
+): void {
+  [canvas.width, canvas.height] = [44, 16];
+  canvas.setAttribute('aria-hidden', 'true');
+  const pen = canvas.getContext('2d')!;
+  pen.strokeStyle = pen.fillStyle = color;
+  if (points?.show) {
+    pen.arc(22, 8, 6, 0, 2 * Math.PI);
+    pen.fill();
+  } else if (width === 0) {
+    pen.globalAlpha = 0.35;
+    pen.fillRect(0, 1, 44, 14);
+    return;
+  }
+  pen.lineWidth = 3 * (width ?? 1);
+  pen.setLineDash((dash ?? []).map(part => 2 * part));
+  pen.beginPath();
+  pen.moveTo(0, 8);
+  pen.lineTo(width === 0 ? 0 : 44, 8);
+  pen.stroke();
+}

@@ -1,0 +1,4 @@
+/** The run view as a module: for JupyterLab's panels, over any source. */
+
+export * from './protocol.js';
+export { RunView } from './view.js';

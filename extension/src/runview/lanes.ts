@@ -1,0 +1,65 @@
+/** A lane a task: its state, step and speed, and the end of its log. */
+
+import { make, say } from './elements.js';
+import type { Account, Lane } from './protocol.js';
+
+export class Lanes {
+  readonly node = make('div', 'wbv-lanes');
+  private readonly _lanes = new Map<string, LaneView>();
+
+  show({ lanes, logs }: Partial<Account>): void {
+    for (const lane of lanes ?? []) {
+      let view = this._lanes.get(lane.task);
+      if (view === undefined) {
+        view = new LaneView(lane.task);
+        this._lanes.set(lane.task, view);
+        this.node.append(view.node);
+      }
+      view.show(lane, logs?.[lane.task] ?? '');
+    }
+    for (const [task, view] of this._lanes) {
+      if (!lanes?.some(lane => lane.task === task)) {
+        view.node.remove();
+        this._lanes.delete(task);
+      }
+    }
+  }
+}
+
+class LaneView {
+  readonly node = make('details', 'wbv-lane');
+  private readonly _state = make('span', 'wbv-lane-state');
+  private readonly _step = make('span', 'wbv-number');
+  private readonly _speed = make('span', 'wbv-number');
+  private readonly _last = make('span', 'wbv-lane-last');
+  private readonly _log = make('pre', 'wbv-log');
+
+  constructor(task: string) {
+    const name = make('span', 'wbv-lane-name', task);
+    const { _state, _step, _speed, _last, _log } = this;
+    const line = make('summary', '', name, _state, _step, _speed, _last);
+    line.title = 'Show or hide the end of its log';
+    _log.tabIndex = 0;
+    _log.setAttribute('role', 'region');
+    _log.setAttribute('aria-label', `End of the log of ${task}`);
+    this.node.append(line, _log);
+  }
+
+  show({ state, step, stepsPerSecond, note }: Lane, log: string): void {
+    say(this._state, state);
+    say(this._step, `step ${step.toLocaleString('en')}`);
+    const speed =
+      stepsPerSecond === null ? '' : `${stepsPerSecond.toPrecision(3)} steps/s`;
+    say(this._speed, speed);
+    say(this._last, note || (log.trimEnd().split('\n').at(-1) ?? ''));
+    const atEnd =
+      this._log.scrollTop + this._log.clientHeight >=
+      this._log.scrollHeight - 4;
+    if (this._log.textContent !== log) {
+      this._log.textContent = log || 'Nothing was logged yet.';
+      if (atEnd) {
+        this._log.scrollTop = this._log.scrollHeight;
+      }
+    }
+  }
+}

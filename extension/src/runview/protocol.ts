@@ -1,0 +1,136 @@
+/** What a page is told of a run and what it may ask for, over a comm or a socket alike. */
+
+/** Of the messages; the kernel or server half may speak another one. */
+export const VERSION = 2;
+
+/** The numbers at the end of each epoch, in order; null where one is not known. */
+export interface Epochs {
+  step: number[];
+  loss: (number | null)[];
+  accuracy: (number | null)[];
+  testLoss: (number | null)[];
+  testAccuracy: (number | null)[];
+}
+
+export interface Head {
+  id: string;
+  title: string;
+  about: string;
+  dir: string;
+  status: string;
+  alive: boolean;
+}
+
+export interface Progress {
+  step: number;
+  totalSteps: number;
+  epoch: number;
+  epochs: number;
+  stepsPerSecond: number | null;
+  etaSeconds: number | null;
+  phase: string;
+  note: string;
+}
+
+/** A task: one process of the run. */
+export interface Lane {
+  task: string;
+  state: string;
+  step: number;
+  stepsPerSecond: number | null;
+  note: string;
+}
+
+/** Where time went: names with seconds. */
+export type Spans = [string, number][];
+
+export interface Failure {
+  cause: string;
+  task: string;
+  log_tail: string;
+  fix: string;
+}
+
+export type ActionName = 'stop' | 'resume' | 'train_on' | 'delete';
+
+/** All that is told of a run but its curves. */
+export interface Account {
+  head: Head;
+  progress: Progress;
+  lanes: Lane[];
+  logs: Record<string, string>;
+  ledger: { firstStep: Spans; whole: Spans };
+  failure: Failure | null;
+  epochs: Epochs;
+  actions: ActionName[];
+  /** Why the run can be told of no more: its folder is gone. */
+  gone: string;
+}
+
+/**
+ * Comes with two buffers: float64 [3, points], the steps, examples and training seconds; and
+ * float32 [curve, line, points], the lines being the replicas, all together, and, with `spans`,
+ * the least and the greatest of each replica. NaN is a gap, infinity a loss that is no number.
+ */
+export interface PointsHeader {
+  /** The first point that it holds; later ones known before are replaced. */
+  from: number;
+  replicas: number;
+  virtual: boolean;
+  stepsAPoint: number;
+  spans: boolean;
+}
+
+/** What changed, or, where it is `whole`, everything. */
+export interface RunMessage {
+  kind: 'run';
+  version: number;
+  /** Who counts: each opening of a run has a feed of its own. */
+  feed: string;
+  /** Counts the messages of a feed. */
+  sequence: number;
+  whole: boolean;
+  parts: Partial<Account>;
+  points?: PointsHeader;
+}
+
+/** A part of the run in more detail, as it was asked for. */
+export interface WindowMessage {
+  kind: 'window';
+  request: string;
+  points: PointsHeader;
+}
+
+/** The kernel has handled what this page sent under this id. */
+export interface HeardMessage {
+  kind: 'heard';
+  id: string;
+}
+
+/** What became of an action, for the person who asked for it. */
+export interface NoteMessage {
+  kind: 'note';
+  level: 'info' | 'error';
+  text: string;
+}
+
+export type Told = RunMessage | WindowMessage | HeardMessage | NoteMessage;
+
+export type Asked =
+  | { kind: 'ready'; id: string; view: string; version: number }
+  | { kind: 'shown'; view: string; shown: boolean }
+  | {
+      kind: 'window';
+      request: string;
+      firstStep: number;
+      lastStep: number;
+      mostPoints: number;
+    }
+  | { kind: 'action'; id: string; name: ActionName; epochs?: number };
+
+/** The other half, wherever it is. */
+export interface Source {
+  send(message: Asked): void;
+  /** Hear what is told until the function that it returns is called. */
+  listen(heard: (message: Told, buffers: DataView[]) => void): () => void;
+}

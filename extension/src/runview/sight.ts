@@ -1,0 +1,48 @@
+/** Whether an element can be seen: it is on the page, scrolled to, and the page is in front. */
+
+const SETTLE_MS = 500;
+
+export class Sight {
+  private readonly _observer: IntersectionObserver;
+  private _within = true;
+  private _seen = true;
+  private _timer = 0;
+  private readonly _judge = (): void => {
+    window.clearTimeout(this._timer);
+    this._timer = window.setTimeout(
+      () => this._tell(),
+      this._now() ? 0 : SETTLE_MS
+    );
+  };
+
+  /** `changed` hears when it comes in sight or goes out of it; it begins in sight. */
+  constructor(
+    node: Element,
+    private readonly _changed: (seen: boolean) => void
+  ) {
+    this._observer = new IntersectionObserver(entries => {
+      this._within = entries.at(-1)!.isIntersecting;
+      this._judge();
+    });
+    this._observer.observe(node);
+    document.addEventListener('visibilitychange', this._judge);
+  }
+
+  destroy(): void {
+    window.clearTimeout(this._timer);
+    this._observer.disconnect();
+    document.removeEventListener('visibilitychange', this._judge);
+  }
+
+  private _now(): boolean {
+    return this._within && document.visibilityState === 'visible';
+  }
+
+  private _tell(): void {
+    const seen = this._now();
+    if (seen !== this._seen) {
+      this._seen = seen;
+      this._changed(seen);
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/** A run as a page knows it: its account and its points, built up from numbered messages. */
+
+import type { Account, RunMessage } from './protocol.js';
+import { Series } from './series.js';
+
+export class RunState {
+  readonly parts: Partial<Account> = {};
+  readonly series = new Series();
+  private _feed = '';
+  private _sequence = -1;
+
+  /** Take a message in; false where one before it was lost, so that the whole must be asked for. */
+  take(message: RunMessage, buffers: DataView[]): boolean {
+    const { feed, sequence, whole, parts, points } = message;
+    if (!whole) {
+      if (feed !== this._feed) {
+        return false;
+      }
+      if (sequence <= this._sequence) {
+        return true;
+      }
+      if (sequence !== this._sequence + 1) {
+        return false;
+      }
+    }
+    if (points && !this.series.take(points, buffers)) {
+      return false;
+    }
+    this._feed = feed;
+    this._sequence = sequence;
+    Object.assign(this.parts, parts);
+    return true;
+  }
+}

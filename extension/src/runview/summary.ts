@@ -1,0 +1,103 @@
+/** How far a run is: title, state, progress with what is left, why it failed. */
+
+import { make, say } from './elements.js';
+import type { Account, Failure, Progress } from './protocol.js';
+import { duration } from './words.js';
+
+export class Summary {
+  readonly node = make('div', 'wbv-summary');
+  private readonly _title = make('span', 'wbv-title');
+  private readonly _status = make('span', 'wbv-pill');
+  private readonly _about = make('p', 'wbv-quiet');
+  private readonly _bar = make('div', 'wbv-bar', make('div'));
+  private readonly _progress = make('p', 'wbv-progress');
+  private readonly _note = make('p', 'wbv-notice');
+  private readonly _failure = make('div', 'wbv-failure');
+  private _told = '';
+
+  constructor() {
+    const head = make('div', 'wbv-head', this._title, this._status);
+    head.setAttribute('role', 'status');
+    this._bar.setAttribute('role', 'progressbar');
+    this._bar.setAttribute('aria-label', 'Steps done');
+    this._bar.setAttribute('aria-valuemin', '0');
+    const { _about, _bar, _progress, _note, _failure } = this;
+    this.node.append(head, _about, _bar, _progress, _note, _failure);
+    this._note.hidden = true;
+  }
+
+  show({ head, progress, failure }: Partial<Account>): void {
+    if (!head || !progress) {
+      return;
+    }
+    say(this._title, head.title);
+    say(this._status, head.status);
+    this._status.dataset.state = head.status;
+    say(
+      this._about,
+      head.title === head.id ? head.about : `${head.id}, ${head.about}`
+    );
+    const share = progress.totalSteps ? progress.step / progress.totalSteps : 0;
+    (this._bar.firstElementChild as HTMLElement).style.width =
+      `${100 * share}%`;
+    this._bar.setAttribute('aria-valuemax', String(progress.totalSteps));
+    this._bar.setAttribute('aria-valuenow', String(progress.step));
+    say(this._progress, progressText(progress, share, head.alive));
+    say(this._note, progress.note);
+    this._note.hidden = progress.note === '';
+    this._fail(failure ?? null);
+  }
+
+  private _fail(failure: Failure | null): void {
+    const told = JSON.stringify(failure);
+    if (told === this._told) {
+      return;
+    }
+    this._told = told;
+    if (failure === null) {
+      this._failure.replaceChildren();
+      return;
+    }
+    const { cause, task, fix, log_tail } = failure;
+    const parts: HTMLElement[] = [
+      make(
+        'p',
+        'wbv-notice wbv-error',
+        make('b', '', 'Problem: '),
+        cause,
+        ` (task: ${task})`
+      ),
+      make('p', 'wbv-notice', make('b', '', 'What to change: '), fix)
+    ];
+    if (log_tail) {
+      const log = make('pre', 'wbv-log', log_tail);
+      log.tabIndex = 0;
+      log.setAttribute('role', 'region');
+      log.setAttribute('aria-label', "End of the failed task's log");
+      parts.push(log);
+    }
+    this._failure.replaceChildren(...parts);
+  }
+}
+
+/** Epoch, step, speed, what is left and what it is doing, in a line. */
+export function progressText(
+  progress: Progress,
+  share: number,
+  alive: boolean
+): string {
+  const { step, totalSteps, epoch, epochs, stepsPerSecond, etaSeconds } =
+    progress;
+  const parts = [
+    `Epoch ${epoch} of ${epochs}`,
+    `step ${step.toLocaleString('en')} of ${totalSteps.toLocaleString('en')} (${Math.floor(100 * share)} %)`,
+    ...(stepsPerSecond === null
+      ? []
+      : [
+          `${Number(stepsPerSecond.toPrecision(3)).toLocaleString('en')} steps a second`
+        ]),
+    ...(etaSeconds === null ? [] : [`${duration(etaSeconds)} left`]),
+    ...(alive ? [progress.phase] : [])
+  ];
+  return parts.join(', ');
+}

@@ -1,0 +1,47 @@
+/** Where the time went, as a bar and in words: to the first step, and in all. */
+
+import { make } from './elements.js';
+import type { Account, Spans } from './protocol.js';
+import { duration } from './words.js';
+
+export class Times {
+  readonly node = make('div', 'wbv-times');
+  private _shown = '';
+
+  show({ ledger }: Partial<Account>): void {
+    const told = JSON.stringify(ledger);
+    if (ledger === undefined || told === this._shown) {
+      return;
+    }
+    this._shown = told;
+    this.node.replaceChildren(
+      ...bar('From the click to the first step', ledger.firstStep),
+      ...bar('The whole run', ledger.whole)
+    );
+  }
+}
+
+function bar(title: string, spans: Spans): HTMLElement[] {
+  const total = spans.reduce((sum, [, seconds]) => sum + seconds, 0);
+  if (!(total > 0)) {
+    return [];
+  }
+  const parts = make('div', 'wbv-time-bar');
+  parts.setAttribute('aria-hidden', 'true');
+  const keys = make('ul', 'wbv-time-keys');
+  spans.forEach(([name, seconds], at) => {
+    const part = make('div');
+    part.style.flexGrow = String(seconds);
+    part.dataset.part = String(at);
+    part.title = `${name}: ${duration(seconds)}`;
+    parts.append(part);
+    const key = make('li', '', `${name} ${duration(seconds)}`);
+    key.dataset.part = String(at);
+    keys.append(key);
+  });
+  return [
+    make('p', 'wbv-time-title', `${title}: ${duration(total)}`),
+    parts,
+    keys
+  ];
+}

@@ -1,0 +1,93 @@
+/** What a person sets of the charts: the x axis, smoothing, log scale, and what part is seen. */
+
+import type { Treatment } from './curves.js';
+import { button, make, named } from './elements.js';
+import { AXES, type Axis } from './series.js';
+
+const AXIS_LABELS: Record<Axis, string> = {
+  step: 'steps',
+  examples: 'examples',
+  time: 'training time'
+};
+const SMOOTHINGS: Record<string, number> = {
+  none: 0,
+  light: 0.6,
+  medium: 0.9,
+  heavy: 0.98
+};
+
+/** Ways to move over the x axis. */
+export type Move = 'in' | 'out' | 'left' | 'right' | 'all';
+
+const MOVES: [Move, string, string][] = [
+  ['left', '◀', 'Move left (Shift+Left)'],
+  ['right', '▶', 'Move right (Shift+Right)'],
+  ['in', '+', 'Zoom in (+)'],
+  ['out', '−', 'Zoom out (-)'],
+  ['all', 'All', 'Show all (Escape, or double-click)']
+];
+const KEYS: Record<string, Move> = {
+  '+': 'in',
+  '=': 'in',
+  '-': 'out',
+  Escape: 'all',
+  '0': 'all'
+};
+const SHIFTED: Record<string, Move> = {
+  ArrowLeft: 'left',
+  ArrowRight: 'right'
+};
+
+export class Toolbar {
+  readonly node = make('div', 'wbv-toolbar');
+  private readonly _axis: HTMLSelectElement;
+  private readonly _smoothing: HTMLSelectElement;
+  private readonly _logarithmic = make('input');
+
+  constructor(changed: () => void, move: (move: Move) => void) {
+    this._axis = choice(AXES.map(axis => [axis, AXIS_LABELS[axis]]));
+    this._smoothing = choice(Object.keys(SMOOTHINGS).map(key => [key, key]));
+    this._logarithmic.type = 'checkbox';
+    for (const control of [this._axis, this._smoothing, this._logarithmic]) {
+      control.addEventListener('change', changed);
+    }
+    const moves = make('span', 'wbv-moves');
+    moves.setAttribute('role', 'group');
+    moves.setAttribute('aria-label', 'Zoom and move');
+    for (const [name, label, tip] of MOVES) {
+      const key = button(label, tip, () => move(name));
+      key.setAttribute('aria-label', tip);
+      moves.append(key);
+    }
+    this.node.setAttribute('role', 'group');
+    this.node.setAttribute('aria-label', 'Charts');
+    this.node.append(
+      named('Along', this._axis),
+      named('Smoothing', this._smoothing),
+      make('label', 'wbv-named', this._logarithmic, ' Loss on a log scale'),
+      moves
+    );
+  }
+
+  get treatment(): Treatment {
+    return {
+      axis: this._axis.value as Axis,
+      smoothing: SMOOTHINGS[this._smoothing.value] ?? 0,
+      logarithmic: this._logarithmic.checked
+    };
+  }
+}
+
+/** The move that a key means; undefined is none. */
+export function moveOf(event: KeyboardEvent): Move | undefined {
+  if (event.ctrlKey || event.altKey || event.metaKey) {
+    return undefined;
+  }
+  return (event.shiftKey ? SHIFTED[event.key] : undefined) ?? KEYS[event.key];
+}
+
+function choice(options: [string, string][]): HTMLSelectElement {
+  const select = make('select');
+  select.append(...options.map(([value, label]) => new Option(label, value)));
+  return select;
+}

@@ -1,0 +1,102 @@
+/** What is said of a run, for those who do not look at it. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Series } from '../runview/series.js';
+import { progressText } from '../runview/summary.js';
+import { account, duration, reading, short, trend } from '../runview/words.js';
+import { buffers, header } from './feeds.js';
+
+function filled(count: number, replicas = 2): Series {
+  const series = new Series();
+  series.take(header(0, { replicas }), buffers(1, count, replicas + 1));
+  return series;
+}
+
+test('a chart is told in words', () => {
+  assert.equal(account(new Series(), 'loss'), 'No point yet.');
+  const series = filled(40);
+  assert.equal(account(series, 'loss'), 'loss 240, rising');
+  assert.equal(
+    account(series, 'rate'),
+    '840 examples/s, steady; replica 0 is 14 % slower'
+  );
+});
+
+test('a loss that is no number is told', () => {
+  const series = filled(3);
+  series.broken.add(1);
+  assert.equal(
+    account(series, 'loss'),
+    'No number at step 2. loss 203, steady'
+  );
+  assert.match(reading(series, 'loss', 1), /no number$/);
+});
+
+test('a point is read exactly, each replica and all of them', () => {
+  assert.equal(
+    reading(filled(2), 'loss', 1),
+    'step 2: all 202, replica 0 2, replica 1 102'
+  );
+});
+
+test('of many replicas the least and the greatest are read', () => {
+  assert.equal(
+    reading(filled(1, 64), 'loss', 0),
+    'step 1: all 6401, replica 0 1, replica 63 6301'
+  );
+});
+
+test('a mean is read with the least and the greatest of its steps', () => {
+  const series = new Series();
+  const many = header(0, { replicas: 1, spans: true, stepsAPoint: 4 });
+  series.take(many, buffers(1, 1, 4));
+  assert.equal(reading(series, 'loss', 0), 'step 1: replica 0 1 (201 to 301)');
+});
+
+test('the trend of a line is of its end', () => {
+  assert.equal(trend([5, 4, 3, 2, 1]), 'falling');
+  assert.equal(trend([1, 1, 1]), 'steady');
+  assert.equal(trend([1]), 'steady');
+  assert.equal(trend([null, null]), 'steady');
+});
+
+test('numbers are as short as people read them', () => {
+  assert.deepEqual([0, 0.4123, 12345, 0.000012, 2e7].map(short), [
+    '0',
+    '0.412',
+    '12300',
+    '1.20e-5',
+    '2.00e+7'
+  ]);
+  assert.deepEqual([0.25, 3.14, 59, 80, 4000].map(duration), [
+    '0.25 s',
+    '3.1 s',
+    '59 s',
+    '1 min 20 s',
+    '1 h 6 min'
+  ]);
+});
+
+test('progress says what is left while there is something left', () => {
+  const progress = {
+    step: 1200,
+    totalSteps: 4800,
+    epoch: 2,
+    epochs: 8,
+    stepsPerSecond: 123.4,
+    etaSeconds: 29.2,
+    phase: 'training',
+    note: ''
+  };
+  assert.equal(
+    progressText(progress, 0.25, true),
+    'Epoch 2 of 8, step 1,200 of 4,800 (25 %), 123 steps a second, 29 s left, training'
+  );
+  const over = { ...progress, stepsPerSecond: null, etaSeconds: null };
+  assert.equal(
+    progressText(over, 1, false),
+    'Epoch 2 of 8, step 1,200 of 4,800 (100 %)'
+  );
+});

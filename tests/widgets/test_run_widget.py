@@ -1,0 +1,115 @@
+"""The run view's kernel half: answers, silence where nobody looks, actions, versions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.widgets.folders import write_run
+from workbench.feed import VERSION, Look, RunFeed
+from workbench.widgets.run_widget import STATIC, RunWidget
+
+
+class Page:
+    """Hears what the kernel half sends, and asks as a page does."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.heard: list[dict[str, Any]] = []
+        self.versions: list[int] = []
+        self.acts: list[tuple[str, int | None]] = []
+        monkeypatch.setattr(RunWidget, "send", lambda _, content, *__: self.heard.append(content))
+        self.widget = RunWidget(self.versions.append, lambda *act: self.acts.append(act))
+
+    def ask(self, kind: str, **content: Any) -> list[dict[str, Any]]:
+        before = len(self.heard)
+        self.widget._handle_custom_msg({"kind": kind, **content}, [])
+        return self.heard[before:]
+
+    def ready(self, view: str = "a") -> list[dict[str, Any]]:
+        return self.ask("ready", id=f"{view}-0", view=view, version=VERSION)
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> Page:
+    return Page(monkeypatch)
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> RunFeed:
+    feed = RunFeed(write_run(tmp_path))
+    feed.news(Look.at(feed.run, feed.plan))
+    return feed
+
+
+def test_a_page_that_is_ready_gets_an_answer_and_the_whole(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
+    heard, run = page.ready()
+    assert heard == {"kind": "heard", "id": "a-0"}
+    assert (run["kind"], run["whole"]) == ("run", True)
+    assert run["parts"]["head"]["id"] == feed.run.id
+    assert page.versions == [VERSION]
+
+
+def test_without_a_run_a_page_is_told_so(page: Page) -> None:
+    assert page.ready()[-1]["parts"] == {}
+
+
+def test_nothing_is_sent_while_no_page_has_it_in_sight(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
+    page.widget.send_news(feed, feed.whole())
+    assert page.heard == []
+    page.ready("a")
+    page.ready("b")
+    page.ask("shown", view="a", shown=False)
+    assert page.widget.watched
+    page.ask("shown", view="b", shown=False)
+    assert not page.widget.watched
+    before = len(page.heard)
+    page.widget.send_news(feed, feed.whole())
+    assert len(page.heard) == before
+    assert page.ask("shown", view="a", shown=True)[-1]["whole"]
+
+
+def test_news_of_a_run_that_is_no_longer_shown_are_dropped(
+    page: Page, feed: RunFeed, tmp_path: Path
+) -> None:
+    page.widget.follow(feed)
+    page.ready()
+    other = RunFeed(write_run(tmp_path / "other"))
+    page.widget.follow(other)
+    before = len(page.heard)
+    page.widget.send_news(feed, feed.whole())
+    assert len(page.heard) == before
+
+
+def test_closing_the_run_empties_the_page(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
+    page.ready()
+    page.widget.follow(None)
+    assert page.heard[-1]["parts"] == {}
+    assert page.heard[-1]["whole"]
+
+
+def test_an_action_is_heard_and_done(page: Page) -> None:
+    assert page.ask("action", id="a-1", name="stop") == [{"kind": "heard", "id": "a-1"}]
+    page.ask("action", id="a-2", name="train_on", epochs=8)
+    assert page.acts == [("stop", None), ("train_on", 8)]
+
+
+def test_a_part_is_answered_under_its_request(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
+    answer = page.ask("window", request="a-7", firstStep=10, lastStep=20, mostPoints=100)[0]
+    assert (answer["kind"], answer["request"]) == ("window", "a-7")
+
+
+def test_a_page_of_another_version_is_reported_and_told_nothing(page: Page) -> None:
+    assert page.ask("ready") == []
+    assert page.ask("ready", id="a-0", view="a", version=VERSION + 1) == []
+    assert page.versions == [1, VERSION + 1]
+    assert not page.widget.watched
+
+
+def test_the_front_end_is_built_and_small() -> None:
+    assert {path.name for path in STATIC.iterdir()} == {"runview.css", "runview.js"}

@@ -1,0 +1,137 @@
+"""One look at a run, and its account for a page: everything but the curves, as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench import catalog
+from workbench.runs.directory import TASK
+from workbench.runs.state import LIVE
+
+if TYPE_CHECKING:
+    from workbench.plan import Plan
+    from workbench.points import EpochPoints
+    from workbench.runs import Failure, Progress, Run
+    from workbench.runs.ledger import Ledger
+
+LOG_LINES = 40
+RESUMABLE = ("stopped", "failed", "lost")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one look at a run found."""
+
+    run: Run
+    plan: Plan
+    status: str
+    progress: Progress
+    failure: Failure | None
+    ledger: Ledger
+    log: str
+
+    @classmethod
+    def at(cls, run: Run, plan: Plan) -> Look:
+        """Look at a run.
+
+        Raises:
+            RunError: its folder is gone or cannot be read.
+        """
+        status = run.status
+        failure = None if status in LIVE else run.failure
+        return cls(run, plan, status, run.progress, failure, run.ledger, run.log(LOG_LINES))
+
+    @property
+    def alive(self) -> bool:
+        return self.status in LIVE
+
+    @property
+    def actions(self) -> list[str]:
+        """What can be done with the run now."""
+        return offered(self.status)
+
+
+def offered(status: str) -> list[str]:
+    """Return what can be done with a run in this state: stop, resume, train_on, delete."""
+    if status in LIVE:
+        return [] if status == "stopping" else ["stop"]
+    if status == "finished":
+        return ["train_on", "delete"]
+    return ["resume", "delete"] if status in RESUMABLE else []
+
+
+def account(look: Look) -> dict[str, Any]:
+    """Return the parts of the account; a part is sent again when it changes."""
+    progress = look.progress
+    return {
+        "head": {
+            "id": look.run.id,
+            "title": title_of(look.run),
+            "about": describe(look.plan),
+            "dir": str(look.run.dir),
+            "status": look.status,
+            "alive": look.alive,
+        },
+        "progress": {
+            "step": progress.step,
+            "totalSteps": progress.total_steps,
+            "epoch": progress.epoch,
+            "epochs": progress.epochs,
+            "stepsPerSecond": progress.steps_per_second,
+            "etaSeconds": progress.eta_seconds if look.alive else None,
+            "phase": progress.phase,
+            "note": progress.note,
+        },
+        "lanes": [
+            {
+                "task": TASK,
+                "state": progress.phase,
+                "step": progress.step,
+                "stepsPerSecond": progress.steps_per_second,
+                "note": progress.note if look.alive else "",
+            }
+        ],
+        "logs": {TASK: look.log},
+        "ledger": {
+            "firstStep": [[entry.name, entry.seconds] for entry in look.ledger.first_step],
+            "whole": [[entry.name, entry.seconds] for entry in look.ledger.whole],
+        },
+        "failure": look.failure and asdict(look.failure),
+        "actions": look.actions,
+    }
+
+
+def epoch_part(epochs: EpochPoints) -> dict[str, list[float | None]]:
+    """Return the ends of epochs as JSON; null where a number is not known."""
+    return {
+        "step": epochs.step.tolist(),
+        "loss": _known(epochs.loss),
+        "accuracy": _known(epochs.accuracy),
+        "testLoss": _known(epochs.test_loss),
+        "testAccuracy": _known(epochs.test_accuracy),
+    }
+
+
+def title_of(run: Run) -> str:
+    """Return what a run is called: its name, else its id."""
+    return run.name or run.id
+
+
+def describe(plan: Plan) -> str:
+    """Return a run's make in a line: strategy, replicas, loop, data, model, batch."""
+    kind = "virtual " if plan.virtual else ""
+    data, model = catalog.DATA.get(plan.data), catalog.MODELS.get(plan.model)
+    many = plan.num_replicas_in_sync
+    replicas = f"{many} {kind}replica{'s' * (many != 1)}"
+    return (
+        f"{model.label if model else plan.model} on {data.label if data else plan.data}, "
+        f"{catalog.LOOPS[plan.loop].label}, {plan.strategy_label} on {replicas}, "
+        f"{plan.per_replica_batch_size} a replica, {plan.global_batch_size} in all"
+    )
+
+
+def _known(values: Any) -> list[float | None]:
+    return [float(value) if np.isfinite(value) else None for value in values]

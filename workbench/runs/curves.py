@@ -1,0 +1,163 @@
+"""Step records, thinned as they arrive to about two thousand points a line."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from workbench.points import Curve, Points, Values
+
+from .reader import Block
+from .segments import Floats, Ints
+
+MOST_POINTS = 2_000
+LOSS_SUM, CORRECT, EXAMPLES = range(3)
+MEASURES = 3
+
+
+class Curves:
+    """One task's records so far, as sums, minima and maxima over equal stretches of steps.
+
+    A stretch is `width` steps long until there are more than `most` of them; then neighbours are
+    joined and a stretch is twice as long. So memory and drawing stay the same however long the
+    run is, each point is the exact mean of its recorded steps, weighted by examples, and no peak
+    is lost.
+    """
+
+    def __init__(
+        self, replicas: int, most: int = MOST_POINTS, first_step: int = 0, width: int = 1
+    ) -> None:
+        self._most = most + most % 2
+        self.width = width
+        self._first_step = first_step
+        self._sums = np.zeros((self._most, replicas, MEASURES))
+        self._low = np.full((self._most, replicas, MEASURES), np.nan)
+        self._high = np.full((self._most, replicas, MEASURES), np.nan)
+        self._steps = np.zeros(self._most, np.int64)
+        self._seconds = np.zeros(self._most)
+        self._timed = np.zeros(self._most, np.int64)
+        self._end = np.zeros(self._most, np.int64)
+        self._changed: int | None = 0
+        """The first stretch that `changes` has not told of; None where there is none."""
+
+    def add(self, block: Block) -> None:
+        """Take in new records; a resumed run's replace those of the steps that it does again.
+
+        Where a stretch holds both, only the newer steps of it count.
+        """
+        if not len(block.values):
+            return
+        first = block.first_step - self._first_step
+        steps = np.arange(first, first + len(block.values))
+        self._make_room(int(steps[-1]))
+        at = steps // self.width
+        if block.replaces:
+            self._drop_from(int(at[0]))
+        starts = np.flatnonzero(np.diff(at, prepend=-1))
+        stretches = at[starts]
+        step_seconds = block.call_seconds / block.call_steps
+        timed = np.isfinite(step_seconds)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            self._sums[stretches] += np.add.reduceat(block.values, starts, axis=0, dtype=np.float64)
+            self._span(stretches, starts, _measures(block.values, step_seconds))
+        self._steps[stretches] += np.diff(starts, append=len(steps))
+        self._seconds[stretches] += np.add.reduceat(np.where(timed, step_seconds, 0.0), starts)
+        self._timed[stretches] += np.add.reduceat(timed, starts, dtype=np.int64)
+        ends = steps[np.append(starts[1:], len(steps)) - 1] + 1
+        self._end[stretches] = np.maximum(self._end[stretches], ends)
+        self._note_change(int(at[0]))
+
+    def changes(self) -> int | None:
+        """Return the first point that changed since this was asked last; None where none did."""
+        changed, self._changed = self._changed, None
+        return None if changed is None else max(0, changed - self._opening())
+
+    def points(self, first: int = 0) -> Points:
+        """Return the points from `first` on; steps that were not recorded are NaN in between."""
+        there = np.flatnonzero(self._steps)
+        if not len(there):
+            return Points.none(self._sums.shape[1])
+        used = slice(int(there[0]) + first, int(there[-1]) + 1)
+        steps = self._steps[used]
+        known = steps > 0
+        sums = np.where(known[:, None, None], self._sums[used], np.nan)
+        joined = sums.sum(axis=1)
+        gap_end = (np.arange(used.start, used.stop) + 1) * self.width
+        end = np.where(known, self._end[used], gap_end) + self._first_step
+        counts = self._sums[: used.stop, :, EXAMPLES].sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            seconds = steps * (self._seconds[used] / self._timed[used])
+            examples, all_examples = sums[:, :, EXAMPLES], joined[:, EXAMPLES]
+            loss = sums[:, :, LOSS_SUM] / examples
+            return Points(
+                step=end.astype(np.float64),
+                examples=np.cumsum(counts)[used],
+                training_seconds=np.cumsum(self._seconds[: used.stop])[used],
+                loss=self._curve(used, 0, loss, joined[:, LOSS_SUM] / all_examples),
+                accuracy=self._curve(
+                    used, 1, sums[:, :, CORRECT] / examples, joined[:, CORRECT] / all_examples
+                ),
+                rate=self._curve(used, 2, examples / seconds[:, None], all_examples / seconds),
+                broken=~np.isfinite(loss) & (examples > 0),
+                steps_a_point=self.width,
+            )
+
+    def before(self, stretch: int) -> tuple[float, float]:
+        """Return the examples and the training seconds of the stretches before one."""
+        examples = self._sums[:stretch, :, EXAMPLES].sum()
+        return float(examples), float(self._seconds[:stretch].sum())
+
+    def _curve(self, used: slice, measure: int, mean: Values, joined: Values) -> Curve:
+        mean = _finite(mean)
+        spoilt = np.isnan(mean)
+        low, high = self._low[used, :, measure], self._high[used, :, measure]
+        return Curve(
+            mean, _finite(joined), np.where(spoilt, np.nan, low), np.where(spoilt, np.nan, high)
+        )
+
+    def _span(self, stretches: Ints, starts: Ints, measures: Floats) -> None:
+        low = np.fmin.reduceat(measures, starts, axis=0)
+        high = np.fmax.reduceat(measures, starts, axis=0)
+        self._low[stretches] = np.fmin(self._low[stretches], low)
+        self._high[stretches] = np.fmax(self._high[stretches], high)
+
+    def _opening(self) -> int:
+        """Return the first stretch with a record."""
+        return int(np.argmax(self._steps > 0))
+
+    def _note_change(self, stretch: int) -> None:
+        self._changed = stretch if self._changed is None else min(self._changed, stretch)
+
+    def _drop_from(self, at: int) -> None:
+        for values in (self._sums, self._steps, self._seconds, self._timed, self._end):
+            values[at:] = 0
+        self._low[at:] = self._high[at:] = np.nan
+        self._note_change(at)
+
+    def _make_room(self, step: int) -> None:
+        while step // self.width >= self._most:
+            half = self._most // 2
+            for values in (self._sums, self._steps, self._seconds, self._timed):
+                values[:half] = values[0::2] + values[1::2]
+                values[half:] = 0
+            self._end[:half] = np.maximum(self._end[0::2], self._end[1::2])
+            self._end[half:] = 0
+            self._low[:half] = np.fmin(self._low[0::2], self._low[1::2])
+            self._high[:half] = np.fmax(self._high[0::2], self._high[1::2])
+            self._low[half:] = self._high[half:] = np.nan
+            self.width *= 2
+            self._changed = 0
+
+
+def _measures(values: Floats, step_seconds: Values) -> Floats:
+    """Return loss, accuracy and speed of each step, [steps, replicas, 3]; NaN where unknown."""
+    measures = np.empty_like(values)
+    examples = np.where(values[..., EXAMPLES] > 0, values[..., EXAMPLES], np.nan)
+    np.divide(values[..., LOSS_SUM], examples, out=measures[..., 0])
+    np.divide(values[..., CORRECT], examples, out=measures[..., 1])
+    np.divide(examples, step_seconds[:, None], out=measures[..., 2], casting="same_kind")
+    return measures
+
+
+def _finite(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return np.where(np.isfinite(values), values, np.nan)

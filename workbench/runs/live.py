@@ -1,0 +1,85 @@
+"""A run followed while it grows: each byte of its records and events is read once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.points import EpochPoints
+
+from .curves import MOST_POINTS, Curves
+from .directory import TASK
+from .events import Event, EventTail, note_epoch
+from .reader import StepReader, read_range
+
+if TYPE_CHECKING:
+    from workbench.points import Points
+
+    from .run import Run
+
+
+@dataclass(frozen=True)
+class Window:
+    """Which steps of a run to show closer, both ends included, and in how many points at most."""
+
+    first_step: int
+    last_step: int
+    most_points: int
+
+
+class LiveRun:
+    """Follows one run from its beginning; `poll` says whether there is anything new."""
+
+    def __init__(self, run: Run) -> None:
+        self._replicas = run.plan.local_replicas
+        self._task_dir = run.dir / TASK
+        self._steps = StepReader(self._task_dir, self._replicas)
+        self._events = EventTail(self._task_dir / "events.jsonl")
+        self.curves = Curves(self._replicas)
+        self._epochs: dict[int, Event] = {}
+
+    def poll(self) -> bool:
+        """Read what is new; return whether anything was."""
+        grown = False
+        for block in self._steps.poll():
+            self.curves.add(block)
+            grown = True
+        events = self._events.poll()
+        for event in events:
+            note_epoch(self._epochs, event)
+        return grown or bool(events)
+
+    def points(self) -> Points:
+        """Return the curves of the whole run."""
+        return self.curves.points()
+
+    def epochs(self) -> EpochPoints:
+        """Return the ends of epochs, those that a resumed run did again in their newer form."""
+        rows = self.epoch_rows()
+        names = ("step", "loss", "accuracy", "test_loss", "test_accuracy")
+        return EpochPoints(*(_column(rows, name) for name in names))
+
+    def epoch_rows(self) -> list[dict[str, Any]]:
+        """Return the epoch events in order."""
+        return [self._epochs[number] for number in sorted(self._epochs)]
+
+    def closer(self, window: Window) -> Points:
+        """Return a part of the run in more detail, read anew: single steps where they fit.
+
+        The part is widened to whole points of `points`, so that what lies before it is known.
+        """
+        coarse = self.curves.width
+        first = max(0, window.first_step) // coarse * coarse
+        steps = max(1, -(-(window.last_step + 1 - first) // coarse) * coarse)
+        width = -(-steps // max(1, min(window.most_points, MOST_POINTS)))
+        part = Curves(self._replicas, -(-steps // width), first, width)
+        for block in read_range(self._task_dir, self._replicas, first, first + steps - 1):
+            part.add(block)
+        return part.points().after(*self.curves.before(first // coarse))
+
+
+def _column(rows: list[dict[str, Any]], name: str) -> Any:
+    values = [row.get(name) for row in rows]
+    return np.array([np.nan if value is None else value for value in values], np.float64)

@@ -1,0 +1,155 @@
+"""The opened run for pages that do not run the run view's code: text, figures, buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench import charts
+from workbench.feed import describe, title_of
+
+from . import markup
+from .host import HELP, host
+from .png import data_uri
+
+if TYPE_CHECKING:
+    from workbench.feed import Look
+    from workbench.points import EpochPoints, Points
+
+    from .run_widget import Act
+
+LABELS = {
+    "stop": "Stop",
+    "resume": "Resume",
+    "train_on": "Train on to {epochs} epochs",
+    "delete": "Delete ...",
+}
+PLOTLY_MIME = "application/vnd.plotly.v1+json"
+
+
+class PlainView:
+    """Shows the same as the run view, at a gentle rate, with what every host can draw.
+
+    The figure goes out both as plotly's and as a picture, of which the host takes the best that
+    it can show.
+    """
+
+    def __init__(self, act: Act) -> None:
+        where = host()
+        missing = f"This page has not drawn the live view. In {where}: {HELP[where]}"
+        self._act = act
+        self._offered: list[str] = []
+        self._more_epochs = 0
+        self._head = ipw.HTML(description="Opened run")
+        self._figure = ipw.Output()
+        self._buttons = ipw.HBox([])
+        self._buttons.add_class("wb-row")
+        self._text = ipw.HTML(description="Epochs and log")
+        help_text = ipw.HTML(markup.notice("warning", missing), description="What is missing")
+        parts = [help_text, self._head, self._buttons, self._figure, self._text]
+        self.box = ipw.VBox(parts)
+        self.box.add_class("wb-run")
+
+    def show(self, look: Look, points: Points, epochs: EpochPoints, table: str) -> None:
+        """Show the run as it is now; `table` is that of its epochs."""
+        self._head.value = head(look)
+        self._text.value = table + log(look)
+        self._figure.outputs = (_output(points, epochs, look),)
+        if look.actions != self._offered:
+            self._offered, self._more_epochs = look.actions, 2 * look.progress.epochs
+            self._offer()
+
+    def _offer(self) -> None:
+        clicked = {name: self._does(name) for name in self._offered} | {"delete": self._ask}
+        self._buttons.children = [
+            _button(LABELS[name].format(epochs=self._more_epochs), clicked[name])
+            for name in self._offered
+        ]
+
+    def _ask(self, _: Any) -> None:
+        question = "Delete the run with its records, checkpoints and model, for good?"
+        text = ipw.HTML(markup.notice("warning", question), description="Question")
+        keep = _button("Keep it", lambda _: self._offer())
+        self._buttons.children = [text, _button("Delete it", self._does("delete")), keep]
+
+    def _does(self, name: str) -> Callable[[Any], None]:
+        epochs = self._more_epochs if name == "train_on" else None
+        return lambda _: self._act(name, epochs)
+
+
+def head(look: Look) -> str:
+    """Return title, state, progress and failure."""
+    name = f'<span class="wb-title">{markup.text(title_of(look.run))}</span>'
+    return (
+        f'<div class="wb-run-head" role="status">{name}{markup.pill(look.status)}</div>'
+        f"{markup.quiet(describe(look.plan))}{_progress(look)}{_failure(look)}"
+    )
+
+
+def epoch_table(rows: list[dict[str, Any]]) -> str:
+    """Return train and test numbers of each epoch."""
+    if not rows:
+        return markup.quiet("No epoch is over yet.")
+    cells = [
+        (str(row["epoch"]), f"{row['step']:,}", markup.number(row.get("loss")),
+         markup.percent(row.get("accuracy")), markup.number(row.get("test_loss")),
+         markup.percent(row.get("test_accuracy")))
+        for row in rows
+    ]  # fmt: skip
+    names = ("Epoch", "Step", "Loss", "Accuracy", "Test loss", "Test accuracy")
+    return markup.table("Train and test of each epoch", names, cells, numeric=range(6))
+
+
+def log(look: Look) -> str:
+    """Return the end of the log."""
+    if not look.log:
+        return markup.quiet("Nothing was logged yet.")
+    return markup.scrolling(
+        "End of the log", f'<pre class="wb-log">{markup.text(look.log)}</pre>', "wb-tail"
+    )
+
+
+def _progress(look: Look) -> str:
+    progress = look.progress
+    share = progress.step / progress.total_steps if progress.total_steps else 0.0
+    parts = [
+        f"Epoch {progress.epoch} of {progress.epochs}",
+        f"step {progress.step:,} of {progress.total_steps:,} ({share:.0%})",
+    ]
+    if progress.steps_per_second is not None:
+        parts.append(f"{markup.number(progress.steps_per_second, 3)} steps a second")
+    if look.alive and progress.eta_seconds is not None:
+        parts.append(f"{markup.duration(progress.eta_seconds)} left")
+    if look.alive:
+        parts.append(progress.phase)
+    note = markup.notice("info", progress.note) if progress.note else ""
+    return f"<div>{markup.text(', '.join(parts))}</div>{note}"
+
+
+def _failure(look: Look) -> str:
+    failure = look.failure
+    if failure is None:
+        return ""
+    return markup.notice("error", f"{failure.cause} (task: {failure.task})") + markup.notice(
+        "info", f"What to change: {failure.fix}"
+    )
+
+
+def _output(points: Points, epochs: EpochPoints, look: Look) -> dict[str, Any]:
+    virtual = look.plan.virtual
+    figure = charts.run_figure(points, epochs, virtual=virtual)
+    picture = data_uri(charts.picture(points, epochs, virtual=virtual)).partition(",")[2]
+    data = {
+        PLOTLY_MIME: figure.to_plotly_json(),
+        "image/png": picture,
+        "text/plain": "Loss, accuracy and throughput",
+    }
+    return {"output_type": "display_data", "data": data, "metadata": {}}
+
+
+def _button(label: str, clicked: Callable[[Any], None]) -> Any:
+    button = ipw.Button(description=label, tooltip=label)
+    button.on_click(clicked)
+    return button

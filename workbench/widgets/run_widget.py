@@ -1,0 +1,107 @@
+"""The run view in a notebook: passes a feed on to its pages, and back what they ask."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+
+from workbench.feed import VERSION, Message, nothing
+from workbench.runs.live import Window
+
+if TYPE_CHECKING:
+    from workbench.feed import RunFeed
+
+STATIC = Path(__file__).with_name("static")
+
+Act = Callable[[str, int | None], None]
+
+
+class RunWidget(anywidget.AnyWidget):
+    """Shows the feed it is given in any number of pages; sends nothing where none is in sight.
+
+    What is sent goes to all pages, and each can tell what it has already. What they ask is
+    handled by the kernel's main thread, so it waits while a cell runs; `send_news` does not.
+    """
+
+    _esm = STATIC / "runview.js"
+    _css = STATIC / "runview.css"
+
+    def __init__(self, on_answer: Callable[[int], None], act: Act) -> None:
+        """`on_answer` hears the version of a page that is there; `act` what a person wants done."""
+        super().__init__()
+        self._guard = threading.Lock()
+        self._on_answer, self._act = on_answer, act
+        self._feed: RunFeed | None = None
+        self._views: dict[str, bool] = {}
+        self.on_msg(self._on_message)
+
+    @property
+    def watched(self) -> bool:
+        """Whether a page has the view in sight."""
+        return any(self._views.values())
+
+    def follow(self, feed: RunFeed | None) -> None:
+        """Show this run, or none, in place of the earlier one."""
+        with self._guard:
+            self._feed = feed
+            if feed is None:
+                self._tell(nothing())
+
+    def send_news(self, feed: RunFeed, message: Message) -> None:
+        """Pass on what a feed tells, if it is still the one that is shown."""
+        with self._guard:
+            if feed is self._feed and self.watched:
+                self._tell(message)
+
+    def note(self, level: str, text: str) -> None:
+        """Tell the person at the page what became of an action; `level` is info or error."""
+        self.send({"kind": "note", "level": level, "text": text})
+
+    def _tell(self, message: Message) -> None:
+        self.send(message.content, message.buffers)
+
+    def _on_message(self, _: Any, content: dict[str, Any], __: Any) -> None:
+        handlers = {
+            "ready": self._on_ready,
+            "shown": self._on_shown,
+            "window": self._on_window,
+            "action": self._on_action,
+        }
+        handler = handlers.get(content.get("kind", ""))
+        if handler is not None:
+            handler(content)
+
+    def _on_ready(self, content: dict[str, Any]) -> None:
+        version = int(content.get("version", 1))
+        self._on_answer(version)
+        if version == VERSION:
+            self._heard(content)
+            self._views[content["view"]] = True
+            self._tell_whole()
+
+    def _on_shown(self, content: dict[str, Any]) -> None:
+        self._views[content["view"]] = bool(content["shown"])
+        if content["shown"]:
+            self._tell_whole()
+
+    def _on_window(self, content: dict[str, Any]) -> None:
+        feed = self._feed
+        if feed is not None:
+            asked = (content[name] for name in ("firstStep", "lastStep", "mostPoints"))
+            self._tell(feed.closer(content["request"], Window(*map(int, asked))))
+
+    def _on_action(self, content: dict[str, Any]) -> None:
+        self._heard(content)
+        epochs = content.get("epochs")
+        self._act(content["name"], None if epochs is None else int(epochs))
+
+    def _heard(self, content: dict[str, Any]) -> None:
+        self.send({"kind": "heard", "id": content["id"]})
+
+    def _tell_whole(self) -> None:
+        with self._guard:
+            self._tell(self._feed.whole() if self._feed is not None else nothing())
