@@ -8,7 +8,10 @@ import sys
 
 from tests.benchmarks.report import tell
 
-NAMES = ("startup", "reading", "training_speed", "fit_speed", "recording_cost", "run_overhead")
+NAMES = (
+    *("startup", "reading", "training_speed", "fit_speed", "recording_cost", "run_overhead"),
+    "first_step",
+)
 
 
 def main() -> int:

@@ -1,6 +1,7 @@
 """The public tutorial's two jobs, written anew: what the workbench's loops are compared with.
 
-`python -m tests.benchmarks.tutorial mlp|cnn` trains one of them whole.
+`python -m tests.benchmarks.tutorial mlp|cnn` trains one of them whole; with `--first-step` it ends
+after one step and prints when that was over, in seconds since 1970.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ class Tutorial:
             self.train_accuracy = job.accuracy(name="train_accuracy")
             self.test_accuracy = job.accuracy(name="test_accuracy")
             self.test_loss = tf.keras.metrics.Mean(name="test_loss")
-        self._iterator = self._started()
+        self._iterator: Any = None
 
     def train_epoch(self) -> float:
         """Train once through the data as the tutorial does; return the mean loss of its batches."""
@@ -115,6 +116,10 @@ class Tutorial:
             num_batches += 1
         return float(total_loss / num_batches)
 
+    def train_first_step(self) -> float:
+        """Begin an epoch as the tutorial does and return the loss of its first batch."""
+        return float(self.distributed_train_step(next(iter(self.train_batches))))
+
     def train_steps(self, count: int) -> float:
         """Run `count` training steps and return their seconds.
 
@@ -122,6 +127,8 @@ class Tutorial:
         shuffle buffer, is left out.
         """
         total_loss, seconds = 0.0, 0.0
+        if self._iterator is None:
+            self._iterator = self._started()
         began = time.perf_counter()
         for _ in range(count):
             batch = next(self._iterator, None)
@@ -232,4 +239,9 @@ def two_virtual_replicas() -> tf.distribute.Strategy:
 
 
 if __name__ == "__main__":
-    Tutorial(two_virtual_replicas(), {"mlp": mlp_job, "cnn": cnn_job}[sys.argv[1]]()).train()
+    tutorial = Tutorial(two_virtual_replicas(), {"mlp": mlp_job, "cnn": cnn_job}[sys.argv[1]]())
+    if "--first-step" in sys.argv:
+        tutorial.train_first_step()
+        print(time.time())  # noqa: T201
+    else:
+        tutorial.train()
