@@ -19,10 +19,15 @@ BATCH = 64
 
 
 def write_run(
-    root: Path, state: str = "finished", steps: int = 156, name: str = "", **more: Any
+    root: Path,
+    state: str = "finished",
+    steps: int = 156,
+    name: str = "",
+    config: RunConfig = CONFIG,
+    **more: Any,
 ) -> Run:
     """Write the folder of a run of two virtual replicas that did so many of its 156 steps."""
-    plan = make_plan(CONFIG, LAPTOP)
+    plan = make_plan(config, LAPTOP)
     script = render_script(plan)
     run_id = new_id(root)
     folder = root / run_id
@@ -35,8 +40,9 @@ def write_run(
         "created": time.time(),
         "script_sha256": sha256(script),
         "interpreter": plan.interpreter,
+        "state_dir": str(root / ".state"),
     }
-    (folder / "config.json").write_text(json_text(CONFIG.to_json()))
+    (folder / "config.json").write_text(json_text(config.to_json()))
     (folder / "plan.json").write_text(json_text(plan.to_json()))
     (folder / "run.json").write_text(json_text(card))
     (folder / "train.py").write_text(script)
@@ -45,7 +51,8 @@ def write_run(
     _append(folder / "events.jsonl", {"event": "state", "state": state, **more})
     _append(task / "events.jsonl", {"event": "start", "step": 0, "epoch": 0})
     (task / "log.txt").write_text("first line\n<b>last line</b>\n")
-    write_steps(task, 0, 0, records(steps))
+    if steps:
+        write_steps(task, 0, 0, records(steps))
     for epoch in range(1, steps // 78 + 1):
         write_epoch(folder, epoch, epoch * 78)
     return open_run(folder)

@@ -70,8 +70,11 @@ class RunFeed:
     def news(self, look: Look | None) -> Message | None:
         """Read what is new and return it; None where nothing is. `look` is a newer account."""
         with self._guard:
-            self.live.poll()
-            changed = self._changed_parts(look)
+            parts = account(look) if look else {}
+            if self.live.poll() or look:
+                parts["epochs"] = epoch_part(self.live.epochs())
+            changed = {name: part for name, part in parts.items() if self._parts.get(name) != part}
+            self._parts |= changed
             first = self.live.curves.changes()
             if not changed and first is None:
                 return None
@@ -99,13 +102,6 @@ class RunFeed:
         """Return the curves so far."""
         with self._guard:
             return self.live.points()
-
-    def _changed_parts(self, look: Look | None) -> dict[str, Any]:
-        parts = account(look) if look else {}
-        parts["epochs"] = epoch_part(self.live.epochs())
-        changed = {name: part for name, part in parts.items() if self._parts.get(name) != part}
-        self._parts |= changed
-        return changed
 
     def _message(self, parts: dict[str, Any], first: int | None, *, whole: bool) -> Message:
         self._sequence += 1

@@ -53,18 +53,18 @@ class Curves:
         at = steps // self.width
         if block.replaces:
             self._drop_from(int(at[0]))
-        starts = np.flatnonzero(np.diff(at, prepend=-1))
+        starts = np.concatenate(([0], np.flatnonzero(at[1:] != at[:-1]) + 1))
+        stops = np.concatenate((starts[1:], [len(steps)]))
         stretches = at[starts]
         step_seconds = block.call_seconds / block.call_steps
         timed = np.isfinite(step_seconds)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             self._sums[stretches] += np.add.reduceat(block.values, starts, axis=0, dtype=np.float64)
             self._span(stretches, starts, _measures(block.values, step_seconds))
-        self._steps[stretches] += np.diff(starts, append=len(steps))
+        self._steps[stretches] += stops - starts
         self._seconds[stretches] += np.add.reduceat(np.where(timed, step_seconds, 0.0), starts)
         self._timed[stretches] += np.add.reduceat(timed, starts, dtype=np.int64)
-        ends = steps[np.append(starts[1:], len(steps)) - 1] + 1
-        self._end[stretches] = np.maximum(self._end[stretches], ends)
+        self._end[stretches] = np.maximum(self._end[stretches], steps[stops - 1] + 1)
         self._note_change(int(at[0]))
 
     def changes(self) -> int | None:
@@ -78,21 +78,21 @@ class Curves:
         if not len(there):
             return Points.none(self._sums.shape[1])
         used = slice(int(there[0]) + first, int(there[-1]) + 1)
+        examples_before, seconds_before = self.before(used.start)
         steps = self._steps[used]
         known = steps > 0
         sums = np.where(known[:, None, None], self._sums[used], np.nan)
         joined = sums.sum(axis=1)
         gap_end = (np.arange(used.start, used.stop) + 1) * self.width
         end = np.where(known, self._end[used], gap_end) + self._first_step
-        counts = self._sums[: used.stop, :, EXAMPLES].sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             seconds = steps * (self._seconds[used] / self._timed[used])
             examples, all_examples = sums[:, :, EXAMPLES], joined[:, EXAMPLES]
             loss = sums[:, :, LOSS_SUM] / examples
             return Points(
                 step=end.astype(np.float64),
-                examples=np.cumsum(counts)[used],
-                training_seconds=np.cumsum(self._seconds[: used.stop])[used],
+                examples=examples_before + self._sums[used, :, EXAMPLES].sum(axis=1).cumsum(),
+                training_seconds=seconds_before + self._seconds[used].cumsum(),
                 loss=self._curve(used, 0, loss, joined[:, LOSS_SUM] / all_examples),
                 accuracy=self._curve(
                     used, 1, sums[:, :, CORRECT] / examples, joined[:, CORRECT] / all_examples

@@ -30,7 +30,7 @@ class Window:
 
 
 class LiveRun:
-    """Follows one run from its beginning; `poll` says whether there is anything new."""
+    """Follows one run from its beginning, a `poll` at a time."""
 
     def __init__(self, run: Run) -> None:
         self._replicas = run.plan.local_replicas
@@ -41,15 +41,13 @@ class LiveRun:
         self._epochs: dict[int, Event] = {}
 
     def poll(self) -> bool:
-        """Read what is new; return whether anything was."""
-        grown = False
+        """Read what is new; return whether there were events, as at the end of an epoch."""
         for block in self._steps.poll():
             self.curves.add(block)
-            grown = True
         events = self._events.poll()
         for event in events:
             note_epoch(self._epochs, event)
-        return grown or bool(events)
+        return bool(events)
 
     def points(self) -> Points:
         """Return the curves of the whole run."""

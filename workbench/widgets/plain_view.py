@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +143,7 @@ def _output(points: Points, epochs: EpochPoints, look: Look) -> dict[str, Any]:
     figure = charts.run_figure(points, epochs, virtual=virtual)
     picture = data_uri(charts.picture(points, epochs, virtual=virtual)).partition(",")[2]
     data = {
-        PLOTLY_MIME: figure.to_plotly_json(),
+        PLOTLY_MIME: json.loads(figure.to_json()),
         "image/png": picture,
         "text/plain": "Loss, accuracy and throughput",
     }

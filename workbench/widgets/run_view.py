@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NEWS_SECONDS = 0.1
 LOOK_SECONDS = 0.5
+OVER_SECONDS = 2.0
 PLAIN_SECONDS = 5.0
 ANSWER_SECONDS = 5.0
 OTHER_VERSION = (
@@ -39,6 +40,7 @@ class RunView:
         self.actions = RunActions(self._note)
         self._lock = threading.RLock()
         self._poller: Poller | None = None
+        self._over = threading.Event()
         self._looked: Callable[[Look, RunFeed], None] = lambda look, feed: None
         self._widget = RunWidget(self._on_answer, self._act)
         self._message = ipw.HTML(description="Messages of the run view")
@@ -46,7 +48,8 @@ class RunView:
         self._answered = False
         self._opened_at = 0.0
         self._cells = CellClock()
-        self.box = ipw.VBox([self._widget, self._message])
+        self._stand_in = ipw.VBox([])
+        self.box = ipw.VBox([self._widget, self._stand_in, self._message])
         self.box.add_class("wb-run")
 
     def on_look(self, looked: Callable[[Look, RunFeed], None]) -> None:
@@ -54,7 +57,10 @@ class RunView:
         self._looked = looked
 
     def open(self, run: Run) -> None:
-        """Show this run from its beginning and follow it if it lives; returns at once."""
+        """Show this run from its beginning and follow it; returns at once.
+
+        One that is over is looked at now and then, as others may resume or delete it.
+        """
         with self._lock:
             self._stop_following()
             self.run = run
@@ -78,13 +84,13 @@ class RunView:
 
     def wait(self, timeout_seconds: float | None = None) -> bool:
         """Wait until the opened run is over and shown; return whether it is."""
-        poller = self._poller
-        return poller is None or poller.wait(timeout_seconds)
+        return self.run is None or self._over.wait(timeout_seconds)
 
     def _stop_following(self) -> None:
         if self._poller is not None:
             self._poller.stop()
         self.run = self._poller = None
+        self._over.clear()
         self._message.value = ""
 
     def _show(self, look: Look, feed: RunFeed) -> None:
@@ -97,6 +103,8 @@ class RunView:
                 epochs = feed.live.epochs()
                 view.show(look, feed.points(), epochs, epoch_table(feed.live.epoch_rows()))
         self._looked(look, feed)
+        if not look.alive:
+            self._over.set()
 
     def _needs_plain(self) -> bool:
         """Whether the page has had its time; none can answer while a cell runs."""
@@ -108,8 +116,7 @@ class RunView:
     def _show_plainly(self, view: PlainView | None) -> None:
         if view is not self._plain:
             self._plain = view
-            plain = [] if view is None else [view.box]
-            self.box.children = [*plain, self._widget, self._message]
+            self._stand_in.children = [] if view is None else [view.box]
 
     def _on_answer(self, version: int) -> None:
         if version != VERSION:
@@ -137,17 +144,20 @@ class RunView:
 
 
 class _Follower:
-    """Looks at one run until it is over: at its curves often, at all else now and then."""
+    """Looks at one run: at its curves often, at all else now and then, at one that is over seldom."""
 
     def __init__(
         self, feed: RunFeed, widget: RunWidget, show: Callable[[Look, RunFeed], None]
     ) -> None:
         self._feed, self._widget, self._show = feed, widget, show
         self._looked_at = 0.0
+        self._ended = ""
 
-    def turn(self) -> float | None:
-        """Take a turn; return the seconds to wait, or None when the run is over."""
+    def turn(self) -> float:
+        """Take a turn; return the seconds to wait for the next."""
         began = time.monotonic()
+        if self._ended and self._feed.run.status == self._ended:
+            return OVER_SECONDS
         due = began - self._looked_at >= LOOK_SECONDS
         look = Look.at(self._feed.run, self._feed.plan) if due else None
         news = self._feed.news(look)
@@ -155,8 +165,7 @@ class _Follower:
             self._widget.send_news(self._feed, news)
         if look is not None:
             self._looked_at = began
+            self._ended = "" if look.alive else look.status
             self._show(look, self._feed)
-            if not look.alive:
-                return None
         pause_seconds = NEWS_SECONDS if self._widget.watched else LOOK_SECONDS
         return max(0.02, pause_seconds - (time.monotonic() - began))

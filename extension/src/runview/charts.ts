@@ -46,7 +46,13 @@ export class RunCharts {
       move => this._move(move)
     );
     this._plots = CHARTS.map(
-      chart => new Plot(chart, sync, range => this._see(range))
+      chart =>
+        new Plot(
+          chart,
+          sync,
+          range => this._see(range),
+          point => this._plots.forEach(plot => plot.point(point))
+        )
     );
     const grid = make('div', 'wbv-grid', ...this._plots.map(plot => plot.node));
     this.node.append(this._toolbar.node, this._legend, grid, this._note);

@@ -55,20 +55,23 @@ export class Plot {
   private _account = '';
   private _saidAt = 0;
 
-  /** `sync` joins the pointers of charts; `zoomed` hears which part a person chose. */
+  /**
+   * `sync` joins the pointers of charts; `zoomed` hears which part a person chose, `pointed` which
+   * point they went to by the keyboard.
+   */
   constructor(
     private readonly _chart: Chart,
     private readonly _sync: string,
-    private readonly _zoomed: (range: Range | null) => void
+    private readonly _zoomed: (range: Range | null) => void,
+    private readonly _pointed: (point: number | null) => void
   ) {
     this.node.className = 'wbv-plot';
-    this.node.setAttribute('role', 'group');
     this._words.className = 'wbv-words';
     this._place.className = 'wbv-place';
     this._place.tabIndex = 0;
     this._place.setAttribute('role', 'img');
     this._place.addEventListener('keydown', event => this._onKey(event));
-    this._place.addEventListener('blur', () => this._point(null));
+    this._place.addEventListener('blur', () => this._pointed(null));
     this.node.append(this._title, this._place, this._words);
   }
 
@@ -107,6 +110,14 @@ export class Plot {
   /** How many columns of the screen the chart takes. */
   get columns(): number {
     return Math.round(this._place.clientWidth * (window.devicePixelRatio || 1));
+  }
+
+  /** Put the pointer on a point, or take it away. */
+  point(index: number | null): void {
+    const plot = this._plot;
+    const at = index === null ? undefined : plot?.data[0][index];
+    const left = at === undefined ? -10 : plot!.valToPos(at, 'x');
+    plot?.setCursor({ left, top: left < 0 ? -10 : 10 });
   }
 
   /** Take the room there is. */
@@ -262,14 +273,7 @@ export class Plot {
     event.stopPropagation();
     const last = plot.data[0].length - 1;
     const at = plot.cursor.idx ?? (by > 0 ? -1 : last + 1);
-    this._point(Math.max(0, Math.min(last, at + by)));
-  }
-
-  private _point(index: number | null): void {
-    const plot = this._plot;
-    const at = index === null ? undefined : plot?.data[0][index];
-    const left = at === undefined ? -10 : plot!.valToPos(at, 'x');
-    plot?.setCursor({ left, top: left < 0 ? -10 : 10 });
+    this._pointed(Math.max(0, Math.min(last, at + by)));
   }
 
   /** Tell the exact values under the pointer in place of the account. */

@@ -1,0 +1,265 @@
+"""The run view in a real JupyterLab and Chromium: frames, kernel time, bytes, memory, waiting.
+
+`python -m tests.benchmarks.run_view [--quick]` shows runs of 8 replicas x 100,000 points that grow
+ten times a second, one and four on a page; loads the page again; opens a finished run of 1,000,000
+steps. It prints medians over its rounds and whether they reach what is wanted. Records are written
+by a process of the benchmark: nothing trains meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.benchmarks.growing import make_run
+from tests.benchmarks.report import tell
+from tests.browser.conftest import FLAGS, find_chromium
+from tests.browser.lab_page import LabPage
+from tests.browser.lab_server import LabServer, running_lab
+from tests.browser.workbench_page import cell
+from workbench.runs import Run
+
+POINTS = 100_000
+LONG_STEPS = 1_000_000
+WATCH_SECONDS = 10
+ROUNDS, QUICK_ROUNDS = 3, 1
+SHOW = """
+import json, time, IPython
+from workbench.runs import Run
+from workbench.feed import RunFeed
+from workbench.widgets import run_view
+from workbench.widgets.workbench import STYLE
+
+updates, looks, sizes = [], [], []
+def timed(real, times):
+    def turn(*given):
+        began = time.thread_time()
+        result = real(*given)
+        times.append(time.thread_time() - began)
+        return result
+    return turn
+def measured(real):
+    def news(feed, look):
+        began = time.thread_time()
+        message = real(feed, look)
+        if message is not None and look is None:
+            updates.append(time.thread_time() - began)
+            sizes.append(message.bytes + len(json.dumps(message.content)))
+        return message
+    return news
+sent = []
+run_view.RunWidget.send_news = timed(run_view.RunWidget.send_news, sent)
+RunFeed.news = measured(RunFeed.news)
+run_view._Follower.turn = timed(run_view._Follower.turn, looks)
+views = [run_view.RunView() for _ in {runs}]
+for view in views:
+    IPython.display.display(view.box)
+"""
+OPEN = "for view, run in zip(views, {runs}): view.open(Run(run))"
+TOLD = "print(json.dumps([updates, sent, looks, sizes]))"
+FRAMES = """seconds => new Promise(done => {
+    let frames = 0;
+    const began = performance.now();
+    const count = now => {
+        frames += 1;
+        if (now - began < 1000 * seconds) requestAnimationFrame(count);
+        else done(1000 * frames / (now - began));
+    };
+    requestAnimationFrame(count);
+})"""
+NOTE_TIMES = """new MutationObserver(() => {
+    const now = performance.now();
+    if (document.querySelector('.wbv')) window.wbvRendered ??= now;
+    if (Number(document.querySelector('.wbv-charts')?.dataset.points)) window.wbvDrawn ??= now;
+}).observe(document, {childList: true, subtree: true, attributes: true})"""
+DRAWN = """count => {
+    const charts = [...document.querySelectorAll('.wbv-charts')];
+    return charts.length >= count && charts.every(chart => Number(chart.dataset.points));
+}"""
+EXECUTE = """async code => {
+    const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
+    window.wbvClicked = performance.now();
+    window.wbvDrawn = undefined;
+    let text = '';
+    const future = kernel.requestExecute({ code });
+    future.onIOPub = message => { text += message.content.text ?? ''; };
+    await future.done;
+    return text;
+}"""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a figure should reach: at least, or at most."""
+
+    name: str
+    unit: str
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def judge(self, values: list[float]) -> bool:
+        """Print the figure; return whether it reaches what is wanted."""
+        value = statistics.median(values)
+        low, high = min(values), max(values)
+        reached = (self.at_least is None or value >= self.at_least) and (
+            self.at_most is None or value <= self.at_most
+        )
+        bound = f"at least {self.at_least:g}" if self.at_least else f"at most {self.at_most:g}"
+        verdict = "reached" if reached else "MISSED"
+        tell(f"{self.name}: {value:.4g} {self.unit} [{low:.4g}, {high:.4g}]; {bound}: {verdict}")
+        return reached
+
+
+LIMITS = {
+    "one_frames": Limit("one live run of 8 x 100,000 points", "frames/s", at_least=55),
+    "kernel_ms": Limit("kernel time of an update of it", "ms", at_most=1),
+    "byte_growth": Limit(
+        "bytes of an update of it over those at 1,000 points", "times", at_most=1.1
+    ),
+    "four_frames": Limit("four of them on a page", "frames/s", at_least=50),
+    "memory_mb": Limit("the page's process with four of them", "MB", at_most=600),
+    "reload_seconds": Limit("after a page reload, from render to drawn", "s", at_most=1),
+    "open_seconds": Limit("opening 1,000,000 steps x 8, click to first chart", "s", at_most=1),
+}
+
+
+class Bench:
+    """A notebook page in which runs are shown."""
+
+    def __init__(self, browser: Browser, server: LabServer, folder: Path, name: str) -> None:
+        context = browser.new_context(viewport={"width": 1280, "height": 2600})
+        context.add_init_script(NOTE_TIMES)
+        self.lab = LabPage(context.new_page(), server, folder)
+        self.page, self.name = self.lab.page, name
+
+    def show(self, runs: list[Run]) -> None:
+        """Show the runs and wait until all are drawn."""
+        paths = [str(run.dir) for run in runs]
+        source = SHOW.replace("{runs}", repr(paths))
+        self.lab.write_notebook(self.name, [cell(source)])
+        self.lab.open()
+        self.lab.open_notebook(self.name)
+        self.lab.run_cell(0)
+        self.page.wait_for_selector(".wbv")
+        self.open(runs)
+
+    def open(self, runs: list[Run]) -> float:
+        """Open runs in the views; return the seconds until all are drawn."""
+        self.execute(OPEN.replace("{runs}", repr([str(run.dir) for run in runs])))
+        self.page.wait_for_function(DRAWN, arg=len(runs))
+        waited = self.page.evaluate("window.wbvDrawn - window.wbvClicked")
+        return float(waited) / 1000
+
+    def execute(self, code: str) -> str:
+        """Run code in the notebook's kernel; return what it printed."""
+        return str(self.page.evaluate(EXECUTE, code))
+
+    def frames_per_second(self) -> float:
+        """Count frames while the runs grow."""
+        return float(self.page.evaluate(FRAMES, WATCH_SECONDS))
+
+    def kernel(self) -> list[list[float]]:
+        """Return the seconds of updates, of sending, of whole turns, and the bytes of updates."""
+        return list(json.loads(self.execute(TOLD)))
+
+    def reload_seconds(self) -> float:
+        """Load the page again; return the seconds from the view's place to its charts."""
+        self.lab.command("docmanager:save")
+        self.page.reload()
+        self.lab.wait_until_ready()
+        self.page.wait_for_function("window.wbvDrawn", timeout=60_000)
+        return float(self.page.evaluate("window.wbvDrawn - window.wbvRendered")) / 1000
+
+    def close(self) -> None:
+        self.page.context.close()
+        self.lab.server.shut_down_kernels()
+
+
+def renderer_mb(browser: Browser) -> float:
+    """Return the resident memory of the largest page process."""
+    told = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
+    pids = [int(one["id"]) for one in told["processInfo"] if one["type"] == "renderer"]
+    return max(psutil.Process(pid).memory_info().rss for pid in pids) / 1e6
+
+
+@contextmanager
+def growing(runs: list[Run]) -> Iterator[None]:
+    """Let runs grow meanwhile."""
+    command = [sys.executable, "-m", "tests.benchmarks.growing", *(str(run.dir) for run in runs)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        yield
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def measure(browser: Browser, server: LabServer, folder: Path, number: int) -> dict[str, float]:
+    """Return the figures of a round."""
+    root = folder / f"runs-{number}"
+    short, *four = [make_run(root, 1_000), *(make_run(root, POINTS) for _ in range(4))]
+    long = make_run(root, LONG_STEPS, state="finished")
+    found: dict[str, float] = {}
+    with growing([short]):
+        bench = Bench(browser, server, folder, f"short-{number}.ipynb")
+        bench.show([short])
+        bench.frames_per_second()
+        small = statistics.median(bench.kernel()[3])
+        bench.close()
+    with growing(four[:1]):
+        bench = Bench(browser, server, folder, f"one-{number}.ipynb")
+        bench.show(four[:1])
+        found["one_frames"] = bench.frames_per_second()
+        updates, sent, turns, sizes = bench.kernel()
+        found["kernel_ms"] = 1000 * (statistics.median(updates) + statistics.median(sent))
+        found["byte_growth"] = statistics.median(sizes) / small
+        update, turn = statistics.median(sizes), 1000 * max(turns[5:])
+        tell(f"an update is {update:,.0f} bytes; a turn with all of the account {turn:.1f} ms")
+        found["reload_seconds"] = bench.reload_seconds()
+        bench.close()
+    with growing(four):
+        bench = Bench(browser, server, folder, f"four-{number}.ipynb")
+        bench.show(four)
+        found["four_frames"] = bench.frames_per_second()
+        found["memory_mb"] = renderer_mb(browser)
+        bench.close()
+    bench = Bench(browser, server, folder, f"long-{number}.ipynb")
+    bench.show([make_run(root, 100, state="finished")])
+    bench.page.evaluate("document.querySelector('.wbv-charts').dataset.points = ''")
+    found["open_seconds"] = bench.open([long])
+    bench.close()
+    return found
+
+
+def main() -> int:
+    """Measure and print; the exit status is 1 where something was missed."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--quick", action="store_true", help="one round, to try the benchmark")
+    rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS
+    figures: dict[str, list[float]] = {name: [] for name in LIMITS}
+    with tempfile.TemporaryDirectory() as base, sync_playwright() as playwright:
+        folder = Path(base)
+        (folder / "root").mkdir()
+        with running_lab(folder / "root", folder / "home") as server:
+            for number in range(rounds):
+                browser = playwright.chromium.launch(
+                    executable_path=find_chromium(), args=list(FLAGS)
+                )
+                for name, value in measure(browser, server, folder, number).items():
+                    figures[name].append(value)
+                browser.close()
+    verdicts = [LIMITS[name].judge(values) for name, values in figures.items()]
+    return int(not all(verdicts))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,312 @@
+"""The run view in a real page: zoom, busy cells, out of sight, odd runs, no front end, readers."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.benchmarks.growing import REPLICAS, append, make_run
+from tests.browser.lab_page import LabPage
+from tests.browser.lab_server import LabServer
+from tests.browser.workbench_page import cell
+from tests.widgets.folders import BATCH, records, write_run, write_steps
+from workbench import RunConfig
+from workbench.runs import Run, locks
+from workbench.runs.state import run_lock
+
+AXE = Path(__file__).parents[2] / "extension/node_modules/axe-core/axe.min.js"
+STEPS = 5_000
+SOME = re.compile(r"^[1-9]\d*$")
+VIEW = """
+from workbench.runs import Run
+from workbench.widgets.run_view import RunView
+view = RunView()
+view.open(Run({path!r}))
+view.box
+"""
+LATE_FRONT_END = """
+import json
+from workbench.widgets.run_widget import STATIC, RunWidget
+real = json.dumps((STATIC / "runview.js").read_text())
+RunWidget._esm = f'''
+const real = new Blob([{{real}}], {{{{type: "text/javascript"}}}});
+export default {{{{ async render(context) {{{{
+    await new Promise(done => {{{{ window.letIn = done; }}}});
+    const view = await import(URL.createObjectURL(real));
+    return view.default.render(context);
+}}}} }}}};
+'''
+"""
+GROW = """
+import time
+from tests.benchmarks.growing import append
+from workbench.runs import Run
+run = Run({path!r})
+for first in range({steps}, {steps} + 400, 10):
+    append(run, first, 10)
+    time.sleep(0.1)
+"""
+BUSY = """
+import time
+end = time.monotonic() + 6
+while time.monotonic() < end:
+    sum(range(1000))
+"""
+CHANGES = """seconds => new Promise(done => {
+    const charts = document.querySelector('.wbv-charts');
+    const ends = new Set();
+    const changed = new MutationObserver(() => ends.add(charts.dataset.last));
+    changed.observe(charts, {attributes: true});
+    setTimeout(() => done(ends.size), 1000 * seconds);
+})"""
+# JupyterLab's page has no height of its own, so that axe takes all text in it for hidden.
+IN_SIGHT = (
+    "*{contain:none!important}"
+    "html,body,#main,.jp-ThemedContainer,.lm-Widget{overflow:visible!important}"
+)
+FINDINGS = """async () => {
+    const { violations } = await axe.run('.wbv');
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(node => node.html).join(' | ')}`);
+}"""
+
+
+class ViewPage:
+    """A notebook that shows a run and nothing else."""
+
+    def __init__(self, lab: LabPage, run: Run, *more: str, before: str = "") -> None:
+        self.lab, self.page = lab, lab.page
+        source = before.format() + VIEW.format(path=str(run.dir))
+        lab.write_notebook("view.ipynb", [cell(source), *map(cell, more)])
+        lab.open()
+        lab.open_notebook("view.ipynb")
+        lab.run_cell(0)
+
+    @property
+    def view(self) -> Locator:
+        return self.lab.notebook().locator(".wbv").first
+
+    @property
+    def charts(self) -> Locator:
+        return self.view.locator(".wbv-charts")
+
+    @property
+    def late(self) -> Locator:
+        """What says that the kernel has not answered."""
+        return self.view.get_by_text("Not answered yet")
+
+    def words(self, chart: int) -> Locator:
+        """What is told below a chart: 0 loss, 1 accuracy, 2 speed."""
+        return self.view.locator(".wbv-words").nth(chart)
+
+    def wait_for_points(self) -> None:
+        expect(self.charts).to_have_attribute("data-points", SOME)
+
+
+@pytest.fixture
+def growing(lab_server: LabServer) -> Iterator[Run]:
+    """A run of 8 replicas that lives, as its lock is held here."""
+    root = lab_server.root / "grown"
+    run = make_run(root, STEPS)
+    lock = locks.take(run_lock(run.dir))
+    assert lock is not None
+    yield run
+    os.close(lock)
+    shutil.rmtree(root, ignore_errors=True)
+
+
+def test_zoomed_in_single_steps_are_shown_and_out_again_the_whole(
+    lab: LabPage, tmp_path: Path
+) -> None:
+    page = ViewPage(lab, make_run(tmp_path, 20_000, state="finished"))
+    page.wait_for_points()
+    expect(page.charts).to_have_attribute("data-each", "16")
+    expect(page.view.get_by_text("Each point is the mean of 16 steps.")).to_be_visible()
+    place = page.view.locator(".u-over").first
+    box = place.bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    lab.page.mouse.move(box["x"] + 0.5 * box["width"], y)
+    lab.page.mouse.down()
+    lab.page.mouse.move(box["x"] + 0.51 * box["width"], y, steps=4)
+    lab.page.mouse.up()
+    expect(page.charts).to_have_attribute("data-each", "1")
+    first = int(page.charts.get_attribute("data-first") or 0)
+    assert 9_000 < first < 11_000
+    page.view.get_by_role("button", name="Show all").click()
+    expect(page.charts).to_have_attribute("data-each", "16")
+    lab.screenshot("zoomed-out")
+
+
+def test_charts_are_read_and_moved_by_the_keyboard(lab: LabPage, tmp_path: Path) -> None:
+    page = ViewPage(lab, make_run(tmp_path, 1_000, state="finished"))
+    page.wait_for_points()
+    page.view.locator(".wbv-place").first.focus()
+    lab.page.keyboard.press("ArrowRight")
+    expect(page.words(0)).to_contain_text("step 1: all")
+    lab.page.keyboard.press("ArrowRight")
+    expect(page.words(0)).to_contain_text("step 2: all")
+    expect(page.words(1)).to_contain_text("step 2: all")
+    page.view.get_by_label("Along").select_option("time")
+    page.view.get_by_label("Smoothing").select_option("heavy")
+    page.view.get_by_label("Loss on a log scale").check()
+    expect(page.view.get_by_text("Loss (log scale, smoothed, weight 0.98)")).to_be_visible()
+    expect(page.view.get_by_text("Accuracy (smoothed, weight 0.98)")).to_be_visible()
+    lab.screenshot("treated")
+
+
+def test_while_a_cell_is_busy_charts_go_on_and_clicks_wait_and_say_so(
+    lab: LabPage, growing: Run
+) -> None:
+    page = ViewPage(lab, growing, BUSY)
+    page.wait_for_points()
+    source = GROW.format(path=str(growing.dir), steps=STEPS)
+    grower = subprocess.Popen([sys.executable, "-c", source])
+    lab.run_cell(1)
+    seconds = 4
+    changes = lab.page.evaluate(CHANGES, seconds)
+    assert changes >= 5 * seconds
+    page.view.get_by_role("button", name="Stop").click()
+    expect(page.late).to_be_visible()
+    assert not (growing.dir / "stop").exists()
+    expect(page.late).not_to_be_visible()
+    expect(page.view.get_by_text("Asked to stop")).to_be_visible()
+    assert (growing.dir / "stop").exists()
+    assert grower.wait() == 0
+
+
+def test_nothing_is_sent_while_out_of_sight_and_all_of_it_after(lab: LabPage, growing: Run) -> None:
+    page = ViewPage(lab, growing)
+    page.wait_for_points()
+    lab.command("launcher:create")
+    expect(page.view).not_to_be_visible()
+    kernel_says = """async () => {
+        const { sessions } = window.jupyterapp.serviceManager;
+        await sessions.refreshRunning();
+        const model = [...sessions.running()].find(one => one.path.endsWith('view.ipynb'));
+        const session = sessions.connectTo({ model });
+        let text = '';
+        const code = "print(view._widget.watched)";
+        const future = session.kernel.requestExecute({ code });
+        future.onIOPub = message => { text += message.content.text ?? ''; };
+        await future.done;
+        return text.trim();
+    }"""
+    lab.page.wait_for_function(f"async () => (await ({kernel_says})()) === 'False'")
+    append(growing, STEPS, 100)
+    lab.command("docmanager:open", path="view.ipynb", factory="Notebook")
+    expect(page.charts).to_have_attribute("data-last", str(STEPS + 100))
+
+
+def test_two_views_of_one_run_and_a_second_kernel_all_follow(lab: LabPage, growing: Run) -> None:
+    page = ViewPage(lab, growing, "view.box", VIEW.format(path=str(growing.dir)))
+    lab.run_cell(1)
+    lab.run_cell(2)
+    views = lab.notebook().locator(".wbv-charts")
+    expect(views).to_have_count(3)
+    lab.page.set_viewport_size({"width": 1280, "height": 3200})
+    append(growing, STEPS, 50)
+    for at in range(3):
+        expect(views.nth(at)).to_have_attribute("data-last", str(STEPS + 50))
+    page.view.get_by_role("button", name=f"virtual replica {REPLICAS - 1}").click()
+    pressed = lab.notebook().get_by_role("button", name=f"virtual replica {REPLICAS - 1}")
+    expect(pressed.nth(0)).to_have_attribute("aria-pressed", "false")
+    expect(pressed.nth(1)).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_run_deleted_while_shown_says_so(lab: LabPage, tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    page = ViewPage(lab, run)
+    page.wait_for_points()
+    expect(page.view.get_by_role("button", name="Train on")).to_be_visible()
+    shutil.rmtree(run.dir)
+    expect(page.view.get_by_text("The run cannot be shown:")).to_be_visible()
+    expect(page.view.get_by_role("button", name="Train on")).to_have_count(0)
+
+
+def test_delete_asks_and_can_be_taken_back(lab: LabPage, tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    page = ViewPage(lab, run)
+    page.view.get_by_role("button", name="Delete ...").click()
+    expect(page.view.get_by_text(f"Delete {run.dir} with its records")).to_be_visible()
+    page.view.get_by_role("button", name="Keep it").click()
+    page.view.get_by_role("button", name="Delete ...").click()
+    assert run.dir.exists()
+    page.view.get_by_role("button", name="Delete it").click()
+    expect(page.view.get_by_text("The run cannot be shown:")).to_be_visible()
+    assert not run.dir.exists()
+
+
+def test_markup_and_escape_codes_in_a_log_are_plain_text(lab: LabPage, tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    hostile = "<img src=x onerror=alert(1)>\n\x1b[31mred\x1b[0m\n" + "y" * 1_000_000 + "\n"
+    (run.dir / "worker-0" / "log.txt").write_text(hostile)
+    page = ViewPage(lab, run)
+    page.view.locator(".wbv-lane summary").click()
+    log = page.view.locator(".wbv-lane .wbv-log")
+    expect(log).to_be_visible()
+    text = log.inner_text()
+    assert "\x1b" not in text
+    assert len(text) < 70_000
+    assert page.view.locator("img").count() == 0
+
+
+def test_losses_that_are_no_numbers_are_marked(lab: LabPage, tmp_path: Path) -> None:
+    run = write_run(tmp_path, "failed", 0, cause="The loss is no number.", fix="Learn slower.")
+    rows = records(100)
+    rows[60:62, 0, 0] = np.nan
+    rows[80, 1, 0] = np.inf
+    write_steps(run.dir / "worker-0", 0, 0, rows)
+    page = ViewPage(lab, run)
+    expect(page.words(0)).to_contain_text("No number at step 61, 62, 81.")
+    expect(page.view.get_by_text("Problem: The loss is no number.")).to_be_visible()
+    lab.screenshot("no-number")
+
+
+def test_a_run_of_one_step_and_one_of_64_replicas(lab: LabPage, tmp_path: Path) -> None:
+    page = ViewPage(lab, write_run(tmp_path, steps=1))
+    page.wait_for_points()
+    expect(page.words(0)).to_contain_text("loss 1.5")
+    lab.screenshot("one-step")
+    many = write_run(tmp_path, steps=0, config=RunConfig(replicas=64, per_replica_batch_size=BATCH))
+    rows = np.full((3_000, 64, 3), BATCH, np.float32)
+    rows[:, :, 0] *= np.linspace(1, 2, 64)
+    write_steps(many.dir / "worker-0", 0, 0, rows)
+    page = ViewPage(lab, many)
+    page.wait_for_points()
+    expect(page.view.get_by_role("button", name="virtual replica 63")).to_have_count(1)
+    lab.screenshot("many-replicas")
+
+
+def test_without_the_front_end_figures_and_help_stand_in_until_it_answers(
+    lab: LabPage, growing: Run
+) -> None:
+    page = ViewPage(lab, growing, before=LATE_FRONT_END)
+    output = lab.cell(0)
+    expect(output.get_by_text("This page has not drawn the live view. In Jupyter:")).to_be_visible()
+    expect(output.locator(".jp-RenderedPlotly img, .jp-RenderedImage img").first).to_be_visible()
+    expect(output.get_by_role("button", name="Stop")).to_be_visible()
+    lab.screenshot("plain")
+    lab.page.evaluate("window.letIn()")
+    page.wait_for_points()
+    expect(output.get_by_text("This page has not drawn the live view.")).to_have_count(0)
+
+
+def test_everything_has_a_name_and_a_role(lab: LabPage, tmp_path: Path) -> None:
+    page = ViewPage(lab, make_run(tmp_path, 1_000, state="finished"))
+    page.wait_for_points()
+    for fold in page.view.locator("summary").all():
+        fold.click()
+    lab.page.add_style_tag(content=IN_SIGHT)
+    lab.page.add_script_tag(path=AXE)
+    for theme in ("light", "dark"):
+        lab.set_theme(theme)
+        assert lab.page.evaluate(FINDINGS) == []
+    page.view.evaluate("view => view.append(document.createElement('button'))")
+    assert any(found.startswith("button-name") for found in lab.page.evaluate(FINDINGS))
