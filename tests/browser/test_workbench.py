@@ -42,7 +42,7 @@ def test_a_click_moves_two_lines_and_ends_in_a_result(lab: LabPage) -> None:
     expect(
         workbench.root.get_by_text("TensorFlow is loaded: Train starts at once.")
     ).to_be_visible()
-    workbench.button("Train").click()
+    workbench.train()
     expect(workbench.button("Stop")).to_be_enabled()
     workbench.wait_for_lines("lines.some(l => l[0] === 'virtual replica 0')")
     workbench.wait_for_lines("lines.some(l => l[0] === 'virtual replica 1')")
@@ -56,8 +56,7 @@ def test_a_click_moves_two_lines_and_ends_in_a_result(lab: LabPage) -> None:
 
 def test_stop_is_graceful_and_resume_goes_on(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "stop.ipynb")
-    workbench.fill(LONG_RUN)
-    workbench.button("Train").click()
+    workbench.train(**LONG_RUN)
     expect(workbench.state).to_have_text("running")
     workbench.button("Stop").click()
     expect(workbench.state).to_have_text("stopped")
@@ -75,8 +74,7 @@ def test_stop_is_graceful_and_resume_goes_on(lab: LabPage) -> None:
 
 def test_a_restarted_kernel_finds_the_run_whole_and_going_on(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "restart.ipynb")
-    workbench.fill(LONG_RUN)
-    workbench.button("Train").click()
+    workbench.train(**LONG_RUN)
     expect(workbench.state).to_have_text("running")
     run_id = workbench.root.locator(".wbv-title").inner_text()
     before = list_runs(workbench.runs_dir)[0].progress.step

@@ -61,6 +61,7 @@ class WorkbenchPage:
         """Run the cell and wait until Train can be clicked."""
         self.lab.run_cell(0)
         expect(self.button("Train")).to_be_enabled()
+        self.look()
 
     def restart_kernel(self) -> None:
         """Restart the notebook's kernel and wait until it answers."""
@@ -85,11 +86,17 @@ class WorkbenchPage:
         """Fill the form, click Train, and wait until the run trains or has trained."""
         self.fill(values)
         self.button("Train").click()
+        self.look()
+
+    def look(self) -> None:
+        """Scroll to the run view, which hears nothing while it is out of sight."""
+        self.root.locator(".wbv").scroll_into_view_if_needed()
 
     def open_run(self, run_id: str) -> None:
         """Open an earlier run from the list."""
         row = self.root.locator(".wb-run-row", has_text=run_id)
         row.get_by_role("button", name="Open").click()
+        self.look()
         expect(self.root.locator(".wbv-title")).to_have_text(run_id)
 
     def wait_for_lines(self, condition: str) -> None:

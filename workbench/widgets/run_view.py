@@ -144,7 +144,7 @@ class RunView:
 
 
 class _Follower:
-    """Looks at one run: at its curves often, at all else now and then, at one that is over seldom."""
+    """Looks at one run: at its curves often, at all else now and then, once it is over seldom."""
 
     def __init__(
         self, feed: RunFeed, widget: RunWidget, show: Callable[[Look, RunFeed], None]

@@ -16,7 +16,13 @@ interface Model {
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   const source: Source = {
-    send: message => model.send(message),
+    send: message => {
+      try {
+        model.send(message);
+      } catch {
+        // The kernel is gone and answers no more, of which the view tells.
+      }
+    },
     listen: heard => {
       model.on('msg:custom', heard);
       return () => model.off('msg:custom', heard);

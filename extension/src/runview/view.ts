@@ -130,7 +130,9 @@ export class RunView {
         break;
       case 'note':
         this._tell(message.level, message.text);
-        this._actions.offer();
+        if (message.level === 'error') {
+          this._actions.offer();
+        }
         break;
     }
   }
@@ -168,6 +170,8 @@ export class RunView {
     }
     if (parts.gone) {
       this._tell('error', parts.gone);
+    } else if (parts.actions && !this._note.classList.contains('wbv-error')) {
+      this._tell('info', '');
     }
   }
 
