@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 
 def outcome(script: Any, folder: str | None, home: str) -> object:
     """Return what loading gives."""
@@ -20,11 +22,13 @@ def outcome(script: Any, folder: str | None, home: str) -> object:
         train, test = script.load_arrays()
     except SystemExit as end:
         return str(end.code)
-    images, labels = train
+    images, labels = map(np.asarray, train)
+    levels = np.arange(256, dtype=np.float32) / np.float32(255)
     return {
         "shapes": [list(part.shape) for part in (*train, *test)],
-        "types": [str(part.dtype) for part in train],
+        "types": [str(images.dtype), str(labels.dtype)],
         "range": [float(images.min()), float(images.max())],
+        "levels": bool((np.unique(images) == levels).all()),
         "classes": sorted(set(labels.tolist())),
     }
 

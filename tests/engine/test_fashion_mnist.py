@@ -95,6 +95,7 @@ def test_it_is_the_whole_set_scaled_to_one(place: str, outcomes: dict[str, Any])
         "shapes": [[60_000, 28, 28, 1], [60_000], [10_000, 28, 28, 1], [10_000]],
         "types": ["float32", "uint8"],
         "range": [0.0, 1.0],
+        "levels": True,
         "classes": list(range(10)),
     }
 

@@ -57,9 +57,8 @@ CHECKSUMS = {  # sha256 of each unpacked file
 def read_file(name: str) -> bytes:
     """Return a file's content: from DATA_DIR, or from the usual folders, or downloaded."""
     usual = "~/.keras/datasets/fashion-mnist", "/usr/share/datasets/fashion-mnist"
-    paths = [pathlib.Path(folder).expanduser() / f"{name}-ubyte.gz" for folder in usual]
-    if DATA_DIR is not None:
-        paths = [pathlib.Path(DATA_DIR).expanduser() / f"{name}-ubyte.gz"]
+    folders = usual if DATA_DIR is None else [DATA_DIR]
+    paths = [pathlib.Path(folder).expanduser() / f"{name}-ubyte.gz" for folder in folders]
     path = next((path for path in paths if path.exists()), paths[0])
     try:
         if DATA_DIR is None and not path.exists():
@@ -75,13 +74,14 @@ def read_file(name: str) -> bytes:
     return content
 
 
-def load_arrays() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+def load_arrays() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
     """Return (images, labels), 60,000 to train on and 10,000 to test on, scaled to [0, 1]."""
     parts = []
     for part in ("train", "t10k"):
         images = np.frombuffer(read_file(f"{part}-images-idx3"), np.uint8, offset=16)
         labels = np.frombuffer(read_file(f"{part}-labels-idx1"), np.uint8, offset=8)
-        parts.append((images.reshape(-1, 28, 28, 1) / np.float32(255), labels))
+        with tf.device("CPU"):  # rather than in a GPU's memory
+            parts.append((tf.reshape(images, [-1, 28, 28, 1]) / 255, labels))
     return tuple(parts)
 
 

@@ -77,7 +77,7 @@ def choose_samples(right: np.ndarray, confidence: np.ndarray) -> np.ndarray:
 def main(run_dir: pathlib.Path) -> None:
     """Test, write and print."""
     script = import_script(run_dir / "train.py")
-    _, (features, labels) = script.load_arrays()
+    features, labels = map(np.asarray, script.load_arrays()[1])
     model = script.make_model()
     model.load_weights(run_dir / "model.keras")
     outputs = predict(model, features)
