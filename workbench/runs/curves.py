@@ -39,6 +39,8 @@ class Curves:
         self._end = np.zeros(self._most, np.int64)
         self._changed: int | None = 0
         """The first stretch that `changes` has not told of; None where there is none."""
+        self._past = 0, 0.0, 0.0
+        """A stretch, with the examples and seconds before it, which are asked for often."""
 
     def add(self, block: Block) -> None:
         """Take in new records; a resumed run's replace those of the steps that it does again.
@@ -80,40 +82,39 @@ class Curves:
         used = slice(int(there[0]) + first, int(there[-1]) + 1)
         examples_before, seconds_before = self.before(used.start)
         steps = self._steps[used]
-        known = steps > 0
-        sums = np.where(known[:, None, None], self._sums[used], np.nan)
-        joined = sums.sum(axis=1)
-        gap_end = (np.arange(used.start, used.stop) + 1) * self.width
-        end = np.where(known, self._end[used], gap_end) + self._first_step
+        sums = np.where(steps[:, None, None] > 0, self._sums[used], np.nan)
+        gap_end = np.arange(used.start + 1, used.stop + 1) * self.width
+        end = np.where(steps > 0, self._end[used], gap_end) + self._first_step
         with np.errstate(divide="ignore", invalid="ignore"):
             seconds = steps * (self._seconds[used] / self._timed[used])
-            examples, all_examples = sums[:, :, EXAMPLES], joined[:, EXAMPLES]
-            loss = sums[:, :, LOSS_SUM] / examples
-            return Points(
-                step=end.astype(np.float64),
-                examples=examples_before + self._sums[used, :, EXAMPLES].sum(axis=1).cumsum(),
-                training_seconds=seconds_before + self._seconds[used].cumsum(),
-                loss=self._curve(used, 0, loss, joined[:, LOSS_SUM] / all_examples),
-                accuracy=self._curve(
-                    used, 1, sums[:, :, CORRECT] / examples, joined[:, CORRECT] / all_examples
-                ),
-                rate=self._curve(used, 2, examples / seconds[:, None], all_examples / seconds),
-                broken=~np.isfinite(loss) & (examples > 0),
-                steps_a_point=self.width,
-            )
+            mean, broken = _means(sums, seconds[:, None])
+            joined, _ = _means(sums.sum(axis=1), seconds)
+        spoilt = np.isnan(mean)
+        low, high = (np.where(spoilt, np.nan, part[used]) for part in (self._low, self._high))
+        loss, accuracy, rate = (
+            Curve(mean[..., at], joined[..., at], low[..., at], high[..., at])
+            for at in range(MEASURES)
+        )
+        return Points(
+            step=end.astype(np.float64),
+            examples=examples_before + self._sums[used, :, EXAMPLES].sum(axis=1).cumsum(),
+            training_seconds=seconds_before + self._seconds[used].cumsum(),
+            loss=loss,
+            accuracy=accuracy,
+            rate=rate,
+            broken=broken,
+            steps_a_point=self.width,
+        )
 
     def before(self, stretch: int) -> tuple[float, float]:
         """Return the examples and the training seconds of the stretches before one."""
-        examples = self._sums[:stretch, :, EXAMPLES].sum()
-        return float(examples), float(self._seconds[:stretch].sum())
-
-    def _curve(self, used: slice, measure: int, mean: Values, joined: Values) -> Curve:
-        mean = _finite(mean)
-        spoilt = np.isnan(mean)
-        low, high = self._low[used, :, measure], self._high[used, :, measure]
-        return Curve(
-            mean, _finite(joined), np.where(spoilt, np.nan, low), np.where(spoilt, np.nan, high)
-        )
+        known, examples, seconds = self._past
+        if known > stretch:
+            known, examples, seconds = 0, 0.0, 0.0
+        examples += float(self._sums[known:stretch, :, EXAMPLES].sum())
+        seconds += float(self._seconds[known:stretch].sum())
+        self._past = stretch, examples, seconds
+        return examples, seconds
 
     def _span(self, stretches: Ints, starts: Ints, measures: Floats) -> None:
         low = np.fmin.reduceat(measures, starts, axis=0)
@@ -127,6 +128,8 @@ class Curves:
 
     def _note_change(self, stretch: int) -> None:
         self._changed = stretch if self._changed is None else min(self._changed, stretch)
+        if stretch < self._past[0]:
+            self._past = 0, 0.0, 0.0
 
     def _drop_from(self, at: int) -> None:
         for values in (self._sums, self._steps, self._seconds, self._timed, self._end):
@@ -146,7 +149,7 @@ class Curves:
             self._high[:half] = np.fmax(self._high[0::2], self._high[1::2])
             self._low[half:] = self._high[half:] = np.nan
             self.width *= 2
-            self._changed = 0
+            self._note_change(0)
 
 
 def _measures(values: Floats, step_seconds: Values) -> Floats:
@@ -159,5 +162,9 @@ def _measures(values: Floats, step_seconds: Values) -> Floats:
     return measures
 
 
-def _finite(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return np.where(np.isfinite(values), values, np.nan)
+def _means(sums: Values, seconds: Values) -> tuple[Values, npt.NDArray[np.bool_]]:
+    """Return loss, accuracy and speed of sums [..., 3], and where the loss is no number."""
+    examples = sums[..., EXAMPLES]
+    means = sums / np.stack([examples, examples, seconds + 0 * examples], axis=-1)
+    finite = np.isfinite(means)
+    return np.where(finite, means, np.nan), ~finite[..., LOSS_SUM] & (examples > 0)

@@ -74,6 +74,8 @@ class EventTail:
             RunError: the file is there but cannot be read.
         """
         try:
+            if self._path.stat().st_size == self._offset:
+                return []
             with self._path.open("rb") as file:
                 file.seek(self._offset)
                 content = file.read()

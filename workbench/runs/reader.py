@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,8 @@ from .segments import Doubles, Floats, Ints, Segment, kept_rows, list_segments
 
 MOST_VALUES = 2**18
 """Steps times replicas of a block at most: what fits a processor's cache."""
+SETTLED_NS = 2 * 10**9
+"""After so long a change of a folder has another time than the one before, however coarse."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class StepReader:
     def __init__(self, task_dir: str | Path, num_replicas: int) -> None:
         self._task_dir = Path(task_dir)
         self._replicas = num_replicas
+        self._listed_ns = 0
+        self._segments: list[Segment] = []
         self._segment: Segment | None = None
         self._rows = 0
         """Rows of the segment that were handed out."""
@@ -57,11 +62,21 @@ class StepReader:
 
     def poll(self) -> Iterator[Block]:
         """Yield what is new, oldest first, in blocks of bounded size."""
-        segments = list_segments(self._task_dir)
+        segments = self._listed()
         for segment in self._ahead(segments):
             if self._segment is None or segment.number != self._segment.number:
                 self._open(segment)
             yield from self._read(segment, newest=segment is segments[-1])
+
+    def _listed(self) -> list[Segment]:
+        """Return the segments, listed anew only where the folder may have changed."""
+        try:
+            changed_ns = self._task_dir.stat().st_mtime_ns
+        except FileNotFoundError:
+            return []
+        if changed_ns != self._listed_ns or time.time_ns() - changed_ns < SETTLED_NS:
+            self._listed_ns, self._segments = changed_ns, list_segments(self._task_dir)
+        return self._segments
 
     def _ahead(self, segments: list[Segment]) -> list[Segment]:
         """Return the segment under way and later ones, less those replaced before they are read."""
@@ -84,7 +99,7 @@ class StepReader:
             self._open(segment)
         new = segment.calls(self._calls)
         self._calls += len(new)
-        self._held = np.vstack([self._held, new])
+        self._held = np.vstack([self._held, new]) if len(self._held) else new
         timed = int(min(rows, _ends(self._held).max(initial=0) - segment.first_step))
         ready = max(timed, self._seen) if newest else rows
         self._seen = rows
@@ -125,8 +140,9 @@ def _ends(calls: Doubles) -> Doubles:
 
 def _of_calls(steps: Ints, calls: Doubles) -> tuple[Doubles, Doubles]:
     """Return seconds and number of steps of the call of each step; NaN where there is none."""
-    table = np.vstack([calls, np.full(4, np.nan)])
+    if not len(calls):
+        return np.full(len(steps), np.nan), np.full(len(steps), np.nan)
     index = np.searchsorted(calls[:, 0], steps, side="right") - 1
-    outside = steps >= table[index, 0] + table[index, 1]
-    index[outside] = -1
-    return table[index, 3], table[index, 1]
+    first, counts, _, seconds = calls[index].T
+    inside = (index >= 0) & (steps < first + counts)
+    return np.where(inside, seconds, np.nan), np.where(inside, counts, np.nan)
