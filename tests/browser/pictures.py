@@ -1,4 +1,9 @@
-"""Makes the README's pictures anew: `python -m tests.browser.pictures` in the project's folder."""
+"""Watches a run of each preset from the click to its end and takes its picture in both themes.
+
+`python -m tests.browser.pictures [FOLDER]` in the project's folder. In the middle of each run the
+page is loaded again and the kernel restarted. The pictures of the last preset are the README's; the
+others go to FOLDER.
+"""
 
 import sys
 import tempfile
@@ -10,12 +15,13 @@ from tests.browser.conftest import FLAGS, find_chromium
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import running_lab
 from tests.browser.workbench_page import WorkbenchPage
+from workbench.catalog import PRESETS
+from workbench.runs import Run, list_runs
 
-FOLDER = Path(__file__).parents[2] / "notebooks" / "images"
-SIZE = {"width": 1320, "height": 2400}
-FORM = {"Per-replica batch": "32", "Epochs": "2"}
-PRESET = "CNN on Fashion-MNIST"
-PRESET_EPOCHS = "10"
+IMAGES = Path(__file__).parents[2] / "notebooks" / "images"
+SIZE = {"width": 1320, "height": 2600}
+EPOCHS = {"mlp_synthetic": 600, "dense_fashion_mnist": 25, "cnn_fashion_mnist": 4}
+README_PRESET = "cnn_fashion_mnist"
 RUN_MS = 600_000
 SHORTEN = """(root, [path, short]) => {
     for (const value of root.querySelectorAll('.wb-fact dd'))
@@ -24,41 +30,71 @@ SHORTEN = """(root, [path, short]) => {
 
 
 def main() -> None:
-    """Train on Fashion-MNIST and take the workbench's picture in both themes."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    """Watch all presets in one JupyterLab, a notebook each."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        others = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(folder)
         root = Path(folder) / "root"
         root.mkdir()
         chromium = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         with running_lab(root, Path(folder) / "home") as server:
-            page = chromium.new_context(viewport=SIZE).new_page()
-            take(LabPage(page, server, FOLDER))
+            for preset in EPOCHS:
+                page = chromium.new_context(viewport=SIZE).new_page()
+                lab = LabPage(page, server, others)
+                run = watch(lab, preset)
+                images = IMAGES if preset == README_PRESET else others
+                name = "workbench" if preset == README_PRESET else preset
+                picture(lab, run, images / f"{name}-{{theme}}.png")
+                page.context.close()
+                assert lab.errors == []
         chromium.close()
 
 
-def take(lab: LabPage) -> None:
-    """Train to the end and save `workbench-light.png` and `workbench-dark.png`."""
-    workbench = WorkbenchPage(lab, "workbench.ipynb")
+def watch(lab: LabPage, preset: str) -> Run:
+    """Train to the end, with the page loaded again and the kernel restarted on the way."""
+    workbench = WorkbenchPage(lab, f"{preset}.ipynb")
     lab.command("application:toggle-left-area")
-    workbench.field("Preset").select_option(label=PRESET)
-    expect(workbench.field("Epochs")).to_have_value(PRESET_EPOCHS)
-    workbench.train(**FORM)
+    row = PRESETS[preset]
+    workbench.field("Preset").select_option(label=row.label)
+    expect(workbench.field("Epochs")).to_have_value(str(row.config.epochs))
+    workbench.train(Epochs=str(EPOCHS[preset]))
+    workbench.wait_for_lines("lines.length > 0 && lines[0][2] > 100")
+    run = list_runs(workbench.runs_dir)[0]
+
+    lab.command("docmanager:save")
+    lab.page.reload()
+    lab.wait_until_ready()
+    workbench.wait_for_lines("lines.length > 0 && lines[0][1] <= lines[0][2] / lines[0][3] + 1")
+    sys.stdout.write(f"{preset}: loaded again at step {run.progress.step:,}\n")
+
+    workbench.restart_kernel()
+    sys.stdout.write(f"{preset}: kernel restarted at step {run.progress.step:,}\n")
+    workbench.show()
     expect(workbench.state).to_have_text("finished", timeout=RUN_MS)
-    workbench.wait_for_lines("lines.length > 0 && lines[0][2] === 1874")
-    expect(workbench.root.get_by_text("As TensorFlow sees it.")).to_be_visible()
+    workbench.wait_for_lines(f"lines.length > 0 && lines[0][2] === {run.progress.total_steps}")
+    assert run.missing == []
+    return run
+
+
+def picture(lab: LabPage, run: Run, path: Path) -> None:
+    """Take the workbench down to its charts in both themes; `path` has a place for the theme."""
+    root = lab.notebook().locator(".wb-root")
+    expect(root.get_by_text("As TensorFlow sees it.")).to_be_visible()
+    root.get_by_text("Where the time went").click()
     lab.page.mouse.move(0, 0)
-    workbench.root.evaluate(SHORTEN, [sys.executable, ".venv/bin/python"])
+    root.evaluate(SHORTEN, [sys.executable, ".venv/bin/python"])
     for theme in ("light", "dark"):
         lab.set_theme(theme)
-        box = workbench.root.bounding_box()
-        end = workbench.root.locator(".wbv-charts").bounding_box()
+        lab.notebook().locator(".jp-WindowedPanel-outer").evaluate("panel => panel.scrollTo(0, 0)")
+        box = root.bounding_box()
+        end = root.locator(".wbv").bounding_box()
         assert box is not None
         assert end is not None
         bottom = end["y"] + end["height"] + 12
         clip = {"x": box["x"] - 8, "y": box["y"], "width": box["width"] + 16}
-        path = FOLDER / f"workbench-{theme}.png"
-        lab.page.screenshot(path=path, clip={**clip, "height": bottom - box["y"]})
-        sys.stdout.write(f"{path}\n")
+        target = Path(str(path).format(theme=theme))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        lab.page.screenshot(path=target, clip={**clip, "height": bottom - box["y"]})
+        sys.stdout.write(f"{run.id}: {target}\n")
 
 
 if __name__ == "__main__":

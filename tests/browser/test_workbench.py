@@ -90,6 +90,21 @@ def test_a_restarted_kernel_finds_the_run_whole_and_going_on(lab: LabPage) -> No
     workbench.wait_for_lines(f"lines.length > 0 && lines[0][2] > {after}")
 
 
+def test_a_page_loaded_again_in_mid_run_is_live_whole_and_heard(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "again.ipynb")
+    workbench.train(**LONG_RUN)
+    workbench.wait_for_lines("lines.length > 0 && lines[0][2] > 100")
+    before = workbench.lines()[0][2]
+    lab.command("docmanager:save")
+    lab.page.reload()
+    lab.wait_until_ready()
+    workbench.look()
+    whole = "lines.length > 0 && lines[0][1] * lines[0][3] >= lines[0][2]"
+    workbench.wait_for_lines(f"{whole} && lines[0][2] > {before}")
+    workbench.button("Stop").click()
+    expect(workbench.state).to_have_text("stopped")
+
+
 def test_a_problem_stands_beside_its_field_with_what_mends_it(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "problem.ipynb")
     workbench.fill({"Global batch": "65"})

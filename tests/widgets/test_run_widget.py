@@ -98,6 +98,12 @@ def test_an_action_is_heard_and_done(page: Page) -> None:
     assert page.acts == [("stop", None), ("train_on", 8)]
 
 
+def test_an_action_that_is_asked_for_again_is_done_once(page: Page) -> None:
+    for _ in range(2):
+        assert page.ask("action", id="a-1", name="stop") == [{"kind": "heard", "id": "a-1"}]
+    assert page.acts == [("stop", None)]
+
+
 def test_a_part_is_answered_under_its_request(page: Page, feed: RunFeed) -> None:
     page.widget.follow(feed)
     answer = page.ask("window", request="a-7", firstStep=10, lastStep=20, mostPoints=100)[0]

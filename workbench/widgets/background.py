@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import threading
 from collections.abc import Callable
@@ -11,6 +12,20 @@ T = TypeVar("T")
 
 ONE_TENSORFLOW = threading.Lock()
 """Held while a view waits for a child that imports TensorFlow: two at once slow each other down."""
+
+_CELL = contextvars.copy_context()
+
+
+def start_thread(body: Callable[[], None], name: str) -> threading.Thread:
+    """Start a daemon thread that speaks for the cell that imported this.
+
+    ipykernel 7.4 sends what a page says on a comm to the subshell for which the kernel spoke last
+    on it (`Comm._reply_subshell_for`). Of a thread that is the one of the newest request, and
+    that may be gone: the page is then never heard again. The cell's is the main shell.
+    """
+    thread = threading.Thread(target=_CELL.copy().run, args=(body,), name=name, daemon=True)
+    thread.start()
+    return thread
 
 
 def run_in_background(
@@ -26,9 +41,7 @@ def run_in_background(
         else:
             done(result)
 
-    thread = threading.Thread(target=body, name="workbench-background", daemon=True)
-    thread.start()
-    return thread
+    return start_thread(body, "workbench-background")
 
 
 class Latest(Generic[T]):
@@ -54,7 +67,7 @@ class Latest(Generic[T]):
             if self._running:
                 return
             self._running = True
-        threading.Thread(target=self._serve, name="workbench-latest", daemon=True).start()
+        start_thread(self._serve, "workbench-latest")
 
     def forget(self) -> None:
         """Drop the request that waits, and what the running one will return."""

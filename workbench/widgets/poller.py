@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from .background import start_thread
+
 
 class Poller:
     """Calls `look` again and again, each time after the seconds it returned.
@@ -17,7 +19,7 @@ class Poller:
         self._look = look
         self._failed = failed
         self._over = threading.Event()
-        threading.Thread(target=self._body, name="workbench-poller", daemon=True).start()
+        start_thread(self._body, "workbench-poller")
 
     def stop(self) -> None:
         """Look no more; returns at once, while a last look may still be under way."""

@@ -37,6 +37,8 @@ class RunWidget(anywidget.AnyWidget):
         self._on_answer, self._act = on_answer, act
         self._feed: RunFeed | None = None
         self._views: dict[str, bool] = {}
+        self._done: set[str] = set()
+        """Actions that were done: a page asks again until it hears."""
         self.on_msg(self._on_message)
 
     @property
@@ -96,8 +98,10 @@ class RunWidget(anywidget.AnyWidget):
 
     def _on_action(self, content: dict[str, Any]) -> None:
         self._heard(content)
-        epochs = content.get("epochs")
-        self._act(content["name"], None if epochs is None else int(epochs))
+        if content["id"] not in self._done:
+            self._done.add(content["id"])
+            epochs = content.get("epochs")
+            self._act(content["name"], None if epochs is None else int(epochs))
 
     def _heard(self, content: dict[str, Any]) -> None:
         self.send({"kind": "heard", "id": content["id"]})

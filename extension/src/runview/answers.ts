@@ -1,10 +1,22 @@
-/** Waits for answers, and says so where they take long: a kernel answers when its cell ends. */
+/**
+ * Sends what wants an answer, again until there is one, and tells where that takes long.
+ *
+ * A kernel answers when its cell ends. It can also lose a message without a word: of a page that
+ * is loaded again, the first ones may be for a subshell that has gone with the old page.
+ */
 
-const PATIENCE_MS = 800;
+const LATE_MS = 800;
+const AGAIN_MS = 2000;
+
+/** An answer that is waited for. */
+interface Wait {
+  again: number;
+  late: number;
+}
 
 export class Answers {
-  private readonly _waiting = new Map<string, number>();
-  private _late = new Set<string>();
+  private readonly _waiting = new Map<string, Wait>();
+  private readonly _late = new Set<string>();
   private _count = 0;
 
   /** `changed` hears whether an answer is late. */
@@ -13,20 +25,25 @@ export class Answers {
     private readonly _changed: (late: boolean) => void
   ) {}
 
-  /** An id for a message that is about to be sent. */
-  expect(): string {
+  /** Send a message under an id of its own, and again, ever less often, until it is heard. */
+  ask(send: (id: string) => void): void {
     const id = `${this._name}-${this._count++}`;
-    const timer = window.setTimeout(() => {
+    const wait = { again: 0, late: 0 };
+    const attempt = (pause: number): void => {
+      send(id);
+      wait.again = window.setTimeout(() => attempt(2 * pause), pause);
+    };
+    wait.late = window.setTimeout(() => {
       this._late.add(id);
       this._changed(true);
-    }, PATIENCE_MS);
-    this._waiting.set(id, timer);
-    return id;
+    }, LATE_MS);
+    this._waiting.set(id, wait);
+    attempt(AGAIN_MS);
   }
 
-  /** The message with this id was answered; ids of other pages do no harm. */
+  /** The message with this id was heard; ids of other pages do no harm. */
   heard(id: string): void {
-    window.clearTimeout(this._waiting.get(id));
+    this._forget(this._waiting.get(id));
     this._waiting.delete(id);
     if (this._late.delete(id) && this._late.size === 0) {
       this._changed(false);
@@ -34,6 +51,11 @@ export class Answers {
   }
 
   destroy(): void {
-    this._waiting.forEach(timer => window.clearTimeout(timer));
+    this._waiting.forEach(wait => this._forget(wait));
+  }
+
+  private _forget(wait: Wait | undefined): void {
+    window.clearTimeout(wait?.again);
+    window.clearTimeout(wait?.late);
   }
 }

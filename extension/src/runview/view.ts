@@ -97,20 +97,18 @@ export class RunView {
   private _ask(): void {
     if (!this._asking) {
       this._asking = true;
-      const id = this._answers.expect();
-      this._source.send({
-        kind: 'ready',
-        id,
-        view: this._name,
-        version: VERSION
-      });
+      const view = this._name;
+      this._answers.ask(id =>
+        this._source.send({ kind: 'ready', id, view, version: VERSION })
+      );
     }
   }
 
   private _act(name: ActionName, epochs?: number): void {
     this._tell('info', '');
-    const id = this._answers.expect();
-    this._source.send({ kind: 'action', id, name, epochs });
+    this._answers.ask(id =>
+      this._source.send({ kind: 'action', id, name, epochs })
+    );
   }
 
   private _hear(message: Told, buffers: DataView[]): void {
