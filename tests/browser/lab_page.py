@@ -73,6 +73,7 @@ class LabPage:
         self.command("apputils:change-theme", theme=THEMES[theme])
         light = "true" if theme == "light" else "false"
         self.page.wait_for_selector(f'body[data-jp-theme-light="{light}"]', state="attached")
+        self.page.wait_for_selector("#jupyterlab-splash", state="detached")
 
     def write_notebook(self, name: str, cells: list[dict[str, Any]]) -> Path:
         """Write a notebook of these cells, for the kernel `python3`, into the served folder."""

@@ -53,10 +53,9 @@ def watch(lab: LabPage, preset: str) -> Run:
     """Train to the end, with the page loaded again and the kernel restarted on the way."""
     workbench = WorkbenchPage(lab, f"{preset}.ipynb")
     lab.command("application:toggle-left-area")
-    row = PRESETS[preset]
-    workbench.field("Preset").select_option(label=row.label)
-    expect(workbench.field("Epochs")).to_have_value(str(row.config.epochs))
-    workbench.train(Epochs=str(EPOCHS[preset]))
+    fill(workbench, preset)
+    expect(workbench.root.get_by_text("TensorFlow is loaded")).to_be_visible()
+    workbench.train()
     workbench.wait_for_lines("lines.length > 0 && lines[0][2] > 100")
     run = list_runs(workbench.runs_dir)[0]
 
@@ -72,7 +71,16 @@ def watch(lab: LabPage, preset: str) -> Run:
     expect(workbench.state).to_have_text("finished", timeout=RUN_MS)
     workbench.wait_for_lines(f"lines.length > 0 && lines[0][2] === {run.progress.total_steps}")
     assert run.missing == []
+    fill(workbench, preset)
     return run
+
+
+def fill(workbench: WorkbenchPage, preset: str) -> None:
+    """Choose the preset and type its epochs, once the preset's own are there."""
+    row = PRESETS[preset]
+    workbench.field("Preset").select_option(label=row.label)
+    expect(workbench.field("Epochs")).to_have_value(str(row.config.epochs))
+    workbench.fill({"Epochs": str(EPOCHS[preset])})
 
 
 def picture(lab: LabPage, run: Run, path: Path) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 NEWS_SECONDS = 0.1
 LOOK_SECONDS = 0.5
+LOOKS_SHARE = 30
+"""How many times as long as a look takes until the next: long runs have much to look at."""
 OVER_SECONDS = 2.0
 PLAIN_SECONDS = 5.0
 ANSWER_SECONDS = 5.0
@@ -150,7 +152,7 @@ class _Follower:
         self, feed: RunFeed, widget: RunWidget, show: Callable[[Look, RunFeed], None]
     ) -> None:
         self._feed, self._widget, self._show = feed, widget, show
-        self._looked_at = 0.0
+        self._look_due_at = 0.0
         self._ended = ""
 
     def turn(self) -> float:
@@ -158,13 +160,15 @@ class _Follower:
         began = time.monotonic()
         if self._ended and self._feed.run.status == self._ended:
             return OVER_SECONDS
-        due = began - self._looked_at >= LOOK_SECONDS
-        look = Look.at(self._feed.run, self._feed.plan) if due else None
+        look = None
+        if began >= self._look_due_at:
+            look = Look.at(self._feed.run, self._feed.plan)
+            took = time.monotonic() - began
+            self._look_due_at = began + max(LOOK_SECONDS, LOOKS_SHARE * took)
         news = self._feed.news(look)
         if news is not None:
             self._widget.send_news(self._feed, news)
         if look is not None:
-            self._looked_at = began
             self._ended = "" if look.alive else look.status
             self._show(look, self._feed)
         pause_seconds = NEWS_SECONDS if self._widget.watched else LOOK_SECONDS

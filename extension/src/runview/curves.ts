@@ -28,7 +28,6 @@ const REPLICA_DASHES = [
 const JOINED_COLOR = '#7a828c';
 const TEST_COLOR = '#e0484f';
 const FEW = 40;
-const MANY_EPOCHS = 20;
 
 export const SPREAD = 'lowest to highest';
 export const TRAIN = 'train, whole epoch';
@@ -69,7 +68,8 @@ export function linesOf(series: Series, chart: Chart, epochs?: Epochs): Line[] {
       ]!
     }
   }));
-  const size = (epochs?.step.length ?? 0) > MANY_EPOCHS ? 4 : 7;
+  const count = epochs?.step.length ?? 0;
+  const size = count > 100 ? 2 : count > 20 ? 4 : 7;
   const mark = { spanGaps: true, points: { show: true, size } };
   const ends: Line[] = [
     { name: TRAIN, color: JOINED_COLOR, look: { ...mark, width: 0 } },
