@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import ipywidgets as ipw
 
 from workbench.feed import VERSION, Look, RunFeed
+from workbench.runs import RunError
 
 from . import markup
 from .host import CellClock
@@ -65,9 +66,14 @@ class RunView:
         """
         with self._lock:
             self._stop_following()
+            try:
+                feed = RunFeed(run)
+            except RunError as error:
+                self._widget.follow(None)
+                self._message.value = markup.notice("error", f"The run cannot be shown: {error}")
+                return
             self.run = run
             self._opened_at = time.monotonic()
-            feed = RunFeed(run)
             self._widget.follow(feed)
             follower = _Follower(feed, self._widget, self._show)
             self._poller = Poller(follower.turn, lambda error: self._failed(feed, error))

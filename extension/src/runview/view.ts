@@ -30,7 +30,8 @@ const OLD =
 export class RunView {
   readonly node = make('section', 'wbv');
   private _state = new RunState();
-  private readonly _name = crypto.randomUUID().slice(0, 8);
+  // Not crypto.randomUUID, which pages have over https and from localhost only.
+  private readonly _name = Math.random().toString(36).slice(2, 10);
   private readonly _summary = new Summary();
   private readonly _actions: Actions;
   private readonly _charts: RunCharts;
