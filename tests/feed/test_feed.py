@@ -60,6 +60,7 @@ def news(feed: RunFeed, *, looking: bool = False) -> Message:
 
 def test_first_all_of_it_then_what_is_new(feed: RunFeed, run: Run) -> None:
     first = news(feed, looking=True)
+    assert first.content["whole"]
     across, values = unpack(first)
     np.testing.assert_array_equal(across[0], np.arange(1, 21))
     np.testing.assert_array_equal(across[1], 2 * BATCH * np.arange(1, 21))
@@ -67,6 +68,7 @@ def test_first_all_of_it_then_what_is_new(feed: RunFeed, run: Run) -> None:
     np.testing.assert_allclose(values[0, :, 0], [1.0, 2.0, 1.5])
     add_steps(run, 20, records(3, loss=4.0))
     second = news(feed)
+    assert not second.content["whole"]
     assert second.content["sequence"] == first.content["sequence"] + 1
     assert second.content["points"]["from"] == 20
     across, values = unpack(second)
@@ -130,6 +132,18 @@ def test_long_runs_are_thinned_without_losing_a_peak(run: Run, feed: RunFeed) ->
     at = (20 + 7_777) // header["stepsAPoint"]
     assert (low[at], high[at]) == (1.0, 1_000.0)
     assert high.argmax() == at
+
+
+def test_a_resume_amid_a_point_leaves_the_steps_before_it(run: Run, feed: RunFeed) -> None:
+    add_steps(run, 20, records(10 * MOST_POINTS))
+    width = news(feed).content["points"]["stepsAPoint"]
+    again = 100 * width + 3
+    write_steps(run.dir / "worker-0", 1, again, records(1, loss=9.0))
+    message = news(feed)
+    across, values = unpack(message)
+    assert across[0][-1] == again + 1
+    assert across[1][-1] == 2 * BATCH * (again + 1)
+    np.testing.assert_allclose(values[0, 0, -1], (3 * 1.0 + 9.0) / 4)
 
 
 def test_a_part_is_told_step_by_step_where_it_fits(run: Run, feed: RunFeed) -> None:

@@ -25,7 +25,7 @@ import plotly.graph_objects as go
 from tests.widgets.folders import write_run
 from workbench import RunConfig, Workbench
 from workbench.feed import Look, RunFeed
-from workbench.widgets.plain_view import PLOTLY_MIME, PlainView, epoch_table
+from workbench.widgets.plain_view import PLOTLY_MIME, PlainView
 from workbench.widgets.predictions import Predictions
 
 NAMED = (ipw.Button, ipw.Dropdown, ipw.Text, ipw.Checkbox, ipw.RadioButtons, ipw.ToggleButtons,
@@ -71,7 +71,7 @@ def make_views(root: Path) -> list[Any]:
     feed = RunFeed(run)
     look = Look.at(run, feed.plan)
     assert feed.news(look) is not None
-    plain.show(look, feed.points(), feed.live.epochs(), epoch_table(feed.live.epoch_rows()))
+    plain.show(look, feed)
     assert "step 156 of 156" in plain._head.value, plain._head.value
     assert set(plain._figure.outputs[0]["data"]) >= {PLOTLY_MIME, "image/png"}
     workbench._ipython_display_()

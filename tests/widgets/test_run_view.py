@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.runs.folder import until
 from tests.widgets.folders import write_run
 from workbench.widgets import host
 from workbench.widgets.run_view import RunView
+from workbench.widgets.run_widget import RunWidget
 
 SECONDS = 60
 
@@ -18,7 +20,7 @@ SECONDS = 60
 def test_a_finished_run_is_shown_to_its_end(tmp_path: Path) -> None:
     looks: list[str] = []
     view = RunView()
-    view.on_look(lambda look, feed: looks.append(f"{look.status} {len(feed.points().step)}"))
+    view.on_look(lambda look, feed: looks.append(f"{look.status} {len(feed.curves()[0].step)}"))
     view.open(write_run(tmp_path))
     assert view.wait(SECONDS)
     assert looks[-1] == "finished 156"
@@ -46,6 +48,19 @@ def test_a_run_resumed_elsewhere_is_followed_again(tmp_path: Path) -> None:
     with (run.dir / "events.jsonl").open("a") as file:
         file.write(f'{{"time": {time.time()}, "event": "state", "state": "finished"}}\n')
     until(lambda: states[-1] == "finished")
+    view.end()
+
+
+def test_while_a_cell_runs_all_is_sent_to_pages_that_cannot_say_they_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(RunWidget, "send", lambda _, content, *__: sent.append(content))
+    monkeypatch.setattr(host.CellClock, "idle_since", None)
+    view = RunView()
+    view.open(write_run(tmp_path))
+    assert view.wait(SECONDS)
+    assert [message["whole"] for message in sent if message["parts"]] == [True]
     view.end()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from tests.widgets.folders import write_run
 from workbench.feed import VERSION, Look, RunFeed
-from workbench.widgets.run_widget import STATIC, RunWidget
+from workbench.widgets.run_widget import SILENCE_SECONDS, STATIC, RunWidget
 
 
 class Page:
@@ -43,10 +44,9 @@ def feed(tmp_path: Path) -> RunFeed:
     return feed
 
 
-def test_a_page_that_is_ready_gets_an_answer_and_the_whole(page: Page, feed: RunFeed) -> None:
+def test_a_page_that_is_ready_gets_the_whole(page: Page, feed: RunFeed) -> None:
     page.widget.follow(feed)
-    heard, run = page.ready()
-    assert heard == {"kind": "heard", "id": "a-0"}
+    (run,) = page.ready()
     assert (run["kind"], run["whole"]) == ("run", True)
     assert run["parts"]["head"]["id"] == feed.run.id
     assert page.versions == [VERSION]
@@ -92,15 +92,39 @@ def test_closing_the_run_empties_the_page(page: Page, feed: RunFeed) -> None:
     assert page.heard[-1]["whole"]
 
 
-def test_an_action_is_heard_and_done(page: Page) -> None:
-    assert page.ask("action", id="a-1", name="stop") == [{"kind": "heard", "id": "a-1"}]
-    page.ask("action", id="a-2", name="train_on", epochs=8)
+def test_an_action_is_heard_and_done(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
+    here = str(feed.run.dir)
+    heard = [{"kind": "heard", "id": "a-1"}]
+    assert page.ask("action", id="a-1", name="stop", dir=here) == heard
+    page.ask("action", id="a-2", name="train_on", dir=here, epochs=8)
     assert page.acts == [("stop", None), ("train_on", 8)]
 
 
-def test_an_action_that_is_asked_for_again_is_done_once(page: Page) -> None:
+def test_an_action_for_a_run_that_is_no_longer_open_is_refused(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
+    _, note = page.ask("action", id="a-1", name="delete", dir="/runs/another")
+    assert note["level"] == "error"
+    assert page.acts == []
+
+
+def test_pages_that_went_without_a_word_are_forgotten(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.ready("a")
+    page.widget.forget_silent()
+    assert page.widget.watched
+    later = time.monotonic() + 2 * SILENCE_SECONDS
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    page.ask("looking", view="b")
+    page.widget.forget_silent()
+    assert page.widget._views == {"b": later}
+
+
+def test_an_action_that_is_asked_for_again_is_done_once(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
     for _ in range(2):
-        assert page.ask("action", id="a-1", name="stop") == [{"kind": "heard", "id": "a-1"}]
+        page.ask("action", id="a-1", name="stop", dir=str(feed.run.dir))
     assert page.acts == [("stop", None)]
 
 

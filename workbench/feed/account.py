@@ -104,9 +104,10 @@ def account(look: Look) -> dict[str, Any]:
     }
 
 
-def epoch_part(epochs: EpochPoints) -> dict[str, list[float | None]]:
+def epoch_part(numbers: list[int], epochs: EpochPoints) -> dict[str, list[Any]]:
     """Return the ends of epochs as JSON; null where a number is not known."""
     return {
+        "epoch": numbers,
         "step": epochs.step.tolist(),
         "loss": _known(epochs.loss),
         "accuracy": _known(epochs.accuracy),

@@ -14,7 +14,7 @@ from workbench.runs.live import LiveRun, Window
 from .account import Look, account, epoch_part
 
 if TYPE_CHECKING:
-    from workbench.points import Curve, Points
+    from workbench.points import Curve, EpochPoints, Points
     from workbench.runs import Run
 
 VERSION = 2
@@ -61,24 +61,28 @@ class RunFeed:
         """
         self.run = run
         self.plan = run.plan
-        self.live = LiveRun(run)
+        self._live = LiveRun(run)
         self._guard = threading.Lock()
         self._name = secrets.token_hex(4)
         self._sequence = 0
         self._parts: dict[str, Any] = {}
 
     def news(self, look: Look | None) -> Message | None:
-        """Read what is new and return it; None where nothing is. `look` is a newer account."""
+        """Read what is new and return it; None where nothing is. `look` is a newer account.
+
+        The first message is the whole.
+        """
         with self._guard:
             parts = account(look) if look else {}
-            if self.live.poll() or look:
-                parts["epochs"] = epoch_part(self.live.epochs())
+            if self._live.poll() or look:
+                numbers = [row["epoch"] for row in self._live.epoch_rows()]
+                parts["epochs"] = epoch_part(numbers, self._live.epochs())
             changed = {name: part for name, part in parts.items() if self._parts.get(name) != part}
             self._parts |= changed
-            first = self.live.curves.changes()
+            first = self._live.curves.changes()
             if not changed and first is None:
                 return None
-            return self._message(changed, first, whole=False)
+            return self._message(changed, first, whole=self._sequence == 0)
 
     def whole(self) -> Message:
         """Return everything known so far."""
@@ -94,14 +98,14 @@ class RunFeed:
     def closer(self, request: str, window: Window) -> Message:
         """Return a part of the run in more detail; `request` is whatever the page calls it."""
         with self._guard:
-            points = self.live.closer(window)
+            points = self._live.closer(window)
         content, buffers = self._packed(points, 0)
         return Message({"kind": "window", "request": request, "points": content}, buffers)
 
-    def points(self) -> Points:
-        """Return the curves so far."""
+    def curves(self) -> tuple[Points, EpochPoints, list[dict[str, Any]]]:
+        """Return the curves, the ends of epochs as points, and as events, as read so far."""
         with self._guard:
-            return self.live.points()
+            return self._live.points(), self._live.epochs(), self._live.epoch_rows()
 
     def _message(self, parts: dict[str, Any], first: int | None, *, whole: bool) -> Message:
         self._sequence += 1
@@ -115,7 +119,7 @@ class RunFeed:
         }
         if first is None:
             return Message(content, [])
-        points, buffers = self._packed(self.live.curves.points(first), first)
+        points, buffers = self._packed(self._live.curves.points(first), first)
         return Message({**content, "points": points}, buffers)
 
     def _packed(self, points: Points, first: int) -> tuple[dict[str, Any], list[bytes]]:

@@ -45,7 +45,7 @@ class Curves:
     def add(self, block: Block) -> None:
         """Take in new records; a resumed run's replace those of the steps that it does again.
 
-        Where a stretch holds both, only the newer steps of it count.
+        Where a stretch holds both, only the newer steps of it count until the others are added.
         """
         if not len(block.values):
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from workbench.points import EpochPoints
 from .curves import MOST_POINTS, Curves
 from .directory import TASK
 from .events import Event, EventTail, note_epoch
-from .reader import StepReader, read_range
+from .reader import Block, StepReader, read_range
 
 if TYPE_CHECKING:
     from workbench.points import Points
@@ -44,10 +45,21 @@ class LiveRun:
         """Read what is new; return whether there were events, as at the end of an epoch."""
         for block in self._steps.poll():
             self.curves.add(block)
+            if block.replaces:
+                self._mend(block.first_step)
         events = self._events.poll()
         for event in events:
             note_epoch(self._epochs, event)
         return bool(events)
+
+    def _mend(self, first_step: int) -> None:
+        """Read the steps again that a resume left in the point in which it began."""
+        start = first_step // self.curves.width * self.curves.width
+        for block in self._read(start, first_step - 1):
+            self.curves.add(block)
+
+    def _read(self, first: int, last: int) -> Iterator[Block]:
+        return read_range(self._task_dir, self._replicas, first, last)
 
     def points(self) -> Points:
         """Return the curves of the whole run."""
@@ -73,7 +85,7 @@ class LiveRun:
         steps = max(1, -(-(window.last_step + 1 - first) // coarse) * coarse)
         width = -(-steps // max(1, min(window.most_points, MOST_POINTS)))
         part = Curves(self._replicas, -(-steps // width), first, width)
-        for block in read_range(self._task_dir, self._replicas, first, first + steps - 1):
+        for block in self._read(first, first + steps - 1):
             part.add(block)
         return part.points().after(*self.curves.before(first // coarse))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -54,8 +55,9 @@ class CellClock:
         """Look no more."""
         shell: Any = get_ipython()
         if shell is not None:
-            shell.events.unregister("pre_run_cell", self._on_start)
-            shell.events.unregister("post_run_cell", self._on_end)
+            with contextlib.suppress(ValueError):  # closed before
+                shell.events.unregister("pre_run_cell", self._on_start)
+                shell.events.unregister("post_run_cell", self._on_end)
 
     def _on_start(self, _: Any = None) -> None:
         self._idle_since = None

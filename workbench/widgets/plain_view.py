@@ -16,7 +16,7 @@ from .host import HELP, host
 from .png import data_uri
 
 if TYPE_CHECKING:
-    from workbench.feed import Look
+    from workbench.feed import Look, RunFeed
     from workbench.points import EpochPoints, Points
 
     from .run_widget import Act
@@ -53,10 +53,11 @@ class PlainView:
         self.box = ipw.VBox(parts)
         self.box.add_class("wb-run")
 
-    def show(self, look: Look, points: Points, epochs: EpochPoints, table: str) -> None:
-        """Show the run as it is now; `table` is that of its epochs."""
+    def show(self, look: Look, feed: RunFeed) -> None:
+        """Show the run as it is now."""
+        points, epochs, rows = feed.curves()
         self._head.value = head(look)
-        self._text.value = table + log(look)
+        self._text.value = epoch_table(rows) + log(look)
         self._figure.outputs = (_output(points, epochs, look),)
         if look.actions != self._offered:
             self._offered, self._more_epochs = look.actions, 2 * look.progress.epochs

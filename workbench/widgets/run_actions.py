@@ -53,6 +53,7 @@ class RunActions:
 
     def _begin(self, message: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
         if self._busy:
+            self._tell("error", "One thing is done after another; try again in a moment.")
             return
         self._busy = True
         self._tell("info", message)

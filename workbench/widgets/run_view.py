@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import ipywidgets as ipw
 
-from workbench.feed import VERSION, Look, RunFeed
+from workbench.feed import VERSION, Look, Message, RunFeed
 from workbench.runs import RunError
 
 from . import markup
 from .host import CellClock
-from .plain_view import PlainView, epoch_table
+from .plain_view import PlainView
 from .poller import Poller
 from .run_actions import RunActions
 from .run_widget import RunWidget
@@ -27,6 +27,9 @@ LOOK_SECONDS = 0.5
 LOOKS_SHARE = 30
 """How many times as long as a look takes until the next: long runs have much to look at."""
 OVER_SECONDS = 2.0
+WHOLE_SECONDS = 2.0
+HEARING_SECONDS = 60.0
+"""How long no cell must have run for a page's silence to mean something."""
 PLAIN_SECONDS = 5.0
 ANSWER_SECONDS = 5.0
 OTHER_VERSION = (
@@ -51,8 +54,10 @@ class RunView:
         self._answered = False
         self._opened_at = 0.0
         self._cells = CellClock()
-        self._stand_in = ipw.VBox([])
-        self.box = ipw.VBox([self._widget, self._stand_in, self._message])
+        self._plain_look: Look | None = None
+        self._plain_due_at = 0.0
+        self._plain_place = ipw.VBox([])
+        self.box = ipw.VBox([self._widget, self._plain_place, self._message])
         self.box.add_class("wb-run")
 
     def on_look(self, looked: Callable[[Look, RunFeed], None]) -> None:
@@ -75,7 +80,8 @@ class RunView:
             self.run = run
             self._opened_at = time.monotonic()
             self._widget.follow(feed)
-            follower = _Follower(feed, self._widget, self._show)
+            self._show_plainly(None)
+            follower = _Follower(feed, self._widget, self._cells, self._show, self._stand_in)
             self._poller = Poller(follower.turn, lambda error: self._failed(feed, error))
 
     def close(self) -> None:
@@ -102,17 +108,24 @@ class RunView:
         self._message.value = ""
 
     def _show(self, look: Look, feed: RunFeed) -> None:
+        if self.run is look.run:
+            self._looked(look, feed)
         with self._lock:
-            if self.run is not look.run:
+            if self.run is look.run and not look.alive:
+                self._over.set()
+
+    def _stand_in(self, look: Look, feed: RunFeed) -> None:
+        """Show the run plainly for as long as a page owes its answer, at a gentle rate."""
+        with self._lock:
+            now = time.monotonic()
+            if self.run is not look.run or not self._needs_plain():
                 return
-            if self._needs_plain():
-                view = self._plain or PlainView(self._act)
-                self._show_plainly(view)
-                epochs = feed.live.epochs()
-                view.show(look, feed.points(), epochs, epoch_table(feed.live.epoch_rows()))
-        self._looked(look, feed)
-        if not look.alive:
-            self._over.set()
+            if look is self._plain_look or now < self._plain_due_at:
+                return
+            self._show_plainly(self._plain or PlainView(self._act))
+            assert self._plain is not None
+            self._plain.show(look, feed)
+            self._plain_look, self._plain_due_at = look, now + PLAIN_SECONDS
 
     def _needs_plain(self) -> bool:
         """Whether the page has had its time; none can answer while a cell runs."""
@@ -123,16 +136,17 @@ class RunView:
 
     def _show_plainly(self, view: PlainView | None) -> None:
         if view is not self._plain:
-            self._plain = view
-            self._stand_in.children = [] if view is None else [view.box]
+            self._plain, self._plain_look, self._plain_due_at = view, None, 0.0
+            self._plain_place.children = [] if view is None else [view.box]
 
     def _on_answer(self, version: int) -> None:
         if version != VERSION:
             text = OTHER_VERSION.format(theirs=version, ours=VERSION)
             self._message.value = markup.notice("error", text)
             return
-        self._answered = True
-        self._show_plainly(None)
+        with self._lock:
+            self._answered = True
+            self._show_plainly(None)
 
     def _act(self, name: str, epochs: int | None) -> None:
         run = self.run
@@ -146,7 +160,8 @@ class RunView:
 
     def _failed(self, feed: RunFeed, error: Exception) -> None:
         message = feed.end(f"The run cannot be shown: {error}")
-        self._widget.send_news(feed, message)
+        self._widget.send_news(feed, message, unseen=True)
+        self._over.set()
         if self._plain is not None:
             self._message.value = markup.notice("error", str(error))
 
@@ -155,27 +170,53 @@ class _Follower:
     """Looks at one run: at its curves often, at all else now and then, once it is over seldom."""
 
     def __init__(
-        self, feed: RunFeed, widget: RunWidget, show: Callable[[Look, RunFeed], None]
+        self,
+        feed: RunFeed,
+        widget: RunWidget,
+        cells: CellClock,
+        show: Callable[[Look, RunFeed], None],
+        stand_in: Callable[[Look, RunFeed], None],
     ) -> None:
-        self._feed, self._widget, self._show = feed, widget, show
-        self._look_due_at = 0.0
-        self._ended = ""
+        self._feed, self._widget, self._cells = feed, widget, cells
+        self._show, self._stand_in = show, stand_in
+        self._look: Look | None = None
+        self._look_due_at = self._whole_due_at = 0.0
+        self._untold = False
 
     def turn(self) -> float:
         """Take a turn; return the seconds to wait for the next."""
         began = time.monotonic()
-        if self._ended and self._feed.run.status == self._ended:
+        last = self._look
+        if last is not None and not last.alive and self._feed.run.status == last.status:
+            self._tell(None)
+            self._stand_in(last, self._feed)
             return OVER_SECONDS
         look = None
         if began >= self._look_due_at:
-            look = Look.at(self._feed.run, self._feed.plan)
+            self._look = look = Look.at(self._feed.run, self._feed.plan)
             took = time.monotonic() - began
             self._look_due_at = began + max(LOOK_SECONDS, LOOKS_SHARE * took)
-        news = self._feed.news(look)
-        if news is not None:
-            self._widget.send_news(self._feed, news)
+        self._tell(self._feed.news(look))
         if look is not None:
-            self._ended = "" if look.alive else look.status
             self._show(look, self._feed)
+            self._stand_in(look, self._feed)
         pause_seconds = NEWS_SECONDS if self._widget.watched else LOOK_SECONDS
         return max(0.02, pause_seconds - (time.monotonic() - began))
+
+    def _tell(self, news: Message | None) -> None:
+        """Send what is new where somebody looks.
+
+        While a cell runs nobody can say so: then all of it goes out now and then.
+        """
+        now, idle_since = time.monotonic(), self._cells.idle_since
+        if idle_since is not None and now - idle_since > HEARING_SECONDS:
+            self._widget.forget_silent()
+        if self._widget.watched:
+            self._untold = False
+            if news is not None:
+                self._widget.send_news(self._feed, news)
+            return
+        self._untold = self._untold or news is not None
+        if self._untold and idle_since is None and now >= self._whole_due_at:
+            self._untold, self._whole_due_at = False, now + WHOLE_SECONDS
+            self._widget.send_news(self._feed, self._feed.whole(), unseen=True)

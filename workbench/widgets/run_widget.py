@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from workbench.runs.live import Window
 if TYPE_CHECKING:
     from workbench.feed import RunFeed
 
+SILENCE_SECONDS = 90.0
 STATIC = Path(__file__).with_name("static")
 
 Act = Callable[[str, int | None], None]
@@ -36,7 +38,8 @@ class RunWidget(anywidget.AnyWidget):
         self._guard = threading.Lock()
         self._on_answer, self._act = on_answer, act
         self._feed: RunFeed | None = None
-        self._views: dict[str, bool] = {}
+        self._views: dict[str, float] = {}
+        """Views in sight, with the `time.monotonic()` at which each was heard of last."""
         self._done: set[str] = set()
         """Actions that were done: a page asks again until it hears."""
         self.on_msg(self._on_message)
@@ -44,7 +47,14 @@ class RunWidget(anywidget.AnyWidget):
     @property
     def watched(self) -> bool:
         """Whether a page has the view in sight."""
-        return any(self._views.values())
+        return bool(self._views)
+
+    def forget_silent(self) -> None:
+        """Forget pages that went without a word; to be called where pages could be heard."""
+        now = time.monotonic()
+        for view, heard_at in list(self._views.items()):
+            if now - heard_at > SILENCE_SECONDS:
+                self._views.pop(view, None)
 
     def follow(self, feed: RunFeed | None) -> None:
         """Show this run, or none, in place of the earlier one."""
@@ -53,10 +63,13 @@ class RunWidget(anywidget.AnyWidget):
             if feed is None:
                 self._tell(nothing())
 
-    def send_news(self, feed: RunFeed, message: Message) -> None:
-        """Pass on what a feed tells, if it is still the one that is shown."""
+    def send_news(self, feed: RunFeed, message: Message, *, unseen: bool = False) -> None:
+        """Pass on what a feed tells, if it is still the one that is shown and somebody looks.
+
+        With `unseen` it is sent although nobody is known to.
+        """
         with self._guard:
-            if feed is self._feed and self.watched:
+            if feed is self._feed and (unseen or self.watched):
                 self._tell(message)
 
     def note(self, level: str, text: str) -> None:
@@ -70,6 +83,7 @@ class RunWidget(anywidget.AnyWidget):
         handlers = {
             "ready": self._on_ready,
             "shown": self._on_shown,
+            "looking": self._on_looking,
             "window": self._on_window,
             "action": self._on_action,
         }
@@ -81,14 +95,18 @@ class RunWidget(anywidget.AnyWidget):
         version = int(content.get("version", 1))
         self._on_answer(version)
         if version == VERSION:
-            self._heard(content)
-            self._views[content["view"]] = True
+            self._on_looking(content)
             self._tell_whole()
 
     def _on_shown(self, content: dict[str, Any]) -> None:
-        self._views[content["view"]] = bool(content["shown"])
         if content["shown"]:
+            self._on_looking(content)
             self._tell_whole()
+        else:
+            self._views.pop(content["view"], None)
+
+    def _on_looking(self, content: dict[str, Any]) -> None:
+        self._views[content["view"]] = time.monotonic()
 
     def _on_window(self, content: dict[str, Any]) -> None:
         feed = self._feed
@@ -97,14 +115,14 @@ class RunWidget(anywidget.AnyWidget):
             self._tell(feed.closer(content["request"], Window(*map(int, asked))))
 
     def _on_action(self, content: dict[str, Any]) -> None:
-        self._heard(content)
+        self.send({"kind": "heard", "id": content["id"]})
         if content["id"] not in self._done:
             self._done.add(content["id"])
             epochs = content.get("epochs")
+            if self._feed is None or content["dir"] != str(self._feed.run.dir):
+                self.note("error", "Another run is open by now; nothing was done.")
+                return
             self._act(content["name"], None if epochs is None else int(epochs))
-
-    def _heard(self, content: dict[str, Any]) -> None:
-        self.send({"kind": "heard", "id": content["id"]})
 
     def _tell_whole(self) -> None:
         with self._guard:

@@ -60,8 +60,8 @@ def _nothing() -> str:
 
 
 def _run(look: Look, feed: RunFeed) -> str:
-    rows = feed.live.epoch_rows()
-    drawn = charts.picture(feed.points(), feed.live.epochs(), virtual=look.plan.virtual)
+    points, epochs, rows = feed.curves()
+    drawn = charts.picture(points, epochs, virtual=look.plan.virtual)
     account = f"Loss, accuracy and throughput of run {title_of(look.run)}"
     picture = f'<img alt="{markup.text(account)}" src="{data_uri(drawn)}">'
     when = time.strftime("%d %b %Y, %H:%M:%S")

@@ -25,8 +25,8 @@ export class Answers {
     private readonly _changed: (late: boolean) => void
   ) {}
 
-  /** Send a message under an id of its own, and again, ever less often, until it is heard. */
-  ask(send: (id: string) => void): void {
+  /** Send a message under an id of its own, and again, ever less often, until it is heard; returns it. */
+  ask(send: (id: string) => void): string {
     const id = `${this._name}-${this._count++}`;
     const wait = { again: 0, late: 0 };
     const attempt = (pause: number): void => {
@@ -39,6 +39,7 @@ export class Answers {
     }, LATE_MS);
     this._waiting.set(id, wait);
     attempt(AGAIN_MS);
+    return id;
   }
 
   /** The message with this id was heard; ids of other pages do no harm. */

@@ -12,6 +12,7 @@ const HINT =
   'Drag over a chart to zoom in, double-click to see all; arrow keys read a chart point by point; click a name to hide it.';
 const ASK_AFTER_MS = 150;
 const RENEW_MS = 1000;
+const PATIENCE_MS = 60_000;
 const REST_TIMES = 2;
 let views = 0;
 
@@ -22,7 +23,10 @@ export type AskCloser = (first: number, last: number, most: number) => void;
 export class RunCharts {
   readonly node = make('div', 'wbv-charts');
   private _series = new Series();
-  private _closer: Series | null = null;
+  /** Points of a part, and the part. */
+  private _closer: { series: Series; range: Range } | null = null;
+  /** The part that was asked for, one at a time. */
+  private _pending: Range | null = null;
   private _epochs: Epochs | undefined;
   private _zoom: Range | null = null;
   private readonly _toolbar: Toolbar;
@@ -74,15 +78,26 @@ export class RunCharts {
     this._series = series;
     this._epochs = epochs;
     if (this._zoom !== null && Date.now() - this._askedAt > RENEW_MS) {
-      this._askSoon();
+      this._askTimer ||= window.setTimeout(() => this._askNow(), ASK_AFTER_MS);
     }
     this.drawSoon();
   }
 
+  /** Begin anew with another run: all of it is shown. */
+  reset(): void {
+    this._see(null);
+    this._closer = null;
+    this._pending = null;
+  }
+
   /** Show this part, which was asked for, in place of the same part of the whole. */
   showCloser(series: Series): void {
-    if (this._zoom !== null) {
-      this._closer = series;
+    if (this._pending !== null) {
+      this._closer = { series, range: this._pending };
+      this._pending = null;
+      if (this._zoom !== this._closer.range) {
+        this._askSoon();
+      }
       this.drawSoon();
     }
   }
@@ -114,7 +129,7 @@ export class RunCharts {
 
   private _draw(): void {
     const zoom = this._zoom;
-    const series = (zoom && this._closer) || this._series;
+    const series = this._closerOf(zoom) ?? this._series;
     const treatment = this._toolbar.treatment;
     const drawing = {
       series,
@@ -138,11 +153,19 @@ export class RunCharts {
     dataset.each = String(many);
   }
 
+  /** The closer part, where it covers what is seen. */
+  private _closerOf(zoom: Range | null): Series | null {
+    const range = this._closer?.range;
+    const covers =
+      zoom && range && range.min <= zoom.min && zoom.max <= range.max;
+    return covers ? this._closer!.series : null;
+  }
+
   private _treat(): void {
     const { axis } = this._toolbar.treatment;
     if (axis !== this._axis) {
       this._axis = axis;
-      this._see(null);
+      this.reset();
     }
     this.drawSoon();
   }
@@ -164,10 +187,7 @@ export class RunCharts {
 
   private _see(zoom: Range | null): void {
     this._zoom = zoom;
-    if (zoom === null) {
-      window.clearTimeout(this._askTimer);
-      this._closer = null;
-    } else {
+    if (zoom !== null) {
       this._askSoon();
     }
     this.drawSoon();
@@ -179,11 +199,14 @@ export class RunCharts {
   }
 
   private _askNow(): void {
+    this._askTimer = 0;
     const zoom = this._zoom;
     const { steps, stepsAPoint, length } = this._series;
-    if (zoom === null || stepsAPoint === 1 || length === 0) {
+    const waits = this._pending && Date.now() - this._askedAt < PATIENCE_MS;
+    if (zoom === null || waits || stepsAPoint === 1 || length === 0) {
       return;
     }
+    this._pending = zoom;
     const across = this._series.across(this._axis);
     const at = (value: number): number =>
       Math.min(length - 1, indexAt(across, value));

@@ -4,6 +4,7 @@ import type uPlot from 'uplot';
 
 import type { Epochs } from './protocol.js';
 import type { Axis, Chart, Series, Values } from './series.js';
+import { kindOf } from './words.js';
 
 const REPLICA_COLORS = [
   '#2f81f7',
@@ -50,7 +51,7 @@ export interface Line {
 
 /** The lines of a chart in the order of its data: what several give together lies below them. */
 export function linesOf(series: Series, chart: Chart, epochs?: Epochs): Line[] {
-  const kind = series.virtual ? 'virtual replica' : 'replica';
+  const kind = kindOf(series);
   const edge = { name: SPREAD, color: JOINED_COLOR, look: { width: 0 } };
   const joined: Line = {
     name: chart === 'rate' ? 'all: sum' : 'all: weighted mean',
@@ -169,7 +170,8 @@ function atEnds(
   const row: Values = series.steps.map(() => null);
   epochs?.step.forEach((step, epoch) => {
     const point = indexAt(series.steps, step);
-    if (point < row.length) {
+    const before = step <= (series.steps[0] ?? 0) - series.stepsAPoint;
+    if (point < row.length && !before) {
       row[point] = epochs[name][epoch] ?? null;
     }
   });

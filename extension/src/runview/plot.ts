@@ -246,7 +246,7 @@ export class Plot {
     }
   }
 
-  /** Mark, at the foot of the chart, where a loss was no number. */
+  /** Mark where a loss was no number. */
   private _mark(plot: uPlot): void {
     const series = this._drawing!.series;
     if (this._chart !== 'loss') {

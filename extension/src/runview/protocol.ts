@@ -5,6 +5,7 @@ export const VERSION = 2;
 
 /** The numbers at the end of each epoch, in order; null where one is not known. */
 export interface Epochs {
+  epoch: number[];
   step: number[];
   loss: (number | null)[];
   accuracy: (number | null)[];
@@ -119,6 +120,7 @@ export type Told = RunMessage | WindowMessage | HeardMessage | NoteMessage;
 export type Asked =
   | { kind: 'ready'; id: string; view: string; version: number }
   | { kind: 'shown'; view: string; shown: boolean }
+  | { kind: 'looking'; view: string }
   | {
       kind: 'window';
       request: string;
@@ -126,7 +128,14 @@ export type Asked =
       lastStep: number;
       mostPoints: number;
     }
-  | { kind: 'action'; id: string; name: ActionName; epochs?: number };
+  | {
+      kind: 'action';
+      id: string;
+      name: ActionName;
+      /** The folder of the run that the page showed. */
+      dir: string;
+      epochs?: number;
+    };
 
 /** The other half, wherever it is. */
 export interface Source {

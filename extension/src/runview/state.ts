@@ -6,14 +6,15 @@ import { Series } from './series.js';
 export class RunState {
   readonly parts: Partial<Account> = {};
   readonly series = new Series();
-  private _feed = '';
+  /** Whose messages these are. */
+  feed = '';
   private _sequence = -1;
 
   /** Take a message in; false where one before it was lost, so that the whole must be asked for. */
   take(message: RunMessage, buffers: DataView[]): boolean {
     const { feed, sequence, whole, parts, points } = message;
     if (!whole) {
-      if (feed !== this._feed) {
+      if (feed !== this.feed) {
         return false;
       }
       if (sequence <= this._sequence) {
@@ -26,7 +27,7 @@ export class RunState {
     if (points && !this.series.take(points, buffers)) {
       return false;
     }
-    this._feed = feed;
+    this.feed = feed;
     this._sequence = sequence;
     Object.assign(this.parts, parts);
     return true;

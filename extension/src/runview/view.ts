@@ -22,6 +22,8 @@ import { short } from './words.js';
 
 const LATE =
   'Not answered yet: a cell is running, and the kernel answers when it ends. The charts go on meanwhile. After a restart of the kernel, run the cell again.';
+const TOUCH_MS = 20_000;
+const SILENCE_MS = 10_000;
 const NOTHING = 'No run is open. Train starts one; it appears here.';
 const OLD =
   'This page and its kernel are of different versions of the workbench. Save the notebook and load the page again.';
@@ -46,7 +48,12 @@ export class RunView {
   private readonly _sight: Sight;
   private readonly _deaf: () => void;
   private _requests = 0;
-  private _asking = false;
+  /** The id of the request for the whole that is under way. */
+  private _asked = '';
+  private _heardAt = Date.now();
+  private _seen = true;
+  private readonly _timer: number;
+  private readonly _leave = (): void => this._tellSight(false);
   private _told = '';
 
   constructor(private readonly _source: Source) {
@@ -81,25 +88,43 @@ export class RunView {
     this._deaf = _source.listen((message, buffers) =>
       this._hear(message, buffers)
     );
-    this._sight = new Sight(this.node, shown =>
-      this._source.send({ kind: 'shown', view: this._name, shown })
-    );
+    this._sight = new Sight(this.node, seen => this._tellSight(seen));
+    this._timer = window.setInterval(() => this._stayInTouch(), TOUCH_MS);
+    window.addEventListener('pagehide', this._leave);
     this._ask();
   }
 
   destroy(): void {
     this._deaf();
-    this._source.send({ kind: 'shown', view: this._name, shown: false });
+    this._tellSight(false);
+    window.clearInterval(this._timer);
+    window.removeEventListener('pagehide', this._leave);
     this._sight.destroy();
     this._answers.destroy();
     this._charts.destroy();
   }
 
+  private _tellSight(shown: boolean): void {
+    this._seen = shown;
+    this._source.send({ kind: 'shown', view: this._name, shown });
+  }
+
+  /** Say that somebody looks; where a run that goes on has fallen silent, the last was lost. */
+  private _stayInTouch(): void {
+    if (!this._seen) {
+      return;
+    }
+    this._source.send({ kind: 'looking', view: this._name });
+    const alive = this._state.parts.head?.alive && !this._state.parts.gone;
+    if (alive && Date.now() - this._heardAt > SILENCE_MS) {
+      this._ask();
+    }
+  }
+
   private _ask(): void {
-    if (!this._asking) {
-      this._asking = true;
+    if (this._asked === '') {
       const view = this._name;
-      this._answers.ask(id =>
+      this._asked = this._answers.ask(id =>
         this._source.send({ kind: 'ready', id, view, version: VERSION })
       );
     }
@@ -107,8 +132,9 @@ export class RunView {
 
   private _act(name: ActionName, epochs?: number): void {
     this._tell('info', '');
+    const dir = this._state.parts.head?.dir ?? '';
     this._answers.ask(id =>
-      this._source.send({ kind: 'action', id, name, epochs })
+      this._source.send({ kind: 'action', id, name, dir, epochs })
     );
   }
 
@@ -141,16 +167,26 @@ export class RunView {
       this._tell('error', OLD);
       return;
     }
-    const other = message.parts.head?.dir;
-    if (message.whole && other !== this._state.parts.head?.dir) {
-      this._state = new RunState();
+    this._heardAt = Date.now();
+    if (message.whole) {
+      this._begin(message.feed);
     }
-    if (!this._state.take(message, buffers)) {
+    if (this._state.take(message, buffers)) {
+      this._show(message);
+    } else {
       this._ask();
-      return;
     }
-    this._asking &&= !message.whole;
-    this._show(message);
+  }
+
+  /** Forget what was known: all of it is told anew, maybe of another run. */
+  private _begin(feed: string): void {
+    if (feed !== this._state.feed) {
+      this._charts.reset();
+      this._tell('info', '');
+    }
+    this._state = new RunState();
+    this._answers.heard(this._asked);
+    this._asked = '';
   }
 
   private _show({ parts, points }: RunMessage): void {
@@ -176,7 +212,7 @@ export class RunView {
 
   private _showEpochs(epochs: Epochs): void {
     const rows = epochs.step.map((step, at) => [
-      String(at + 1),
+      String(epochs.epoch[at]),
       step.toLocaleString('en'),
       number(epochs.loss[at]),
       percent(epochs.accuracy[at]),

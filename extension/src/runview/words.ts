@@ -43,7 +43,7 @@ export function account(series: Series, chart: Chart): string {
   if (last === undefined || last === null) {
     return `${no}No point yet.`;
   }
-  const behind = chart === 'rate' ? slowest(mean) : '';
+  const behind = chart === 'rate' ? slowest(mean, kindOf(series)) : '';
   return `${no}${UNITS[chart](last)}, ${trend(joined)}${behind}`;
 }
 
@@ -66,7 +66,9 @@ export function reading(series: Series, chart: Chart, point: number): string {
     known.length > MANY ? [known[0]!, known[known.length - 1]!] : each;
   const parts = [
     ...(several ? told('all', joined[point]) : []),
-    ...shown.flatMap(({ at, value }) => told(`replica ${at}`, value, at)),
+    ...shown.flatMap(({ at, value }) =>
+      told(`${kindOf(series)} ${at}`, value, at)
+    ),
     ...(series.broken.has(point) && chart === 'loss' ? ['no number'] : [])
   ];
   const where = `step ${series.steps[point]!.toLocaleString('en')}`;
@@ -104,7 +106,12 @@ export function duration(seconds: number): string {
     : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-function slowest(replicas: Values[]): string {
+/** What a replica is to be called. */
+export function kindOf(series: Series): string {
+  return series.virtual ? 'virtual replica' : 'replica';
+}
+
+function slowest(replicas: Values[], kind: string): string {
   const rates = replicas.map(line => {
     const known = line.filter(value => value !== null);
     return mean(known.slice(-Math.max(1, Math.round(known.length * RECENT))));
@@ -115,7 +122,7 @@ function slowest(replicas: Values[]): string {
     return '';
   }
   const percent = Math.round(100 * (1 - least / middle));
-  return `; replica ${rates.indexOf(least)} is ${percent} % slower`;
+  return `; ${kind} ${rates.indexOf(least)} is ${percent} % slower`;
 }
 
 function mean(values: number[]): number {

@@ -97,6 +97,14 @@ test('ends of epochs stand at the point that holds their last step', () => {
   assert.deepEqual(drawn.at(-1), [null, 0.5, null, 0.25]);
 });
 
+test('ends of epochs before a part of the run are not in it', () => {
+  const series = new Series();
+  series.take(header(0), buffers(11, 3));
+  const epochs = { ...NO_EPOCHS, step: [5, 12], testLoss: [0.5, 0.25] };
+  const drawn = table(series, 'loss', epochs, PLAIN);
+  assert.deepEqual(drawn.at(-1), [null, 0.25, null]);
+});
+
 test('any axis can run along the chart', () => {
   const axis = 'examples' as const;
   const drawn = table(filled(2), 'loss', NO_EPOCHS, { ...PLAIN, axis });

@@ -3,6 +3,7 @@
 import type { Epochs, PointsHeader, RunMessage } from '../runview/protocol.js';
 
 export const NO_EPOCHS: Epochs = {
+  epoch: [],
   step: [],
   loss: [],
   accuracy: [],

@@ -20,7 +20,7 @@ test('a chart is told in words', () => {
   assert.equal(account(series, 'loss'), 'loss 240, rising');
   assert.equal(
     account(series, 'rate'),
-    '840 examples/s, steady; replica 0 is 14 % slower'
+    '840 examples/s, steady; virtual replica 0 is 14 % slower'
   );
 });
 
@@ -37,14 +37,14 @@ test('a loss that is no number is told', () => {
 test('a point is read exactly, each replica and all of them', () => {
   assert.equal(
     reading(filled(2), 'loss', 1),
-    'step 2: all 202, replica 0 2, replica 1 102'
+    'step 2: all 202, virtual replica 0 2, virtual replica 1 102'
   );
 });
 
 test('of many replicas the least and the greatest are read', () => {
   assert.equal(
     reading(filled(1, 64), 'loss', 0),
-    'step 1: all 6401, replica 0 1, replica 63 6301'
+    'step 1: all 6401, virtual replica 0 1, virtual replica 63 6301'
   );
 });
 
@@ -52,7 +52,10 @@ test('a mean is read with the least and the greatest of its steps', () => {
   const series = new Series();
   const many = header(0, { replicas: 1, spans: true, stepsAPoint: 4 });
   series.take(many, buffers(1, 1, 4));
-  assert.equal(reading(series, 'loss', 0), 'step 1: replica 0 1 (201 to 301)');
+  assert.equal(
+    reading(series, 'loss', 0),
+    'step 1: virtual replica 0 1 (201 to 301)'
+  );
 });
 
 test('the trend of a line is of its end', () => {
