@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.widgets.folders import BATCH, records, write_epoch, write_run
+from tests.widgets.folders import BATCH, records, write_epoch, write_run, write_steps
 from workbench.feed import Look, Message, RunFeed, nothing
 from workbench.feed.account import offered
 from workbench.runs import Run, RunError
