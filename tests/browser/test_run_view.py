@@ -204,20 +204,36 @@ def test_nothing_is_sent_while_out_of_sight_and_all_of_it_after(lab: LabPage, gr
     expect(page.charts).to_have_attribute("data-last", str(STEPS + 100))
 
 
-def test_two_views_of_one_run_and_a_second_kernel_all_follow(lab: LabPage, growing: Run) -> None:
-    page = ViewPage(lab, growing, "view.box", VIEW.format(path=str(growing.dir)))
+def test_two_views_of_one_run_both_follow_and_hide_lines_each_for_itself(
+    lab: LabPage, growing: Run
+) -> None:
+    ViewPage(lab, growing, "view.box")
     lab.run_cell(1)
-    lab.run_cell(2)
     views = lab.notebook().locator(".wbv-charts")
-    expect(views).to_have_count(3)
-    lab.page.set_viewport_size({"width": 1280, "height": 3200})
+    expect(views).to_have_count(2)
+    lab.page.set_viewport_size({"width": 1280, "height": 2400})
     append(growing, STEPS, 50)
-    for at in range(3):
+    for at in range(2):
         expect(views.nth(at)).to_have_attribute("data-last", str(STEPS + 50))
-    page.view.get_by_role("button", name=f"virtual replica {REPLICAS - 1}").click()
-    pressed = lab.notebook().get_by_role("button", name=f"virtual replica {REPLICAS - 1}")
-    expect(pressed.nth(0)).to_have_attribute("aria-pressed", "false")
-    expect(pressed.nth(1)).to_have_attribute("aria-pressed", "true")
+    keys = lab.notebook().get_by_role("button", name=f"virtual replica {REPLICAS - 1}")
+    keys.nth(0).click()
+    expect(keys.nth(0)).to_have_attribute("aria-pressed", "false")
+    expect(keys.nth(1)).to_have_attribute("aria-pressed", "true")
+
+
+def test_two_kernels_on_one_run_show_the_same(lab: LabPage, growing: Run) -> None:
+    first = ViewPage(lab, growing)
+    first.wait_for_points()
+    lab.write_notebook("second.ipynb", [cell(VIEW.format(path=str(growing.dir)))])
+    lab.open_notebook("second.ipynb")
+    lab.run_cell(0)
+    append(growing, STEPS, 50)
+    expect(first.charts).to_have_attribute("data-last", str(STEPS + 50))
+    first.view.get_by_role("button", name="Stop").click()
+    expect(first.view.get_by_text("Asked to stop")).to_be_visible()
+    append(growing, STEPS + 50, 50)
+    lab.command("docmanager:open", path="view.ipynb", factory="Notebook")
+    expect(first.charts).to_have_attribute("data-last", str(STEPS + 100))
 
 
 def test_a_run_deleted_while_shown_says_so(lab: LabPage, tmp_path: Path) -> None:
