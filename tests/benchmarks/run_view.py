@@ -9,6 +9,7 @@ by a process of the benchmark: nothing trains meanwhile.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import statistics
 import subprocess
@@ -29,7 +30,9 @@ from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer, running_lab
 from tests.browser.workbench_page import cell
 from workbench.runs import Run
+from workbench.widgets.run_widget import STATIC
 
+FRONT_END = [STATIC / "runview.js", STATIC / "runview.css"]
 POINTS = 100_000
 LONG_STEPS = 1_000_000
 WATCH_SECONDS = 10
@@ -130,6 +133,7 @@ LIMITS = {
     "four_frames": Limit("four of them on a page", "frames/s", at_least=50),
     "memory_mb": Limit("the page's process with four of them", "MB", at_most=600),
     "reload_seconds": Limit("after a page reload, from render to drawn", "s", at_most=1),
+    "front_end_kb": Limit("the front end on the way to a page, gzipped", "kB", at_most=60),
     "open_seconds": Limit("opening 1,000,000 steps x 8, click to first chart", "s", at_most=1),
 }
 
@@ -239,6 +243,7 @@ def measure(browser: Browser, server: LabServer, folder: Path, number: int) -> d
     bench.page.evaluate("document.querySelector('.wbv-charts').dataset.points = ''")
     found["open_seconds"] = bench.open([long])
     bench.close()
+    found["front_end_kb"] = sum(len(gzip.compress(path.read_bytes())) for path in FRONT_END) / 1000
     return found
 
 
