@@ -29,6 +29,7 @@ COLAB = {
     "plotly": "5.24.1",
     "psutil": "5.9.5",
     "tensorflow": "2.20.0",
+    "tf-keras": "2.20.1",
 }
 # In two halves, so that this file does not name them.
 REGISTRY_HOSTS = [

@@ -29,6 +29,13 @@ class Strategy(Choice):
     source: str = ""
     mirrors: bool = False
     """Whether it makes a replica on each of several devices of one process."""
+    reduces: bool = False
+    """Whether cross-device operations can be chosen for it."""
+    workers: bool = False
+    """Whether its replicas are in worker processes of their own."""
+    synchronous: bool = True
+    """Whether all replicas take a step together."""
+    tpu: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,10 @@ class Preset(Choice):
 
 
 _LATER = "not in this release yet"
+_LISTENS = (
+    "Its processes listen on every network interface without asking who calls: use it only where "
+    "the network is your own."
+)
 
 STRATEGIES: Mapping[str, Strategy] = {
     "mirrored": Strategy(
@@ -83,6 +94,7 @@ STRATEGIES: Mapping[str, Strategy] = {
         "A copy of the model on each device of this machine; gradients are summed every step.",
         source="mirrored",
         mirrors=True,
+        reduces=True,
     ),
     "one_device": Strategy(
         "OneDevice", "Everything on one chosen device: the yardstick.", source="one_device"
@@ -92,18 +104,25 @@ STRATEGIES: Mapping[str, Strategy] = {
     ),
     "central_storage": Strategy(
         "CentralStorage",
-        "Variables on the host, computation on every device.",
-        f"CentralStorage is {_LATER}",
+        "Variables once, on the host; a copy of the computation on each device.",
+        source="central_storage",
+        mirrors=True,
     ),
     "multi_worker_mirrored": Strategy(
         "MultiWorkerMirrored",
-        "Mirrored over several processes or machines.",
-        f"MultiWorkerMirrored is {_LATER}",
+        "Mirrored over several processes, each with a copy of the model; gradients are summed "
+        f"every step. {_LISTENS}",
+        source="multi_worker",
+        workers=True,
     ),
     "parameter_server": Strategy(
         "ParameterServer",
-        "Workers train on their own; parameter servers hold the variables.",
+        "Workers train without waiting for each other; parameter servers hold the variables. "
+        f"{_LISTENS}",
         f"ParameterServer is {_LATER}",
+        source="parameter_server",
+        workers=True,
+        synchronous=False,
     ),
     "tpu": Strategy("TPU", "Replicas on the cores of a TPU.", f"TPU is {_LATER}"),
 }
@@ -187,6 +206,26 @@ CROSS_DEVICE_OPS: Mapping[str, CrossDeviceOps] = {
     ),
 }
 
+COMMUNICATIONS: Mapping[str, Choice] = {
+    "auto": Choice("Automatic", "TensorFlow chooses: NCCL between GPUs, else a ring."),
+    "ring": Choice("Ring", "Over the network from worker to worker; CPUs and GPUs."),
+    "nccl": Choice("NCCL", "NVIDIA's library; every worker needs GPUs."),
+}
+
+AUTO_SHARD: Mapping[str, Choice] = {
+    "auto": Choice("Automatic", "By files where there are enough of them, else by examples."),
+    "data": Choice("Data", "Every worker reads all and keeps its share of the examples."),
+    "file": Choice("File", "Every worker reads files of its own; needs data in files."),
+    "off": Choice("Off", "Every worker takes all examples: each is trained on more than once."),
+}
+
+PRECISIONS: Mapping[str, Choice] = {
+    "float32": Choice("float32", "Single precision."),
+    "float64": Choice("float64", "Double precision: slow, and proof that two runs agree."),
+    "mixed_bfloat16": Choice("mixed bfloat16", "Half the memory; made for TPUs and new GPUs."),
+    "mixed_float16": Choice("mixed float16", "Half the memory on GPUs; scales the loss."),
+}
+
 OPTIMIZERS: Mapping[str, Choice] = {
     "adam": Choice("Adam", "Adaptive moments; a good first choice at 0.001."),
     "sgd": Choice("SGD", "Plain stochastic gradient descent."),
@@ -243,25 +282,35 @@ FIELD_HELP: Mapping[str, str] = {
     "function returns a built Keras model compiled with its loss.",
     "devices": "Which devices take part, such as GPU:0,GPU:1. Empty: every GPU, else the CPU.",
     "replicas": "Copies that train in step. More than one on a CPU, or on one GPU, are virtual.",
+    "workers": "Processes that train, each with replicas of its own.",
+    "parameter_servers": "Processes that hold the variables.",
+    "evaluator": "Test the checkpoints in a process of its own, while training goes on.",
+    "tpu": "local on a TPU VM; else the name of a Cloud TPU.",
     "cross_device_ops": "How gradients are summed across replicas.",
+    "communication": "How workers sum gradients.",
+    "bytes_per_pack": "Gradients are sent in packs of so many bytes. 0: TensorFlow decides.",
     "gpu_memory": "growth: take memory as needed; all: all at once; a number: MiB a replica.",
     "per_replica_batch_size": "Examples that each replica takes in a step.",
     "global_batch_size": "Examples of all replicas in a step: per-replica size times replicas.",
     "last_batch": "What becomes of an epoch's last examples that do not fill a global batch.",
     "pipeline": "How batches reach the replicas; both give the same batches.",
+    "auto_shard": "How the usual pipeline is split among workers.",
     "epochs": "Passes through the training data; a test pass and a checkpoint follow each.",
     "steps_per_epoch": "Steps in an epoch. Empty: the whole data once; more repeats the data.",
     "optimizer": "How gradients become updates.",
     "learning_rate": "Size of the updates, before scaling.",
     "learning_rate_scaling": "How the learning rate grows with the replicas.",
     "clip_norm": "Largest norm of the gradient summed over replicas (custom loop). Empty: any.",
-    "steps_per_call": "Steps in one graph call. Empty: found while training; 1 helps debugging.",
+    "precision": "What numbers are computed in.",
+    "steps_per_call": "Steps in one graph call. Empty: found while training; 1 helps debugging; "
+    "epoch: a whole epoch in one graph, which records and stops only at its end.",
     "eager": "Run without graphs, to debug: slow, but print and breakpoints work.",
     "seed": "Decides data, first weights and order; the same seed gives the same losses.",
     "data_dir": "A folder with the data's files. Empty: the usual places, then a download.",
     "synthetic_examples": "Examples to train on; a fifth as many are made to test on.",
     "synthetic_features": "Numbers in each example.",
     "synthetic_noise": "Standard deviation of the noise on the rule that labels.",
+    "rendezvous_seconds": "How long tasks may take to find each other. Empty: 180.",
     "interpreter": "The Python that trains. Empty: this one.",
     "start_now": "Start although another run holds the device, instead of waiting for it.",
 }

@@ -63,7 +63,19 @@ class RunConfig:
     """Physical devices such as `("GPU:0", "GPU:2")`. None: every GPU, else the CPU."""
     replicas: int | None = None
     """Replicas in sync. None: one a device, or two virtual ones where Mirrored has one device."""
+    workers: int | None = None
+    """Worker processes of MultiWorkerMirrored and ParameterServer. None: two."""
+    parameter_servers: int | None = None
+    """Processes that hold the variables under ParameterServer. None: one."""
+    evaluator: bool = False
+    """Whether a process of its own tests the checkpoints under ParameterServer."""
+    tpu: str = "local"
+    """`local` on a TPU VM, or the name of a Cloud TPU."""
     cross_device_ops: str = "default"
+    communication: str = "auto"
+    """How workers sum gradients: auto, ring or nccl."""
+    bytes_per_pack: int = 0
+    """Gradients are sent in packs of so many bytes. 0: TensorFlow decides."""
     gpu_memory: str | int = "growth"
     """`all` at once (TensorFlow's way), `growth` as needed, or a limit in MiB a replica."""
     per_replica_batch_size: int | None = None
@@ -71,6 +83,8 @@ class RunConfig:
     last_batch: str = "drop"
     """What becomes of an epoch's examples that do not fill a global batch: drop, keep or repeat."""
     pipeline: str = "usual"
+    auto_shard: str = "auto"
+    """How the usual pipeline is split among workers: auto, data, file or off."""
     epochs: int = 5
     steps_per_epoch: int | None = None
     """None: the whole data once. More than the data holds repeats it."""
@@ -80,8 +94,11 @@ class RunConfig:
     """How the learning rate grows with the replicas: none, linear or square_root."""
     clip_norm: float | None = None
     """Clip by the global norm of the gradient summed over replicas (custom loop). None: never."""
-    steps_per_call: int | None = None
-    """Steps in one graph call. None: found at run time (fit: at most 50); 1 helps debugging."""
+    precision: str = "float32"
+    """float32, float64, mixed_bfloat16 or mixed_float16."""
+    steps_per_call: int | str | None = None
+    """Steps in one graph call. None: found at run time (fit: at most 50); 1 helps debugging;
+    `epoch`: a whole epoch, which then records and stops only at its end."""
     eager: bool = False
     seed: int = 42
     data_dir: str | None = None
@@ -89,6 +106,8 @@ class RunConfig:
     synthetic_features: int = 10
     synthetic_noise: float = 0.1
     """Standard deviation of the noise added before the label is decided."""
+    rendezvous_seconds: int | None = None
+    """How long tasks may take to find each other. None: 180."""
     interpreter: str | None = None
     """The Python that trains. None: the one that plans."""
     start_now: bool = False

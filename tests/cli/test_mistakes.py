@@ -48,7 +48,7 @@ def test_all_problems_of_a_plan_are_told_at_once(command: str, terminal: Termina
     done = terminal.type(command, *words.split(), "--seed", -1)
     assert done.returncode == 2
     for said in (
-        "strategy must be one of mirrored, one_device, default; got mirorred. Did you mean mirr",
+        "; got mirorred. Did you mean mirrored?",
         "loop must be one of custom, fit; got fti. Did you mean fit?",
         "got fashion. Did you mean fashion_mnist?",
         "epochs must be a number above 0; got 0",

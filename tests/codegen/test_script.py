@@ -16,7 +16,7 @@ from workbench.codegen.script import MARKER
 from workbench.config import RunConfig
 from workbench.plan import make_plan
 
-STRATEGIES = [name for name, row in catalog.STRATEGIES.items() if row.available]
+STRATEGIES = ("default", "one_device", "mirrored", "central_storage")
 SLOTS = ["make_strategy", "load_arrays", "make_data", "make_model", "make_steps", "main"]
 
 

@@ -20,7 +20,7 @@ TEST_STEPS = 32  # every test example once
 LEARNING_RATE = 0.001  # as given, however many replicas
 ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
 STEPS_PER_STACK = 39  # batches handed over at a time
-MAX_STEPS_PER_CALL = 9984  # in one graph call; 1 to debug
+STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
 RUN_EAGERLY = False  # True runs without graphs, to debug
 
 
@@ -63,6 +63,29 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
 
+def deal_tests(features: tf.Tensor, labels: tf.Tensor) -> Callable:
+    """Return what makes a pipeline's test batches, over and over: each example once a pass.
+
+    A step's examples go to the replicas of all pipelines in turn, as cards are dealt.
+    """
+
+    def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        replicas = context.num_replicas_in_sync
+        local = replicas // context.num_input_pipelines
+
+        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            first = number // local * GLOBAL_BATCH_SIZE
+            own = first + local * context.input_pipeline_id + number % local
+            end = tf.minimum(first + GLOBAL_BATCH_SIZE, NUM_TEST_EXAMPLES)
+            rows = tf.range(own, end, replicas)
+            return tf.gather(features, rows), tf.gather(labels, rows)
+
+        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
+        return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
+
+    return deal
+
+
 def make_data(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
@@ -74,29 +97,28 @@ def make_data(
     (features, labels), test = load_arrays()
     features, labels = tf.constant(features), tf.constant(labels)
     stacks_per_epoch = -(-STEPS_PER_EPOCH // STEPS_PER_STACK)
-    replicas = strategy.num_replicas_in_sync
 
-    def stack_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        first = number % stacks_per_epoch * STEPS_PER_STACK * GLOBAL_BATCH_SIZE
-        count = STEPS_PER_STACK * GLOBAL_BATCH_SIZE
-        rows = shuffled_rows(number // stacks_per_epoch, first, count)
-        rows = tf.reshape(rows, [STEPS_PER_STACK, replicas, PER_REPLICA_BATCH_SIZE])
-        rows = tf.reshape(tf.transpose(rows, [1, 0, 2]), [-1])
-        batch = tf.gather(features, rows), tf.gather(labels, rows)
-        shape = [replicas, STEPS_PER_STACK, PER_REPLICA_BATCH_SIZE]
-        return tuple(tf.reshape(part, shape + part.shape[1:]) for part in batch)
+    def train(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        pipelines, own = context.num_input_pipelines, context.input_pipeline_id
+        replicas = context.num_replicas_in_sync // pipelines
 
-    def train(_: tf.distribute.InputContext) -> tf.data.Dataset:
+        def stack_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
+            first = number % stacks_per_epoch * STEPS_PER_STACK * GLOBAL_BATCH_SIZE
+            count = STEPS_PER_STACK * GLOBAL_BATCH_SIZE
+            rows = shuffled_rows(number // stacks_per_epoch, first, count)
+            rows = tf.reshape(rows, [STEPS_PER_STACK, pipelines, replicas, PER_REPLICA_BATCH_SIZE])
+            rows = tf.reshape(tf.transpose(rows[:, own], [1, 0, 2]), [-1])
+            batch = tf.gather(features, rows), tf.gather(labels, rows)
+            shape = [replicas, STEPS_PER_STACK, PER_REPLICA_BATCH_SIZE]
+            return tuple(tf.reshape(part, shape + part.shape[1:]) for part in batch)
+
         epoch, step = divmod(start_step, STEPS_PER_EPOCH)
-        first = epoch * stacks_per_epoch + step // STEPS_PER_STACK
-        stacks = tf.data.Dataset.counter(first)
+        stacks = tf.data.Dataset.counter(epoch * stacks_per_epoch + step // STEPS_PER_STACK)
         return stacks.map(stack_at, tf.data.AUTOTUNE).unbatch().prefetch(2 * replicas)
 
-    tests = tf.data.Dataset.from_tensor_slices(test).batch(GLOBAL_BATCH_SIZE)
-    tests = tests.repeat().prefetch(tf.data.AUTOTUNE)
     return (
         strategy.distribute_datasets_from_function(train),
-        strategy.experimental_distribute_dataset(tests),
+        strategy.distribute_datasets_from_function(deal_tests(*map(tf.constant, test))),
     )
 
 
@@ -129,11 +151,11 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
 
     def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
         features, labels = batch
-        outputs = model(features, training=training)
+        outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
         losses = example_losses(labels, outputs)
         penalty = tf.add_n(model.losses) if model.losses else 0.0
-        examples = tf.cast(tf.size(losses), tf.float32)
-        correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), tf.float32))
+        examples = tf.cast(tf.size(losses), losses.dtype)
+        correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
         return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
 
     def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
@@ -166,7 +188,7 @@ def make_loops(
 
     @tf.function
     def train(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
-        rows = tf.TensorArray(tf.float32, size=count)
+        rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
         for first in tf.range(0, count, STEPS_PER_STACK):
             stack = next(iterator)
             for layer in tf.range(tf.minimum(STEPS_PER_STACK, count - first)):
@@ -175,7 +197,7 @@ def make_loops(
 
     @tf.function
     def test(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
-        rows = tf.TensorArray(tf.float32, size=count)
+        rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
         for number in tf.range(count):
             rows = rows.write(number, on_replicas(test_step, next(iterator)))
         return rows.stack()
@@ -185,6 +207,7 @@ def make_loops(
 
 def main() -> None:
     """Train with a loop of our own, from the first step or from the last checkpoint."""
+    recorder = Recorder()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
     tf.config.run_functions_eagerly(RUN_EAGERLY)
@@ -192,7 +215,7 @@ def main() -> None:
         model = make_model()
         model.compile(optimizer=make_optimizer(), loss=model.loss)
         model.optimizer.build(model.trainable_variables)
-    recorder = Recorder(model)
+    recorder.restore(strategy, model)
     train_data, test_data = map(iter, make_data(strategy, recorder.step))
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):

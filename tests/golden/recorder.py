@@ -18,20 +18,37 @@ import tensorflow as tf
 class Recorder:
     """Runs the steps and notes what happens: in print and, with --run-dir, on disk to resume."""
 
-    def __init__(self, model: tf.keras.Model) -> None:
+    def __init__(self) -> None:
         options = argparse.ArgumentParser()
         options.add_argument("--run-dir", type=pathlib.Path)
-        self.dir, self.model = options.parse_known_args()[0].run_dir, model
+        self.dir = options.parse_known_args()[0].run_dir
+        config = json.loads(os.environ.get("TF_CONFIG") or "{}")
+        task, self.cluster = config.get("task", {}), config.get("cluster", {})
+        self.task = f"{task.get('type', 'worker')}-{task.get('index', 0)}"
         self.stop, self.segment, self.saved_at = threading.Event(), "", time.monotonic()
         self.steps_per_call, self.result, self.untold = 1, dict[str, float](), ""
+        if self.dir:
+            self.task_dir = self.dir / self.task
+            self.task_dir.mkdir(parents=True, exist_ok=True)
+            threading.Thread(target=self.listen, daemon=True).start()
+        self.event("imported")
+
+    def restore(self, strategy: tf.distribute.Strategy, model: tf.keras.Model) -> None:
+        """Go on from the last checkpoint. All tasks save, as they must; the first one's stays."""
+        self.strategy, self.model = strategy, model
+        synchronous = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
+        self.tasks = len(self.cluster.get("worker", "1")) if synchronous else 1
+        self.add = tf.function(
+            lambda values: strategy.reduce("SUM", strategy.run(tf.identity, args=(values,)), None)
+        )
         self.progress = tf.Variable([0.0] * 6, dtype=tf.float64)
         if self.dir:
-            (self.dir / "worker-0").mkdir(parents=True, exist_ok=True)
+            leads = self.task in ("worker-0", "chief-0")
+            self.folder = self.dir if leads else self.task_dir / "scratch"
             state = {"model": model, "optimizer": model.optimizer, "progress": self.progress}
-            checkpoint, folder = tf.train.Checkpoint(**state), str(self.dir / "checkpoints")
-            self.saves = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=3)
-            self.saves.restore_or_initialize()
-            threading.Thread(target=self.listen, daemon=True).start()
+            checkpoint, kept = tf.train.Checkpoint(**state), self.folder / "checkpoints"
+            self.saves = tf.train.CheckpointManager(checkpoint, str(kept), max_to_keep=3)
+            checkpoint.restore(tf.train.latest_checkpoint(str(self.dir / "checkpoints")))
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
         self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
         self.event("start", step=self.step, epoch=self.epoch)
@@ -52,7 +69,7 @@ class Recorder:
             print(name, *(f"{key}={value}" for key, value in values.items()), flush=True)
         try:
             if self.dir:
-                with open(self.dir / "worker-0" / "events.jsonl", "a") as file:
+                with open(self.task_dir / "events.jsonl", "a") as file:
                     file.write(self.untold)
             self.untold = ""
         except OSError:
@@ -60,12 +77,12 @@ class Recorder:
 
     def record(self, rows: np.ndarray, start: float, seconds: float) -> None:
         """Append the rows and times of a call; after a failed write a new segment begins."""
-        call, task = np.array([self.step, len(rows), start, seconds]), self.dir / "worker-0"
+        call, task = np.array([self.step, len(rows), start, seconds]), self.task_dir
         self.segment = self.segment or f"{len(list(task.glob('*.steps'))):04d}-{self.step:012d}"
         try:
-            for kind, values in ("steps", rows.astype("<f4")), ("calls", call.astype("<f8")):
+            for kind, values in ("steps", rows), ("calls", call):
                 with open(task / f"{self.segment}.{kind}", "ab") as file:
-                    file.write(values.tobytes())
+                    file.write(values.astype(values.dtype.newbyteorder("<")).tobytes())
         except OSError as error:
             for path in task.glob(f"{self.segment}.*"):
                 if path.stat().st_size == 0:
@@ -84,21 +101,32 @@ class Recorder:
             self.event("checkpoint_failed", step=self.step, error=str(error)[:500])
         self.saved_at = time.monotonic()
 
+    def summed(self, values: np.ndarray) -> np.ndarray:
+        """Return the sums over all synchronous tasks; each waits here until all have come."""
+        if self.tasks == 1:
+            return values
+        if self.dir:
+            (self.task_dir / "entered").write_text(str(self.step))
+        replicas = self.strategy.num_replicas_in_sync // self.tasks
+        return self.add(tf.constant(values, tf.float64)).numpy() / replicas
+
     def calls(self, steps: Callable, data: Any, count: int) -> Iterator[tuple[Any, float, float]]:
         """Run steps in calls of about 0.2 s; yield rows, start, seconds of each; stop if told."""
         while count > 0:
-            stacks = min(self.steps_per_call, MAX_STEPS_PER_CALL) // STEPS_PER_STACK
-            size = min(count, max(1, stacks) * STEPS_PER_STACK)
-            start, began = time.time(), time.perf_counter()
-            rows = steps(data, tf.constant(size)).numpy()
-            seconds = time.perf_counter() - began
-            self.steps_per_call = max(1, min(int(0.2 * size / seconds), 4 * size))
-            yield rows, start, seconds
-            count -= size
-            if self.stop.is_set():
+            stacks = (STEPS_PER_CALL or self.steps_per_call) // STEPS_PER_STACK
+            told = np.array([max(1, stacks) * STEPS_PER_STACK, self.stop.is_set()])
+            longest, stop = self.summed(told) / self.tasks
+            if stop:
                 self.save()
                 self.event("stopped", step=self.step)
                 sys.exit(0)
+            size = min(count, int(longest))
+            start, began = time.time(), time.perf_counter()
+            rows = steps(data, tf.constant(size)).numpy()
+            seconds = time.perf_counter() - began
+            self.steps_per_call = max(1, min(int(0.2 * size / seconds), 4 * size, 10_000))
+            yield rows, start, seconds
+            count -= size
 
     def train(self, steps: Any, data: Any, count: int) -> dict[str, float]:
         """Run `count` steps of the epoch under way and record each of them for every replica."""
@@ -117,14 +145,16 @@ class Recorder:
             self.sums += [*rows.sum(axis=(0, 1), dtype=float), seconds]
             if self.dir and time.monotonic() - self.saved_at > 300:
                 self.save()
-        return dict(zip(("loss", "accuracy"), self.sums[:2] / self.sums[2]))
+        sums = self.summed(self.sums)
+        return dict(zip(("loss", "accuracy"), sums[:2] / sums[2]))
 
     def test(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
         """Run the test pass that closes an epoch, tell the epoch's results and save."""
         self.event("test", epoch=self.epoch + 1)
         rows = np.concatenate([rows for rows, *_ in self.calls(steps, data, count)])
-        tests = rows.sum(axis=(0, 1), dtype=float)
-        means = *self.sums[:2] / self.sums[2], *tests[:2] / tests[2], self.sums[2] / self.sums[3]
+        both = self.summed(np.concatenate([self.sums, rows.sum(axis=(0, 1), dtype=float)]))
+        sums, tests, seconds = both[:4], both[4:], both[3] / self.tasks
+        means = *sums[:2] / sums[2], *tests[:2] / tests[2], sums[2] / seconds
         names = "loss", "accuracy", "test_loss", "test_accuracy", "examples_per_second"
         self.result = {name: float(f"{mean:.6g}") for name, mean in zip(names, means)}
         self.epoch, self.sums = self.epoch + 1, np.zeros(4)
@@ -136,11 +166,12 @@ class Recorder:
     def finish(self) -> None:
         """Save the trained model and tell that the run is whole."""
         if self.dir:
+            path = self.folder / "model.keras"
             try:
-                self.model.save(self.dir / "model.keras")
+                self.model.save(path)
                 self.event("model_saved")
             except Exception as error:  # a full disk, or a layer that Keras cannot save
-                (self.dir / "model.keras").unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
                 self.event("model_not_saved", error=str(error)[:500])
         self.event("finished", step=self.step, **self.result)
 

@@ -53,18 +53,22 @@ def test_data_brings_its_usual_model(data: str, model: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "most"),
+    ("fields", "steps", "execution"),
     [
-        ({"loop": "custom"}, 10_000),
-        ({"loop": "fit"}, 50),
-        ({"loop": "fit", "steps_per_call": 7}, 7),
-        ({"steps_per_call": 1}, 1),
-        ({"eager": True}, 1),
-        ({"eager": True, "steps_per_call": 5}, 1),
+        ({}, None, 50),
+        ({"pipeline": "indexed"}, None, 39),
+        ({"steps_per_call": 7}, 7, 7),
+        ({"steps_per_call": "epoch"}, 78, 78),
+        ({"steps_per_call": 1}, 1, 1),
+        ({"eager": True}, 1, 1),
+        ({"eager": True, "steps_per_call": 5}, 1, 1),
     ],
 )
-def test_steps_a_call_are_bounded_as_asked(fields: dict[str, Any], most: int) -> None:
-    assert plan(**fields).max_steps_per_call == most
+def test_steps_a_call_are_found_while_training_unless_asked_for(
+    fields: dict[str, Any], steps: int | None, execution: int
+) -> None:
+    assert plan(**fields).steps_per_call == steps
+    assert plan(loop="fit", **fields).steps_per_execution == execution
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ LOGS = {
     "tensorflow.python.framework.errors_impl.DataLossError: Unable to open table file": "damaged",
     "InvalidArgumentError: No OpKernel was registered to support Op 'NcclAllReduce'": "Hierarchi",
     "E0000 failed call to cuInit: CUDA_ERROR_NO_DEVICE: no device": "nvidia-smi",
+    "RuntimeError: Could not start gRPC server": "free ones",
     "urllib.error.URLError: <urlopen error timed out>": "network",
     "SyntaxError: invalid syntax": "Mend train.py",
     "ValueError: something else": OTHER_FIX,

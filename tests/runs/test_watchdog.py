@@ -34,7 +34,7 @@ def task(tmp_path: Path) -> Task:
 
 
 def watch(task: Task, total_steps: int = 100) -> Watchdog:
-    return Watchdog(task.writer.dir, BOUNDS, total_steps, now=0.0)
+    return Watchdog(task.writer.dir, BOUNDS, total_steps)
 
 
 def test_phases_follow_what_the_task_writes(task: Task) -> None:

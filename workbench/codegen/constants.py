@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .. import catalog
 
 if TYPE_CHECKING:
+    from ..config import RunConfig
     from ..plan import Plan
 
 
@@ -16,16 +17,26 @@ LINE_LENGTH = 100
 
 def constants(plan: Plan, used: frozenset[str]) -> str:
     """Return each constant that the script uses with its comment, in reading order."""
-    return "\n".join(
+    lines = [
         _commented(f"{name} = {value}", comment)
         for name, value, comment in _all(plan)
         if name in used or name == "PER_REPLICA_BATCH_SIZE"  # never one size without the other
-    )
+    ]
+    return "\n".join(lines + _precision(plan.config.precision))
 
 
 def _commented(line: str, comment: str) -> str:
     beside = f"{line}  # {comment}"
-    return beside if len(beside) <= LINE_LENGTH else f"# {comment}\n{line}"
+    return beside if len(beside) <= LINE_LENGTH and "\n" not in line else f"# {comment}\n{line}"
+
+
+def _precision(name: str) -> list[str]:
+    """Return the statement that has everything computed in a precision that is not the usual."""
+    if name == "float32":
+        return []
+    if name == "float64":
+        return ['tf.keras.backend.set_floatx("float64")']
+    return [f'tf.keras.mixed_precision.set_global_policy("{name}")']
 
 
 def literal(value: object) -> str:
@@ -65,17 +76,30 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "ACCURACY", accuracy, "1 or 0 for each example"
     yield "CLIP_NORM", repr(plan.config.clip_norm), "of the gradient summed over the replicas"
     yield "STEPS_PER_STACK", repr(plan.steps_per_stack), "batches handed over at a time"
-    yield "STEPS_PER_EXECUTION", repr(plan.max_steps_per_call), "steps between two callbacks"
-    yield "MAX_STEPS_PER_CALL", repr(plan.max_steps_per_call), "in one graph call; 1 to debug"
+    yield "STEPS_PER_EXECUTION", repr(plan.steps_per_execution), "steps between two callbacks"
+    yield "STEPS_PER_CALL", repr(plan.steps_per_call), "in one graph call; None: what takes 0.2 s"
     yield "RUN_EAGERLY", repr(plan.config.eager), "True runs without graphs, to debug"
 
 
 def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    yield "WORKERS", repr(plan.workers), "processes that train"
     yield "DEVICES", literal(plan.physical_devices), "must be on this machine"
     yield "REPLICAS", repr(plan.num_replicas_in_sync), "virtual devices that share a real one"
     yield "GPU_MEMORY", literal(plan.gpu_memory), "growth, all, or MiB a replica"
     operations = catalog.CROSS_DEVICE_OPS[plan.cross_device_ops]
     yield "CROSS_DEVICE_OPS", operations.expression, "how gradients are summed"
+    yield "COMMUNICATION", _communication(plan.config), "how gradients are summed"
+    policy = f"tf.data.experimental.AutoShardPolicy.{plan.auto_shard.upper()}"
+    yield "AUTO_SHARD", policy, "how training batches are split among workers"
+
+
+def _communication(config: RunConfig) -> str:
+    options = "tf.distribute.experimental.CommunicationOptions"
+    kind = "tf.distribute.experimental.CommunicationImplementation"
+    lines = f"    implementation={kind}.{config.communication.upper()},\n"
+    if config.bytes_per_pack:
+        lines += f"    bytes_per_pack={config.bytes_per_pack},\n"
+    return f"{options}(\n{lines})"
 
 
 def _scaling(plan: Plan) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from .script import MARKER, sections
+from .script import MARKER, call, render_script, sections
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -15,7 +15,10 @@ def render_notebook(plan: Plan) -> str:
     """Return a notebook (nbformat 4.5) whose code cells, joined, are the script's functions."""
     title, imports, numbers, bodies, recorder = sections(plan)
     heading = f"# {title.strip(chr(34)).rstrip('.')}\n\nRun all cells to train."
-    code = [imports, numbers, *bodies, f"{MARKER}\n{recorder}", "main()"]
+    code = [imports, numbers, *bodies, f"{MARKER}\n{recorder}", call(plan)]
+    if len(plan.tasks) > 1:  # each task is a process that runs the file
+        code = [f"%%writefile train.py\n{render_script(plan)}", "!{sys.executable} -u train.py"]
+        code.insert(1, "import sys")
     cells = [
         _cell("markdown", heading, 0),
         *(_cell("code", text, n) for n, text in enumerate(code, 1)),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MARKER = """\
 # ---- Recorder: the same in every script. It records, saves, stops and resumes. ----
 # ruff: noqa: E402, F811"""
-ENTRY = 'if __name__ == "__main__":\n    main()'
+ENTRY = 'if __name__ == "__main__":\n    {}'
 
 
 def render_script(plan: Plan) -> str:
@@ -25,9 +25,14 @@ def render_script(plan: Plan) -> str:
     return (
         "\n\n".join([title, imports, numbers])
         + "\n\n\n"
-        + "\n\n\n".join([*bodies, f"{MARKER}\n{recorder}", ENTRY])
+        + "\n\n\n".join([*bodies, f"{MARKER}\n{recorder}", ENTRY.format(call(plan))])
         + "\n"
     )
+
+
+def call(plan: Plan) -> str:
+    """Return the statement that a script ends with."""
+    return "run_task(main)" if len(plan.tasks) > 1 else "main()"
 
 
 def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
@@ -51,12 +56,13 @@ def _files(plan: Plan) -> dict[str, str]:
         **_strategy_files(plan),
         "data": f"data/{data.source}",
         "order": f"orders/{plan.last_batch}",
-        "pipeline": f"pipelines/{plan.pipeline}",
+        **_pipeline_files(plan),
         "model": f"models/{catalog.MODELS[model].source}",
         "optimizer": f"optimizers/{plan.config.optimizer}",
         "steps": f"steps/{_steps(plan)}",
         "loops": f"loops/{'stacked' if plan.pipeline == 'indexed' else 'usual'}",
         "main": f"mains/{catalog.LOOPS[plan.loop].source}",
+        **({"task": "tasks/synchronous"} if len(plan.tasks) > 1 else {}),
     }
 
 
@@ -67,6 +73,13 @@ def _strategy_files(plan: Plan) -> dict[str, str]:
     if plan.virtual:
         return {"strategy": f"{source}_virtual_gpu"}
     return {"gpus": "strategies/gpus", "strategy": f"{source}_gpu"}
+
+
+def _pipeline_files(plan: Plan) -> dict[str, str]:
+    if plan.pipeline == "usual" and len(plan.tasks) == 1:
+        return {"pipeline": "pipelines/usual"}
+    workers = "_workers" if plan.pipeline == "usual" else ""
+    return {"tests": "pipelines/tests", "pipeline": f"pipelines/{plan.pipeline}{workers}"}
 
 
 def _steps(plan: Plan) -> str:
@@ -93,9 +106,7 @@ def _own_model(own: OwnModel) -> Lifted:
 
 def _title(plan: Plan) -> str:
     model = catalog.MODELS[plan.model].label if plan.own_model is None else "A model of one's own"
-    replicas = f"{plan.num_replicas_in_sync} {'virtual ' * plan.virtual}replica"
-    plural = "s" * (plan.num_replicas_in_sync > 1)
     return (
         f"{model} on {catalog.DATA[plan.data].label}: {plan.strategy_label} strategy, "
-        f"{replicas}{plural}, {catalog.LOOPS[plan.loop].label}."
+        f"{plan.who_trains}, {catalog.LOOPS[plan.loop].label}."
     )

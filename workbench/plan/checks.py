@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import catalog
 from ..config import RunConfig, did_you_mean
 from .own_model import OwnModel, read_own_model
 from .problems import Findings
+
+if TYPE_CHECKING:
+    from .placement import Placement
 
 _PLAIN_CHOICES = {
     "loop": catalog.LOOPS,
@@ -17,19 +21,25 @@ _PLAIN_CHOICES = {
     "pipeline": catalog.PIPELINES,
     "last_batch": catalog.LAST_BATCH,
     "learning_rate_scaling": catalog.LEARNING_RATE_SCALINGS,
+    "communication": catalog.COMMUNICATIONS,
+    "auto_shard": catalog.AUTO_SHARD,
+    "precision": catalog.PRECISIONS,
 }
 _ABOVE_ZERO = {
     "replicas": 2,
+    "workers": 2,
+    "parameter_servers": 1,
+    "rendezvous_seconds": 180,
     "per_replica_batch_size": 64,
     "global_batch_size": 128,
     "epochs": 5,
     "steps_per_epoch": 100,
     "learning_rate": 0.001,
     "clip_norm": 1.0,
-    "steps_per_call": 1,
 }
 """Fields of numbers above zero, and a value to offer; None is no number and allowed."""
 _ABOVE_ZERO_SYNTHETIC = {"synthetic_examples": 10_000, "synthetic_features": 10}
+EPOCH = "epoch"
 _GPU_MEMORY = ("growth", "all")
 
 
@@ -52,6 +62,32 @@ def check_fields(findings: Findings, config: RunConfig) -> None:
         rule = "empty with Keras fit, which would clip each replica's part before the sum"
         findings.add("clip_norm", rule, config.clip_norm, fix)
     _check_gpu_memory(findings, config.gpu_memory)
+    _check_call(findings, config.steps_per_call)
+    if config.bytes_per_pack < 0:
+        fix = "Set it to 0 to let TensorFlow decide."
+        findings.add("bytes_per_pack", "0 or more", config.bytes_per_pack, fix)
+
+
+def _check_call(findings: Findings, steps: int | str | None) -> None:
+    if isinstance(steps, int):
+        findings.positive("steps_per_call", steps, 1)
+    elif steps not in (None, EPOCH):
+        rule = f"a whole number above 0, {EPOCH}, or empty"
+        findings.add("steps_per_call", rule, steps, "Leave it empty.")
+
+
+def check_together(findings: Findings, config: RunConfig, placement: Placement) -> None:
+    """Note fields that do not go with where the replicas are."""
+    if config.precision == "mixed_float16" and placement.kind == "CPU":
+        fix = "Choose mixed_bfloat16, or float32."
+        rule = "other than mixed_float16 on a CPU, which takes minutes for a step"
+        findings.add("precision", rule, config.precision, fix)
+    if placement.workers > 1 and config.last_batch == "keep":
+        rule = "drop or repeat with several workers, which need batches of one size"
+        findings.add("last_batch", rule, "keep", "Choose drop or repeat.")
+    if config.auto_shard == "file":
+        rule = f"auto, data or off with {config.data}, which is held in memory and not in files"
+        findings.add("auto_shard", rule, "file", "Choose auto.")
 
 
 def check_data_folder(findings: Findings, config: RunConfig, data: catalog.Data | None) -> None:

@@ -26,6 +26,11 @@ class Placement:
     gpu_memory: str | int
     cross_device_ops: str
     notes: tuple[str, ...] = ()
+    workers: int = 1
+    parameter_servers: int = 0
+    evaluator: bool = False
+    coordinated: bool = False
+    """Whether a chief gives workers their steps, which they take without each other."""
 
     @property
     def kind(self) -> str:
@@ -38,9 +43,26 @@ class Placement:
         return self.replicas > len(self.physical)
 
     @property
+    def local_replicas(self) -> int:
+        """Replicas of each worker."""
+        return self.replicas // self.workers
+
+    @property
     def logical(self) -> tuple[str, ...]:
-        """A device name for each replica, counted from 0 as TensorFlow will."""
-        return tuple(f"{self.kind}:{number}" for number in range(self.replicas))
+        """A device name for each replica, counted from 0 in each worker as TensorFlow will."""
+        names = [f"{self.kind}:{number}" for number in range(self.local_replicas)]
+        if self.workers == 1:
+            return tuple(names)
+        return tuple(f"worker-{at}/{name}" for at in range(self.workers) for name in names)
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The run's tasks; the first leads."""
+        workers = tuple(f"worker-{number}" for number in range(self.workers))
+        if not self.coordinated:
+            return workers
+        servers = tuple(f"ps-{number}" for number in range(self.parameter_servers))
+        return ("chief-0", *workers, *servers, *(["evaluator-0"] if self.evaluator else []))
 
 
 def place(
@@ -50,6 +72,9 @@ def place(
     chosen = _chosen_devices(findings, config, devices)
     if not chosen or strategy is None:
         return None
+    _check_workers(findings, config, strategy)
+    if strategy.workers:
+        return _place_workers(findings, config, devices, strategy, chosen)
     if strategy.mirrors:
         asked = config.replicas if config.replicas is not None else max(2, len(chosen))
         replicas = max(asked, 1)
@@ -61,6 +86,54 @@ def place(
     memory = _gpu_memory(findings, config, devices, chosen, replicas)
     operations, notes = _cross_device_ops(findings, config, strategy, chosen, replicas)
     return Placement(chosen, replicas, memory, operations, notes)
+
+
+def _check_workers(findings: Findings, config: RunConfig, strategy: Strategy) -> None:
+    fix = "Leave it empty, or choose another strategy."
+    for name, applies in (
+        ("workers", strategy.workers),
+        ("parameter_servers", not strategy.synchronous),
+        ("evaluator", not strategy.synchronous),
+    ):
+        value = getattr(config, name)
+        if value and not applies:
+            rule = f"empty with the strategy {config.strategy}, which has none"
+            findings.add(name, rule, value, fix)
+
+
+def _place_workers(
+    findings: Findings,
+    config: RunConfig,
+    devices: Devices,
+    strategy: Strategy,
+    chosen: tuple[str, ...],
+) -> Placement:
+    """Give each worker the CPU, or an equal part of the GPUs."""
+    workers = max(1, 2 if config.workers is None else config.workers)
+    on_gpus = chosen[0].startswith("GPU")
+    if on_gpus and len(chosen) % workers:
+        rule = f"a number that divides the {len(chosen)} GPUs, which workers do not share"
+        fix = "Set workers to that, choose other devices, or the device CPU:0."
+        findings.add("workers", rule, workers, fix)
+    if config.communication == "nccl" and not on_gpus:
+        rule = "auto or ring on CPUs: NCCL needs a GPU in each worker"
+        findings.add("communication", rule, "nccl", "Choose ring.")
+    replicas = max(len(chosen), workers) if on_gpus else workers
+    if config.replicas not in (None, replicas):
+        rule = f"{replicas} with {workers} workers on {', '.join(chosen)}, or empty"
+        findings.add("replicas", rule, config.replicas, "Leave it empty and set workers.")
+    memory = _gpu_memory(findings, config, devices, chosen, len(chosen))
+    servers = 1 if config.parameter_servers is None else config.parameter_servers
+    return Placement(
+        chosen,
+        replicas,
+        memory,
+        config.cross_device_ops,
+        workers=workers,
+        parameter_servers=max(1, servers),
+        evaluator=config.evaluator,
+        coordinated=not strategy.synchronous,
+    )
 
 
 def _chosen_devices(
@@ -140,12 +213,12 @@ def _cross_device_ops(
 ) -> tuple[str, tuple[str, ...]]:
     name, on_cpu = config.cross_device_ops, chosen[0].startswith("CPU")
     virtual = replicas > len(chosen)
-    if name == "nccl" and strategy.mirrors and (on_cpu or virtual):
+    if name == "nccl" and strategy.reduces and (on_cpu or virtual):
         what = "CPU devices" if on_cpu else "virtual devices of one GPU"
         rule = f"other than nccl on {what}: NCCL needs real GPUs, one a replica"
         fix = "Choose reduction_to_one_device, or real GPUs under devices."
         findings.add("cross_device_ops", rule, name, fix)
-    if name == "default" and virtual:
+    if name == "default" and virtual and strategy.reduces:
         note = (
             "Gradients are summed by ReductionToOneDevice: TensorFlow's default, collective "
             "all-reduce, fails on virtual devices in a custom loop."

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .. import catalog
 from ..config import RunConfig
 from .batches import Batches, Epoch, plan_batches, plan_epoch
-from .checks import check_data_folder, check_fields, find_model
+from .checks import check_data_folder, check_fields, check_together, find_model
 from .own_model import OwnModel
 from .placement import Placement, place
 from .problems import Findings, PlanError
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 FIT_STEPS_PER_EXECUTION = 50
 MAX_STEPS_PER_STACK = 50
-UNLIMITED_STEPS_PER_CALL = 10_000
 STACK_BYTES = 16 * 2**20
 """A stack of batches stays below this, so that a queue of them fits any memory."""
 
@@ -61,21 +60,47 @@ class Plan:
     pipeline: str
     steps_per_stack: int
     """Batches handed over at a time by the pipeline."""
-    max_steps_per_call: int
     interpreter: str
     arithmetic: str
     element_spec: str
     notes: tuple[str, ...]
+    # What plans of earlier releases lack has a default: what they meant without saying it.
+    steps_per_call: int | None = None
+    """None: found while training."""
+    tasks: tuple[str, ...] = ("worker-0",)
+    """The run's processes; the first leads."""
+    local_replicas: int = 0
+    """Replicas that each worker records; 0 is all."""
+    auto_shard: str = "auto"
+
+    def __post_init__(self) -> None:
+        if not self.local_replicas:
+            object.__setattr__(self, "local_replicas", self.num_replicas_in_sync)
 
     @property
-    def local_replicas(self) -> int:
-        """Replicas that the one task records."""
-        return self.num_replicas_in_sync
+    def workers(self) -> int:
+        """Processes that train."""
+        return sum(task.startswith("worker-") for task in self.tasks)
+
+    @property
+    def steps_per_execution(self) -> int:
+        """Steps between two callbacks of Keras."""
+        stacks = FIT_STEPS_PER_EXECUTION // self.steps_per_stack
+        return self.steps_per_call or stacks * self.steps_per_stack
+
+    @property
+    def who_trains(self) -> str:
+        """Replicas and processes in words, such as `2 workers x 1 replica`."""
+        if len(self.tasks) > 1:
+            each = f"{self.local_replicas} replica{'s' * (self.local_replicas > 1)}"
+            return f"{self.workers} worker{'s' * (self.workers > 1)} x {each}"
+        replicas = f"{self.num_replicas_in_sync} {'virtual ' * self.virtual}replica"
+        return replicas + "s" * (self.num_replicas_in_sync > 1)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
         values: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
-        return {**values, "config": self.config.to_json(), "local_replicas": self.local_replicas}
+        return {**values, "config": self.config.to_json()}
 
 
 def make_plan(config: RunConfig, devices: Devices) -> Plan:
@@ -92,6 +117,8 @@ def make_plan(config: RunConfig, devices: Devices) -> Plan:
     model_name = config.model or (data.model if data else "")
     own_model = find_model(findings, config, model_name)
     placement = place(findings, config, devices, strategy)
+    if placement:
+        check_together(findings, config, placement)
     batches = plan_batches(findings, config, placement.replicas) if placement else None
     epoch = plan_epoch(findings, config, data, batches) if data and batches else None
     if findings.problems or not (strategy and data and placement and batches and epoch):
@@ -109,9 +136,8 @@ def _assemble(
     batches: Batches,
     epoch: Epoch,
 ) -> Plan:
-    one_by_one = config.eager or config.steps_per_call is not None
+    one_by_one = config.eager or isinstance(config.steps_per_call, int)
     stack = _steps_per_stack(config, batches, epoch, one_by_one)
-    longest = FIT_STEPS_PER_EXECUTION if config.loop == "fit" else UNLIMITED_STEPS_PER_CALL
     return Plan(
         config=config,
         strategy=config.strategy,
@@ -138,12 +164,21 @@ def _assemble(
         learning_rate=_learning_rate(config, placement.replicas),
         pipeline=config.pipeline,
         steps_per_stack=stack,
-        max_steps_per_call=1 if config.eager else config.steps_per_call or longest // stack * stack,
         interpreter=config.interpreter or sys.executable,
         arithmetic=epoch.arithmetic,
         element_spec=_element_spec(config, batches),
         notes=placement.notes,
+        steps_per_call=_steps_per_call(config, epoch),
+        tasks=placement.tasks,
+        local_replicas=placement.local_replicas,
+        auto_shard=config.auto_shard,
     )
+
+
+def _steps_per_call(config: RunConfig, epoch: Epoch) -> int | None:
+    if config.eager:
+        return 1
+    return config.steps_per_call if isinstance(config.steps_per_call, int | None) else epoch.steps
 
 
 def _steps_per_stack(config: RunConfig, batches: Batches, epoch: Epoch, one_by_one: bool) -> int:

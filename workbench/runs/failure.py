@@ -53,6 +53,10 @@ FIXES: tuple[tuple[str, str], ...] = (
         r"CUDA_ERROR|CUDNN_STATUS|cuInit|libcu\w+\.so",
         "Check driver and GPU with nvidia-smi, then start again, or choose the CPU.",
     ),
+    (
+        r"[Aa]ddress already in use|Could not start gRPC server",
+        "Another process has taken the port meanwhile: resume the run, which takes free ones.",
+    ),
     (r"Failed to connect|Connection refused|URLError|timed out", "Check the network and resume."),
     (r"SyntaxError|IndentationError", "Mend train.py at the line named in the log, then resume."),
 )
@@ -62,6 +66,11 @@ NONFINITE_FIX = (
 )
 MEMORY_FIX = "Free memory or make batch, data or model smaller; then resume the run."
 
+# What a task says when another one has ended.
+_FOLLOWS_ANOTHER = re.compile(
+    r"Collective ops is aborted|tasks are unhealthy|CoordinationService|Socket closed"
+    r"|failed to connect to all addresses|Connection reset by peer"
+)
 _ESCAPE = re.compile(  # a code without its end ends with its line
     r"\x1b\[[0-?]*[ -/]*[@-~]?"  # colours, the cursor
     r"|\x1b[\]PX^_][^\x07\x1b\r]*(?:\x07|\x1b\\)?"  # titles, links
@@ -126,6 +135,11 @@ def explain(
     cause = _exception_line(log) or "The script wrote no reason to its log."
     cause = f"{cause} (exit status {exit_status})"
     return {"cause": cause, "fix": _known_fix(log, interpreter), "exit_status": exit_status}
+
+
+def follows_another(log: str) -> bool:
+    """Return whether a task's log says that it ended because another one did."""
+    return bool(_FOLLOWS_ANOTHER.search(_exception_line(log)))
 
 
 def cannot_start(error: OSError, interpreter: str) -> dict[str, Any]:

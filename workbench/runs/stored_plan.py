@@ -20,14 +20,16 @@ def read_plan(path: Path) -> Plan:
         RunError: it is torn, or written by a release whose plans have other fields.
     """
     values = read_json(path)
-    names = [field.name for field in dataclasses.fields(Plan)]
-    absent = [name for name in names if name not in values]
+    every = dataclasses.fields(Plan)
+    needed = [field.name for field in every if field.default is dataclasses.MISSING]
+    absent = [name for name in needed if name not in values]
     if absent:
         raise RunError(
-            f"A plan has the fields {', '.join(names)}; {path} has no {', '.join(absent)}. "
+            f"A plan has the fields {', '.join(needed)}; {path} has no {', '.join(absent)}. "
             "Open the run with the release that wrote it."
         )
-    fields: dict[str, Any] = {name: _plain(values[name]) for name in names}
+    names = {field.name for field in every}
+    fields: dict[str, Any] = {n: _plain(value) for n, value in values.items() if n in names}
     fields["config"] = RunConfig.from_json(values["config"])
     if values["own_model"] is not None:
         fields["own_model"] = OwnModel(**values["own_model"])

@@ -22,18 +22,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import locks
-from .directory import SCRIPT, TASK, RunError, read_json, sha256
+from .crew import Crew
+from .directory import SCRIPT, RunError, read_json, sha256
 from .events import EventLog
-from .failure import cannot_start, explain, log_tail
+from .failure import cannot_start
 from .launch import Launch
 from .state import alive_error, run_lock
-from .trainer import Trainer
-from .watchdog import Bounds, Watchdog
+from .watchdog import Bounds
 
 if TYPE_CHECKING:
     from .standby import WaitingTrainer
 
-LOG_LINES = 30
 LAST_WRITE_SECONDS = 60.0
 
 
@@ -44,13 +43,14 @@ class Supervisor:
         self, run_dir: Path, bounds: Bounds, lock_fd: int, waiting: WaitingTrainer | None
     ) -> None:
         self.dir = run_dir
-        self.log = run_dir / TASK / "log.txt"
-        self.bounds = bounds
         self.lock_fd = lock_fd
         self.waiting = waiting
         self.card = read_json(run_dir / "run.json")
         self.plan = read_json(run_dir / "plan.json")
-        self.start_now = bool(read_json(run_dir / "config.json").get("start_now"))
+        config = read_json(run_dir / "config.json")
+        self.start_now = bool(config.get("start_now"))
+        patience = config.get("rendezvous_seconds") or bounds.rendezvous_seconds
+        self.bounds = dataclasses.replace(bounds, rendezvous_seconds=patience)
         self.launch = Launch.of(run_dir, self.card, self.plan)
         self.events = EventLog(run_dir / "events.jsonl")
         self.told_to_stop = False
@@ -103,59 +103,34 @@ class Supervisor:
     def _train(self, ticket_fd: int) -> None:
         script = (self.dir / SCRIPT).read_text(encoding="utf-8")
         self._state("starting", script_sha256=sha256(script), supervisor_pid=os.getpid())
-        self.log.parent.mkdir(exist_ok=True)
-        log_start = self.log.stat().st_size if self.log.exists() else 0
-        total_steps = int(self.plan.get("total_steps", sys.maxsize))
-        dog = Watchdog(self.log.parent, self.bounds, total_steps, time.monotonic())
+        locks_held = (self.lock_fd, ticket_fd)
+        crew = Crew(self.dir, self.plan, self.launch, self.bounds, locks_held)
         try:
-            locks_held = (self.lock_fd, ticket_fd)
-            trainer = Trainer(self.dir, self.launch, self.log, locks_held, self.waiting)
+            crew.start(time.monotonic(), self.waiting)
         except OSError as error:
-            self._state("failed", task=TASK, log="", **cannot_start(error, self.launch.interpreter))
+            reason = cannot_start(error, self.launch.interpreter)
+            crew.end(time.monotonic())
+            self._state("failed", task=crew.leader.task, log="", **reason)
             return
-        self._watch(trainer, dog)
-        trainer.kill_group()
-        trainer.close()
-        dog.look(time.monotonic())
-        self._conclude(trainer, dog, log_tail(self.log, LOG_LINES, since=log_start))
+        self._watch(crew)
+        crew.end(time.monotonic())
+        self._state(**crew.conclusion())
 
-    def _watch(self, trainer: Trainer, dog: Watchdog) -> None:
+    def _watch(self, crew: Crew) -> None:
         running = False
-        while trainer.process.poll() is None:
+        while not crew.is_over(time.monotonic()):
             self._sleep()
             now = time.monotonic()
-            change = dog.look(now)
-            if dog.recorded and not running and not trainer.stopping:
+            for change in crew.look(now):
+                details = {} if change.name == "recovered" else change.details
+                self.events.write(change.name, task=change.task, **details)
+            if crew.recorded and not running and not crew.stopping:
                 running = self._state("running") or True
-            if change:
-                self._tell_of_silence(change, dog)
-            if self._stop_asked() and not trainer.stopping:
+            if self._stop_asked() and not crew.stopping:
                 self._state("stopping")
-                trainer.ask_to_stop(now)
-            trainer.press(now, self.bounds, dog)
+                crew.ask_to_stop(now)
+            crew.press(now)
             self.events.flush()
-
-    def _tell_of_silence(self, change: str, dog: Watchdog) -> None:
-        details: dict[str, Any] = {}
-        if change == "stalled":
-            details = {
-                "silent_seconds": round(dog.silent_seconds, 1),
-                "limit_seconds": round(dog.limit_seconds, 1),
-                "log": log_tail(self.log, LOG_LINES),
-            }
-        self.events.write(change, task=TASK, **details)
-
-    def _conclude(self, trainer: Trainer, dog: Watchdog, log: str) -> None:
-        exit_status = trainer.process.wait()
-        names = [event["event"] for event in dog.events]
-        ended = [name for name in names if name in ("finished", "stopped")]
-        if ended and (exit_status == 0 or trainer.terminated):
-            self._state(ended[-1])
-        elif trainer.note:
-            self._state("stopped", note=trainer.note)
-        else:
-            reason = explain(exit_status, dog.events, log, self.launch.interpreter)
-            self._state("failed", task=TASK, log=log, **reason)
 
     def _state(self, state: str, **details: Any) -> bool:
         return self.events.write("state", state=state, **details)

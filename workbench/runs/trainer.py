@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,15 +27,17 @@ class Trainer:
 
     def __init__(
         self,
-        run_dir: Path,
+        task_dir: Path,
         launch: Launch,
         log: Path,
+        environment: Mapping[str, str],
         kept_fds: Sequence[int],
         waiting: WaitingTrainer | None = None,
     ) -> None:
         """Start it, or make it of the process that waits, if that still lives.
 
-        The locks in `kept_fds` are held until it has ended too.
+        `environment` is added to what every process of the run has. The locks in `kept_fds` are
+        held until it has ended too.
 
         Raises:
             OSError: the interpreter cannot be started.
@@ -47,7 +49,8 @@ class Trainer:
         self._ended_at: float | None = None
         read_end, self._stop_pipe = os.pipe()
         try:
-            self.process = _start(run_dir, launch, log, (read_end, *kept_fds), waiting)
+            fds = (read_end, *kept_fds)
+            self.process = _start(task_dir.parent, launch, log, environment, fds, waiting)
         except OSError:
             os.close(self._stop_pipe)
             raise
@@ -113,6 +116,7 @@ def _start(
     run_dir: Path,
     launch: Launch,
     log: Path,
+    environment: Mapping[str, str],
     fds: Sequence[int],
     waiting: WaitingTrainer | None,
 ) -> subprocess.Popen[bytes]:
@@ -123,7 +127,7 @@ def _start(
         return subprocess.Popen(
             [launch.interpreter, "-u", *arguments],
             cwd=launch.working_dir,
-            env=launch.environment() | {"WORKBENCH_STOP_FD": str(fds[0])},
+            env=launch.environment() | {"WORKBENCH_STOP_FD": str(fds[0]), **environment},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -14,6 +14,7 @@ from .events import Event, EventTail
 
 Phase = Literal["starting", "tracing", "training", "testing", "saving"]
 PHASE_AFTER: dict[str, Phase] = {
+    "imported": "starting",
     "start": "tracing",
     "traced": "training",
     "test": "testing",
@@ -42,6 +43,8 @@ class Bounds:
     stall_floor_seconds: float = 15.0
     stall_factor: float = 10.0
     """A task stalls when it is silent for this many median calls, and at least the floor."""
+    rendezvous_seconds: float = 180.0
+    """From the first task that is ready for the others until all have met."""
 
 
 class Watchdog:
@@ -50,7 +53,7 @@ class Watchdog:
     It alarms in training only: imports, traces, test passes and saves take the time they take.
     """
 
-    def __init__(self, task_dir: Path, bounds: Bounds, total_steps: int, now: float) -> None:
+    def __init__(self, task_dir: Path, bounds: Bounds, total_steps: int) -> None:
         self.phase: Phase = "starting"
         self.events: list[Event] = []
         self.recorded = False
@@ -62,11 +65,30 @@ class Watchdog:
         self._total_steps = total_steps
         self._tail = EventTail(task_dir / "events.jsonl", skip_present=True)
         self._calls = self._newest_calls()
-        self._heard_at = now
+        self._heard_at = 0.0
         self._stalled = False
 
-    def look(self, now: float) -> str | None:
-        """Read what is new; return `stalled` or `recovered` where that has just come about."""
+    def begin(self, now: float) -> None:
+        """Count the silence from here on."""
+        self._heard_at = now
+
+    @property
+    def silent(self) -> bool:
+        """Whether it has been silent for longer than it may."""
+        return self._stalled
+
+    def entered_step(self) -> int:
+        """Return the first step of the call that it entered last; -1 where it has noted none."""
+        try:
+            return int((self._task_dir / "entered").read_text() or -1)
+        except (OSError, ValueError):
+            return -1
+
+    def look(self, now: float, phase: Phase | None = None) -> str | None:
+        """Read what is new; return `stalled` or `recovered` where that has just come about.
+
+        `phase` is what the task is at where another one leads it; None: what it tells itself.
+        """
         news = self._tail.poll()
         calls = self._newest_calls()
         grown = calls != self._calls
@@ -81,18 +103,18 @@ class Watchdog:
         if news or grown:
             self._heard_at = now
         self.silent_seconds = now - self._heard_at
-        return self._change()
+        return self._change(phase or self.phase)
 
     def _phase_after(self, event: Event) -> Phase:
         phase = PHASE_AFTER.get(event["event"], self.phase)
         ended = phase == "training" and self._total_steps <= event.get("step", 0)
         return "saving" if ended else phase
 
-    def _change(self) -> str | None:
+    def _change(self, phase: Phase) -> str | None:
         if self._stalled and self.silent_seconds == 0.0:
             self._stalled = False
             return "recovered"
-        if self._stalled or self.phase != "training" or not self.recorded:
+        if self._stalled or phase != "training" or not self.recorded:
             return None
         if self.silent_seconds < self._bounds.stall_floor_seconds:
             return None

@@ -126,14 +126,22 @@ class Form:
             self.parts.batch.show_no_plan()
 
     def _show_fields(self, config: RunConfig, wrong: set[str]) -> None:
-        mirrors = catalog.STRATEGIES[config.strategy].mirrors
+        strategy = catalog.STRATEGIES[config.strategy]
         needed = {
+            "workers": strategy.workers,
+            "parameter_servers": not strategy.synchronous,
+            "evaluator": not strategy.synchronous,
+            "tpu": strategy.tpu,
+            "communication": strategy.workers and strategy.synchronous,
+            "bytes_per_pack": strategy.workers and strategy.synchronous,
+            "auto_shard": strategy.workers and config.pipeline == "usual",
+            "rendezvous_seconds": strategy.workers,
             "data_dir": config.data != "synthetic",
             "synthetic_examples": config.data == "synthetic",
             "synthetic_features": config.data == "synthetic",
             "synthetic_noise": config.data == "synthetic",
-            "replicas": mirrors,
-            "cross_device_ops": mirrors,
+            "replicas": strategy.mirrors,
+            "cross_device_ops": strategy.reduces,
             "gpu_memory": bool(self._devices.gpus),
             "devices": bool(self._devices.gpus) or config.devices is not None,
         }
@@ -151,7 +159,9 @@ class Form:
         hints = {
             "replicas": f"{plan.num_replicas_in_sync}, chosen for you",
             "steps_per_epoch": f"{plan.steps_per_epoch:,}: the data once",
-            "steps_per_call": "found while training",
+            "workers": f"{plan.workers}, chosen for you",
+            "parameter_servers": "1, chosen for you",
+            "rendezvous_seconds": "180",
             "clip_norm": "never clipped",
             "interpreter": plan.interpreter,
             "data_dir": "the usual places",

@@ -12,7 +12,7 @@ from workbench import catalog
 
 from . import markup
 from .fields import CheckField, ChoiceField, Field, NumberField, RadioField, TextField
-from .special_fields import BatchFields, DevicesField, GpuMemoryField, ModelField
+from .special_fields import BatchFields, DevicesField, GpuMemoryField, ModelField, StepsPerCallField
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,10 @@ def make_fields(device_names: Sequence[str]) -> Parts:
         RadioField("strategy", "Strategy", catalog.STRATEGIES),
         devices,
         NumberField("replicas", "Replicas", whole=True, optional=True),
+        NumberField("workers", "Workers", whole=True, optional=True),
+        NumberField("parameter_servers", "Parameter servers", whole=True, optional=True),
+        CheckField("evaluator", "Evaluator task"),
+        TextField("tpu", "TPU", "local"),
         ChoiceField("loop", "Training loop", catalog.LOOPS),
         ChoiceField("data", "Data", catalog.DATA),
         TextField("data_dir", "Data folder", whole=True),
@@ -52,10 +56,15 @@ def make_fields(device_names: Sequence[str]) -> Parts:
         NumberField("clip_norm", "Clip gradients at norm", whole=False, optional=True),
         ChoiceField("last_batch", "Last batch", catalog.LAST_BATCH),
         ChoiceField("pipeline", "Pipeline", catalog.PIPELINES),
+        ChoiceField("auto_shard", "Auto-sharding", catalog.AUTO_SHARD),
         NumberField("seed", "Seed", whole=True),
         ChoiceField("cross_device_ops", "Cross-device operations", catalog.CROSS_DEVICE_OPS),
+        ChoiceField("communication", "Communication", catalog.COMMUNICATIONS),
+        NumberField("bytes_per_pack", "Bytes a pack", whole=True),
         GpuMemoryField(),
-        NumberField("steps_per_call", "Steps a call", whole=True, optional=True),
+        ChoiceField("precision", "Precision", catalog.PRECISIONS),
+        StepsPerCallField(),
+        NumberField("rendezvous_seconds", "Seconds to meet", whole=True, optional=True),
         TextField("interpreter", "Python interpreter", whole=True),
         CheckField("eager", "Run eagerly"),
         CheckField("start_now", "Start now, do not queue"),
@@ -69,10 +78,11 @@ ADVANCED = {
     ),
     "Data, input pipeline and seed": (
         "synthetic_examples", "synthetic_features", "synthetic_noise", "data_dir",
-        "last_batch", "pipeline", "seed",
+        "last_batch", "pipeline", "auto_shard", "seed",
     ),
     "How it runs": (
-        "cross_device_ops", "gpu_memory", "steps_per_call", "interpreter", "eager", "start_now",
+        "cross_device_ops", "communication", "bytes_per_pack", "gpu_memory", "precision",
+        "steps_per_call", "rendezvous_seconds", "interpreter", "eager", "start_now",
     ),
 }  # fmt: skip
 
@@ -101,8 +111,10 @@ def lay_out(preset: Any, parts: Parts) -> tuple[Any, Groups]:
     )
     preset_box = ipw.VBox([preset, preset_help])
     preset_box.add_class("wb-field")
-    strategy, devices, replicas = parts.named("strategy", "devices", "replicas")
-    strategy.box.add_class("wb-most")
+    where = parts.named(
+        "strategy", "workers", "parameter_servers", "evaluator", "tpu", "replicas", "devices"
+    )
+    where[0].box.add_class("wb-most")
     first = parts.named("data", "model", "loop")
     groups = Groups(parts)
     ends = parts.named("epochs", "steps_per_epoch", "name")
@@ -110,7 +122,7 @@ def lay_out(preset: Any, parts: Parts) -> tuple[Any, Groups]:
         ipw.HTML(markup.heading("What to train"), description="Section"),
         grid([preset_box, *(field.box for field in first)]),
         _part("Where and how it is distributed"),
-        grid([strategy.box, replicas.box, devices.box]),
+        grid([field.box for field in where]),
         _part("How much"),
         grid([parts.batch.box, *(field.box for field in ends)]),
         groups.box,

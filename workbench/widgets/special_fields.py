@@ -241,3 +241,40 @@ class GpuMemoryField(ChoiceField):
     def _on_value(self, change: object) -> None:
         self._limit.layout.display = None if self.control.value == "limit" else "none"
         super()._on_value(change)
+
+
+FOUND, EPOCH, GIVEN = "", "epoch", "number"
+STEPS_PER_CALL = {
+    FOUND: Choice("As many as take 0.2 s", "Found while training."),
+    GIVEN: Choice("A number of steps", "1 is the lessons' loop, a call a step, and to debug."),
+    EPOCH: Choice(
+        "A whole epoch", "One graph call an epoch: records and stops only at the epoch's end."
+    ),
+}
+
+
+class StepsPerCallField(ChoiceField):
+    """How many steps one graph call takes: found, a number, or a whole epoch."""
+
+    def __init__(self) -> None:
+        super().__init__("steps_per_call", "Steps a graph call", STEPS_PER_CALL, "")
+        self._number = text_box("Steps in a call")
+        self._number.value = "1"
+        self._number.layout.display = "none"
+        self.box.children = [self.control, self._help, self._number, self._problems]
+        self._number.observe(self._on_value, "value")
+
+    def read(self) -> Any:
+        if self.control.value != GIVEN:
+            return self.control.value or None
+        return int(parse_number(self._number.value.strip(), whole=True))
+
+    def write(self, value: Any) -> None:
+        if isinstance(value, int):
+            self._number.value = f"{value}"
+            value = GIVEN
+        super().write(value or FOUND)
+
+    def _on_value(self, change: object) -> None:
+        self._number.layout.display = None if self.control.value == GIVEN else "none"
+        super()._on_value(change)

@@ -23,7 +23,7 @@ def make_loops(
 
     @tf.function
     def train(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
-        rows = tf.TensorArray(tf.float32, size=count)
+        rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
         for first in tf.range(0, count, STEPS_PER_STACK):
             stack = next(iterator)
             for layer in tf.range(tf.minimum(STEPS_PER_STACK, count - first)):
@@ -32,7 +32,7 @@ def make_loops(
 
     @tf.function
     def test(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
-        rows = tf.TensorArray(tf.float32, size=count)
+        rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
         for number in tf.range(count):
             rows = rows.write(number, on_replicas(test_step, next(iterator)))
         return rows.stack()

@@ -12,7 +12,7 @@ def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Calla
     def in_graph(step: Callable) -> Callable:
         @tf.function
         def run(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
-            rows = tf.TensorArray(tf.float32, size=count)
+            rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
             for number in tf.range(count):
                 values = strategy.run(step, args=(next(iterator),))
                 rows = rows.write(number, tf.stack(strategy.experimental_local_results(values)))

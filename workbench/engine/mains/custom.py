@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Train with a loop of our own, from the first step or from the last checkpoint."""
+    recorder = Recorder()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
     tf.config.run_functions_eagerly(RUN_EAGERLY)
@@ -22,7 +23,7 @@ def main() -> None:
         model = make_model()
         model.compile(optimizer=make_optimizer(), loss=model.loss)
         model.optimizer.build(model.trainable_variables)
-    recorder = Recorder(model)
+    recorder.restore(strategy, model)
     train_data, test_data = map(iter, make_data(strategy, recorder.step))
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Train with Keras `fit`, from the first step or from the last checkpoint."""
+    recorder = Recorder()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
     tf.config.run_functions_eagerly(RUN_EAGERLY)
@@ -31,7 +32,7 @@ def main() -> None:
             optimizer=make_optimizer(), loss=model.loss, steps_per_execution=STEPS_PER_EXECUTION
         )
         model.optimizer.build(model.trainable_variables)
-    recorder = Recorder(model)
+    recorder.restore(strategy, model)
     train_data, test_data = make_data(strategy, recorder.step)
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     )
     from ..data.synthetic import load_arrays
     from ..orders.drop import shuffled_rows
+    from .tests import deal_tests
 
 
 def make_data(
@@ -24,27 +25,26 @@ def make_data(
     (features, labels), test = load_arrays()
     features, labels = tf.constant(features), tf.constant(labels)
     stacks_per_epoch = -(-STEPS_PER_EPOCH // STEPS_PER_STACK)
-    replicas = strategy.num_replicas_in_sync
 
-    def stack_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        first = number % stacks_per_epoch * STEPS_PER_STACK * GLOBAL_BATCH_SIZE
-        count = STEPS_PER_STACK * GLOBAL_BATCH_SIZE
-        rows = shuffled_rows(number // stacks_per_epoch, first, count)
-        rows = tf.reshape(rows, [STEPS_PER_STACK, replicas, PER_REPLICA_BATCH_SIZE])
-        rows = tf.reshape(tf.transpose(rows, [1, 0, 2]), [-1])
-        batch = tf.gather(features, rows), tf.gather(labels, rows)
-        shape = [replicas, STEPS_PER_STACK, PER_REPLICA_BATCH_SIZE]
-        return tuple(tf.reshape(part, shape + part.shape[1:]) for part in batch)
+    def train(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        pipelines, own = context.num_input_pipelines, context.input_pipeline_id
+        replicas = context.num_replicas_in_sync // pipelines
 
-    def train(_: tf.distribute.InputContext) -> tf.data.Dataset:
+        def stack_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
+            first = number % stacks_per_epoch * STEPS_PER_STACK * GLOBAL_BATCH_SIZE
+            count = STEPS_PER_STACK * GLOBAL_BATCH_SIZE
+            rows = shuffled_rows(number // stacks_per_epoch, first, count)
+            rows = tf.reshape(rows, [STEPS_PER_STACK, pipelines, replicas, PER_REPLICA_BATCH_SIZE])
+            rows = tf.reshape(tf.transpose(rows[:, own], [1, 0, 2]), [-1])
+            batch = tf.gather(features, rows), tf.gather(labels, rows)
+            shape = [replicas, STEPS_PER_STACK, PER_REPLICA_BATCH_SIZE]
+            return tuple(tf.reshape(part, shape + part.shape[1:]) for part in batch)
+
         epoch, step = divmod(start_step, STEPS_PER_EPOCH)
-        first = epoch * stacks_per_epoch + step // STEPS_PER_STACK
-        stacks = tf.data.Dataset.counter(first)
+        stacks = tf.data.Dataset.counter(epoch * stacks_per_epoch + step // STEPS_PER_STACK)
         return stacks.map(stack_at, tf.data.AUTOTUNE).unbatch().prefetch(2 * replicas)
 
-    tests = tf.data.Dataset.from_tensor_slices(test).batch(GLOBAL_BATCH_SIZE)
-    tests = tests.repeat().prefetch(tf.data.AUTOTUNE)
     return (
         strategy.distribute_datasets_from_function(train),
-        strategy.experimental_distribute_dataset(tests),
+        strategy.distribute_datasets_from_function(deal_tests(*map(tf.constant, test))),
     )

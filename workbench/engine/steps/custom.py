@@ -17,11 +17,11 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
 
     def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
         features, labels = batch
-        outputs = model(features, training=training)
+        outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
         losses = example_losses(labels, outputs)
         penalty = tf.add_n(model.losses) if model.losses else 0.0
-        examples = tf.cast(tf.size(losses), tf.float32)
-        correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), tf.float32))
+        examples = tf.cast(tf.size(losses), losses.dtype)
+        correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
         return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
 
     def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:

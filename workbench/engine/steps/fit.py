@@ -21,9 +21,10 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
         loss = compute_loss(x, y, y_pred, *rest, **named)
         # Keras divides a replica's mean by the replicas, because their gradients are summed.
         mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
-        examples = tf.cast(tf.shape(y)[0], tf.float32)
-        correct = tf.reduce_sum(tf.cast(ACCURACY(y, y_pred), tf.float32))
-        seen.row = tf.stack([mean * examples, correct, examples])
+        examples = tf.cast(tf.shape(y)[0], loss.dtype)
+        correct = tf.reduce_sum(tf.cast(ACCURACY(y, y_pred), loss.dtype))
+        # Of no examples, as a short last batch may leave a replica, the mean is no number.
+        seen.row = tf.stack([tf.math.multiply_no_nan(mean, examples), correct, examples])
         return loss
 
     def telling(step: Callable) -> Callable:

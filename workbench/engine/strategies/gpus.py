@@ -6,12 +6,12 @@ if TYPE_CHECKING:
     from ..constants import DEVICES, GPU_MEMORY
 
 
-def open_gpus() -> list[str]:
-    """Let TensorFlow see DEVICES alone; return their names, which count anew from 0."""
+def open_gpus(devices: tuple[str, ...] = DEVICES) -> list[str]:
+    """Let TensorFlow see these devices alone; return their names, which count anew from 0."""
     found = {gpu.name.split(":", 1)[1]: gpu for gpu in tf.config.list_physical_devices("GPU")}
-    if not set(DEVICES) <= set(found):
-        raise SystemExit(f"Needs {DEVICES}; found {list(found)}. Change DEVICES to GPUs found.")
-    gpus = [found[name] for name in DEVICES]
+    if not set(devices) <= set(found):
+        raise SystemExit(f"Needs {devices}; found {list(found)}. Change DEVICES to GPUs found.")
+    gpus = [found[name] for name in devices]
     tf.config.set_visible_devices(gpus, "GPU")
     for gpu in gpus:
         if GPU_MEMORY == "growth":

@@ -1,0 +1,30 @@
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import GLOBAL_BATCH_SIZE, NUM_TEST_EXAMPLES, TEST_STEPS
+
+
+def deal_tests(features: tf.Tensor, labels: tf.Tensor) -> Callable:
+    """Return what makes a pipeline's test batches, over and over: each example once a pass.
+
+    A step's examples go to the replicas of all pipelines in turn, as cards are dealt.
+    """
+
+    def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        replicas = context.num_replicas_in_sync
+        local = replicas // context.num_input_pipelines
+
+        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            first = number // local * GLOBAL_BATCH_SIZE
+            own = first + local * context.input_pipeline_id + number % local
+            end = tf.minimum(first + GLOBAL_BATCH_SIZE, NUM_TEST_EXAMPLES)
+            rows = tf.range(own, end, replicas)
+            return tf.gather(features, rows), tf.gather(labels, rows)
+
+        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
+        return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
+
+    return deal

@@ -1,0 +1,27 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import REPLICAS
+
+
+def make_strategy() -> tf.distribute.Strategy:
+    """Variables once, on the CPU; each part of it computes with its part of the batch."""
+    import ctypes
+    import os
+
+    tf.config.set_visible_devices([], "GPU")
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
+    tf.config.set_logical_device_configuration(cpu, parts)
+    cores_per_replica = max(1, (os.cpu_count() or 1) // REPLICAS)
+    tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
+    # Input for several devices has TensorFlow tell glibc to give freed memory back at once
+    # (generator_dataset_op.cc), which can double the time of a step. This keeps it.
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
+        libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
+    devices = [f"CPU:{number}" for number in range(REPLICAS)]
+    return tf.distribute.experimental.CentralStorageStrategy(devices, parameter_device="CPU:0")

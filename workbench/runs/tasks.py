@@ -1,0 +1,72 @@
+"""The tasks of a run: a process each, and the TF_CONFIG that tells it of the others."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+ONE_TASK = ("worker-0",)
+HOST = "localhost"
+
+
+def tasks_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tasks of a plan.json; the first leads: it tells of epochs and keeps what is saved.
+
+    A name is a type of `TF_CONFIG` and a number, such as `worker-0`.
+    """
+    return tuple(plan.get("tasks") or ONE_TASK)
+
+
+def recording_tasks(plan: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tasks whose steps are recorded: the workers."""
+    return tuple(task for task in tasks_of(plan) if type_of(task) == "worker")
+
+
+def type_of(task: str) -> str:
+    """Return the type of a task: worker, chief, ps or evaluator."""
+    return task.rpartition("-")[0]
+
+
+def tf_configs(tasks: Sequence[str], addresses: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Return the TF_CONFIG of each task; an evaluator is not part of its own cluster."""
+    cluster: dict[str, list[str]] = {}
+    for task in tasks:
+        if type_of(task) != "evaluator":
+            cluster.setdefault(type_of(task), []).append(addresses[task])
+    return {
+        task: {
+            "cluster": cluster,
+            "task": {"type": type_of(task), "index": int(task.rpartition("-")[2])},
+        }
+        for task in tasks
+    }
+
+
+def free_addresses(tasks: Sequence[str]) -> dict[str, str]:
+    """Return an address of this machine for each task, free at this moment.
+
+    Raises:
+        OSError: there is no free port.
+    """
+    with contextlib.ExitStack() as held:
+        ports = []
+        for _ in tasks:
+            server = held.enter_context(socket.socket())
+            server.bind(("", 0))
+            ports.append(server.getsockname()[1])
+    return {task: f"{HOST}:{port}" for task, port in zip(tasks, ports, strict=True)}
+
+
+def environments(tasks: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return what each task has in its environment; nothing where one task is all.
+
+    Raises:
+        OSError: there is no free port.
+    """
+    if len(tasks) == 1:
+        return {tasks[0]: {}}
+    configs = tf_configs(tasks, free_addresses(tasks))
+    return {task: {"TF_CONFIG": json.dumps(config)} for task, config in configs.items()}
