@@ -78,9 +78,10 @@ class Recorder:
     def record(self, rows: np.ndarray, start: float, seconds: float) -> None:
         """Append the rows and times of a call; after a failed write a new segment begins."""
         call, task = np.array([self.step, len(rows), start, seconds]), self.task_dir
-        self.segment = self.segment or f"{len(list(task.glob('*.steps'))):04d}-{self.step:012d}"
+        self.segment = self.segment or f"{len(list(task.glob('*.steps*'))):04d}-{self.step:012d}"
         try:
-            for kind, values in ("steps", rows), ("calls", call):
+            name = "steps64" if rows.dtype == np.float64 else "steps"
+            for kind, values in (name, rows), ("calls", call):
                 with open(task / f"{self.segment}.{kind}", "ab") as file:
                     file.write(values.astype(values.dtype.newbyteorder("<")).tobytes())
         except OSError as error:

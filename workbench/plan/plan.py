@@ -83,6 +83,11 @@ class Plan:
         return sum(task.startswith("worker-") for task in self.tasks)
 
     @property
+    def together(self) -> bool:
+        """Whether all replicas take a step together; else each worker counts its own."""
+        return not self.tasks[0].startswith("chief-")
+
+    @property
     def steps_per_execution(self) -> int:
         """Steps between two callbacks of Keras."""
         stacks = FIT_STEPS_PER_EXECUTION // self.steps_per_stack
