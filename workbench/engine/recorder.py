@@ -115,14 +115,13 @@ class Recorder:
     def calls(self, steps: Callable, data: Any, count: int) -> Iterator[tuple[Any, float, float]]:
         """Run steps in calls of about 0.2 s; yield rows, start, seconds of each; stop if told."""
         while count > 0:
-            stacks = (STEPS_PER_CALL or self.steps_per_call) // STEPS_PER_STACK
-            told = np.array([max(1, stacks) * STEPS_PER_STACK, self.stop.is_set()])
-            longest, stop = self.summed(told) / self.tasks
+            wish = max(1, (STEPS_PER_CALL or self.steps_per_call) // STEPS_PER_STACK)
+            stacks, stop = self.summed(np.array([wish, self.stop.is_set()])) / self.tasks
             if stop:
                 self.save()
                 self.event("stopped", step=self.step)
                 sys.exit(0)
-            size = min(count, int(longest))
+            size = min(count, int(stacks) * STEPS_PER_STACK)
             start, began = time.time(), time.perf_counter()
             rows = steps(data, tf.constant(size)).numpy()
             seconds = time.perf_counter() - began
