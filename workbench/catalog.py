@@ -119,7 +119,6 @@ STRATEGIES: Mapping[str, Strategy] = {
         "ParameterServer",
         "Workers train without waiting for each other; parameter servers hold the variables. "
         f"{_LISTENS}",
-        f"ParameterServer is {_LATER}",
         source="parameter_server",
         workers=True,
         synchronous=False,

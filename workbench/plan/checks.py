@@ -85,9 +85,25 @@ def check_together(findings: Findings, config: RunConfig, placement: Placement) 
     if placement.workers > 1 and config.last_batch == "keep":
         rule = "drop or repeat with several workers, which need batches of one size"
         findings.add("last_batch", rule, "keep", "Choose drop or repeat.")
+    if placement.coordinated:
+        _check_coordinated(findings, config)
     if config.auto_shard == "file":
         rule = f"auto, data or off with {config.data}, which is held in memory and not in files"
         findings.add("auto_shard", rule, "file", "Choose auto.")
+
+
+def _check_coordinated(findings: Findings, config: RunConfig) -> None:
+    why = "workers do not step together"
+    for name, value, rule, fix in (
+        ("global_batch_size", config.global_batch_size, f"empty: {why}", "Give the per-replica"
+         " batch size, which is each worker's."),
+        ("clip_norm", config.clip_norm, f"empty: {why}, so there is no summed gradient",
+         "Leave it empty."),
+    ):  # fmt: skip
+        if value is not None:
+            findings.add(name, rule, value, fix)
+    if config.eager:
+        findings.add("eager", "off: workers run graphs", True, "Choose another strategy to debug.")
 
 
 def check_data_folder(findings: Findings, config: RunConfig, data: catalog.Data | None) -> None:

@@ -13,6 +13,7 @@ from .. import catalog
 from ..config import RunConfig
 from .batches import Batches, Epoch, plan_batches, plan_epoch
 from .checks import check_data_folder, check_fields, check_together, find_model
+from .keras import check_keras, uses_legacy_keras
 from .own_model import OwnModel
 from .placement import Placement, place
 from .problems import Findings, PlanError
@@ -47,7 +48,8 @@ class Plan:
     cross_device_ops: str
     gpu_memory: str | int
     per_replica_batch_size: int
-    global_batch_size: int
+    global_batch_size: int | None
+    """Examples of all replicas in a step; None where workers do not step together."""
     num_train_examples: int
     num_test_examples: int
     steps_per_epoch: int
@@ -72,10 +74,17 @@ class Plan:
     local_replicas: int = 0
     """Replicas that each worker records; 0 is all."""
     auto_shard: str = "auto"
+    keras: str = "installed"
+    """`legacy` where only the tf-keras package can run it."""
 
     def __post_init__(self) -> None:
         if not self.local_replicas:
             object.__setattr__(self, "local_replicas", self.num_replicas_in_sync)
+
+    @property
+    def examples_per_step(self) -> int:
+        """Examples of a step: of all replicas, or of the one worker whose own it is."""
+        return self.global_batch_size or self.per_replica_batch_size
 
     @property
     def workers(self) -> int:
@@ -124,7 +133,11 @@ def make_plan(config: RunConfig, devices: Devices) -> Plan:
     placement = place(findings, config, devices, strategy)
     if placement:
         check_together(findings, config, placement)
-    batches = plan_batches(findings, config, placement.replicas) if placement else None
+    if strategy:
+        check_keras(findings, config, strategy, devices)
+    together = strategy is None or strategy.synchronous
+    in_step = placement.replicas if placement and together else 1
+    batches = plan_batches(findings, config, in_step) if placement else None
     epoch = plan_epoch(findings, config, data, batches) if data and batches else None
     if findings.problems or not (strategy and data and placement and batches and epoch):
         raise PlanError(findings.problems)
@@ -151,14 +164,14 @@ def _assemble(
         data=config.data,
         model=model,
         own_model=own_model,
-        num_replicas_in_sync=placement.replicas,
+        num_replicas_in_sync=placement.replicas if strategy.synchronous else 1,
         physical_devices=placement.physical,
         replica_devices=placement.logical,
         virtual=placement.virtual,
         cross_device_ops=placement.cross_device_ops,
         gpu_memory=placement.gpu_memory,
         per_replica_batch_size=batches.per_replica,
-        global_batch_size=batches.in_all,
+        global_batch_size=batches.in_all if strategy.synchronous else None,
         num_train_examples=epoch.train_examples,
         num_test_examples=epoch.test_examples,
         steps_per_epoch=epoch.steps,
@@ -166,7 +179,7 @@ def _assemble(
         total_steps=epoch.steps * config.epochs,
         leftover_examples=epoch.leftover,
         last_batch=epoch.last_batch,
-        learning_rate=_learning_rate(config, placement.replicas),
+        learning_rate=_learning_rate(config, placement.replicas if strategy.synchronous else 1),
         pipeline=config.pipeline,
         steps_per_stack=stack,
         interpreter=config.interpreter or sys.executable,
@@ -177,6 +190,7 @@ def _assemble(
         tasks=placement.tasks,
         local_replicas=placement.local_replicas,
         auto_shard=config.auto_shard,
+        keras="legacy" if uses_legacy_keras(config, strategy) else "installed",
     )
 
 

@@ -152,7 +152,7 @@ class Form:
     def _show_plan(self, plan: Plan) -> None:
         self.parts.batch.show_plan(
             plan.per_replica_batch_size,
-            plan.global_batch_size,
+            plan.examples_per_step,
             plan.num_replicas_in_sync,
             plan.arithmetic,
         )
