@@ -82,7 +82,6 @@ class Preset(Choice):
     config: RunConfig = field(default_factory=RunConfig)
 
 
-_LATER = "not in this release yet"
 _LISTENS = (
     "Its processes listen on every network interface without asking who calls: use it only where "
     "the network is your own."
@@ -123,7 +122,12 @@ STRATEGIES: Mapping[str, Strategy] = {
         workers=True,
         synchronous=False,
     ),
-    "tpu": Strategy("TPU", "Replicas on the cores of a TPU.", f"TPU is {_LATER}"),
+    "tpu": Strategy(
+        "TPU",
+        "A copy of the model on each core of a TPU; gradients are summed every step.",
+        source="tpu",
+        tpu=True,
+    ),
 }
 
 LOOPS: Mapping[str, Loop] = {

@@ -68,7 +68,8 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "STEPS_PER_EPOCH", repr(plan.steps_per_epoch), _after_semicolon(plan.arithmetic)
     passes = -(-plan.steps_per_epoch * plan.examples_per_step // plan.num_train_examples)
     yield "PASSES_PER_EPOCH", repr(passes), "through the training data"
-    test_steps = -(-plan.num_test_examples // plan.examples_per_step)
+    yield "TEST_BATCH_SIZE", repr(plan.test_batch_size), "examples of all replicas in a test step"
+    test_steps = -(-plan.num_test_examples // plan.test_batch_size)
     yield "TEST_STEPS", repr(test_steps), "every test example once"
     yield "LEARNING_RATE", repr(plan.learning_rate), _scaling(plan)
     accuracy = f"tf.keras.metrics.{catalog.DATA[plan.data].accuracy}"
@@ -85,7 +86,9 @@ def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     servers = sum(task.startswith("ps-") for task in plan.tasks)
     yield "PARAMETER_SERVERS", repr(servers), "processes that hold the variables"
     yield "DEVICES", literal(plan.physical_devices), "must be on this machine"
-    yield "REPLICAS", repr(plan.num_replicas_in_sync), "virtual devices that share a real one"
+    shared = "virtual devices that share a real one" if plan.virtual else "cores"
+    yield "REPLICAS", repr(plan.num_replicas_in_sync), shared
+    yield "TPU", literal(plan.config.tpu), "local on a TPU VM; else the name of a Cloud TPU"
     yield "GPU_MEMORY", literal(plan.gpu_memory), "growth, all, or MiB a replica"
     operations = catalog.CROSS_DEVICE_OPS[plan.cross_device_ops]
     yield "CROSS_DEVICE_OPS", operations.expression, "how gradients are summed"

@@ -93,6 +93,8 @@ def _task_files(plan: Plan) -> dict[str, str]:
 
 def _strategy_files(plan: Plan) -> dict[str, str]:
     source = f"strategies/{catalog.STRATEGIES[plan.strategy].source}"
+    if plan.physical_devices[0].startswith("TPU"):
+        return {"strategy": source}
     if plan.physical_devices[0].startswith("CPU"):
         return {"strategy": f"{source}_cpu"}
     if plan.virtual:
@@ -103,7 +105,7 @@ def _strategy_files(plan: Plan) -> dict[str, str]:
 def _pipeline_files(plan: Plan) -> dict[str, str]:
     if not plan.together:
         return {"pipeline": "pipelines/per_worker"}
-    if plan.pipeline == "usual" and len(plan.tasks) == 1:
+    if plan.pipeline == "usual" and len(plan.tasks) == 1 and plan.strategy != "tpu":
         return {"pipeline": "pipelines/usual"}
     workers = "_workers" if plan.pipeline == "usual" else ""
     return {"tests": "pipelines/tests", "pipeline": f"pipelines/{plan.pipeline}{workers}"}

@@ -12,6 +12,7 @@ from .own_model import OwnModel, read_own_model
 from .problems import Findings
 
 if TYPE_CHECKING:
+    from .batches import Epoch
     from .placement import Placement
 
 _PLAIN_CHOICES = {
@@ -90,6 +91,17 @@ def check_together(findings: Findings, config: RunConfig, placement: Placement) 
     if config.auto_shard == "file":
         rule = f"auto, data or off with {config.data}, which is held in memory and not in files"
         findings.add("auto_shard", rule, "file", "Choose auto.")
+
+
+def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Epoch) -> None:
+    """Note what would give a TPU batches of more than one size."""
+    if epoch.last_batch == "keep":
+        rule = "drop or repeat on a TPU, which compiles for one batch size"
+        findings.add("last_batch", rule, "keep", "Choose drop or repeat.")
+    if epoch.test_examples % replicas:
+        rule = f"such that a fifth of it is a multiple of the {replicas} replicas"
+        fix = f"Set it to {config.synthetic_examples // (5 * replicas) * 5 * replicas}."
+        findings.add("synthetic_examples", rule, config.synthetic_examples, fix)
 
 
 def _check_coordinated(findings: Findings, config: RunConfig) -> None:

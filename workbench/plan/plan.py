@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import catalog
 from ..config import RunConfig
-from .batches import Batches, Epoch, plan_batches, plan_epoch
-from .checks import check_data_folder, check_fields, check_together, find_model
+from .batches import Batches, Epoch, even_batch, plan_batches, plan_epoch
+from .checks import check_data_folder, check_fields, check_static, check_together, find_model
 from .keras import check_keras, uses_legacy_keras
 from .own_model import OwnModel
 from .placement import Placement, place
@@ -87,6 +87,13 @@ class Plan:
         return self.global_batch_size or self.per_replica_batch_size
 
     @property
+    def test_batch_size(self) -> int:
+        """Examples of a test step: on a TPU, where no batch may be short, as many as divide all."""
+        if self.strategy != "tpu":
+            return self.examples_per_step
+        return even_batch(self.num_test_examples, self.examples_per_step, self.num_replicas_in_sync)
+
+    @property
     def workers(self) -> int:
         """Processes that train."""
         return sum(task.startswith("worker-") for task in self.tasks)
@@ -139,6 +146,8 @@ def make_plan(config: RunConfig, devices: Devices) -> Plan:
     in_step = placement.replicas if placement and together else 1
     batches = plan_batches(findings, config, in_step) if placement else None
     epoch = plan_epoch(findings, config, data, batches) if data and batches else None
+    if strategy and strategy.tpu and placement and epoch:
+        check_static(findings, config, placement.replicas, epoch)
     if findings.problems or not (strategy and data and placement and batches and epoch):
         raise PlanError(findings.problems)
     return _assemble(config, strategy, data, model_name, own_model, placement, batches, epoch)
