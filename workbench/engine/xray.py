@@ -1,8 +1,8 @@
 """Takes one step of a run apart: `python xray.py RUN_DIR STEP`, in the run's interpreter.
 
 The run's own script gives strategy, model, data and steps. From the nearest checkpoint at or before
-STEP (0-based) it goes forward as the run did, then does that step and tells its numbers. It reads
-the run folder only, and prints one line of JSON; a number that is not finite is null there.
+STEP (0-based) it goes forward as the run did, then does that step and tells its numbers. It only reads
+the run folder, and prints one line of JSON; a number that is not finite is null there.
 """
 
 import contextlib
@@ -60,6 +60,21 @@ def make_model(script: Any, strategy: tf.distribute.Strategy) -> tf.keras.Model:
     return model
 
 
+def restore(model: tf.keras.Model, folder: pathlib.Path, step: int) -> int:
+    """Go on from the nearest checkpoint before a step; return how many steps were done in it.
+
+    The states of random layers, such as dropout, are in none: a model with such starts anew.
+    """
+    names = [getattr(weight, "path", weight.name) for weight in model.variables]
+    if any("seed_generator" in name for name in names):
+        return 0
+    path, start = find_checkpoint(folder, step)
+    if path is not None:
+        checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+        checkpoint.restore(path).expect_partial()
+    return start
+
+
 def go_forward(script: Any, steps: Callable, data: Any, first: int, last: int) -> None:
     """Do the steps from `first` up to the stack that holds `last`, which is left to be taken.
 
@@ -109,24 +124,34 @@ def norm_of_sum(gradients: list) -> tf.Tensor:
 def take_apart(
     strategy: tf.distribute.Strategy, train_step: Callable, seen: Any, name: str
 ) -> Callable:
-    """Return a graph function that does a step and returns what every replica saw in it."""
+    """Return a graph function that does one step of a stack and tells what each replica saw.
 
-    def on_replica(batch: tuple[tf.Tensor, ...]) -> dict[str, tf.Tensor]:
+    Of batches that come one at a time, the layer is None.
+    """
+
+    def on_replica(stack: tuple[tf.Tensor, ...], layer: tf.Tensor | None) -> dict[str, tf.Tensor]:
+        features, labels = stack if layer is None else (part[layer] for part in stack)
         seen.gradients = seen.applied = None
-        row = train_step(batch)
+        row = train_step((features, labels))
         if seen.gradients is None:
             raise SystemExit(
                 f"Gradients are seen where tf.GradientTape gives them; the train_step of {name} "
                 "does not ask it. Take them from a tape, or choose the custom loop."
             )
         own = [tf.convert_to_tensor(part) for part in seen.gradients if part is not None]
-        taken = {"row": row, "loss": tf.reduce_sum(seen.loss), "norm": tf.linalg.global_norm(own)}
+        taken = {"features": features, "labels": labels, "row": row}
+        taken["loss"] = tf.reduce_sum(seen.loss)
+        taken["gradient_norm"] = tf.linalg.global_norm(own)
         taken["sum_norm"] = norm_of_sum(own)
         if seen.applied is not None:
             taken["applied_norm"] = norm_of_sum([part for part in seen.applied if part is not None])
         return taken
 
-    return tf.function(lambda batch: strategy.run(on_replica, args=(batch,)))
+    @tf.function
+    def on_replicas(stack: tuple[Any, ...], layer: tf.Tensor | None) -> dict[str, Any]:
+        return strategy.run(on_replica, args=(stack, layer))
+
+    return on_replicas
 
 
 def local(strategy: tf.distribute.Strategy, value: Any) -> list[np.ndarray]:
@@ -134,25 +159,31 @@ def local(strategy: tf.distribute.Strategy, value: Any) -> list[np.ndarray]:
     return [np.asarray(part) for part in strategy.experimental_local_results(value)]
 
 
-def hash_copies(
-    strategy: tf.distribute.Strategy, model: tf.keras.Model
-) -> tuple[list[dict[str, str]], list[str]]:
-    """Return device and hash of each copy of the weights there is, and the weights that differ."""
-    hashes, devices, differing = list[Any](), list[str](), list[str]()
-    for weight in model.weights:
-        value = weight if callable(weight.value) else weight.value
-        copies = strategy.experimental_local_results(value)
-        if not hashes:
-            hashes = [hashlib.sha256() for _ in copies]
-            devices = [tf.DeviceSpec.from_string(copy.device) for copy in copies]
-        contents = [copy.numpy().tobytes() for copy in copies]
-        for hashed, content in zip(hashes, contents):
-            hashed.update(content)
-        if len(set(contents)) > 1:
-            differing.append(getattr(weight, "path", weight.name))
-    shown = [f"{device.device_type}:{device.device_index}" for device in devices]
-    digests = [hashed.hexdigest()[:HASH_DIGITS] for hashed in hashes]
-    return [{"device": at, "sha256": digest} for at, digest in zip(shown, digests)], differing
+def copies_of(strategy: tf.distribute.Strategy, weight: Any) -> list[Any]:
+    """Return each copy of a weight that there is, in order of replicas."""
+    variable = weight if callable(weight.value) else weight.value
+    return list(strategy.experimental_local_results(variable))
+
+
+def hash_copies(strategy: tf.distribute.Strategy, weights: list) -> list[dict[str, str]]:
+    """Return device and hash of each copy of all weights together."""
+    copies = list(zip(*(copies_of(strategy, weight) for weight in weights)))
+    told = []
+    for copy in copies:
+        device = tf.DeviceSpec.from_string(copy[0].device)
+        content = b"".join(part.numpy().tobytes() for part in copy)
+        digest = hashlib.sha256(content).hexdigest()[:HASH_DIGITS]
+        told.append({"device": f"{device.device_type}:{device.device_index}", "sha256": digest})
+    return told
+
+
+def differing(strategy: tf.distribute.Strategy, weights: list) -> list[str]:
+    """Return the names of weights whose copies are not the same."""
+    return [
+        getattr(weight, "path", weight.name)
+        for weight in weights
+        if len({copy.numpy().tobytes() for copy in copies_of(strategy, weight)}) > 1
+    ]
 
 
 def rows_of_step(script: Any, step: int) -> np.ndarray:
@@ -185,27 +216,34 @@ def finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def describe_replicas(
-    taken: dict[str, list[np.ndarray]], shares: list[list[int] | None]
-) -> list[dict[str, Any]]:
-    """Return each replica's numbers."""
-    return [
-        {
-            "replica": replica,
-            "rows": shares[replica],
-            "loss_sum": finite(row[0]),
-            "correct": finite(row[1]),
-            "examples": int(row[2]),
-            "loss": finite(taken["loss"][replica]),
-            "gradient_norm": finite(taken["norm"][replica]),
-            **{
-                name: finite(taken[name][replica])
-                for name in ("sum_norm", "applied_norm")
-                if name in taken
-            },
-        }
-        for replica, row in enumerate(taken["row"])
-    ]
+def describe_replica(
+    replica: int, rows: list[int] | None, taken: dict[str, list[np.ndarray]]
+) -> dict[str, Any]:
+    """Return a replica's numbers."""
+    loss_sum, correct, examples = taken["row"][replica].tolist()
+    numbers = {"loss_sum": loss_sum, "correct": correct}
+    for name in ("loss", "gradient_norm", "sum_norm", "applied_norm"):
+        if name in taken:
+            numbers[name] = taken[name][replica]
+    told = {name: finite(number) for name, number in numbers.items()}
+    return {"replica": replica, "examples": int(examples), "rows": rows, **told}
+
+
+def take_step(
+    script: Any, strategy: tf.distribute.Strategy, model: tf.keras.Model, start: int, step: int
+) -> tuple[dict[str, list[np.ndarray]], list[dict[str, str]]]:
+    """Go forward, take the step apart; return what each replica saw, and the weights before it."""
+    data = iter(script.make_data(strategy, start)[0])
+    train_step, test_step = script.make_steps(model)
+    train_steps, _ = script.make_loops(strategy, train_step, test_step)
+    go_forward(script, train_steps, data, start, step)
+    apart = take_apart(strategy, train_step, watch_gradients(script, model), model.name)
+    stack, last = next(data), step % script.STEPS_PER_EPOCH % script.STEPS_PER_STACK
+    stacked = local(strategy, stack[0])[0].ndim > np.ndim(script.load_arrays()[0][0])
+    for layer in range(last + 1):
+        before = hash_copies(strategy, model.trainable_weights)
+        values = apart(stack, tf.constant(layer) if stacked else None)
+    return {name: local(strategy, value) for name, value in values.items()}, before
 
 
 def main(run_dir: pathlib.Path, step: int) -> None:
@@ -213,44 +251,25 @@ def main(run_dir: pathlib.Path, step: int) -> None:
     script = import_script(run_dir / "train.py")
     strategy = script.make_strategy()
     model = make_model(script, strategy)
-    path, start = find_checkpoint(run_dir / "checkpoints", step)
-    if path is not None:
-        checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
-        checkpoint.restore(path).expect_partial()
-    data = iter(script.make_data(strategy, start)[0])
-    train_step, test_step = script.make_steps(model)
-    train_steps, _ = script.make_loops(strategy, train_step, test_step)
-    go_forward(script, train_steps, data, start, step)
-
+    start = restore(model, run_dir / "checkpoints", step)
+    taken, before = take_step(script, strategy, model, start, step)
     arrays = [np.asarray(part) for part in script.load_arrays()[0]]
-    seen = watch_gradients(script, model)
-    apart = take_apart(strategy, train_step, seen, model.name)
-    element, layer = next(data), step % script.STEPS_PER_EPOCH % script.STEPS_PER_STACK
-    stacked = local(strategy, element[0])[0].ndim > arrays[0].ndim
-    for number in range(layer + 1):
-        batch = element
-        if stacked:
-            pick = lambda stack, at=number: tuple(part[at] for part in stack)  # noqa: E731
-            batch = strategy.run(pick, args=(element,))
-        before, _ = hash_copies(strategy, model)
-        values = apart(batch)
-    taken = {name: local(strategy, value) for name, value in values.items()}
-    copies, differing = hash_copies(strategy, model)
-    received = list(zip(*(local(strategy, part) for part in batch)))
+    received = list(zip(taken["features"], taken["labels"]))
     shares = share_rows(rows_of_step(script, step), arrays, received)
+    trained = model.trainable_weights
     told = {
         "step": step,
         "epoch": step // script.STEPS_PER_EPOCH + 1,
         "started_at_step": start,
         "global_batch_size": script.GLOBAL_BATCH_SIZE,
         "clip_norm": getattr(script, "CLIP_NORM", None),
-        "replicas": describe_replicas(taken, shares),
+        "replicas": [describe_replica(at, rows, taken) for at, rows in enumerate(shares)],
         "weights": {
             "before": before,
-            "after": copies,
-            "differing": differing,
-            "arrays": len(model.weights),
-            "numbers": int(sum(np.prod(weight.shape) for weight in model.weights)),
+            "after": hash_copies(strategy, trained),
+            "differing": differing(strategy, trained),
+            "own": differing(strategy, model.non_trainable_weights),
+            "numbers": int(sum(np.prod(weight.shape) for weight in trained)),
         },
     }
     print(json.dumps(told))
