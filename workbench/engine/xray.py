@@ -1,7 +1,7 @@
 """Takes one step of a run apart: `python xray.py RUN_DIR STEP`, in the run's interpreter.
 
 The run's own script gives strategy, model, data and steps. From the nearest checkpoint at or before
-STEP (0-based) it goes forward as the run did, then does that step and tells its numbers. It only reads
+STEP (0-based) it goes forward as the run did, does that step and tells its numbers. It only reads
 the run folder, and prints one line of JSON; a number that is not finite is null there.
 """
 
@@ -13,7 +13,7 @@ import math
 import pathlib
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -91,28 +91,28 @@ def go_forward(script: Any, steps: Callable, data: Any, first: int, last: int) -
         first += count
 
 
-def watch_gradients(script: Any, model: tf.keras.Model) -> Any:
-    """Have each replica's thread keep the loss it differentiates and its own gradients.
+def watch_gradients() -> Any:
+    """Have each replica's thread keep the loss it differentiates and its own gradients."""
+    seen, gradient = threading.local(), tf.GradientTape.gradient
 
-    Where the step clips, also what it hands to the optimizer instead.
-    """
-    seen, gradient, apply = threading.local(), tf.GradientTape.gradient, None
+    def watched(tape: Any, target: Any, sources: Any, *rest: Any, **named: Any) -> Any:
+        seen.loss, seen.gradients = target, gradient(tape, target, sources, *rest, **named)
+        return seen.gradients
 
-    def watched_gradient(tape: Any, target: Any, sources: Any, *rest: Any, **named: Any) -> Any:
-        found = gradient(tape, target, sources, *rest, **named)
-        seen.loss, seen.gradients = target, found
-        return found
+    tf.GradientTape.gradient = watched
+    return seen
 
-    def watched_apply(grads_and_vars: Any, *rest: Any, **named: Any) -> Any:
+
+def watch_applied(model: tf.keras.Model, seen: Any) -> None:
+    """Have each replica's thread keep what the step, after clipping, hands to the optimizer."""
+    apply_gradients = model.optimizer.apply_gradients
+
+    def watched(grads_and_vars: Any, *rest: Any, **named: Any) -> Any:
         pairs = list(grads_and_vars)
         seen.applied = [part for part, _ in pairs]
-        return apply(pairs, *rest, **named)
+        return apply_gradients(pairs, *rest, **named)
 
-    tf.GradientTape.gradient = watched_gradient
-    if getattr(script, "CLIP_NORM", None) is not None:
-        apply = model.optimizer.apply_gradients
-        model.optimizer.apply_gradients = watched_apply
-    return seen
+    model.optimizer.apply_gradients = watched
 
 
 def norm_of_sum(gradients: list) -> tf.Tensor:
@@ -195,7 +195,7 @@ def rows_of_step(script: Any, step: int) -> np.ndarray:
 
 
 def share_rows(
-    rows: np.ndarray, arrays: list[np.ndarray], received: list[tuple[np.ndarray, ...]]
+    rows: np.ndarray, arrays: list[np.ndarray], received: Sequence[tuple[np.ndarray, ...]]
 ) -> list[list[int] | None]:
     """Return the example numbers of each replica, None where it received others than these.
 
@@ -237,7 +237,10 @@ def take_step(
     train_step, test_step = script.make_steps(model)
     train_steps, _ = script.make_loops(strategy, train_step, test_step)
     go_forward(script, train_steps, data, start, step)
-    apart = take_apart(strategy, train_step, watch_gradients(script, model), model.name)
+    seen = watch_gradients()
+    if getattr(script, "CLIP_NORM", None) is not None:
+        watch_applied(model, seen)
+    apart = take_apart(strategy, train_step, seen, model.name)
     stack, last = next(data), step % script.STEPS_PER_EPOCH % script.STEPS_PER_STACK
     stacked = local(strategy, stack[0])[0].ndim > np.ndim(script.load_arrays()[0][0])
     for layer in range(last + 1):

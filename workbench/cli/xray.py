@@ -1,0 +1,83 @@
+"""A step taken apart, as text: a column a replica, a row a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+FEW_ROWS = 4
+MOST_ACROSS = 6
+
+
+def table_of_step(told: dict[str, Any]) -> str:
+    """Return what `Run.xray` returned as aligned text, at most six replicas side by side."""
+    replicas = told["replicas"]
+    blocks = [replicas[at : at + MOST_ACROSS] for at in range(0, len(replicas), MOST_ACROSS)]
+    tables = [_aligned(list(_rows(told, block))) for block in blocks]
+    return "\n\n".join([_title(told), *tables, "\n".join(_endings(told))])
+
+
+def _title(told: dict[str, Any]) -> str:
+    start, step = told["started_at_step"], told["step"]
+    again = f"gone to from step {start}" if start < step else "gone to at once"
+    examples = f"{told['examples']:,} examples"
+    return f"step {step:,} (epoch {told['epoch']}), {again}: {told['strategy_label']}, {examples}"
+
+
+def _rows(told: dict[str, Any], replicas: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
+    after = told["weights"]["after"]
+    copies = after if len(after) == len(told["replicas"]) else []
+    yield ["", *(f"replica {replica['replica']}" for replica in replicas)]
+    yield ["device", *(replica["device"] for replica in replicas)]
+    yield ["examples", *(f"{replica['examples']:,}" for replica in replicas)]
+    yield ["  their numbers", *(_numbers(replica["rows"]) for replica in replicas)]
+    for name, words in (
+        ("loss_sum", "loss sum"),
+        ("recorded_loss_sum", "  recorded"),
+        ("difference", "  difference"),
+        ("contribution", f"loss sum / {told['examples']:,}"),
+        ("gradient_norm", "gradient norm"),
+    ):
+        yield [words, *(_number(replica[name]) for replica in replicas)]
+    if copies:
+        yield ["weights after", *(copies[replica["replica"]]["sha256"] for replica in replicas)]
+
+
+def _endings(told: dict[str, Any]) -> Iterator[str]:
+    yield f"loss          {_number(told['loss'])}: the contributions together"
+    yield f"all-reduce    norm {_number(told['sum_norm'])} of the summed gradients"
+    if told["applied_norm"] is not None:
+        yield f"clipped       norm {_number(told['applied_norm'])}, at most {told['clip_norm']:g}"
+    yield f"weights       {_weights(told['weights'])}"
+    yield f"record        {RECORD[told['agrees']]}"
+
+
+def _weights(weights: dict[str, Any]) -> str:
+    copies, changed = weights["after"], "changed" if weights["changed"] else "NOT changed"
+    if len(copies) == 1:
+        return f"one copy, on {copies[0]['device']}: {copies[0]['sha256']}, {changed} by the step"
+    if weights["equal"]:
+        return f"equal on all {len(copies)} replicas, {changed} by the step"
+    return f"NOT equal on all replicas: {', '.join(weights['differing'])}"
+
+
+def _numbers(rows: list[int] | None) -> str:
+    if rows is None:
+        return "others than planned"
+    return " ".join(map(str, rows[:FEW_ROWS])) + (" ..." if len(rows) > FEW_ROWS else "")
+
+
+def _number(value: float | None) -> str:
+    return "not finite" if value is None else f"{value:.7g}"
+
+
+def _aligned(rows: list[list[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+RECORD = {
+    True: "the same loss sums and examples, to 1e-6 of the mean loss",
+    False: "NOT the same: the step that ran gave other numbers",
+    None: "none: this step was not recorded",
+}
