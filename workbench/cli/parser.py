@@ -117,8 +117,9 @@ def _add_runs(adding: Any) -> None:
             )
             parser.add_argument("--detach", action="store_true", help="return at once")
         if name == "xray":
-            words = "the step, counted from 0"
-            parser.add_argument("--step", type=int, metavar="N", required=True, help=words)
+            parser.add_argument(
+                "--step", type=int, metavar="N", required=True, help="the step, counted from 0"
+            )
         if name == "delete":
             parser.add_argument("--yes", action="store_true", help="do not ask first")
         _add_runs_dir(parser)

@@ -18,47 +18,51 @@ def table_of_step(told: dict[str, Any]) -> str:
 
 
 def _title(told: dict[str, Any]) -> str:
-    start, step = told["started_at_step"], told["step"]
-    again = f"gone to from step {start}" if start < step else "gone to at once"
-    examples = f"{told['examples']:,} examples"
-    return f"step {step:,} (epoch {told['epoch']}), {again}: {told['strategy_label']}, {examples}"
+    what = f"{told['strategy_label']}, {told['examples']:,} examples"
+    again = f"done again from step {told['started_at_step']:,} on"
+    return f"step {told['step']:,} (epoch {told['epoch']}): {what}; {again}"
 
 
 def _rows(told: dict[str, Any], replicas: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
-    after = told["weights"]["after"]
-    copies = after if len(after) == len(told["replicas"]) else []
     yield ["", *(f"replica {replica['replica']}" for replica in replicas)]
     yield ["device", *(replica["device"] for replica in replicas)]
     yield ["examples", *(f"{replica['examples']:,}" for replica in replicas)]
     yield ["  their numbers", *(_numbers(replica["rows"]) for replica in replicas)]
-    for name, words in (
-        ("loss_sum", "loss sum"),
-        ("recorded_loss_sum", "  recorded"),
-        ("difference", "  difference"),
-        ("contribution", f"loss sum / {told['examples']:,}"),
-        ("gradient_norm", "gradient norm"),
+    recorded = told["agrees"] is not None
+    for shown, name, words in (
+        (True, "loss_sum", "loss sum"),
+        (recorded, "recorded_loss_sum", "  recorded"),
+        (recorded, "difference", "  difference"),
+        (True, "contribution", f"loss sum / {told['examples']:,}"),
+        (not told["divides_by_batch"], "loss", "differentiated"),
+        (True, "gradient_norm", "gradient norm"),
     ):
-        yield [words, *(_number(replica[name]) for replica in replicas)]
-    if copies:
-        yield ["weights after", *(copies[replica["replica"]]["sha256"] for replica in replicas)]
+        if shown:
+            yield [words, *(_number(replica[name]) for replica in replicas)]
+    after = told["weights"]["after"]
+    if len(after) == len(told["replicas"]):
+        yield ["weights after", *(after[replica["replica"]]["sha256"] for replica in replicas)]
 
 
 def _endings(told: dict[str, Any]) -> Iterator[str]:
-    yield f"loss          {_number(told['loss'])}: the contributions together"
-    yield f"all-reduce    norm {_number(told['sum_norm'])} of the summed gradients"
+    yield f"loss           {_number(told['loss'])}: the mean over the step's examples"
+    yield f"all-reduce     norm {_number(told['sum_norm'])} of the sum of the gradients"
     if told["applied_norm"] is not None:
-        yield f"clipped       norm {_number(told['applied_norm'])}, at most {told['clip_norm']:g}"
-    yield f"weights       {_weights(told['weights'])}"
-    yield f"record        {RECORD[told['agrees']]}"
+        yield f"clipped        norm {_number(told['applied_norm'])}, at most {told['clip_norm']:g}"
+    yield f"weights        {_weights(told['weights'])}"
+    if told["weights"]["own"]:
+        yield f"each its own   {', '.join(told['weights']['own'])}"
+    yield f"record         {RECORD[told['agrees']]}"
 
 
 def _weights(weights: dict[str, Any]) -> str:
-    copies, changed = weights["after"], "changed" if weights["changed"] else "NOT changed"
+    copies = weights["after"]
+    what = f"{weights['numbers']:,} numbers, {'' if weights['changed'] else 'NOT '}changed"
     if len(copies) == 1:
-        return f"one copy, on {copies[0]['device']}: {copies[0]['sha256']}, {changed} by the step"
+        return f"one copy, on {copies[0]['device']}: {copies[0]['sha256']}; {what}"
     if weights["equal"]:
-        return f"equal on all {len(copies)} replicas, {changed} by the step"
-    return f"NOT equal on all replicas: {', '.join(weights['differing'])}"
+        return f"equal on all {len(copies)} replicas, bit by bit; {what}"
+    return f"NOT equal on all replicas: {', '.join(weights['differing'])}; {what}"
 
 
 def _numbers(rows: list[int] | None) -> str:

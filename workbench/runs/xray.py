@@ -29,16 +29,22 @@ def xray(run_dir: Path, step: int) -> dict[str, Any]:
         step: 0-based, one that the run has done.
 
     Returns:
-        step, epoch (from 1), started_at_step, global_batch_size, examples (of this step), loss
-        (its mean over them), sum_norm (of the gradient summed over the replicas), applied_norm
-        (after clipping; None where nothing is clipped), agrees (with the record; None where there
-        is none); replicas, a dict each: replica, device, examples, rows (example numbers in the
-        training set; None where it received others than the script's order gives), loss_sum,
-        correct, contribution (loss sum over the examples of the step), loss (what it
-        differentiated), gradient_norm, sum_norm (as it received it), recorded_loss_sum,
-        difference; weights: before and after (device and hash of each copy), differing (trained
-        weights whose copies are not equal), own (what is not trained and each replica keeps for
-        itself), equal, changed, numbers. A number that is not finite is None.
+        Of the step: step, epoch (from 1), started_at_step, global_batch_size, examples, loss (its
+        mean over them), sum_norm (of the gradient summed over the replicas), clip_norm and
+        applied_norm (after clipping; None where nothing is clipped), divides_by_batch (whether
+        each replica differentiated its contribution; a loss of another kind may weigh otherwise),
+        agrees (with the record; None where there is none), strategy_label, virtual.
+
+        replicas, a dict each: replica, device, examples, rows (their numbers in the training set;
+        None where they are others than the script's order gives), loss_sum, correct, contribution
+        (loss sum over the step's examples), loss (what it differentiated), gradient_norm,
+        sum_norm (as it received it), recorded_loss_sum, difference.
+
+        weights: before and after (device and hash of each copy), differing (trained weights whose
+        copies are not equal), own (what is not trained and each replica keeps for itself), equal,
+        changed, numbers.
+
+        A number that is not finite is None.
 
     Raises:
         RunError: the run has no such step, it cannot be taken apart in one process, or the
@@ -89,6 +95,7 @@ def describe(
         "loss": _sum([replica["contribution"] for replica in replicas]),
         "sum_norm": replicas[0]["sum_norm"],
         "applied_norm": replicas[0].get("applied_norm"),
+        "divides_by_batch": all(_divided(replica) for replica in replicas),
         "agrees": agrees(replicas, row),
         "weights": {
             **weights,
@@ -112,6 +119,14 @@ def _same(loss_sum: float | None, recorded: list[float]) -> bool:
     if loss_sum is None or not math.isfinite(recorded[0]):
         return loss_sum is None and not math.isfinite(recorded[0])
     return abs(loss_sum - recorded[0]) <= TOLERANCE * max(recorded[2], abs(recorded[0]))
+
+
+def _divided(replica: dict[str, Any]) -> bool:
+    loss: float | None = replica["loss"]
+    contribution: float | None = replica["contribution"]
+    if loss is None or contribution is None:
+        return loss is contribution
+    return abs(loss - contribution) <= 10 * TOLERANCE * max(1.0, abs(contribution))
 
 
 def _finite(value: float) -> float | None:
