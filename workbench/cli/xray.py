@@ -46,7 +46,9 @@ def _rows(told: dict[str, Any], replicas: Sequence[dict[str, Any]]) -> Iterator[
 
 def _endings(told: dict[str, Any]) -> Iterator[str]:
     yield f"loss           {_number(told['loss'])}: the mean over the step's examples"
-    yield f"all-reduce     norm {_number(told['sum_norm'])} of the sum of the gradients"
+    mirrored = len(told["weights"]["after"]) == len(told["replicas"])
+    where = "all-reduce" if mirrored else "reduce"
+    yield f"{where:<13}  norm {_number(told['sum_norm'])} of the sum of the gradients"
     if told["applied_norm"] is not None:
         yield f"clipped        norm {_number(told['applied_norm'])}, at most {told['clip_norm']:g}"
     yield f"weights        {_weights(told['weights'])}"

@@ -10,25 +10,39 @@ from workbench.charts import REPLICA_COLORS
 from . import markup
 
 MOST, FEW_ROWS = 8, 3
-MARGIN, GAP = 8, 34
-NARROW, WIDE, NARROWEST = 150, 212, 560
-BATCH, BOX, SUM, WEIGHTS = 28, 108, 278, 364
-BATCH_HEIGHT, SUM_HEIGHT, WEIGHTS_HEIGHT, LINE = 46, 52, 54, 21
-BOTTOM = 448
+MARGIN, GAP, ARROW = 8, 34, 34
+COLUMN, NARROWEST = 196, 560
+BATCH, BATCH_HEIGHT, BOX, LINE, SUM_HEIGHT, WEIGHTS_HEIGHT = 28, 46, 108, 21, 52, 54
 MIDDLE = 'text-anchor="middle"'
 
 
 @dataclass(frozen=True)
 class _Column:
-    """Where a replica is drawn, in pixels."""
+    """Where a replica is drawn, in pixels, and the lines of its box."""
 
     replica: dict[str, Any]
+    lines: list[tuple[str, str, bool]]
+    """Name, value and whether it is of second rank."""
     x: float
     width: float
 
     @property
     def middle(self) -> float:
         return self.x + self.width / 2
+
+    @property
+    def sum(self) -> float:
+        """Where the sum's box begins, below the replica's."""
+        return BOX + (len(self.lines) + 1) * LINE + 16 + ARROW
+
+    @property
+    def weights(self) -> float:
+        """Where the weights' box begins, below the sum's."""
+        return self.sum + SUM_HEIGHT + ARROW
+
+    @property
+    def bottom(self) -> float:
+        return self.weights + WEIGHTS_HEIGHT + 32
 
     @property
     def color(self) -> str:
@@ -38,18 +52,20 @@ class _Column:
 def draw(told: dict[str, Any]) -> str:
     """Return SVG of what `Run.xray` returned; it takes its text colour from the page."""
     shown = told["replicas"][:MOST]
-    each = WIDE if len(shown) <= 4 else NARROW
-    across = max(NARROWEST, 2 * MARGIN + len(shown) * (each + GAP) - GAP)
+    across = max(NARROWEST, 2 * MARGIN + len(shown) * (COLUMN + GAP) - GAP)
     width = (across - 2 * MARGIN + GAP) / len(shown) - GAP
     columns = [
-        _Column(replica, MARGIN + at * (width + GAP), width) for at, replica in enumerate(shown)
+        _Column(replica, _lines(told, replica), MARGIN + at * (width + GAP), width)
+        for at, replica in enumerate(shown)
     ]
-    parts = [_title(told), *(_replica(told, column) for column in columns)]
-    parts += [_sum(told, across), _weights(told, columns, across), _verdict(told, across)]
+    parts = [_title(told), *(_share(column, across) for column in columns)]
+    parts += [_replica(told, column) for column in columns]
+    parts += [_sum(told, columns[0], across), _weights(told, columns, across)]
+    parts.append(_verdict(told, columns[0], across))
     more = len(told["replicas"]) - len(shown)
     left_out = markup.quiet(f"and {more} more replicas; all numbers stand below") if more else ""
     svg = (
-        f'<svg class="wb-picture wb-xray" viewBox="0 0 {across:.0f} {BOTTOM}" role="img" '
+        f'<svg class="wb-picture wb-xray" viewBox="0 0 {across} {columns[0].bottom}" role="img" '
         f'style="max-width:{across * 1.25:.0f}px;min-width:{across * 0.8:.0f}px" '
         f'aria-label="{markup.text(account(told))}">{"".join(parts)}</svg>'
     )
@@ -78,62 +94,77 @@ def verdict(weights: dict[str, Any]) -> str:
     if len(copies) == 1:
         return f"There is one copy of the weights ({count}), on {copies[0]['device']}."
     if weights["equal"]:
-        return f"All {len(copies)} copies of the weights are equal, bit by bit ({count})."
+        all_ = "Both" if len(copies) == 2 else f"All {len(copies)}"
+        return f"{all_} copies of the weights are equal, bit by bit ({count})."
     return f"The copies of the weights are not equal: {', '.join(weights['differing'])}."
+
+
+def reduction(told: dict[str, Any]) -> str:
+    """Return what the gradients go through: a sum that every replica has, or the host alone."""
+    mirrored = len(told["weights"]["after"]) == len(told["replicas"])
+    return "all-reduce" if mirrored else "reduce to the host"
 
 
 def number(value: float | None) -> str:
     """Return a measured number with six digits; None is one that is not finite."""
-    return "not finite" if value is None else f"{value:,.6g}"
+    return "not finite" if value is None else f"{value:#,.6g}"
 
 
 def _title(told: dict[str, Any]) -> str:
-    words = f"global batch of step {told['step']:,}: {told['examples']:,} examples, dealt out"
+    dealt = ", dealt out" if len(told["replicas"]) > 1 else ""
+    words = f"global batch of step {told['step']:,}: {told['examples']:,} examples{dealt}"
     return _text(MARGIN, 18, words, "wb-strong")
 
 
+def _share(column: _Column, across: float) -> str:
+    """Return a replica's part of the batch, which is one bar."""
+    left, right = max(MARGIN, column.x - GAP / 2), column.x + column.width + GAP / 2
+    bar = _Column(column.replica, [], left, min(right, across - MARGIN) - left)
+    words = f"{column.replica['examples']:,} examples"
+    return (
+        _rect(bar, BATCH, BATCH_HEIGHT, 0.3)
+        + _middle(column.middle, BATCH + 19, words, "wb-strong")
+        + _middle(column.middle, BATCH + 37, few(column.replica["rows"]), "wb-faint")
+        + _down(column.middle, BATCH + BATCH_HEIGHT, BOX)
+    )
+
+
 def _replica(told: dict[str, Any], column: _Column) -> str:
-    replica = column.replica
-    share = f"{replica['examples']:,} examples"
+    name = f"replica {column.replica['replica']}"
+    device = f"{'virtual ' * told['virtual']}{column.replica['device']}"
     parts = [
-        _rect(column, BATCH, BATCH_HEIGHT, 0.3),
-        _middle(column.middle, BATCH + 19, share, "wb-strong"),
-        _middle(column.middle, BATCH + 37, few(replica["rows"]), "wb-faint"),
-        _down(column.middle, BATCH + BATCH_HEIGHT + 3, BOX - 3),
-        _rect(column, BOX, SUM - BOX - 34, 0.12),
-        _text(column.x + 10, BOX + LINE, f"replica {replica['replica']}", "wb-strong"),
-        _end(column, BOX + LINE, f"{'virtual ' * told['virtual']}{replica['device']}", "wb-faint"),
+        _rect(column, BOX, column.sum - ARROW - BOX, 0.12),
+        _text(column.x + 10, BOX + LINE, name, "wb-strong"),
+        _end(column, BOX + LINE, device, "wb-faint"),
+        _down(column.middle, column.sum - ARROW, column.sum, "its gradient"),
     ]
-    for at, (name, value, faint) in enumerate(_lines(told, replica), 2):
+    for at, (words, value, faint) in enumerate(column.lines, 2):
         y, look = BOX + at * LINE + 2, "wb-faint" if faint else ""
-        parts += [_text(column.x + 10, y, name, look), _end(column, y, value, look)]
-    parts.append(_down(column.middle, SUM - 31, SUM - 3))
+        parts += [_text(column.x + 10, y, words, look), _end(column, y, value, look)]
     return "".join(parts)
 
 
 def _lines(told: dict[str, Any], replica: dict[str, Any]) -> list[tuple[str, str, bool]]:
-    """Return name, value and whether it is of second rank, of each line of a replica's box."""
-    lines = [
-        ("loss sum", number(replica["loss_sum"]), False),
-        (f"÷ {told['examples']:,}", f"= {number(replica['contribution'])}", False),
-        ("gradient norm", number(replica["gradient_norm"]), False),
-    ]
+    lines = [("loss sum", number(replica["loss_sum"]), False)]
     if told["agrees"] is not None:
-        lines.insert(1, ("recorded", number(replica["recorded_loss_sum"]), True))
-    return lines
+        lines.append(("recorded", number(replica["recorded_loss_sum"]), True))
+    lines.append((f"÷ {told['examples']:,}", f"= {number(replica['contribution'])}", False))
+    if not told["divides_by_batch"]:
+        lines.append(("differentiated", number(replica["loss"]), True))
+    return [*lines, ("gradient norm", number(replica["gradient_norm"]), False)]
 
 
-def _sum(told: dict[str, Any], across: float) -> str:
+def _sum(told: dict[str, Any], column: _Column, across: float) -> str:
     many = len(told["replicas"]) > 1
-    words = "all-reduce: sum of the gradients" if many else "one replica: nothing to sum"
+    words = f"{reduction(told)}: sum of the gradients" if many else "one replica: nothing to sum"
     clipped = told["applied_norm"]
     after = "" if clipped is None else f", clipped to {number(clipped)}"
-    below = _together(told["replicas"]) if many else "its gradient is the gradient"
-    middle = across / 2
+    below = _together(told["replicas"]) if many else "its gradient is the gradient of the step"
+    title = f"{words}, norm {number(told['sum_norm'])}{after}"
     return (
-        _outline(MARGIN, SUM, across - 2 * MARGIN, SUM_HEIGHT)
-        + _middle(middle, SUM + 22, f"{words}, norm {number(told['sum_norm'])}{after}", "wb-strong")
-        + _middle(middle, SUM + 41, below, "wb-faint")
+        _outline(column.sum, across, SUM_HEIGHT)
+        + _middle(across / 2, column.sum + 22, title, "wb-strong")
+        + _middle(across / 2, column.sum + 41, below, "wb-faint")
     )
 
 
@@ -145,18 +176,16 @@ def _together(replicas: list[dict[str, Any]]) -> str:
 
 
 def _weights(told: dict[str, Any], columns: list[_Column], across: float) -> str:
-    copies = told["weights"]["after"]
-    arrows = "".join(_down(each.middle, SUM + SUM_HEIGHT + 3, WEIGHTS - 3) for each in columns)
+    copies, top = told["weights"]["after"], columns[0].weights
+    words = "the sum" if len(told["replicas"]) > 1 else ""
+    arrows = "".join(_down(each.middle, top - ARROW, top, words) for each in columns)
     if len(copies) != len(told["replicas"]):
-        words = f"one copy of the weights, on the host ({copies[0]['device']})"
-        return (
-            arrows
-            + _outline(MARGIN, WEIGHTS, across - 2 * MARGIN, WEIGHTS_HEIGHT)
-            + _copy(across / 2, copies[0], words)
-        )
-    words = "weights after the update"
+        host = f"one copy of the weights, on the host ({copies[0]['device']})"
+        copy = _copy(across / 2, top, copies[0], host)
+        return arrows + _outline(top, across, WEIGHTS_HEIGHT) + copy
     boxes = "".join(
-        _rect(column, WEIGHTS, WEIGHTS_HEIGHT, 0.12) + _copy(column.middle, copy, words)
+        _rect(column, top, WEIGHTS_HEIGHT, 0.12)
+        + _copy(column.middle, top, copy, "weights after the update")
         for column, copy in zip(columns, copies, strict=False)
     )
     hashes = [copy["sha256"] for copy in copies[: len(columns)]]
@@ -164,14 +193,14 @@ def _weights(told: dict[str, Any], columns: list[_Column], across: float) -> str
     return arrows + boxes + "".join(_mark(column, one == other) for column, one, other in pairs)
 
 
-def _copy(middle: float, copy: dict[str, str], words: str) -> str:
-    return _middle(middle, WEIGHTS + 20, words, "wb-faint") + _middle(
-        middle, WEIGHTS + 41, copy["sha256"], "wb-hash"
+def _copy(middle: float, top: float, copy: dict[str, str], words: str) -> str:
+    return _middle(middle, top + 20, words, "wb-faint") + _middle(
+        middle, top + 41, copy["sha256"], "wb-hash"
     )
 
 
 def _mark(column: _Column, same: bool) -> str:
-    x, y = column.x + column.width + GAP / 2, WEIGHTS + WEIGHTS_HEIGHT / 2 + 7
+    x, y = column.x + column.width + GAP / 2, column.weights + WEIGHTS_HEIGHT / 2 + 7
     title = "equal" if same else "not equal"
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" {MIDDLE} class="wb-mark{"" if same else " wb-unlike"}">'
@@ -179,12 +208,11 @@ def _mark(column: _Column, same: bool) -> str:
     )
 
 
-def _verdict(told: dict[str, Any], across: float) -> str:
-    weights = told["weights"]
-    alike = weights["equal"]
-    sentence = verdict(weights)
-    words = sentence if alike else "Not equal: the copies of the weights differ."
-    return _middle(across / 2, BOTTOM - 8, words, "wb-strong" if alike else "wb-strong wb-unlike")
+def _verdict(told: dict[str, Any], column: _Column, across: float) -> str:
+    equal = told["weights"]["equal"]
+    words = verdict(told["weights"]) if equal else "Not equal: the copies of the weights differ."
+    look = "wb-strong" if equal else "wb-strong wb-unlike"
+    return _middle(across / 2, column.bottom - 9, words, look)
 
 
 def few(rows: list[int] | None) -> str:
@@ -217,15 +245,16 @@ def _rect(column: _Column, y: float, height: float, opacity: float) -> str:
     )
 
 
-def _outline(x: float, y: float, width: float, height: float) -> str:
+def _outline(y: float, across: float, height: float) -> str:
     return (
-        f'<rect x="{x}" y="{y}" width="{width:.1f}" height="{height}" rx="5" fill="none" '
-        'stroke="currentColor" stroke-opacity="0.55" stroke-width="1.5"/>'
+        f'<rect x="{MARGIN}" y="{y}" width="{across - 2 * MARGIN}" height="{height}" rx="5" '
+        'fill="none" stroke="currentColor" stroke-opacity="0.55" stroke-width="1.5"/>'
     )
 
 
-def _down(x: float, top: float, bottom: float) -> str:
-    return (
-        f'<path d="M{x:.1f} {top} V{bottom} m-5 -6 l5 6 l5 -6" fill="none" stroke="currentColor" '
-        'stroke-opacity="0.65" stroke-width="1.3"/>'
+def _down(x: float, top: float, bottom: float, words: str = "") -> str:
+    arrow = (
+        f'<path d="M{x:.1f} {top + 3} V{bottom - 3} m-5 -6 l5 6 l5 -6" fill="none" '
+        'stroke="currentColor" stroke-opacity="0.65" stroke-width="1.3"/>'
     )
+    return arrow + (_text(x + 10, (top + bottom) / 2 + 4, words, "wb-faint") if words else "")
