@@ -138,8 +138,9 @@ class Workbench:
         run_title = ipw.HTML(markup.heading("Run"), description="Section")
         run_box = ipw.VBox([run_title, self._train.box, self._run.box])
         run_box.add_class("wb-section")
-        parts = [head, self._hardware.box, self._form.box, run_box, self._xray.box,
-                 self._predictions.box, self._plan.box, self._script.box, self._runs.box]  # fmt: skip
+        of_run = [run_box, self._xray.box, self._predictions.box]
+        parts = [head, self._hardware.box, self._form.box, *of_run,
+                 self._plan.box, self._script.box, self._runs.box]  # fmt: skip
         root = ipw.VBox(parts)
         root.add_class("wb-root")
         root.add_class(f"wb-live-{self._token}")

@@ -107,7 +107,9 @@ def reduction(told: dict[str, Any]) -> str:
 
 def number(value: float | None) -> str:
     """Return a measured number with six digits; None is one that is not finite."""
-    return "not finite" if value is None else f"{value:#,.6g}"
+    if value is None:
+        return "not finite"
+    return f"{value:#,.6g}" if value else "0"
 
 
 def _title(told: dict[str, Any]) -> str:

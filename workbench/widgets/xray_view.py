@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
@@ -125,16 +124,18 @@ def _table(told: dict[str, Any]) -> str:
         *(f"Loss sum ÷ {told['examples']:,}", "Differentiated", "Gradient norm", "Weights"),
         "Their numbers in the training set",
     ]
-    after = told["weights"]["after"]
+    copies = [copy["sha256"] for copy in told["weights"]["after"]]
+    if len(copies) < len(told["replicas"]):
+        copies = [f"{copies[0]} (one copy)"] * len(told["replicas"])
     rows = [
-        _row(replica, after[min(at, len(after) - 1)], recorded=told["agrees"] is not None)
-        for at, replica in enumerate(told["replicas"])
+        _row(replica, copy, recorded=told["agrees"] is not None)
+        for replica, copy in zip(told["replicas"], copies, strict=True)
     ]
     table = markup.table("The numbers of each replica", columns, rows, numeric=range(8))
     return markup.scrolling("The numbers of each replica", table)
 
 
-def _row(replica: dict[str, Any], copy: dict[str, str], *, recorded: bool) -> list[str]:
+def _row(replica: dict[str, Any], copy: str, *, recorded: bool) -> list[str]:
     rows = replica["rows"]
     record = [
         number(replica[name]) if recorded else markup.UNKNOWN
@@ -146,6 +147,6 @@ def _row(replica: dict[str, Any], copy: dict[str, str], *, recorded: bool) -> li
         number(replica["loss_sum"]),
         *record,
         *(number(replica[name]) for name in ("contribution", "loss", "gradient_norm")),
-        copy["sha256"],
+        copy,
         markup.UNKNOWN if rows is None else ", ".join(map(str, rows)),
     ]
