@@ -269,6 +269,12 @@ class Run:
 
         return evaluate(self.dir)
 
+    def xray(self, step: int) -> dict[str, Any]:
+        """Take a step that was done, counted from 0, apart once more; see `xray.xray`."""
+        from .xray import xray
+
+        return xray(self.dir, step)
+
     def load_model(self) -> Any:
         """Return the saved Keras model; imports TensorFlow here, in the caller's process."""
         from .evaluation import load_model
