@@ -1,0 +1,68 @@
+"""Stands in for a TPU, of which there is none where tests run: `stand_in.py SCRIPT ARGUMENTS...`.
+
+TensorFlow's public names for a TPU answer with replicas on logical CPU devices; everything else
+is TensorFlow's own. What it cannot show: compilation by XLA, real bfloat16, the chip's memory, its
+speed, several hosts, and whether libtpu fits.
+"""
+
+import os
+import runpy
+import sys
+from typing import Any
+
+import tensorflow as tf
+
+CORES = int(os.environ.get("TPU_STAND_IN_CORES", "2"))
+CALLS: list[str] = []
+"""What the script asked of the TPU, in order."""
+
+
+class Resolver:
+    """Finds the stand-in under any name."""
+
+    def __init__(self, tpu: str | None = None) -> None:
+        if not tpu:
+            raise ValueError("Please provide a TPU Name to connect to.")
+        CALLS.append(f"resolve {tpu}")
+
+
+class TPUStrategy(tf.distribute.MirroredStrategy):  # a class, because Keras asks for its kind
+    def __init__(self, resolver: Resolver) -> None:
+        assert isinstance(resolver, Resolver)
+        CALLS.append("strategy")
+        operations = tf.distribute.ReductionToOneDevice()
+        devices = [f"CPU:{core}" for core in range(CORES)]
+        super().__init__(devices, cross_device_ops=operations)
+
+
+def connect(resolver: Resolver) -> None:
+    CALLS.append("connect")
+
+
+def initialize(resolver: Resolver) -> None:
+    if "initialize" in CALLS:
+        raise RuntimeError("A TPU system is initialized once in a process.")
+    CALLS.append("initialize")
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    parts = [tf.config.LogicalDeviceConfiguration()] * CORES
+    tf.config.set_logical_device_configuration(cpu, parts)
+
+
+def stand_in() -> None:
+    """Put the names in place."""
+    tf.distribute.cluster_resolver.TPUClusterResolver = Resolver
+    tf.config.experimental_connect_to_cluster = connect
+    tf.tpu.experimental.initialize_tpu_system = initialize
+    tf.distribute.TPUStrategy = TPUStrategy
+
+
+def main(script: str, *arguments: Any) -> None:
+    stand_in()
+    sys.argv = [script, *arguments]
+    sys.path.insert(0, os.path.dirname(script))
+    runpy.run_path(script, run_name="__main__")
+    print(f"stand-in for a TPU, calls: {CALLS}", flush=True)
+
+
+if __name__ == "__main__":
+    main(*[argument for argument in sys.argv[1:] if argument != "-u"])

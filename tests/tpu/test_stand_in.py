@@ -1,0 +1,80 @@
+"""The TPU cells, on the stand-in: nothing here has run on a TPU."""
+
+import dataclasses
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.machines import LAPTOP
+from workbench.config import RunConfig
+from workbench.plan import PlanError, make_plan
+from workbench.runs import Run, start_run
+
+STAND_IN = Path(__file__).with_name("stand_in.py")
+TPU_VM = dataclasses.replace(LAPTOP, tpu_chips=2, tpu_kind="v5e")
+
+
+@pytest.fixture
+def interpreter(tmp_path: Path) -> str:
+    """A Python whose TensorFlow finds the stand-in."""
+    path = tmp_path / "python"
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
+    path.chmod(0o755)
+    return str(path)
+
+
+def finished(run: Run) -> Run:
+    assert run.wait(120) == "finished", run.failure
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loop", ["custom", "fit"])
+@pytest.mark.parametrize("pipeline", ["usual", "indexed"])
+def test_a_run_on_the_cores_of_a_tpu_trains_as_on_one_device(
+    tmp_path: Path, interpreter: str, loop: str, pipeline: str
+) -> None:
+    config = RunConfig(
+        strategy="tpu", loop=loop, pipeline=pipeline, global_batch_size=64, epochs=2,
+        synthetic_examples=700, interpreter=interpreter, start_now=True,
+    )  # fmt: skip
+    run = finished(start_run(config, tmp_path, TPU_VM))
+    alone = dataclasses.replace(config, strategy="one_device", interpreter=None)
+    standard = finished(start_run(alone, tmp_path, LAPTOP))
+    losses = [each.steps()["loss"].to_numpy() for each in (run, standard)]
+    np.testing.assert_allclose(*losses, rtol=0, atol=1e-6)
+    tests = [each.epochs()["test_loss"].to_numpy() for each in (run, standard)]
+    np.testing.assert_allclose(*tests, rtol=0, atol=2e-6)
+    calls = "['resolve local', 'connect', 'initialize', 'strategy']"
+    assert f"calls: {calls}" in run.log()
+    assert (run.replica_steps()["examples"] == 32).all()
+
+
+def test_a_machine_without_one_says_so() -> None:
+    with pytest.raises(PlanError, match="no TPU here"):
+        make_plan(RunConfig(strategy="tpu"), LAPTOP)
+
+
+@pytest.mark.parametrize(("kind", "cores"), [("v3", 4), ("v4", 2), ("v5e", 2), (None, 2)])
+def test_a_replica_is_a_core(kind: str | None, cores: int) -> None:
+    plan = make_plan(RunConfig(strategy="tpu"), dataclasses.replace(TPU_VM, tpu_kind=kind))
+    assert plan.num_replicas_in_sync == cores
+    assert not plan.virtual
+
+
+def test_of_a_named_tpu_the_cores_must_be_told() -> None:
+    with pytest.raises(PlanError, match="number of cores of my-tpu"):
+        make_plan(RunConfig(strategy="tpu", tpu="my-tpu"), LAPTOP)
+    plan = make_plan(RunConfig(strategy="tpu", tpu="my-tpu", replicas=8), LAPTOP)
+    assert plan.num_replicas_in_sync == 8
+
+
+def test_every_batch_has_one_size_the_test_batches_too() -> None:
+    plan = make_plan(RunConfig(strategy="tpu", tpu="my-tpu", replicas=8), LAPTOP)
+    assert plan.num_test_examples % plan.test_batch_size == 0
+    assert plan.test_batch_size % 8 == 0
+    for fields in ({"last_batch": "keep"}, {"synthetic_examples": 10_001 * 5}):
+        with pytest.raises(PlanError, match="TPU|multiple"):
+            make_plan(RunConfig(strategy="tpu", tpu="my-tpu", replicas=8, **fields), LAPTOP)
