@@ -138,6 +138,21 @@ def test_the_script_shown_is_the_script_that_ran_and_is_saved(
     assert saved.read_text(encoding="utf-8") == text
 
 
+def test_a_step_of_the_opened_run_is_taken_apart(lab: LabPage, finished_run: Run) -> None:
+    workbench = WorkbenchPage(lab, "xray.ipynb")
+    workbench.open_run(finished_run.id)
+    workbench.field("Step, from 0").fill("5")
+    workbench.button("X-ray").click()
+    picture = workbench.root.get_by_role("img", name="Step 5: 128 examples.")
+    expect(picture).to_contain_text("Both copies of the weights are equal", timeout=120_000)
+    expect(workbench.root.get_by_text("has the same examples and loss sums")).to_be_visible()
+    for theme in ("dark", "light"):
+        lab.set_theme(theme)
+        picture.scroll_into_view_if_needed()
+        assert workbench.overflowing() == []
+        lab.screenshot(f"xray-{theme}")
+
+
 def test_fits_both_themes_and_narrow_pages(lab: LabPage, finished_run: Run) -> None:
     workbench = WorkbenchPage(lab, "fits.ipynb")
     workbench.open_run(finished_run.id)

@@ -34,8 +34,8 @@ class Xray:
     def __init__(self) -> None:
         self._run: Run | None = None
         self._step = ipw.IntText(
-            0, description="Step", tooltip="Counted from 0",
-            style={"description_width": "initial"}, layout={"width": "150px"},
+            value=0, description="Step, from 0",
+            style={"description_width": "initial"}, layout={"width": "190px"},
         )  # fmt: skip
         self._ask = ipw.Button(
             description="X-ray", tooltip="Do this step once more and show every replica's numbers"
