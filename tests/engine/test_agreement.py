@@ -11,7 +11,7 @@ from workbench.config import RunConfig
 pytestmark = pytest.mark.slow
 
 CELLS = list(
-    product(("mirrored", "one_device", "default"), ("custom", "fit"), ("usual", "indexed"))
+    product(("mirrored", "central_storage", "one_device", "default"), ("custom", "fit"), ("usual", "indexed"))
 )
 STEPS, EPOCHS, BATCH = 31, 2, 64
 

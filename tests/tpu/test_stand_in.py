@@ -16,13 +16,24 @@ STAND_IN = Path(__file__).with_name("stand_in.py")
 TPU_VM = dataclasses.replace(LAPTOP, tpu_chips=2, tpu_kind="v5e")
 
 
-@pytest.fixture
-def interpreter(tmp_path: Path) -> str:
+TRAINING = RunConfig(
+    strategy="one_device", global_batch_size=64, epochs=2, synthetic_examples=700, start_now=True
+)
+
+
+@pytest.fixture(scope="module")
+def interpreter(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A Python whose TensorFlow finds the stand-in."""
-    path = tmp_path / "python"
+    path = tmp_path_factory.mktemp("stand-in") / "python"
     path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
     path.chmod(0o755)
     return str(path)
+
+
+@pytest.fixture(scope="module")
+def standard(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The same training on one device."""
+    return finished(start_run(TRAINING, tmp_path_factory.mktemp("standard"), LAPTOP))
 
 
 def finished(run: Run) -> Run:
@@ -34,15 +45,12 @@ def finished(run: Run) -> Run:
 @pytest.mark.parametrize("loop", ["custom", "fit"])
 @pytest.mark.parametrize("pipeline", ["usual", "indexed"])
 def test_a_run_on_the_cores_of_a_tpu_trains_as_on_one_device(
-    tmp_path: Path, interpreter: str, loop: str, pipeline: str
+    tmp_path: Path, interpreter: str, standard: Run, loop: str, pipeline: str
 ) -> None:
-    config = RunConfig(
-        strategy="tpu", loop=loop, pipeline=pipeline, global_batch_size=64, epochs=2,
-        synthetic_examples=700, interpreter=interpreter, start_now=True,
-    )  # fmt: skip
+    config = dataclasses.replace(
+        TRAINING, strategy="tpu", loop=loop, pipeline=pipeline, interpreter=interpreter
+    )
     run = finished(start_run(config, tmp_path, TPU_VM))
-    alone = dataclasses.replace(config, strategy="one_device", interpreter=None)
-    standard = finished(start_run(alone, tmp_path, LAPTOP))
     losses = [each.steps()["loss"].to_numpy() for each in (run, standard)]
     np.testing.assert_allclose(*losses, rtol=0, atol=1e-6)
     tests = [each.epochs()["test_loss"].to_numpy() for each in (run, standard)]

@@ -24,4 +24,7 @@ def make_strategy() -> tf.distribute.Strategy:
         libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
         libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
     devices = [f"CPU:{number}" for number in range(REPLICAS)]
+    # TensorFlow 2.21 asks input options for a misspelt name (parameter_server_strategy.py).
+    options = tf.distribute.InputOptions
+    options.experimental_replication_moden = options.experimental_replication_mode
     return tf.distribute.experimental.CentralStorageStrategy(devices, parameter_device="CPU:0")

@@ -16,4 +16,7 @@ def make_strategy() -> tf.distribute.Strategy:
     part = tf.config.LogicalDeviceConfiguration(memory_limit=GPU_MEMORY)
     tf.config.set_logical_device_configuration(gpu, [part] * REPLICAS)
     devices = [f"GPU:{number}" for number in range(REPLICAS)]
+    # TensorFlow 2.21 asks input options for a misspelt name (parameter_server_strategy.py).
+    options = tf.distribute.InputOptions
+    options.experimental_replication_moden = options.experimental_replication_mode
     return tf.distribute.experimental.CentralStorageStrategy(devices, parameter_device="CPU:0")
