@@ -16,6 +16,7 @@ from .checks import check_data_folder, check_fields, check_together, find_model
 from .own_model import OwnModel
 from .placement import Placement, place
 from .problems import Findings, PlanError
+from .sharding import plan_sharding
 
 if TYPE_CHECKING:
     from ..devices import Devices
@@ -83,6 +84,11 @@ class Plan:
         return sum(task.startswith("worker-") for task in self.tasks)
 
     @property
+    def read_per_step(self) -> int:
+        """Examples that each worker of the pipeline `files` reads for a step."""
+        return self.global_batch_size // (1 if self.auto_shard == "data" else self.workers)
+
+    @property
     def steps_per_execution(self) -> int:
         """Steps between two callbacks of Keras."""
         stacks = FIT_STEPS_PER_EXECUTION // self.steps_per_stack
@@ -118,9 +124,12 @@ def make_plan(config: RunConfig, devices: Devices) -> Plan:
     own_model = find_model(findings, config, model_name)
     placement = place(findings, config, devices, strategy)
     if placement:
-        check_together(findings, config, placement)
+        check_together(findings, config, placement, data)
     batches = plan_batches(findings, config, placement.replicas) if placement else None
-    epoch = plan_epoch(findings, config, data, batches) if data and batches else None
+    epoch = None
+    if data and placement and batches:
+        sharding = plan_sharding(config, placement.workers)
+        epoch = plan_epoch(findings, config, data, batches, sharding)
     if findings.problems or not (strategy and data and placement and batches and epoch):
         raise PlanError(findings.problems)
     return _assemble(config, strategy, data, model_name, own_model, placement, batches, epoch)
@@ -167,7 +176,7 @@ def _assemble(
         interpreter=config.interpreter or sys.executable,
         arithmetic=epoch.arithmetic,
         element_spec=_element_spec(config, batches),
-        notes=placement.notes,
+        notes=(*placement.notes, *plan_sharding(config, placement.workers).notes),
         steps_per_call=_steps_per_call(config, epoch),
         tasks=placement.tasks,
         local_replicas=placement.local_replicas,
