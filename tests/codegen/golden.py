@@ -20,6 +20,7 @@ CONFIGS = {
     "mirrored_custom_fashion_mnist": RunConfig(data="fashion_mnist", epochs=2),
     "mirrored_fit_fashion_mnist": RunConfig(data="fashion_mnist", loop="fit", epochs=2),
     "mirrored_indexed_synthetic": RunConfig(pipeline="indexed", global_batch_size=64),
+    "mirrored_files_synthetic": RunConfig(pipeline="files", global_batch_size=64),
     "keep_and_clip": RunConfig(last_batch="keep", clip_norm=1.0),
     "own_model": RunConfig(model=f"{OWN_MODEL}:build_model", loop="fit"),
 }

@@ -85,8 +85,8 @@ class Plan:
 
     @property
     def read_per_step(self) -> int:
-        """Examples that each worker of the pipeline `files` reads for a step."""
-        return self.global_batch_size // (1 if self.auto_shard == "data" else self.workers)
+        """Examples that each worker reads for a step, in pipelines that are split among workers."""
+        return self.global_batch_size // plan_sharding(self.config, self.workers).readers
 
     @property
     def steps_per_execution(self) -> int:

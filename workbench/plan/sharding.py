@@ -36,6 +36,11 @@ class Sharding:
         return bool(self.files) and self.workers > 1 and self.policy in ("auto", "file")
 
     @property
+    def readers(self) -> int:
+        """Workers that each read what they train on; 1 where all read the same and part it."""
+        return self.workers if self.by_file or self.policy == "off" else 1
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known about the batches."""
         if not self.files:
@@ -44,8 +49,15 @@ class Sharding:
 
     def shares(self, train: int) -> list[int]:
         """Return the examples in the files of each worker: it has every so many-th file."""
-        sizes = [len(range(number, train, self.files)) for number in range(self.files)]
-        return [sum(sizes[worker :: self.workers]) for worker in range(self.workers)]
+        in_each, one_more = divmod(train, self.files)
+        return [
+            in_each * self._files_of(worker, self.files) + self._files_of(worker, one_more)
+            for worker in range(self.workers)
+        ]
+
+    def _files_of(self, worker: int, first: int) -> int:
+        """Return how many of the first so many files are a worker's."""
+        return -(-max(0, first - worker) // self.workers)
 
     def epoch_in_words(self, train: int, taken: int) -> str | None:
         """Return what an epoch takes of the data, where the number of its steps does not tell.
@@ -69,7 +81,8 @@ class Sharding:
 
 def plan_sharding(config: RunConfig, workers: int) -> Sharding:
     """Return how a config has the data split."""
-    return Sharding(config.auto_shard, workers, config.data_files * (config.pipeline == "files"))
+    policy = "data" if config.pipeline == "indexed" else config.auto_shard
+    return Sharding(policy, workers, config.data_files * (config.pipeline == "files"))
 
 
 def check_sharding(findings: Findings, config: RunConfig, workers: int, train: int) -> None:
