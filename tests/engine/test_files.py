@@ -187,3 +187,22 @@ def test_a_cache_that_cannot_be_written_is_told_with_what_to_change(tmp_path: Pa
     words = done.stderr.splitlines()[-1]
     assert words.startswith(f"Needs to write {taken}/tf-distribute-workbench/")
     assert words.endswith("Make room there, or set XDG_CACHE_HOME to another folder.")
+
+
+@pytest.mark.parametrize("loop", ["custom", "fit"])
+def test_workers_train_from_files_of_their_own(loop: str, root: Path, tmp_path: Path) -> None:
+    config = RunConfig(**{**WORKERS, "epochs": 2}, pipeline="files", auto_shard="file", loop=loop)
+    script = write_run(tmp_path, "trained", config).run.dir / "train.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--run-dir", str(tmp_path / "out")],
+        env={**os.environ, "XDG_CACHE_HOME": str(root / "cache"), "TF_CPP_MIN_LOG_LEVEL": "2"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    for worker in range(2):
+        (path,) = (tmp_path / "out" / f"worker-{worker}").glob("*.steps")
+        losses, _, examples = np.fromfile(path, "<f4").reshape(-1, 3).T
+        assert examples.tolist() == [BATCH // 2] * 2 * STEPS
+        assert np.isfinite(losses).all()
