@@ -310,7 +310,8 @@ FIELD_HELP: Mapping[str, str] = {
     "last_batch": "What becomes of an epoch's last examples that do not fill a global batch.",
     "pipeline": "How batches reach the replicas; usual and indexed give the same batches.",
     "auto_shard": "How training data is split among workers (pipelines usual and files).",
-    "data_files": "Files that the training data is written to, in your cache folder.",
+    "data_files": "TFRecord files that the training data is written to, in your cache folder: in "
+    "all 192 MB for Fashion-MNIST.",
     "epochs": "Passes through the training data; a test pass and a checkpoint follow each.",
     "steps_per_epoch": "Steps in an epoch. Empty: the whole data once; more repeats the data.",
     "optimizer": "How gradients become updates.",
