@@ -25,7 +25,7 @@ def machine(*memories_bytes: int | None) -> Devices:
         python_version="3.11.9",
         tensorflow_version="2.21.0",
         keras_version="3.15.1",
-        tf_keras_version=None,
+        tf_keras_version="2.21.0",
         problems=(),
     )
 

@@ -82,7 +82,6 @@ class Preset(Choice):
     config: RunConfig = field(default_factory=RunConfig)
 
 
-_LATER = "not in this release yet"
 _LISTENS = (
     "Its processes listen on every network interface without asking who calls: use it only where "
     "the network is your own."
@@ -119,12 +118,16 @@ STRATEGIES: Mapping[str, Strategy] = {
         "ParameterServer",
         "Workers train without waiting for each other; parameter servers hold the variables. "
         f"{_LISTENS}",
-        f"ParameterServer is {_LATER}",
         source="parameter_server",
         workers=True,
         synchronous=False,
     ),
-    "tpu": Strategy("TPU", "Replicas on the cores of a TPU.", f"TPU is {_LATER}"),
+    "tpu": Strategy(
+        "TPU",
+        "A copy of the model on each core of a TPU; gradients are summed every step.",
+        source="tpu",
+        tpu=True,
+    ),
 }
 
 LOOPS: Mapping[str, Loop] = {

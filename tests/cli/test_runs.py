@@ -74,6 +74,19 @@ def test_where_its_time_went_is_shown(finished: dict[str, Any], terminal: Termin
     assert re.search(r"queue .* start-up .* trace .* steps .* evaluation .* other", line)
 
 
+def test_a_step_is_taken_apart(finished: dict[str, Any], terminal: Terminal) -> None:
+    told = last_json(terminal.type("runs", "xray", finished["run"], "--step", 4, "--json"))
+    assert (told["step"], told["agrees"], told["weights"]["equal"]) == (4, True, True)
+    lines = terminal.type("runs", "xray", finished["run"], "--step", 4).stdout.splitlines()
+    for name in ("loss sum", "  recorded", "loss sum / 128", "gradient norm", "weights after"):
+        (line,) = [line for line in lines if re.match(f"{name}  +", line)]
+        assert len(re.findall(r"  [\w.]+", line.removeprefix(name))) == 2, line
+    assert "record         the same loss sums and examples, to 1e-6 of the mean loss" in lines
+    refused = terminal.type("runs", "xray", finished["run"], "--step", 5)
+    assert refused.returncode == 1
+    assert "from 0 to 4; received 5" in refused.stderr
+
+
 def test_its_model_is_tested(finished: dict[str, Any], terminal: Terminal) -> None:
     done = terminal.type("evaluate", finished["run"], "--json")
     assert done.returncode == 0, done.stderr

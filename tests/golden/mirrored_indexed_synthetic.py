@@ -16,6 +16,7 @@ PER_REPLICA_BATCH_SIZE = 32  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 64  # 32 x 2 replicas
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left out
+TEST_BATCH_SIZE = 64  # examples of all replicas in a test step
 TEST_STEPS = 32  # every test example once
 LEARNING_RATE = 0.001  # as given, however many replicas
 ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
@@ -74,10 +75,11 @@ def deal_tests(features: tf.Tensor, labels: tf.Tensor) -> Callable:
         local = replicas // context.num_input_pipelines
 
         def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-            first = number // local * GLOBAL_BATCH_SIZE
+            first = number // local * TEST_BATCH_SIZE
             own = first + local * context.input_pipeline_id + number % local
-            end = tf.minimum(first + GLOBAL_BATCH_SIZE, NUM_TEST_EXAMPLES)
-            rows = tf.range(own, end, replicas)
+            rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
+            if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
+                rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
             return tf.gather(features, rows), tf.gather(labels, rows)
 
         batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()

@@ -125,3 +125,10 @@ def test_notes_say_whose_batches_agree() -> None:
     assert plan(pipeline="files").notes[-1] == NOT_THE_SAME_BATCHES
     assert workers(pipeline="files", auto_shard="data").notes == (NOT_THE_SAME_BATCHES,)
     assert workers(pipeline="files").notes == (NOT_THE_SAME_BATCHES, NOT_THE_SAME_AS_ALONE)
+
+
+def test_workers_that_step_each_for_itself_share_no_files() -> None:
+    found = problem(strategy="parameter_server", pipeline="files")
+    assert (found.field, found.got, found.fix) == ("pipeline", "files", "Choose usual.")
+    made = plan(strategy="parameter_server", auto_shard="off")
+    assert made.arithmetic == plan(strategy="parameter_server").arithmetic

@@ -27,6 +27,7 @@ from workbench import RunConfig, Workbench
 from workbench.feed import Look, RunFeed
 from workbench.widgets.plain_view import PLOTLY_MIME, PlainView
 from workbench.widgets.predictions import Predictions
+from workbench.widgets.xray_view import Xray
 
 NAMED = (ipw.Button, ipw.Dropdown, ipw.Text, ipw.Checkbox, ipw.RadioButtons, ipw.ToggleButtons,
          ipw.HTML)  # fmt: skip
@@ -80,9 +81,11 @@ def make_views(root: Path) -> list[Any]:
     fashion = Workbench(RunConfig(data="fashion_mnist"), root / "none")
     predictions = Predictions()
     predictions.show(run, "finished")
+    xray = Xray()
+    xray.show(run, "finished")
     following = workbench.follow()
     following._ipython_display_()
-    return [workbench, fashion, predictions, following, plain]
+    return [workbench, fashion, predictions, xray, following, plain]
 
 
 def nameless(made: list[Any]) -> list[str]:

@@ -80,6 +80,15 @@ def show_one(arguments: Namespace) -> int:
     return OK
 
 
+def xray(arguments: Namespace) -> int:
+    """`workbench runs xray`: do a step once more and show what every replica saw in it."""
+    from .xray import table_of_step
+
+    told = open_run(arguments.run, arguments.runs_dir).xray(arguments.step)
+    print(json.dumps(told) if arguments.json else table_of_step(told))
+    return OK
+
+
 def stop(arguments: Namespace) -> int:
     """`workbench runs stop`: ask it, wait until it has ended, and show it."""
     opened = open_run(arguments.run, arguments.runs_dir)

@@ -97,12 +97,13 @@ def _add_script(adding: Any) -> None:
 
 
 def _add_runs(adding: Any) -> None:
-    runs = adding.add_parser("runs", help="list, show, stop, resume or delete runs")
+    runs = adding.add_parser("runs", help="list, show, X-ray, stop, resume or delete runs")
     runs.set_defaults(command=None)
     deeds = runs.add_subparsers(metavar="DEED", required=True)
     for name, words, deed in (
         ("list", "all runs, newest first", commands.list_all),
         ("show", "one run: how far it is, or how it ended", commands.show_one),
+        ("xray", "take one step apart: what each replica saw, and the sum", commands.xray),
         ("stop", "let it finish its call, save and end", commands.stop),
         ("resume", "go on from the last checkpoint", commands.resume),
         ("delete", "remove its folder with all that is in it", commands.delete),
@@ -115,6 +116,10 @@ def _add_runs(adding: Any) -> None:
                 "--epochs", type=int, metavar="N", help="epochs in all, more than before"
             )
             parser.add_argument("--detach", action="store_true", help="return at once")
+        if name == "xray":
+            parser.add_argument(
+                "--step", type=int, metavar="N", required=True, help="the step, counted from 0"
+            )
         if name == "delete":
             parser.add_argument("--yes", action="store_true", help="do not ask first")
         _add_runs_dir(parser)

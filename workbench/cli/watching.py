@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ..runs import RunError
 
@@ -65,7 +65,7 @@ def show(run: Run) -> str:
     lines = [
         f"{run.id}  {run.name}".rstrip(),
         f"  status      {result['status']}{_note(progress)}",
-        f"  strategy    {plan.strategy_label}, {_replicas(plan)}, {plan.loop}",
+        f"  strategy    {plan.strategy_label}, {plan.who_trains}, {plan.loop}",
         f"  step        {result['steps']:,} of {progress.total_steps:,}",
     ]
     for name in ("loss", "accuracy", "test_loss", "test_accuracy"):
@@ -123,7 +123,7 @@ def _row(run: Run) -> tuple[str, ...]:
         run.id,
         started,
         result["status"],
-        f"{plan.strategy} x {plan.num_replicas_in_sync}",
+        f"{plan.strategy} on {plan.who_trains}",
         plan.data,
         f"{result['steps']:,}",
         "" if accuracy is None else f"{accuracy:.2%}",
@@ -131,17 +131,14 @@ def _row(run: Run) -> tuple[str, ...]:
     )
 
 
-def _replicas(plan: Any) -> str:
-    count = plan.num_replicas_in_sync
-    return f"{count} {'virtual ' * plan.virtual}replica{'s' * (count > 1)}"
-
-
 def _note(progress: Progress) -> str:
     return f" ({progress.note})" if progress.note else ""
 
 
 def _print_epochs(run: Run, shown: int, out: TextIO) -> int:
-    epochs = [event for event in run.events() if event["event"] == "epoch"]
+    leader = run.tasks[0]
+    told = [event for event in run.events() if event["task"] == leader]
+    epochs = [event for event in told if event["event"] == "epoch"]
     for event in epochs[shown:]:
         words = ", ".join(
             f"{name.replace('_', ' ')} {event[name]:.4f}"

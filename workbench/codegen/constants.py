@@ -62,14 +62,14 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "NOISE", repr(plan.config.synthetic_noise), "standard deviation, added to the score"
     yield "DATA_DIR", literal(plan.config.data_dir), "None: the usual folders, then a download"
     yield "PER_REPLICA_BATCH_SIZE", repr(each), "examples that each replica takes in a step"
-    yield (
-        "GLOBAL_BATCH_SIZE",
-        repr(plan.global_batch_size),
-        f"{each} x {replicas} replica{'s' * (replicas > 1)}",
-    )
+    sizes = f"{each} x {replicas} replica{'s' * (replicas > 1)}"
+    yield "GLOBAL_BATCH_SIZE", repr(plan.global_batch_size), sizes
     yield "EPOCHS", repr(plan.epochs), "each followed by a test pass"
     yield "STEPS_PER_EPOCH", repr(plan.steps_per_epoch), _after_semicolon(plan.arithmetic)
-    test_steps = -(-plan.num_test_examples // plan.global_batch_size)
+    passes = -(-plan.steps_per_epoch * plan.examples_per_step // plan.num_train_examples)
+    yield "PASSES_PER_EPOCH", repr(passes), "through the training data"
+    yield "TEST_BATCH_SIZE", repr(plan.test_batch_size), "examples of all replicas in a test step"
+    test_steps = -(-plan.num_test_examples // plan.test_batch_size)
     yield "TEST_STEPS", repr(test_steps), "every test example once"
     yield "LEARNING_RATE", repr(plan.learning_rate), _scaling(plan)
     accuracy = f"tf.keras.metrics.{catalog.DATA[plan.data].accuracy}"
@@ -83,8 +83,12 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "WORKERS", repr(plan.workers), "processes that train"
+    servers = sum(task.startswith("ps-") for task in plan.tasks)
+    yield "PARAMETER_SERVERS", repr(servers), "processes that hold the variables"
     yield "DEVICES", literal(plan.physical_devices), "must be on this machine"
-    yield "REPLICAS", repr(plan.num_replicas_in_sync), "virtual devices that share a real one"
+    shared = "virtual devices that share a real one" if plan.virtual else "cores"
+    yield "REPLICAS", repr(plan.num_replicas_in_sync), shared
+    yield "TPU", literal(plan.config.tpu), "local on a TPU VM; else the name of a Cloud TPU"
     yield "GPU_MEMORY", literal(plan.gpu_memory), "growth, all, or MiB a replica"
     operations = catalog.CROSS_DEVICE_OPS[plan.cross_device_ops]
     yield "CROSS_DEVICE_OPS", operations.expression, "how gradients are summed"

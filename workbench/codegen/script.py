@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MARKER = """\
 # ---- Recorder: the same in every script. It records, saves, stops and resumes. ----
 # ruff: noqa: E402, F811"""
+LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
 ENTRY = 'if __name__ == "__main__":\n    {}'
 
 
@@ -23,11 +24,18 @@ def render_script(plan: Plan) -> str:
     """Return the text that runs and is exported; the same plan gives the same bytes."""
     title, imports, numbers, bodies, recorder = sections(plan)
     return (
-        "\n\n".join([title, imports, numbers])
+        "\n\n".join([title, *prelude(plan), imports, numbers])
         + "\n\n\n"
         + "\n\n\n".join([*bodies, f"{MARKER}\n{recorder}", ENTRY.format(call(plan))])
         + "\n"
     )
+
+
+def prelude(plan: Plan) -> list[str]:
+    """Return what a script does before it imports TensorFlow."""
+    if plan.keras != "legacy":
+        return []
+    return [f'import os\n\nos.environ["TF_USE_LEGACY_KERAS"] = "1"  # {LEGACY}']
 
 
 def call(plan: Plan) -> str:
@@ -37,16 +45,21 @@ def call(plan: Plan) -> str:
 
 def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
     """Return title, imports, constants, the bodies of the slots, and the recorder."""
-    recorder = _lift_engine("recorder")
+    recorders = [_lift_engine(name) for name in ("recorder", *(_coordinator(plan)))]
     slots = {slot: _lift_engine(file) for slot, file in _files(plan).items()}
     if plan.own_model is not None:
         slots["model"] = _own_model(plan.own_model)
     ours = [part for slot, part in slots.items() if slot != "model" or plan.own_model is None]
-    used = frozenset().union(*(part.uses for part in [*ours, recorder]))
+    used = frozenset().union(*(part.uses for part in [*ours, *recorders]))
     title = f'"""{_title(plan)}"""'
     bodies = [part.body for part in slots.values()]
-    imports, own_imports = merge_imports(slots.values()), merge_imports([recorder])
-    return title, imports, constants(plan, used), bodies, f"{own_imports}\n\n\n{recorder.body}"
+    imports = merge_imports(slots.values())
+    recorder = "\n\n\n".join([merge_imports(recorders), *(part.body for part in recorders)])
+    return title, imports, constants(plan, used), bodies, recorder
+
+
+def _coordinator(plan: Plan) -> tuple[str, ...]:
+    return () if plan.together else ("coordinator",)
 
 
 def _files(plan: Plan) -> dict[str, str]:
@@ -59,14 +72,28 @@ def _files(plan: Plan) -> dict[str, str]:
         "model": f"models/{catalog.MODELS[model].source}",
         "optimizer": f"optimizers/{plan.config.optimizer}",
         "steps": f"steps/{_steps(plan)}",
-        "loops": f"loops/{'stacked' if plan.pipeline == 'indexed' else 'usual'}",
-        "main": f"mains/{catalog.LOOPS[plan.loop].source}",
-        **({"task": "tasks/synchronous"} if len(plan.tasks) > 1 else {}),
+        "loops": f"loops/{_loops(plan)}",
+        "main": f"mains/{'' if plan.together else 'coordinator_'}{catalog.LOOPS[plan.loop].source}",
+        **_task_files(plan),
     }
+
+
+def _loops(plan: Plan) -> str:
+    if not plan.together:
+        return "scheduled"
+    return "stacked" if plan.pipeline == "indexed" else "usual"
+
+
+def _task_files(plan: Plan) -> dict[str, str]:
+    if len(plan.tasks) == 1:
+        return {}
+    return {"task": f"tasks/{'synchronous' if plan.together else 'coordinated'}"}
 
 
 def _strategy_files(plan: Plan) -> dict[str, str]:
     source = f"strategies/{catalog.STRATEGIES[plan.strategy].source}"
+    if plan.physical_devices[0].startswith("TPU"):
+        return {"strategy": source}
     if plan.physical_devices[0].startswith("CPU"):
         return {"strategy": f"{source}_cpu"}
     if plan.virtual:
@@ -77,17 +104,21 @@ def _strategy_files(plan: Plan) -> dict[str, str]:
 def _pipeline_files(plan: Plan) -> dict[str, str]:
     order = {"order": f"orders/{plan.last_batch}"}
     tests = {"tests": "pipelines/tests"}
+    if not plan.together:
+        return {**order, "pipeline": "pipelines/per_worker"}
     if plan.pipeline == "files":
         return {**tests, "pipeline": "pipelines/files"}
     if plan.pipeline == "indexed":
         return {**order, **tests, "pipeline": "pipelines/indexed"}
-    if len(plan.tasks) == 1:
+    if len(plan.tasks) == 1 and plan.strategy != "tpu":
         return {**order, "pipeline": "pipelines/usual"}
     return {**order, **tests, "pipeline": "pipelines/usual_workers"}
 
 
 def _steps(plan: Plan) -> str:
     source = catalog.LOOPS[plan.loop].source
+    if not plan.together and plan.loop == "custom":
+        return "custom_worker"
     general = plan.last_batch == "keep" or plan.config.clip_norm is not None
     return f"{source}_general" if general and plan.loop == "custom" else source
 

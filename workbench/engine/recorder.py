@@ -16,6 +16,30 @@ if TYPE_CHECKING:
     from .constants import RUN_EAGERLY, STEPS_PER_CALL, STEPS_PER_STACK
 
 
+class Records:
+    """The step records of one worker; after a write that failed a new segment begins."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder, self.segment = folder, ""
+
+    def append(self, step: int, rows: np.ndarray, start: float, seconds: float) -> None:
+        """Append a call of len(rows) steps from `step` on: rows [steps, replicas, 3]."""
+        numbers = len(list(self.folder.glob("*.steps*")))
+        self.segment = self.segment or f"{numbers:04d}-{step:012d}"
+        name = "steps64" if rows.dtype == np.float64 else "steps"
+        call = np.array([step, len(rows), start, seconds])
+        try:
+            for kind, values in (name, rows), ("calls", call):
+                with open(self.folder / f"{self.segment}.{kind}", "ab") as file:
+                    file.write(values.astype(values.dtype.newbyteorder("<")).tobytes())
+        except OSError:
+            for path in self.folder.glob(f"{self.segment}.*"):
+                if path.stat().st_size == 0:
+                    path.unlink()
+            self.segment = ""
+            raise
+
+
 class Recorder:
     """Runs the steps and notes what happens: in print and, with --run-dir, on disk to resume."""
 
@@ -26,15 +50,18 @@ class Recorder:
         config = json.loads(os.environ.get("TF_CONFIG") or "{}")
         task, self.cluster = config.get("task", {}), config.get("cluster", {})
         self.task = f"{task.get('type', 'worker')}-{task.get('index', 0)}"
-        self.stop, self.segment, self.saved_at = threading.Event(), "", time.monotonic()
-        self.steps_per_call, self.result, self.untold = 1, dict[str, float](), ""
+        self.stop, self.saved_at, self.untold = threading.Event(), time.monotonic(), ""
+        self.steps_per_call, self.result, self.more = 1, dict[str, float](), dict[str, Any]()
         if self.dir:
             self.task_dir = self.dir / self.task
             self.task_dir.mkdir(parents=True, exist_ok=True)
+            self.records = Records(self.task_dir)
             threading.Thread(target=self.listen, daemon=True).start()
         self.event("imported")
 
-    def restore(self, strategy: tf.distribute.Strategy, model: tf.keras.Model) -> None:
+    def restore(
+        self, strategy: tf.distribute.Strategy, model: tf.keras.Model, **more: tf.Variable
+    ) -> None:
         """Go on from the last checkpoint. All tasks save, as they must; the first one's stays."""
         self.strategy, self.model = strategy, model
         synchronous = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
@@ -47,7 +74,7 @@ class Recorder:
             leads = self.task in ("worker-0", "chief-0")
             self.folder = self.dir if leads else self.task_dir / "scratch"
             state = {"model": model, "optimizer": model.optimizer, "progress": self.progress}
-            checkpoint, kept = tf.train.Checkpoint(**state), self.folder / "checkpoints"
+            checkpoint, kept = tf.train.Checkpoint(**state, **more), self.folder / "checkpoints"
             self.saves = tf.train.CheckpointManager(checkpoint, str(kept), max_to_keep=3)
             checkpoint.restore(tf.train.latest_checkpoint(str(self.dir / "checkpoints")))
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
@@ -77,18 +104,10 @@ class Recorder:
             self.untold = "\n" + self.untold.lstrip()  # what was written of it is no whole line
 
     def record(self, rows: np.ndarray, start: float, seconds: float) -> None:
-        """Append the rows and times of a call; after a failed write a new segment begins."""
-        call, task = np.array([self.step, len(rows), start, seconds]), self.task_dir
-        self.segment = self.segment or f"{len(list(task.glob('*.steps'))):04d}-{self.step:012d}"
+        """Append the rows and times of a call to the task's records."""
         try:
-            for kind, values in ("steps", rows), ("calls", call):
-                with open(task / f"{self.segment}.{kind}", "ab") as file:
-                    file.write(values.astype(values.dtype.newbyteorder("<")).tobytes())
+            self.records.append(self.step, rows, start, seconds)
         except OSError as error:
-            for path in task.glob(f"{self.segment}.*"):
-                if path.stat().st_size == 0:
-                    path.unlink()
-            self.segment = ""
             self.event("unrecorded", first_step=self.step, steps=len(rows), error=str(error))
 
     def save(self) -> None:
@@ -114,14 +133,13 @@ class Recorder:
     def calls(self, steps: Callable, data: Any, count: int) -> Iterator[tuple[Any, float, float]]:
         """Run steps in calls of about 0.2 s; yield rows, start, seconds of each; stop if told."""
         while count > 0:
-            stacks = (STEPS_PER_CALL or self.steps_per_call) // STEPS_PER_STACK
-            told = np.array([max(1, stacks) * STEPS_PER_STACK, self.stop.is_set()])
-            longest, stop = self.summed(told) / self.tasks
+            wish = max(1, (STEPS_PER_CALL or self.steps_per_call) // STEPS_PER_STACK)
+            stacks, stop = self.summed(np.array([wish, self.stop.is_set()])) / self.tasks
             if stop:
                 self.save()
                 self.event("stopped", step=self.step)
                 sys.exit(0)
-            size = min(count, int(longest))
+            size = min(count, int(stacks) * STEPS_PER_STACK)
             start, began = time.time(), time.perf_counter()
             rows = steps(data, tf.constant(size)).numpy()
             seconds = time.perf_counter() - began
@@ -159,7 +177,7 @@ class Recorder:
         names = "loss", "accuracy", "test_loss", "test_accuracy", "examples_per_second"
         self.result = {name: float(f"{mean:.6g}") for name, mean in zip(names, means)}
         self.epoch, self.sums = self.epoch + 1, np.zeros(4)
-        self.event("epoch", epoch=self.epoch, step=self.step, **self.result)
+        self.event("epoch", epoch=self.epoch, step=self.step, **self.result, **self.more)
         if self.dir:
             self.save()
         return {"loss": self.result["test_loss"], "accuracy": self.result["test_accuracy"]}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import catalog
-from workbench.runs.directory import TASK
 from workbench.runs.state import LIVE
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ class Look:
     progress: Progress
     failure: Failure | None
     ledger: Ledger
-    log: str
+    logs: dict[str, str]
 
     @classmethod
     def at(cls, run: Run, plan: Plan) -> Look:
@@ -42,7 +41,7 @@ class Look:
         """
         status = run.status
         failure = None if status in LIVE else run.failure
-        return cls(run, plan, status, run.progress, failure, run.ledger, run.log(LOG_LINES))
+        return cls(run, plan, status, run.progress, failure, run.ledger, run.logs(LOG_LINES))
 
     @property
     def alive(self) -> bool:
@@ -87,14 +86,15 @@ def account(look: Look) -> dict[str, Any]:
         },
         "lanes": [
             {
-                "task": TASK,
-                "state": progress.phase,
-                "step": progress.step,
-                "stepsPerSecond": progress.steps_per_second,
-                "note": progress.note if look.alive else "",
+                "task": lane.task,
+                "state": lane.phase,
+                "step": lane.step,
+                "stepsPerSecond": lane.steps_per_second,
+                "note": lane.note if look.alive else "",
             }
+            for lane in progress.lanes
         ],
-        "logs": {TASK: look.log},
+        "logs": look.logs,
         "ledger": {
             "firstStep": [[entry.name, entry.seconds] for entry in look.ledger.first_step],
             "whole": [[entry.name, entry.seconds] for entry in look.ledger.whole],
@@ -123,14 +123,12 @@ def title_of(run: Run) -> str:
 
 def describe(plan: Plan) -> str:
     """Return a run's make in a line: strategy, replicas, loop, data, model, batch."""
-    kind = "virtual " if plan.virtual else ""
     data, model = catalog.DATA.get(plan.data), catalog.MODELS.get(plan.model)
-    many = plan.num_replicas_in_sync
-    replicas = f"{many} {kind}replica{'s' * (many != 1)}"
+    together = f", {plan.global_batch_size} in all" if plan.together else ""
     return (
         f"{model.label if model else plan.model} on {data.label if data else plan.data}, "
-        f"{catalog.LOOPS[plan.loop].label}, {plan.strategy_label} on {replicas}, "
-        f"{plan.per_replica_batch_size} a replica, {plan.global_batch_size} in all"
+        f"{catalog.LOOPS[plan.loop].label}, {plan.strategy_label} on {plan.who_trains}, "
+        f"{plan.per_replica_batch_size} a replica{together}"
     )
 
 

@@ -40,6 +40,15 @@ class Epoch:
     arithmetic: str
 
 
+def even_batch(examples: int, most: int, replicas: int) -> int:
+    """Return the largest batch up to `most` that divides the examples, in multiples of replicas.
+
+    `replicas` must divide the examples.
+    """
+    sizes = range(max(most, replicas) // replicas * replicas, 0, -replicas)
+    return next(size for size in sizes if examples % size == 0)
+
+
 def plan_batches(findings: Findings, config: RunConfig, replicas: int) -> Batches | None:
     """Link the two batch sizes, or note why they do not fit."""
     each, in_all = config.per_replica_batch_size, config.global_batch_size

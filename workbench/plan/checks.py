@@ -13,6 +13,7 @@ from .problems import Findings
 from .sharding import check_sharding
 
 if TYPE_CHECKING:
+    from .batches import Epoch
     from .placement import Placement
 
 _PLAIN_CHOICES = {
@@ -88,8 +89,38 @@ def check_together(
     if placement.workers > 1 and config.last_batch == "keep" and config.pipeline == "usual":
         rule = "drop or repeat with several workers, which need batches of one size"
         findings.add("last_batch", rule, "keep", "Choose drop or repeat.")
+    if placement.coordinated:
+        _check_coordinated(findings, config)
     train = (data and data.train_examples) or config.synthetic_examples
-    check_sharding(findings, config, placement.workers, train)
+    check_sharding(findings, config, placement.workers_in_step, train)
+
+
+def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Epoch) -> None:
+    """Note what would give a TPU batches of more than one size."""
+    if epoch.last_batch == "keep":
+        rule = "drop or repeat on a TPU, which compiles for one batch size"
+        findings.add("last_batch", rule, "keep", "Choose drop or repeat.")
+    if epoch.test_examples % replicas:
+        rule = f"such that a fifth of it is a multiple of the {replicas} replicas"
+        fix = f"Set it to {config.synthetic_examples // (5 * replicas) * 5 * replicas}."
+        findings.add("synthetic_examples", rule, config.synthetic_examples, fix)
+
+
+def _check_coordinated(findings: Findings, config: RunConfig) -> None:
+    why = "workers do not step together"
+    for name, value, rule, fix in (
+        ("global_batch_size", config.global_batch_size, f"empty: {why}", "Give the per-replica"
+         " batch size, which is each worker's."),
+        ("clip_norm", config.clip_norm, f"empty: {why}, so there is no summed gradient",
+         "Leave it empty."),
+    ):  # fmt: skip
+        if value is not None:
+            findings.add(name, rule, value, fix)
+    if config.pipeline == "files":
+        rule = "usual or indexed: each worker takes batches for itself, none are shared out"
+        findings.add("pipeline", rule, "files", "Choose usual.")
+    if config.eager:
+        findings.add("eager", "off: workers run graphs", True, "Choose another strategy to debug.")
 
 
 def check_data_folder(findings: Findings, config: RunConfig, data: catalog.Data | None) -> None:

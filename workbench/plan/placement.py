@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ..devices import Devices
 
 MIB = 2**20
+LOCAL = "local"
+CORES_PER_CHIP = {"v2": 2, "v3": 2}
+"""What TensorFlow makes replicas of; later chips are one each."""
 VIRTUAL_GPU_SHARE = 0.9
 """Part of a GPU's memory split among virtual replicas; the rest is for CUDA itself."""
 
@@ -40,7 +43,12 @@ class Placement:
     @property
     def virtual(self) -> bool:
         """Whether replicas share a physical device."""
-        return self.replicas > len(self.physical)
+        return self.kind != "TPU" and self.replicas > len(self.physical)
+
+    @property
+    def workers_in_step(self) -> int:
+        """Workers that share the batch of a step."""
+        return 1 if self.coordinated else self.workers
 
     @property
     def local_replicas(self) -> int:
@@ -73,6 +81,8 @@ def place(
     if not chosen or strategy is None:
         return None
     _check_workers(findings, config, strategy)
+    if strategy.tpu:
+        return _place_tpu(findings, config, devices)
     if strategy.workers:
         return _place_workers(findings, config, devices, strategy, chosen)
     if strategy.mirrors:
@@ -99,6 +109,25 @@ def _check_workers(findings: Findings, config: RunConfig, strategy: Strategy) ->
         if value and not applies:
             rule = f"empty with the strategy {config.strategy}, which has none"
             findings.add(name, rule, value, fix)
+
+
+def _place_tpu(findings: Findings, config: RunConfig, devices: Devices) -> Placement | None:
+    """Put a replica on each core; how many a named TPU has only the config can say."""
+    if config.tpu != LOCAL:
+        if config.replicas is None:
+            rule = f"the number of cores of {config.tpu}, which cannot be known from here"
+            findings.add("replicas", rule, None, "Set it to 8 for a v2-8 or v3-8, for example.")
+        return Placement(("TPU:0",), config.replicas or 1, config.gpu_memory, "default")
+    if not devices.tpu_chips:
+        rule = "one that this machine can run: no TPU here"
+        fix = "Choose mirrored, or name a Cloud TPU under tpu."
+        findings.add("strategy", rule, config.strategy, fix)
+        return None
+    cores = devices.tpu_chips * CORES_PER_CHIP.get(devices.tpu_kind or "", 1)
+    if config.replicas not in (None, cores):
+        rule = f"{cores}, the cores of this TPU, or empty"
+        findings.add("replicas", rule, config.replicas, "Leave it empty.")
+    return Placement(("TPU:0",), cores, config.gpu_memory, "default")
 
 
 def _place_workers(

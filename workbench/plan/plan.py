@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import catalog
 from ..config import RunConfig
-from .batches import Batches, Epoch, plan_batches, plan_epoch
-from .checks import check_data_folder, check_fields, check_together, find_model
+from .batches import Batches, Epoch, even_batch, plan_batches, plan_epoch
+from .checks import check_data_folder, check_fields, check_static, check_together, find_model
+from .keras import check_keras, uses_legacy_keras
 from .own_model import OwnModel
 from .placement import Placement, place
 from .problems import Findings, PlanError
@@ -48,7 +49,8 @@ class Plan:
     cross_device_ops: str
     gpu_memory: str | int
     per_replica_batch_size: int
-    global_batch_size: int
+    global_batch_size: int | None
+    """Examples of all replicas in a step; None where workers do not step together."""
     num_train_examples: int
     num_test_examples: int
     steps_per_epoch: int
@@ -73,10 +75,24 @@ class Plan:
     local_replicas: int = 0
     """Replicas that each worker records; 0 is all."""
     auto_shard: str = "auto"
+    keras: str = "installed"
+    """`legacy` where only the tf-keras package can run it."""
 
     def __post_init__(self) -> None:
         if not self.local_replicas:
             object.__setattr__(self, "local_replicas", self.num_replicas_in_sync)
+
+    @property
+    def examples_per_step(self) -> int:
+        """Examples of a step: of all replicas, or of the one worker whose own it is."""
+        return self.global_batch_size or self.per_replica_batch_size
+
+    @property
+    def test_batch_size(self) -> int:
+        """Examples of a test step: on a TPU, where no batch may be short, as many as divide all."""
+        if self.strategy != "tpu":
+            return self.examples_per_step
+        return even_batch(self.num_test_examples, self.examples_per_step, self.num_replicas_in_sync)
 
     @property
     def workers(self) -> int:
@@ -84,9 +100,16 @@ class Plan:
         return sum(task.startswith("worker-") for task in self.tasks)
 
     @property
+    def together(self) -> bool:
+        """Whether all replicas take a step together; else each worker counts its own."""
+        return not self.tasks[0].startswith("chief-")
+
+    @property
     def read_per_step(self) -> int:
         """Examples that each worker reads for a step, in pipelines that are split among workers."""
-        return self.global_batch_size // plan_sharding(self.config, self.workers).readers
+        sharers = self.workers if self.together else 1
+        in_all = self.global_batch_size or self.per_replica_batch_size
+        return in_all // plan_sharding(self.config, sharers).readers
 
     @property
     def steps_per_execution(self) -> int:
@@ -125,11 +148,17 @@ def make_plan(config: RunConfig, devices: Devices) -> Plan:
     placement = place(findings, config, devices, strategy)
     if placement:
         check_together(findings, config, placement, data)
-    batches = plan_batches(findings, config, placement.replicas) if placement else None
+    if strategy:
+        check_keras(findings, config, strategy, devices)
+    together = strategy is None or strategy.synchronous
+    in_step = placement.replicas if placement and together else 1
+    batches = plan_batches(findings, config, in_step) if placement else None
     epoch = None
     if data and placement and batches:
-        sharding = plan_sharding(config, placement.workers)
+        sharding = plan_sharding(config, placement.workers_in_step)
         epoch = plan_epoch(findings, config, data, batches, sharding)
+    if strategy and strategy.tpu and placement and epoch:
+        check_static(findings, config, placement.replicas, epoch)
     if findings.problems or not (strategy and data and placement and batches and epoch):
         raise PlanError(findings.problems)
     return _assemble(config, strategy, data, model_name, own_model, placement, batches, epoch)
@@ -155,14 +184,14 @@ def _assemble(
         data=config.data,
         model=model,
         own_model=own_model,
-        num_replicas_in_sync=placement.replicas,
+        num_replicas_in_sync=placement.replicas if strategy.synchronous else 1,
         physical_devices=placement.physical,
         replica_devices=placement.logical,
         virtual=placement.virtual,
         cross_device_ops=placement.cross_device_ops,
         gpu_memory=placement.gpu_memory,
         per_replica_batch_size=batches.per_replica,
-        global_batch_size=batches.in_all,
+        global_batch_size=batches.in_all if strategy.synchronous else None,
         num_train_examples=epoch.train_examples,
         num_test_examples=epoch.test_examples,
         steps_per_epoch=epoch.steps,
@@ -170,17 +199,18 @@ def _assemble(
         total_steps=epoch.steps * config.epochs,
         leftover_examples=epoch.leftover,
         last_batch=epoch.last_batch,
-        learning_rate=_learning_rate(config, placement.replicas),
+        learning_rate=_learning_rate(config, placement.replicas if strategy.synchronous else 1),
         pipeline=config.pipeline,
         steps_per_stack=stack,
         interpreter=config.interpreter or sys.executable,
         arithmetic=epoch.arithmetic,
         element_spec=_element_spec(config, batches),
-        notes=(*placement.notes, *plan_sharding(config, placement.workers).notes),
+        notes=(*placement.notes, *plan_sharding(config, placement.workers_in_step).notes),
         steps_per_call=_steps_per_call(config, epoch),
         tasks=placement.tasks,
         local_replicas=placement.local_replicas,
         auto_shard=config.auto_shard,
+        keras="legacy" if uses_legacy_keras(config, strategy) else "installed",
     )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .directory import TASK
 from .events import Event, read_events
 from .segments import Doubles
+from .tasks import leader_of
 
 # What a trainer is at after an event; after any other it goes on with what it was at.
 STAGE_AFTER = {
@@ -117,7 +117,7 @@ class Attempt:
 
 
 def read_attempts(run_dir: Path, calls: Sequence[Doubles]) -> list[Attempt]:
-    """Return a run's attempts in order, given the calls of each segment of its trainer.
+    """Return a run's attempts in order, given the calls of each segment of its first worker.
 
     Raises:
         RunError: the events cannot be read.
@@ -131,7 +131,7 @@ def read_attempts(run_dir: Path, calls: Sequence[Doubles]) -> list[Attempt]:
         if event.get("state") == "starting":
             begun.append((float(event["time"]), attempts[-1]))
     opened: list[tuple[float, Attempt]] = []
-    for event in read_events(run_dir / TASK / "events.jsonl") if begun else []:
+    for event in read_events(run_dir / leader_of(run_dir) / "events.jsonl") if begun else []:
         if event["event"] == "start":
             opened.append((float(event["time"]), _at(begun, float(event["time"]))))
         if opened:

@@ -16,7 +16,7 @@ MEASURES = 3
 
 
 class Curves:
-    """One task's records so far, as sums, minima and maxima over equal stretches of steps.
+    """The records of all workers so far, as sums, minima and maxima over equal stretches of steps.
 
     A stretch is `width` steps long until there are more than `most` of them; then neighbours are
     joined and a stretch is twice as long. So memory and drawing stay the same however long the
@@ -25,27 +25,42 @@ class Curves:
     """
 
     def __init__(
-        self, replicas: int, most: int = MOST_POINTS, first_step: int = 0, width: int = 1
+        self,
+        replicas: int,
+        most: int = MOST_POINTS,
+        first_step: int = 0,
+        width: int = 1,
+        *,
+        tasks: int = 1,
+        together: bool = True,
     ) -> None:
+        """Start empty, for `tasks` workers of `replicas` each.
+
+        Where they do not step `together`, step n is each worker's own n-th, and there is no line
+        of all of them.
+        """
+        self._replicas = replicas
+        self._together = together
         self._most = most + most % 2
         self.width = width
         self._first_step = first_step
-        self._sums = np.zeros((self._most, replicas, MEASURES))
-        self._low = np.full((self._most, replicas, MEASURES), np.nan)
-        self._high = np.full((self._most, replicas, MEASURES), np.nan)
-        self._steps = np.zeros(self._most, np.int64)
-        self._seconds = np.zeros(self._most)
-        self._timed = np.zeros(self._most, np.int64)
-        self._end = np.zeros(self._most, np.int64)
+        lines = self._most, tasks * replicas, MEASURES
+        self._sums = np.zeros(lines)
+        self._low = np.full(lines, np.nan)
+        self._high = np.full(lines, np.nan)
+        self._steps = np.zeros((self._most, tasks), np.int64)
+        self._seconds = np.zeros((self._most, tasks))
+        self._timed = np.zeros((self._most, tasks), np.int64)
+        self._end = np.zeros((self._most, tasks), np.int64)
         self._changed: int | None = 0
         """The first stretch that `changes` has not told of; None where there is none."""
         self._past = 0, 0.0, 0.0
         """A stretch, with the examples and seconds before it, which are asked for often."""
 
-    def add(self, block: Block) -> None:
-        """Take in new records; a resumed run's replace those of the steps that it does again.
+    def add(self, block: Block, task: int = 0) -> None:
+        """Take in new records of a worker; a resumed run's replace those that it does again.
 
-        Where a stretch holds both, only the newer steps of it count until the others are added.
+        Where a stretch holds both, only its newer steps count until the others are added.
         """
         if not len(block.values):
             return
@@ -54,19 +69,21 @@ class Curves:
         self._make_room(int(steps[-1]))
         at = steps // self.width
         if block.replaces:
-            self._drop_from(int(at[0]))
+            self._drop_from(int(at[0]), task)
         starts = np.concatenate(([0], np.flatnonzero(at[1:] != at[:-1]) + 1))
         stops = np.concatenate((starts[1:], [len(steps)]))
         stretches = at[starts]
         step_seconds = block.call_seconds / block.call_steps
         timed = np.isfinite(step_seconds)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            self._sums[stretches] += np.add.reduceat(block.values, starts, axis=0, dtype=np.float64)
-            self._span(stretches, starts, _measures(block.values, step_seconds))
-        self._steps[stretches] += stops - starts
-        self._seconds[stretches] += np.add.reduceat(np.where(timed, step_seconds, 0.0), starts)
-        self._timed[stretches] += np.add.reduceat(timed, starts, dtype=np.int64)
-        self._end[stretches] = np.maximum(self._end[stretches], steps[stops - 1] + 1)
+            sums = np.add.reduceat(block.values, starts, axis=0, dtype=np.float64)
+            self._sums[stretches, self._lines(task)] += sums
+            self._span(stretches, starts, _measures(block.values, step_seconds), task)
+        own = stretches, task
+        self._steps[own] += stops - starts
+        self._seconds[own] += np.add.reduceat(np.where(timed, step_seconds, 0.0), starts)
+        self._timed[own] += np.add.reduceat(timed, starts, dtype=np.int64)
+        self._end[own] = np.maximum(self._end[own], steps[stops - 1] + 1)
         self._note_change(int(at[0]))
 
     def changes(self) -> int | None:
@@ -76,19 +93,22 @@ class Curves:
 
     def points(self, first: int = 0) -> Points:
         """Return the points from `first` on; steps that were not recorded are NaN in between."""
-        there = np.flatnonzero(self._steps)
+        there = np.flatnonzero(self._steps.any(axis=1))
         if not len(there):
             return Points.none(self._sums.shape[1])
         used = slice(int(there[0]) + first, int(there[-1]) + 1)
         examples_before, seconds_before = self.before(used.start)
         steps = self._steps[used]
-        sums = np.where(steps[:, None, None] > 0, self._sums[used], np.nan)
+        recorded = np.repeat(steps > 0, self._replicas, axis=1)
+        sums = np.where(recorded[..., None], self._sums[used], np.nan)
         gap_end = np.arange(used.start + 1, used.stop + 1) * self.width
-        end = np.where(steps > 0, self._end[used], gap_end) + self._first_step
+        end = np.where(steps.any(axis=1), self._end[used].max(axis=1), gap_end) + self._first_step
         with np.errstate(divide="ignore", invalid="ignore"):
             seconds = steps * (self._seconds[used] / self._timed[used])
-            mean, broken = _means(sums, seconds[:, None])
-            joined, _ = _means(sums.sum(axis=1), seconds)
+            mean, broken = _means(sums, np.repeat(seconds, self._replicas, axis=1))
+            joined, _ = _means(sums.sum(axis=1), seconds.max(axis=1))
+        alike = self._together & (steps == steps[:, :1]).all(axis=1)
+        joined = np.where(alike[:, None], joined, np.nan)
         spoilt = np.isnan(mean)
         low, high = (np.where(spoilt, np.nan, part[used]) for part in (self._low, self._high))
         loss, accuracy, rate = (
@@ -97,8 +117,8 @@ class Curves:
         )
         return Points(
             step=end.astype(np.float64),
-            examples=examples_before + self._sums[used, :, EXAMPLES].sum(axis=1).cumsum(),
-            training_seconds=seconds_before + self._seconds[used].cumsum(),
+            examples=examples_before + self._examples(used).cumsum(),
+            training_seconds=seconds_before + self._seconds[used].max(axis=1).cumsum(),
             loss=loss,
             accuracy=accuracy,
             rate=rate,
@@ -107,34 +127,47 @@ class Curves:
         )
 
     def before(self, stretch: int) -> tuple[float, float]:
-        """Return the examples and the training seconds of the stretches before one."""
+        """Return the examples and the training seconds of the stretches before one.
+
+        Where workers do not step together, the examples are those of one worker.
+        """
         known, examples, seconds = self._past
         if known > stretch:
             known, examples, seconds = 0, 0.0, 0.0
-        examples += float(self._sums[known:stretch, :, EXAMPLES].sum())
-        seconds += float(self._seconds[known:stretch].sum())
+        examples += float(self._examples(slice(known, stretch)).sum())
+        seconds += float(self._seconds[known:stretch].max(axis=1).sum())
         self._past = stretch, examples, seconds
         return examples, seconds
 
-    def _span(self, stretches: Ints, starts: Ints, measures: Floats) -> None:
+    def _lines(self, task: int) -> slice:
+        return slice(task * self._replicas, (task + 1) * self._replicas)
+
+    def _examples(self, stretches: slice) -> Values:
+        examples: Values = self._sums[stretches, :, EXAMPLES]
+        return np.asarray(examples.sum(axis=1) if self._together else examples.max(axis=1))
+
+    def _span(self, stretches: Ints, starts: Ints, measures: Floats, task: int) -> None:
         low = np.fmin.reduceat(measures, starts, axis=0)
         high = np.fmax.reduceat(measures, starts, axis=0)
-        self._low[stretches] = np.fmin(self._low[stretches], low)
-        self._high[stretches] = np.fmax(self._high[stretches], high)
+        own = stretches, self._lines(task)
+        self._low[own] = np.fmin(self._low[own], low)
+        self._high[own] = np.fmax(self._high[own], high)
 
     def _opening(self) -> int:
         """Return the first stretch with a record."""
-        return int(np.argmax(self._steps > 0))
+        return int(np.argmax(self._steps.any(axis=1)))
 
     def _note_change(self, stretch: int) -> None:
         self._changed = stretch if self._changed is None else min(self._changed, stretch)
         if stretch < self._past[0]:
             self._past = 0, 0.0, 0.0
 
-    def _drop_from(self, at: int) -> None:
-        for values in (self._sums, self._steps, self._seconds, self._timed, self._end):
-            values[at:] = 0
-        self._low[at:] = self._high[at:] = np.nan
+    def _drop_from(self, at: int, task: int) -> None:
+        lines = self._lines(task)
+        for values in (self._steps, self._seconds, self._timed, self._end):
+            values[at:, task] = 0
+        self._sums[at:, lines] = 0
+        self._low[at:, lines] = self._high[at:, lines] = np.nan
         self._note_change(at)
 
     def _make_room(self, step: int) -> None:

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import workbench
+from .directory import RunError
+from .programs import run_program
 
-from .directory import RunError, read_json
-from .failure import explain
-from .launch import Launch
-
-EVALUATE = Path(workbench.__file__).parent / "engine" / "evaluate.py"
 MODEL = "model.keras"
 
 
@@ -29,38 +23,7 @@ def evaluate(run_dir: Path) -> dict[str, Any]:
         RunError: there is no model yet, or the test fails.
     """
     _require_model(run_dir)
-    launch = Launch.of(run_dir, read_json(run_dir / "run.json"), read_json(run_dir / "plan.json"))
-    child = _run_child(launch, run_dir)
-    try:
-        values = json.loads(child.stdout.strip().rpartition("\n")[2])
-    except ValueError:
-        values = None
-    if child.returncode or not isinstance(values, dict):
-        reason = explain(child.returncode, [], child.stderr, launch.interpreter)
-        raise RunError(
-            f"A test prints one line of JSON; {EVALUATE.name} failed: {reason['cause']} "
-            f"{reason['fix']}\n{child.stderr[-2000:]}"
-        )
-    return values
-
-
-def _run_child(launch: Launch, run_dir: Path) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            [launch.interpreter, "-u", str(EVALUATE), str(run_dir.absolute())],
-            cwd=launch.working_dir,
-            env=launch.environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-    except OSError as error:
-        raise RunError(
-            f"A model is tested by the run's interpreter; {launch.interpreter}: {error.strerror}. "
-            "Put that interpreter back, or load the model with load_model()."
-        ) from error
+    return run_program(run_dir, "evaluate")
 
 
 def load_model(run_dir: Path) -> Any:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .directory import RunError
-from .records import Shape, TaskRecords, joined, shared_steps
+from .records import TaskRecords, joined, shared_steps
 from .segments import Doubles, Ints
 
 REPLICA_COLUMNS = (
@@ -62,9 +62,19 @@ def replica_frame(
 def step_frame(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
     """Return a row for each step that every task recorded, over all replicas.
 
+    Where workers count their own steps there is no such step: then a row for each step of each
+    worker, with a column `worker`.
+
     loss and accuracy are weighted by examples; call_seconds is the slowest task's;
     examples_per_second is all examples of the call over the call's time.
     """
+    if tasks and not tasks[0].shape.together:
+        frames = [_joined_steps([task]).assign(worker=task.worker) for task in tasks]
+        return pd.concat(frames).sort_values(["step", "worker"], ignore_index=True)
+    return _joined_steps(tasks)
+
+
+def _joined_steps(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
     shared, picked = shared_steps(tasks)
     sums, seconds, rates = np.zeros((len(shared), 3)), np.zeros(len(shared)), np.zeros(len(shared))
     for task, rows in zip(tasks, picked, strict=True):
@@ -73,7 +83,7 @@ def step_frame(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
         rates += task.of_call(_ratio(task.call_examples, task.calls[:, 3]))[rows]
     columns = {
         "step": shared,
-        "epoch": _epochs(shared, tasks[0].shape) if tasks else np.empty(0, np.int32),
+        "epoch": _epochs(shared, tasks[0]) if tasks else np.empty(0, np.int32),
         "loss": _ratio(sums[:, 0], sums[:, 2]),
         "accuracy": _ratio(sums[:, 1], sums[:, 2]),
         "examples": sums[:, 2].astype(np.int64),
@@ -90,6 +100,8 @@ def epoch_frame(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) 
     seconds are those of its training calls, NaN where some are unknown. `tests` holds the epoch
     events by epoch, with test_loss and test_accuracy.
     """
+    if tasks and not tasks[0].shape.together:
+        return _own_epochs(tasks, tests)
     shared, picked = shared_steps(tasks)
     per_epoch = tasks[0].shape.steps_per_epoch if tasks else 1
     epoch = shared // per_epoch
@@ -114,6 +126,37 @@ def epoch_frame(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) 
     return pd.DataFrame(columns, copy=False)
 
 
+def _own_epochs(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) -> pd.DataFrame:
+    """Return the rows of `epoch_frame` where each worker counts its own steps.
+
+    steps are those of all workers; seconds are those of the worker that took longest.
+    """
+    count = max([0, *tests])
+    sums, steps, seconds = np.zeros((3, count)), np.zeros(count, np.int64), np.zeros(count)
+    for task in tasks:
+        epoch = task.epochs_of(task.steps)
+        inside = epoch < count
+        totals = task.values[inside].sum(axis=1, dtype=np.float64)
+        sums += [np.bincount(epoch[inside], column, minlength=count) for column in totals.T]
+        steps += np.bincount(epoch[inside], minlength=count)
+        call_epoch = task.epochs_of(task.calls[:, 0])
+        known = call_epoch < count
+        own = np.bincount(call_epoch[known], task.calls[known, 3], minlength=count)
+        seconds = np.maximum(seconds, own)
+    told = [tests.get(number + 1, {}) for number in range(count)]
+    columns = {
+        "epoch": np.arange(1, count + 1),
+        "loss": _ratio(sums[0], sums[2]),
+        "accuracy": _ratio(sums[1], sums[2]),
+        "test_loss": _told(told, "test_loss"),
+        "test_accuracy": _told(told, "test_accuracy"),
+        "examples": sums[2].astype(np.int64),
+        "seconds": seconds,
+        "steps": steps,
+    }
+    return pd.DataFrame(columns, copy=False)
+
+
 def _epoch_seconds(tasks: Sequence[TaskRecords], count: int) -> Doubles:
     slowest = np.zeros(count)
     for task in tasks:
@@ -132,8 +175,8 @@ def _ratio(sums: npt.NDArray[Any], counts: npt.NDArray[Any]) -> npt.NDArray[Any]
     return ratio
 
 
-def _epochs(steps: Ints, shape: Shape) -> npt.NDArray[np.int32]:
-    return (steps // shape.steps_per_epoch + 1).astype(np.int32)
+def _epochs(steps: Ints, task: TaskRecords) -> npt.NDArray[np.int32]:
+    return (task.epochs_of(steps) + 1).astype(np.int32)
 
 
 def _told(events: list[dict[str, Any]], name: str) -> Doubles:
@@ -153,7 +196,7 @@ def _replicas(task: TaskRecords) -> npt.NDArray[Any]:
 
 _COLUMNS: dict[str, Callable[[TaskRecords], npt.NDArray[Any]]] = {
     "step": lambda task: _spread(task, task.steps),
-    "epoch": lambda task: _spread(task, _epochs(task.steps, task.shape)),
+    "epoch": lambda task: _spread(task, _epochs(task.steps, task)),
     "worker": lambda task: np.full(task.values[..., 0].size, task.worker, np.int16),
     "replica": _replicas,
     "loss": lambda task: _ratio(task.values[..., 0], task.values[..., 2]).reshape(-1),

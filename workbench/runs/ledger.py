@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from .attempts import Span, read_attempts
-from .directory import TASK, read_json
+from .directory import read_json
 from .progress import shape_of
 from .segments import Doubles, kept_rows, list_segments
 from .state import is_alive
+from .tasks import workers_of
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,15 @@ class Ledger:
 def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
     """Return where a run's time went until `now`, in seconds since 1970; None: this moment.
 
+    Of several workers it is the first one's time.
+
     Raises:
         RunError: its folder is gone or cannot be read.
     """
     alive = is_alive(run_dir)  # before its files: who is found dead has written all
-    shape = shape_of(read_json(run_dir / "plan.json"))
-    segments = list_segments(run_dir / TASK)
+    plan = read_json(run_dir / "plan.json")
+    shape = shape_of(plan)
+    segments = list_segments(run_dir / workers_of(plan)[0])
     calls = {segment.number: segment.calls() for segment in segments}
     attempts = read_attempts(run_dir, list(calls.values()))
     if not attempts:

@@ -11,9 +11,9 @@ import numpy as np
 from workbench.points import EpochPoints
 
 from .curves import MOST_POINTS, Curves
-from .directory import TASK
 from .events import Event, EventTail, note_epoch
 from .reader import Block, StepReader, read_range
+from .tasks import type_of
 
 if TYPE_CHECKING:
     from workbench.points import Points
@@ -34,32 +34,39 @@ class LiveRun:
     """Follows one run from its beginning, a `poll` at a time."""
 
     def __init__(self, run: Run) -> None:
-        self._replicas = run.plan.local_replicas
-        self._task_dir = run.dir / TASK
-        self._steps = StepReader(self._task_dir, self._replicas)
-        self._events = EventTail(self._task_dir / "events.jsonl")
-        self.curves = Curves(self._replicas)
+        self._plan = run.plan
+        workers = [task for task in self._plan.tasks if type_of(task) == "worker"]
+        self._task_dirs = [run.dir / task for task in workers]
+        replicas = self._plan.local_replicas
+        self._readers = [StepReader(task_dir, replicas) for task_dir in self._task_dirs]
+        self._events = EventTail(run.dir / self._plan.tasks[0] / "events.jsonl")
+        self.curves = self._curves()
         self._epochs: dict[int, Event] = {}
 
     def poll(self) -> bool:
         """Read what is new; return whether there were events, as at the end of an epoch."""
-        for block in self._steps.poll():
-            self.curves.add(block)
-            if block.replaces:
-                self._mend(block.first_step)
+        for task, reader in enumerate(self._readers):
+            for block in reader.poll():
+                self.curves.add(block, task)
+                if block.replaces:
+                    self._mend(block.first_step, task)
         events = self._events.poll()
         for event in events:
             note_epoch(self._epochs, event)
         return bool(events)
 
-    def _mend(self, first_step: int) -> None:
+    def _curves(self, *shape: int) -> Curves:
+        tasks, together = len(self._task_dirs), self._plan.together
+        return Curves(self._plan.local_replicas, *shape, tasks=tasks, together=together)
+
+    def _mend(self, first_step: int, task: int) -> None:
         """Read the steps again that a resume left in the point in which it began."""
         start = first_step // self.curves.width * self.curves.width
-        for block in self._read(start, first_step - 1):
-            self.curves.add(block)
+        for block in self._read(task, start, first_step - 1):
+            self.curves.add(block, task)
 
-    def _read(self, first: int, last: int) -> Iterator[Block]:
-        return read_range(self._task_dir, self._replicas, first, last)
+    def _read(self, task: int, first: int, last: int) -> Iterator[Block]:
+        return read_range(self._task_dirs[task], self._plan.local_replicas, first, last)
 
     def points(self) -> Points:
         """Return the curves of the whole run."""
@@ -84,9 +91,10 @@ class LiveRun:
         first = max(0, window.first_step) // coarse * coarse
         steps = max(1, -(-(window.last_step + 1 - first) // coarse) * coarse)
         width = -(-steps // max(1, min(window.most_points, MOST_POINTS)))
-        part = Curves(self._replicas, -(-steps // width), first, width)
-        for block in self._read(first, first + steps - 1):
-            part.add(block)
+        part = self._curves(-(-steps // width), first, width)
+        for task in range(len(self._task_dirs)):
+            for block in self._read(task, first, first + steps - 1):
+                part.add(block, task)
         return part.points().after(*self.curves.before(first // coarse))
 
 

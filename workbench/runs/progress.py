@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .directory import TASK, read_json
+from .directory import read_json
 from .events import Event
 from .records import Shape
 from .segments import list_segments
 from .state import LIVE, Status, attempt_events, last_silence, last_state, status
+from .tasks import tasks_of, type_of, workers_of
 from .watchdog import PHASE_AFTER, recent_calls
 
 RECENT_SECONDS = 10.0
+WORKING = ("tracing", "training", "testing", "saving", "stopping")
+
+
+@dataclass(frozen=True)
+class Lane:
+    """How far one task is. `None` is unknown."""
+
+    task: str
+    phase: str
+    step: int | None
+    """Steps it has done, each worker's own; None for a task that does not step."""
+    steps_per_second: float | None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -34,12 +49,15 @@ class Progress:
     """queued, starting, tracing, training, testing, saving, stopping, or the final state."""
     note: str = ""
     """One sentence for people: what it waits for, that it is silent, how it was ended."""
+    lanes: tuple[Lane, ...] = ()
+    """Its tasks, the leading one first."""
 
 
 def shape_of(plan: dict[str, Any]) -> Shape:
     """Return what records are read with, from plan.json."""
     replicas = plan.get("local_replicas") or plan["num_replicas_in_sync"]
-    return Shape(int(replicas), int(plan["steps_per_epoch"]))
+    together = type_of(tasks_of(plan)[0]) != "chief"
+    return Shape(int(replicas), int(plan["steps_per_epoch"]), together)
 
 
 def read_progress(run_dir: Path) -> Progress:
@@ -52,12 +70,16 @@ def read_progress(run_dir: Path) -> Progress:
     shape = shape_of(plan)
     state = status(run_dir)
     events = attempt_events(run_dir)
-    step, fresh = _steps_done(run_dir / TASK, shape, events)
+    step, fresh = _steps_done(run_dir, plan, shape, events)
     epochs, total = int(plan["epochs"]), int(plan["total_steps"])
     phase = _phase(state, events, total, fresh=fresh)
     going = phase in ("training", "testing", "saving", "stopping")
     silence = last_silence(run_dir) if state in LIVE else None
-    rate = _recent_rate(run_dir / TASK, shape) if going and fresh and not silence else None
+    moving = going and fresh and not silence
+    rates = {
+        task: _recent_rate(run_dir / task, shape) if moving else None for task in workers_of(plan)
+    }
+    rate = _joined_rate(list(rates.values()), together=shape.together)
     return Progress(
         step=step,
         total_steps=total,
@@ -67,24 +89,64 @@ def read_progress(run_dir: Path) -> Progress:
         eta_seconds=_eta(rate, total - step, shape, events),
         phase=phase,
         note=_note(state, last_state(run_dir) or {}, silence),
+        lanes=tuple(_lanes(run_dir, plan, phase, step, rates, silence)),
     )
+
+
+def _lanes(
+    run_dir: Path,
+    plan: dict[str, Any],
+    phase: str,
+    step: int,
+    rates: dict[str, float | None],
+    silence: Event | None,
+) -> Iterator[Lane]:
+    shape, tasks = shape_of(plan), tasks_of(plan)
+    for task in tasks:
+        note = f"{task} has fallen silent." if silence and silence.get("task") == task else ""
+        if task in rates:
+            own = step if len(tasks) == 1 else _recorded(run_dir / task, shape)[0]
+            yield Lane(task, phase, own, rates[task], note)
+        elif type_of(task) == "ps":
+            yield Lane(task, "serving" if phase in WORKING else phase, None, None, note)
+        else:
+            yield Lane(task, phase, None, None, note)
+
+
+def _joined_rate(rates: list[float | None], *, together: bool) -> float | None:
+    """Return steps a second over all workers: of one of them, or of all that count their own."""
+    known = [rate for rate in rates if rate is not None]
+    if not known:
+        return None
+    return min(known) if together else sum(known)
 
 
 def steps_done(run_dir: Path, shape: Shape) -> int:
     """Return how many steps were done, recorded or not, less those a resume does again."""
-    return _steps_done(run_dir / TASK, shape, attempt_events(run_dir))[0]
+    plan = read_json(run_dir / "plan.json")
+    return _steps_done(run_dir, plan, shape, attempt_events(run_dir))[0]
 
 
-def _steps_done(task_dir: Path, shape: Shape, events: list[Event]) -> tuple[int, bool]:
+def _steps_done(
+    run_dir: Path, plan: dict[str, Any], shape: Shape, events: list[Event]
+) -> tuple[int, bool]:
     """Return the steps done, and whether this attempt has recorded any."""
-    told = [_step_after(event) for event in events]
+    told = max([0, *(_step_after(event) for event in events)])
     start = next((event for event in reversed(events) if event["event"] == "start"), None)
+    done = [_recorded(run_dir / task, shape) for task in workers_of(plan)]
+    newest = max(changed for _, changed in done)
+    if not newest or (start is not None and newest < start["time"]):
+        return told, False
+    steps = [step for step, _ in done]
+    return max(told, max(steps) if shape.together else sum(steps)), start is not None
+
+
+def _recorded(task_dir: Path, shape: Shape) -> tuple[int, float]:
+    """Return one past the last step that a worker recorded, and when; 0 where it has none."""
     with contextlib.suppress(FileNotFoundError, IndexError):
         newest = list_segments(task_dir)[-1]
-        if start is None or newest.path.stat().st_mtime >= start["time"]:
-            recorded = newest.first_step + newest.rows(shape.replicas)
-            return max([recorded, *told]), start is not None
-    return max([0, *told]), False
+        return newest.first_step + newest.rows(shape.replicas), newest.path.stat().st_mtime
+    return 0, 0.0
 
 
 def _step_after(event: Event) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,8 @@ class Shape:
     replicas: int
     """Replicas of each task."""
     steps_per_epoch: int
+    together: bool = True
+    """Whether all workers take a step together; else each counts its own."""
 
 
 class TaskRecords:
@@ -28,14 +30,18 @@ class TaskRecords:
 
     Attributes:
         steps: int64 [N], 0-based numbers of the recorded steps; numbers not recorded are absent.
-        values: float32 [N, replicas, 3]: loss sum, correct, examples.
+        values: [N, replicas, 3]: loss sum, correct, examples; float32, but float64 where the run
+            computed in it.
         calls: float64 [M, 4]: first step, steps, start in unix seconds, seconds.
         opening: bool [M], whether a call is the first of its segment.
     """
 
-    def __init__(self, task_dir: Path, worker: int, shape: Shape) -> None:
+    def __init__(
+        self, task_dir: Path, worker: int, shape: Shape, epoch_ends: Sequence[int] = ()
+    ) -> None:
         self.worker = worker
         self.shape = shape
+        self._epoch_ends = np.array(epoch_ends, np.int64)
         read = [
             _Piece(*kept, shape.replicas)
             for kept in kept_rows(list_segments(task_dir), shape.replicas)
@@ -67,6 +73,12 @@ class TaskRecords:
         whole = np.bincount(calls, minlength=count) == self.calls[:, 1]
         return np.where(whole, sums, np.nan)
 
+    def epochs_of(self, steps: npt.NDArray[Any]) -> Ints:
+        """Return the epoch, from 0, that each step belongs to."""
+        if self.shape.together:
+            return (steps // self.shape.steps_per_epoch).astype(np.int64)
+        return np.searchsorted(self._epoch_ends, steps, side="right")
+
     def of_call(self, values: Doubles) -> Doubles:
         """Spread one number a call, float64 [M], over the steps, float64 [N]; NaN if unknown."""
         return np.append(values, np.nan)[self.call_of_step]
@@ -78,7 +90,7 @@ class TaskRecords:
         test pass, so that call counts by itself.
         """
         first, _, start, seconds = self.calls.T
-        epoch = first // self.shape.steps_per_epoch
+        epoch = self.epochs_of(first)
         goes_on = np.append((epoch[1:] == epoch[:-1]) & ~self.opening[1:], False)
         spans = np.append(start[1:] - start[:-1], 0.0)
         spans = np.where(goes_on, np.maximum(spans, seconds), seconds)
@@ -96,11 +108,18 @@ class _Piece:
         self.calls = calls[calls[:, 0] < end]
 
 
-def read_tasks(run_dir: Path, shape: Shape) -> list[TaskRecords]:
-    """Read all tasks of a run, by number."""
+def read_tasks(
+    run_dir: Path, shape: Shape, epoch_ends: Mapping[str, Sequence[int]] | None = None
+) -> list[TaskRecords]:
+    """Read all workers of a run, by number.
+
+    `epoch_ends` says for each worker that counts its own steps how many it had done at the end of
+    each epoch.
+    """
     folders = [path for path in run_dir.glob("worker-*") if path.name[7:].isdigit()]
     numbered = sorted((int(path.name[7:]), path) for path in folders)
-    return [TaskRecords(path, number, shape) for number, path in numbered]
+    ends = epoch_ends or {}
+    return [TaskRecords(path, number, shape, ends.get(path.name, ())) for number, path in numbered]
 
 
 def steady_rate(tasks: Sequence[TaskRecords]) -> float | None:
@@ -119,8 +138,20 @@ def steady_rate(tasks: Sequence[TaskRecords]) -> float | None:
 
 
 def missing_ranges(tasks: Sequence[TaskRecords], done: int) -> list[tuple[int, int]]:
-    """Return (first, last) of each range of steps below `done` that some task did not record."""
-    recorded, _ = shared_steps(tasks)
+    """Return (first, last) of each range of steps below `done` that some task did not record.
+
+    Where workers count their own steps these are the gaps in what each recorded.
+    """
+    if tasks and not tasks[0].shape.together:
+        return [
+            gap
+            for task in tasks
+            for gap in _gaps(task.steps, int(task.steps[-1]) + 1 if len(task.steps) else 0)
+        ]
+    return _gaps(shared_steps(tasks)[0], done)
+
+
+def _gaps(recorded: Ints, done: int) -> list[tuple[int, int]]:
     edges = np.concatenate(([-1], recorded[recorded < done], [done]))
     gaps = np.flatnonzero(np.diff(edges) > 1)
     return [(int(edges[gap]) + 1, int(edges[gap + 1]) - 1) for gap in gaps]

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from . import locks
 from .directory import (
     SCRIPT,
-    TASK,
     RunError,
     find_run,
     read_json,
@@ -25,6 +24,7 @@ from .directory import (
 from .events import Event, note_epoch, read_events
 from .failure import log_tail
 from .state import LIVE, Status, alive_error, attempt_events, is_alive, last_state, run_lock, status
+from .tasks import leader_of, tasks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,6 +93,11 @@ class Run:
         return read_plan(self.dir / "plan.json")
 
     @property
+    def tasks(self) -> tuple[str, ...]:
+        """The names of its processes, such as `worker-0`; the first leads."""
+        return tasks_of(read_json(self.dir / "plan.json"))
+
+    @property
     def script(self) -> str:
         """The text of train.py as it is now."""
         try:
@@ -136,7 +141,7 @@ class Run:
         from .records import missing_ranges
 
         done = steps_done(self.dir, self._shape())  # told before the records are read: they grow
-        return missing_ranges(self._tasks(), done)
+        return missing_ranges(self._records(), done)
 
     def stop(self) -> None:
         """Ask it to finish its call, save and end. Returns at once; nothing to do where it is over.
@@ -195,19 +200,19 @@ class Run:
         """Return a row for each replica of each recorded step; see `frames.replica_frame`."""
         from .frames import replica_frame
 
-        return replica_frame(self._tasks(), columns)
+        return replica_frame(self._records(), columns)
 
     def steps(self) -> pd.DataFrame:
         """Return a row for each step, over all replicas by examples; see `frames.step_frame`."""
         from .frames import step_frame
 
-        return step_frame(self._tasks())
+        return step_frame(self._records())
 
     def epochs(self) -> pd.DataFrame:
         """Return a row for each epoch that is over, train and test; see `frames.epoch_frame`."""
         from .frames import epoch_frame
 
-        return epoch_frame(self._tasks(), self._epoch_events())
+        return epoch_frame(self._records(), self._epoch_events())
 
     def figure(self) -> Any:
         """Return a plotly figure of loss, accuracy and throughput as they are now."""
@@ -221,7 +226,7 @@ class Run:
 
     def events(self) -> list[Event]:
         """Return all events in order of time; `task` names the writer, `supervisor` or a task."""
-        files = [self.dir / "events.jsonl", *sorted(self.dir.glob("worker-*/events.jsonl"))]
+        files = [self.dir / "events.jsonl", *sorted(self.dir.glob("*-*/events.jsonl"))]
         events = []
         for path in files:
             writer = "supervisor" if path.parent == self.dir else path.parent.name
@@ -229,8 +234,12 @@ class Run:
         return sorted(events, key=lambda event: float(event.get("time", 0.0)))
 
     def log(self, lines: int = 50) -> str:
-        """Return the last lines of the trainer's log; empty before it has written any."""
-        return log_tail(self.dir / TASK / "log.txt", lines)
+        """Return the last lines of the leading task's log; empty before it has written any."""
+        return log_tail(self.dir / leader_of(self.dir) / "log.txt", lines)
+
+    def logs(self, lines: int = 50) -> dict[str, str]:
+        """Return the last lines of the log of each task, the leading one first."""
+        return {task: log_tail(self.dir / task / "log.txt", lines) for task in self.tasks}
 
     def result(self) -> dict[str, Any]:
         """Return how it went as `workbench run --json` prints it; None is unknown.
@@ -241,7 +250,7 @@ class Run:
         from .records import steady_rate
 
         plan = read_json(self.dir / "plan.json")
-        tasks = self._tasks()
+        tasks = self._records()
         return {
             "run": self.id,
             "dir": str(self.dir),
@@ -260,6 +269,12 @@ class Run:
 
         return evaluate(self.dir)
 
+    def xray(self, step: int) -> dict[str, Any]:
+        """Take a step that was done, counted from 0, apart once more; see `xray.xray`."""
+        from .xray import xray
+
+        return xray(self.dir, step)
+
     def load_model(self) -> Any:
         """Return the saved Keras model; imports TensorFlow here, in the caller's process."""
         from .evaluation import load_model
@@ -271,15 +286,19 @@ class Run:
 
         return shape_of(read_json(self.dir / "plan.json"))
 
-    def _tasks(self) -> list[TaskRecords]:
+    def _records(self) -> list[TaskRecords]:
         from .records import read_tasks
 
-        return read_tasks(self.dir, self._shape())
+        ends: dict[str, list[int]] = {}
+        for _, event in sorted(self._epoch_events().items()):
+            for worker, steps in event.get("worker_steps", {}).items():
+                ends.setdefault(worker, []).append(steps)
+        return read_tasks(self.dir, self._shape(), ends)
 
     def _epoch_events(self) -> dict[int, Event]:
         """Return the newest event of each epoch, less those a resume does again."""
         epochs: dict[int, Event] = {}
-        for event in read_events(self.dir / TASK / "events.jsonl"):
+        for event in read_events(self.dir / leader_of(self.dir) / "events.jsonl"):
             note_epoch(epochs, event)
         return epochs
 

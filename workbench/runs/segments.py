@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int64]
 
 VALUES = 3
 CALL_VALUES = 4
-_NAME = re.compile(r"(\d{4,})-(\d{12,})\.steps")
+_NAME = re.compile(r"(\d{4,})-(\d{12,})\.steps(?:64)?")
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,23 @@ class Segment:
     def calls_path(self) -> Path:
         return self.path.with_suffix(".calls")
 
+    @property
+    def kind(self) -> str:
+        """The type of its numbers: single precision, but where the run computed in double."""
+        return "<f8" if self.path.suffix == ".steps64" else "<f4"
+
     def rows(self, replicas: int) -> int:
         """Return the number of whole rows on disk, without reading them; 0 if it vanished."""
         try:
-            return self.path.stat().st_size // (4 * VALUES * replicas)
+            number_bytes = np.dtype(self.kind).itemsize
+            return self.path.stat().st_size // (number_bytes * VALUES * replicas)
         except FileNotFoundError:
             return 0
 
     def values(self, replicas: int, start: int = 0, count: int = -1) -> Floats:
-        """Read rows from `start` on: float32 [rows, replicas, 3], loss sum, correct, examples."""
+        """Read rows from `start` on, [rows, replicas, 3]: loss sum, correct, examples."""
         row = VALUES * replicas
-        return _read(self.path, "<f4", row, start, count).reshape(-1, replicas, VALUES)
+        return _read(self.path, self.kind, row, start, count).reshape(-1, replicas, VALUES)
 
     def calls(self, start: int = 0) -> Doubles:
         """Read calls from `start` on: float64 [calls, 4], first step, steps, start, seconds."""

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from . import locks
-from .directory import TASK, RunError, read_json
+from .directory import RunError, read_json
 from .events import Event, read_events
+from .tasks import leader_of
 
 Status = Literal[
     "queued", "starting", "running", "stopping", "finished", "stopped", "failed", "lost"
@@ -52,11 +53,11 @@ def status(run_dir: Path) -> Status:
 
 
 def attempt_events(run_dir: Path) -> list[Event]:
-    """Return the trainer's events since its last start by a supervisor."""
+    """Return the leading task's events since its last start by a supervisor."""
     events = read_events(run_dir / "events.jsonl")
     starts = [event["time"] for event in events if event.get("state") == "starting"]
     since = starts[-1] if starts else 0.0
-    task_events = read_events(run_dir / TASK / "events.jsonl")
+    task_events = read_events(run_dir / leader_of(run_dir) / "events.jsonl")
     return [event for event in task_events if event.get("time", 0.0) >= since]
 
 

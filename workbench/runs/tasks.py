@@ -6,7 +6,10 @@ import contextlib
 import json
 import socket
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+from .directory import read_json
 
 ONE_TASK = ("worker-0",)
 HOST = "localhost"
@@ -20,8 +23,13 @@ def tasks_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(plan.get("tasks") or ONE_TASK)
 
 
-def recording_tasks(plan: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the tasks whose steps are recorded: the workers."""
+def leader_of(run_dir: Path) -> str:
+    """Return the task of a run that tells of epochs and of its end."""
+    return tasks_of(read_json(run_dir / "plan.json"))[0]
+
+
+def workers_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tasks of a plan.json whose steps are recorded: the workers."""
     return tuple(task for task in tasks_of(plan) if type_of(task) == "worker")
 
 

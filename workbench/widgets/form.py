@@ -134,7 +134,9 @@ class Form:
             "tpu": strategy.tpu,
             "communication": strategy.workers and strategy.synchronous,
             "bytes_per_pack": strategy.workers and strategy.synchronous,
-            "auto_shard": strategy.workers and config.pipeline != "indexed",
+            "auto_shard": strategy.workers
+            and strategy.synchronous
+            and config.pipeline != "indexed",
             "data_files": config.pipeline == "files",
             "rendezvous_seconds": strategy.workers,
             "data_dir": config.data != "synthetic",
@@ -153,7 +155,7 @@ class Form:
     def _show_plan(self, plan: Plan) -> None:
         self.parts.batch.show_plan(
             plan.per_replica_batch_size,
-            plan.global_batch_size,
+            plan.examples_per_step,
             plan.num_replicas_in_sync,
             plan.arithmetic,
         )

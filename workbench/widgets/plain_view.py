@@ -105,11 +105,15 @@ def epoch_table(rows: list[dict[str, Any]]) -> str:
 
 
 def log(look: Look) -> str:
-    """Return the end of the log."""
-    if not look.log:
+    """Return the end of the log of each task that has one."""
+    written = {task: text for task, text in look.logs.items() if text}
+    if not written:
         return markup.quiet("Nothing was logged yet.")
-    return markup.scrolling(
-        "End of the log", f'<pre class="wb-log">{markup.text(look.log)}</pre>', "wb-tail"
+    return "".join(
+        markup.scrolling(
+            f"End of the log of {task}", f'<pre class="wb-log">{markup.text(text)}</pre>', "wb-tail"
+        )
+        for task, text in written.items()
     )
 
 

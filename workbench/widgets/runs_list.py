@@ -12,7 +12,7 @@ import ipywidgets as ipw
 from workbench import catalog
 from workbench.feed import title_of
 from workbench.runs import RunError, list_runs
-from workbench.runs.directory import TASK, run_folders, runs_root
+from workbench.runs.directory import run_folders, runs_root
 from workbench.runs.events import read_events
 
 from . import markup
@@ -157,7 +157,7 @@ class _Row:
 def _cells(run: Run, status: str) -> str:
     config, progress = run.config, run.progress
     strategy = catalog.STRATEGIES[config.strategy].label
-    replicas = f"{strategy} x {run.plan.num_replicas_in_sync}"
+    replicas = f"{strategy} on {run.plan.who_trains}"
     when = time.strftime("%d %b %H:%M", time.localtime(run.created))
     about = f"{replicas}, {catalog.DATA[config.data].label}, {when}"
     name = f"<b>{markup.text(title_of(run))}</b>{markup.quiet(about)}"
@@ -166,7 +166,7 @@ def _cells(run: Run, status: str) -> str:
 
 
 def _test_accuracy(run: Run) -> str:
-    events = read_events(run.dir / TASK / "events.jsonl")
+    events = read_events(run.dir / run.tasks[0] / "events.jsonl")
     told = [event.get("test_accuracy") for event in events if event["event"] == "epoch"]
     return markup.percent(told[-1]) if told else "not tested"
 

@@ -24,6 +24,7 @@ from .run_view import RunView
 from .runs_list import RunsList
 from .script_view import ScriptView
 from .train_button import TrainButton
+from .xray_view import Xray
 
 if TYPE_CHECKING:
     from workbench.feed import Look, RunFeed
@@ -63,7 +64,7 @@ class Workbench:
         self._hardware = Hardware(config.interpreter)
         self._plan, self._script = PlanView(), ScriptView()
         self._train = TrainButton(runs_dir, lambda: self._hardware.devices)
-        self._run, self._predictions = RunView(), Predictions()
+        self._run, self._xray, self._predictions = RunView(), Xray(), Predictions()
         self._runs = RunsList(runs_dir)
         self._form = Form(config, self._hardware.devices)
         self._interpreter = config.interpreter
@@ -88,6 +89,7 @@ class Workbench:
     def open(self, run: Run) -> None:
         """Show a run and follow it if it lives."""
         self._plan.hold(run.status == STARTING)
+        self._xray.show(None, "")
         self._predictions.show(None, "")
         self._run.open(run)
         self._script.show_run(run)
@@ -136,7 +138,8 @@ class Workbench:
         run_title = ipw.HTML(markup.heading("Run"), description="Section")
         run_box = ipw.VBox([run_title, self._train.box, self._run.box])
         run_box.add_class("wb-section")
-        parts = [head, self._hardware.box, self._form.box, run_box, self._predictions.box,
+        of_run = [run_box, self._xray.box, self._predictions.box]
+        parts = [head, self._hardware.box, self._form.box, *of_run,
                  self._plan.box, self._script.box, self._runs.box]  # fmt: skip
         root = ipw.VBox(parts)
         root.add_class("wb-root")
@@ -168,12 +171,14 @@ class Workbench:
     def _on_deleted(self, run: Run) -> None:
         self._run.close()
         self._plan.hold(False)
+        self._xray.show(None, "")
         self._predictions.show(None, "")
         self._script.show_run(None)
         self._runs.show_open(None)
 
     def _on_look(self, look: Look, feed: RunFeed) -> None:
         self._plan.hold(look.status == STARTING)
+        self._xray.show(look.run, look.status)
         self._predictions.show(look.run, look.status)
         over = not look.alive
         if over or time.monotonic() - self._saved_at > snapshot.EVERY_SECONDS:

@@ -47,7 +47,7 @@ class LaneView {
 
   show({ state, step, stepsPerSecond, note }: Lane, log: string): void {
     say(this._state, state);
-    say(this._step, `step ${step.toLocaleString('en')}`);
+    say(this._step, step === null ? '' : `step ${step.toLocaleString('en')}`);
     const speed =
       stepsPerSecond === null ? '' : `${stepsPerSecond.toPrecision(3)} steps/s`;
     say(this._speed, speed);

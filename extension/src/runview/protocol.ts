@@ -37,7 +37,8 @@ export interface Progress {
 export interface Lane {
   task: string;
   state: string;
-  step: number;
+  /** The worker's own steps; null for a task that does not step. */
+  step: number | null;
   stepsPerSecond: number | null;
   note: string;
 }

@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import GLOBAL_BATCH_SIZE, NUM_TRAIN_EXAMPLES, SEED, STEPS_PER_EPOCH
+    from ..constants import NUM_TRAIN_EXAMPLES, PASSES_PER_EPOCH, SEED
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
@@ -11,9 +11,8 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
 
     Seed and epoch alone decide; each pass through the data has an order of its own.
     """
-    passes = -(-STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE // NUM_TRAIN_EXAMPLES)
     positions = first + tf.range(count, dtype=tf.int64)
-    order = epoch * passes + positions // NUM_TRAIN_EXAMPLES
+    order = epoch * PASSES_PER_EPOCH + positions // NUM_TRAIN_EXAMPLES
     seed = tf.constant(SEED, tf.int64)
     seeds = tf.stack([tf.fill([count], seed), order, tf.zeros_like(order)], axis=1)
     # The raw operation, because index_shuffle takes one seed for all positions.

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import GLOBAL_BATCH_SIZE, NUM_TEST_EXAMPLES, TEST_STEPS
+    from ..constants import NUM_TEST_EXAMPLES, TEST_BATCH_SIZE, TEST_STEPS
 
 
 def deal_tests(features: tf.Tensor, labels: tf.Tensor) -> Callable:
@@ -18,10 +18,11 @@ def deal_tests(features: tf.Tensor, labels: tf.Tensor) -> Callable:
         local = replicas // context.num_input_pipelines
 
         def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-            first = number // local * GLOBAL_BATCH_SIZE
+            first = number // local * TEST_BATCH_SIZE
             own = first + local * context.input_pipeline_id + number % local
-            end = tf.minimum(first + GLOBAL_BATCH_SIZE, NUM_TEST_EXAMPLES)
-            rows = tf.range(own, end, replicas)
+            rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
+            if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
+                rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
             return tf.gather(features, rows), tf.gather(labels, rows)
 
         batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()

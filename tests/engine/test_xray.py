@@ -1,0 +1,172 @@
+"""A step taken apart: what the run recorded of it, how it was split, what was summed."""
+
+import importlib
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.training import Trained, train_together
+from workbench.config import RunConfig
+from workbench.runs import RunError
+from workbench.runs.xray import describe
+
+pytestmark = pytest.mark.slow
+
+OWN = Path(__file__).parent / "own_models.py"
+EXAMPLES, BATCH, CLIP = 203, 16, 0.01  # 12 whole batches, 11 left
+BASE = {"synthetic_examples": EXAMPLES, "global_batch_size": BATCH, "epochs": 2}
+# The steps to take apart, beside the configs: one goes on from a checkpoint, one amid a stack.
+CONFIGS = {
+    "keep": (RunConfig(**BASE, last_batch="keep"), 12),
+    "keep_fit": (RunConfig(**BASE, last_batch="keep", loop="fit"), 25),
+    "indexed": (RunConfig(**BASE, pipeline="indexed", loop="fit"), 15),
+    "clipped": (RunConfig(**BASE, clip_norm=CLIP), 0),
+    "central": (RunConfig(**BASE, strategy="central_storage", pipeline="indexed"), 0),
+    "one": (RunConfig(**BASE, strategy="one_device"), 0),
+    "dropout": (RunConfig(**BASE, model=f"{OWN}:normalized"), 13),
+}
+MIRRORED = ["keep", "keep_fit", "indexed", "clipped", "dropout"]
+Take = Callable[[str], dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
+    configs = {name: config for name, (config, _) in CONFIGS.items()}
+    configs["secret"] = RunConfig(**BASE, model=f"{OWN}:secret")
+    return train_together(tmp_path_factory.mktemp("runs"), configs)
+
+
+@pytest.fixture(scope="module")
+def take(runs: dict[str, Trained]) -> Take:
+    """Takes the step of a run apart, once."""
+    taken: dict[str, dict[str, Any]] = {}
+
+    def once(name: str) -> dict[str, Any]:
+        if name not in taken:
+            assert runs[name].status == 0, runs[name].log
+            taken[name] = runs[name].run.xray(CONFIGS[name][1])
+        return taken[name]
+
+    return once
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_its_numbers_are_those_that_the_run_recorded(
+    name: str, runs: dict[str, Trained], take: Take
+) -> None:
+    told, step = take(name), CONFIGS[name][1]
+    assert told["agrees"] is True
+    frame = runs[name].run.replica_steps()
+    recorded = frame[frame["step"] == step]
+    means = [each["loss_sum"] / each["examples"] for each in told["replicas"]]
+    np.testing.assert_allclose(means, recorded["loss"], rtol=0, atol=1e-6)
+    assert [each["examples"] for each in told["replicas"]] == recorded["examples"].tolist()
+    over_all = runs[name].run.steps()["loss"].to_numpy()[step]
+    assert told["loss"] == pytest.approx(over_all, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_record_that_differs_is_told(name: str, runs: dict[str, Trained], take: Take) -> None:
+    told, plan = take(name), runs[name].plan.to_json()
+    row = [[each["loss_sum"], each["correct"], each["examples"]] for each in told["replicas"]]
+    assert describe(told, plan, row)["agrees"] is True
+    row[-1][0] += 2e-6 * row[-1][2]
+    assert describe(told, plan, row)["agrees"] is False
+
+
+def test_each_example_goes_to_one_replica(take: Take) -> None:
+    for name, shares in {"keep": [6, 5], "keep_fit": [6, 5], "indexed": [8, 8]}.items():
+        rows = [each["rows"] for each in take(name)["replicas"]]
+        assert [len(each) for each in rows] == shares
+        together = list(chain(*rows))
+        assert len(set(together)) == len(together)
+        assert set(together) <= set(range(EXAMPLES))
+
+
+def test_the_same_step_has_the_same_examples_whatever_the_strategy(take: Take) -> None:
+    (whole,) = take("one")["replicas"]
+    for name in ("clipped", "central"):
+        assert list(chain(*(each["rows"] for each in take(name)["replicas"]))) == whole["rows"]
+
+
+def test_the_sum_over_replicas_is_the_gradient_of_the_whole_batch(take: Take) -> None:
+    (whole,) = take("one")["replicas"]
+    for name in ("clipped", "central"):
+        assert take(name)["sum_norm"] == pytest.approx(whole["gradient_norm"], rel=1e-5)
+        norms = [each["gradient_norm"] for each in take(name)["replicas"]]
+        assert max(norms) < take(name)["sum_norm"] < sum(norms)
+
+
+def test_what_is_applied_is_told_where_it_is_clipped(take: Take) -> None:
+    assert take("clipped")["applied_norm"] == pytest.approx(CLIP, rel=1e-5)
+    assert take("keep")["applied_norm"] is None
+
+
+def test_fit_weighs_a_short_batch_by_replicas_and_our_loop_by_examples(take: Take) -> None:
+    assert take("keep")["divides_by_batch"]
+    assert not take("keep_fit")["divides_by_batch"]
+    for each in take("keep_fit")["replicas"]:
+        assert each["loss"] == pytest.approx(each["loss_sum"] / each["examples"] / 2, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", MIRRORED)
+def test_every_copy_of_the_weights_is_equal_and_was_changed(name: str, take: Take) -> None:
+    weights = take(name)["weights"]
+    assert weights["equal"]
+    assert weights["changed"]
+    assert weights["differing"] == []
+    assert [copy["device"] for copy in weights["after"]] == ["CPU:0", "CPU:1"]
+
+
+def test_central_storage_has_one_copy(take: Take) -> None:
+    assert [copy["device"] for copy in take("central")["weights"]["after"]] == ["CPU:0"]
+
+
+def test_a_replicas_own_statistics_are_not_taken_for_weights(take: Take) -> None:
+    own = take("dropout")["weights"]["own"]
+    assert [name.rpartition("/")[2] for name in own] == ["moving_mean", "moving_variance"]
+    assert take("keep")["weights"]["own"] == []
+
+
+def test_it_goes_on_from_the_nearest_checkpoint_that_holds_all_state(take: Take) -> None:
+    started = {name: take(name)["started_at_step"] for name in CONFIGS}
+    assert (started["keep"], started["keep_fit"], started["indexed"]) == (0, 13, 12)
+    assert started["dropout"] == 0
+
+
+def test_the_run_is_left_as_it_was(runs: dict[str, Trained], take: Take) -> None:
+    folder = runs["keep_fit"].run.dir
+    take("keep_fit")
+
+    def files() -> dict[str, tuple[int, int]]:
+        found = [(path, path.stat()) for path in folder.rglob("*") if "xray" not in path.name]
+        return {str(path): (stat.st_size, stat.st_mtime_ns) for path, stat in found}
+
+    before = files()
+    runs["keep_fit"].run.xray(1)
+    assert files() == before
+    assert sorted(path.name for path in folder.glob("xray*")) == ["xray-1.json", "xray-25.json"]
+
+
+def test_examples_that_were_not_received_are_unknown() -> None:
+    share_rows = importlib.import_module("workbench.engine.xray").share_rows
+    features, labels = np.arange(20.0).reshape(10, 2), np.arange(10)
+    rows = np.array([7, 1, 4])
+    whole = [(features[[7, 1]], labels[[7, 1]]), (features[[4]], labels[[4]])]
+    assert share_rows(rows, [features, labels], whole) == [[7, 1], [4]]
+    swapped = [(features[[1, 7]], labels[[1, 7]]), (features[[4]], labels[[4]])]
+    assert share_rows(rows, [features, labels], swapped) == [None, [4]]
+    mislabelled = [(features[[7, 1]], labels[[7, 1]]), (features[[4]], labels[[5]])]
+    assert share_rows(rows, [features, labels], mislabelled) == [[7, 1], None]
+
+
+def test_a_script_that_fails_says_why(runs: dict[str, Trained]) -> None:
+    run = runs["secret"].run
+    script = run.dir / "train.py"
+    script.write_text(run.script.replace("def make_steps", "def make_no_steps"))
+    with pytest.raises(RunError, match=r"xray\.py prints one line of JSON.*make_steps"):
+        run.xray(0)

@@ -1,0 +1,34 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import EPOCHS, RUN_EAGERLY, SEED, STEPS_PER_EPOCH, TEST_STEPS
+    from ..coordinator import Coordinator
+    from ..loops.scheduled import make_loops
+    from ..models.mlp import make_model
+    from ..optimizers.adam import make_optimizer
+    from ..pipelines.per_worker import make_data
+    from ..steps.custom_worker import make_steps
+    from ..strategies.parameter_server_cpu import make_strategy
+
+
+def main() -> None:
+    """Hand out the steps of a loop of our own, from the first or from the last checkpoint."""
+    recorder = Coordinator()
+    strategy = make_strategy()
+    tf.keras.utils.set_random_seed(SEED)
+    tf.config.run_functions_eagerly(RUN_EAGERLY)
+    with strategy.scope():
+        model = make_model()
+        model.compile(optimizer=make_optimizer(), loss=model.loss)
+        model.optimizer.build(model.trainable_variables)
+    recorder.restore(strategy, model)
+    make_batches, tests = make_data(recorder.worker_steps)
+    train_data = iter(recorder.cluster_coordinator.create_per_worker_dataset(make_batches))
+    test_data = iter(tests)
+    train_steps, test_steps = make_loops(strategy, *make_steps(model))
+    for epoch in range(recorder.epoch, EPOCHS):
+        recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)
+        recorder.test(test_steps, test_data, TEST_STEPS)
+    recorder.finish()

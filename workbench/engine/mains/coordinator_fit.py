@@ -1,0 +1,50 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import EPOCHS, RUN_EAGERLY, SEED, STEPS_PER_EPOCH, TEST_STEPS
+    from ..coordinator import Coordinator
+    from ..loops.scheduled import make_loops
+    from ..models.mlp import make_model
+    from ..optimizers.adam import make_optimizer
+    from ..pipelines.per_worker import make_data
+    from ..steps.fit import make_steps
+    from ..strategies.parameter_server_cpu import make_strategy
+
+
+def main() -> None:
+    """Hand out the steps of Keras `fit`, from the first or from the last checkpoint."""
+    recorder = Coordinator()
+    strategy = make_strategy()
+    tf.keras.utils.set_random_seed(SEED)
+    tf.config.run_functions_eagerly(RUN_EAGERLY)
+    with strategy.scope():
+        model = make_model()
+        optimizer = make_optimizer()
+        model.compile(optimizer=optimizer, loss=model.loss, steps_per_execution=STEPS_PER_EPOCH)
+        model.optimizer.build(model.trainable_variables)
+    recorder.restore(strategy, model)
+    make_batches, tests = make_data(recorder.worker_steps)
+    test_data = iter(tests)
+    train_steps, test_steps = make_loops(strategy, *make_steps(model))
+
+    def train_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
+        left = (recorder.epoch + 1) * STEPS_PER_EPOCH - recorder.step
+        return recorder.train(train_steps, iterator, left)
+
+    def test(_: int, logs: dict[str, float]) -> None:
+        results = recorder.test(test_steps, test_data, TEST_STEPS)
+        logs.update({f"val_{name}": value for name, value in results.items()})
+
+    # Keras calls it once an epoch; it has the workers run its own steps and records each of them.
+    model.train_function = train_function
+    model.fit(
+        tf.keras.utils.experimental.DatasetCreator(make_batches),
+        initial_epoch=recorder.epoch,
+        epochs=EPOCHS,
+        steps_per_epoch=STEPS_PER_EPOCH,
+        callbacks=[tf.keras.callbacks.LambdaCallback(on_epoch_end=test)],
+        verbose=0,
+    )
+    recorder.finish()

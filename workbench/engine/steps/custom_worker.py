@@ -1,0 +1,36 @@
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import ACCURACY
+
+
+def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
+    """Return what a worker does with a batch of its own: one function to train, one to test.
+
+    Both return the sum of losses, the correct answers and the examples.
+    """
+    loss = tf.keras.losses.get(model.loss)
+    example_losses = getattr(loss, "call", loss)
+
+    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
+        features, labels = batch
+        outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
+        losses = example_losses(labels, outputs)
+        penalty = tf.add_n(model.losses) if model.losses else 0.0
+        examples = tf.cast(tf.size(losses), losses.dtype)
+        correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
+        return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
+
+    def train_step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            losses, penalty, row = forward(batch, training=True)
+            # Nobody waits for the others: the mean is over the worker's own batch.
+            loss = tf.reduce_mean(losses) + penalty
+        gradients = tape.gradient(loss, model.trainable_variables)
+        model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        return tf.stack(row)
+
+    return train_step, lambda batch: tf.stack(forward(batch, training=False)[-1])

@@ -1,0 +1,282 @@
+"""Takes one step of a run apart: `python xray.py RUN_DIR STEP`, in the run's interpreter.
+
+The run's own script gives strategy, model, data and steps. From the nearest checkpoint at or before
+STEP (0-based) it goes forward as the run did, does that step and tells its numbers. It only reads
+the run folder, and prints one line of JSON; a number that is not finite is null there.
+"""
+
+import contextlib
+import hashlib
+import importlib.util
+import json
+import math
+import pathlib
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+HASH_DIGITS = 12
+PROGRESS = "progress/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+def import_script(path: pathlib.Path) -> Any:
+    """Return a run's script as a module; its `main` does not run."""
+    spec = importlib.util.spec_from_file_location("train", path)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"A run folder holds its script; {path} cannot be imported. Restore it.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["train"] = module  # AutoGraph looks for the source through it
+    spec.loader.exec_module(module)
+    return module
+
+
+def find_checkpoint(folder: pathlib.Path, step: int) -> tuple[str | None, int]:
+    """Return the newest checkpoint at or before a step, and the steps done in it; None: no such.
+
+    A run that lives removes its oldest ones meanwhile: what is gone or torn is passed over.
+    """
+    state = tf.train.get_checkpoint_state(str(folder))
+    best: tuple[str | None, int] = (None, 0)
+    for path in state.all_model_checkpoint_paths if state else ():
+        with contextlib.suppress(tf.errors.OpError, ValueError):
+            done = int(tf.train.load_checkpoint(path).get_tensor(PROGRESS)[0])
+            if best[1] < done <= step:
+                best = path, done
+    return best
+
+
+def make_model(script: Any, strategy: tf.distribute.Strategy) -> tf.keras.Model:
+    """Return the model with its optimizer, made as the script's `main` makes it."""
+    tf.keras.utils.set_random_seed(script.SEED)
+    tf.config.run_functions_eagerly(script.RUN_EAGERLY)
+    with strategy.scope():
+        model = script.make_model()
+        model.compile(optimizer=script.make_optimizer(), loss=model.loss)
+        model.optimizer.build(model.trainable_variables)
+    return model
+
+
+def restore(model: tf.keras.Model, folder: pathlib.Path, step: int) -> int:
+    """Go on from the nearest checkpoint before a step; return how many steps were done in it.
+
+    The states of random layers, such as dropout, are in none: a model with such starts anew.
+    """
+    names = [getattr(weight, "path", weight.name) for weight in model.variables]
+    if any("seed_generator" in name for name in names):
+        return 0
+    path, start = find_checkpoint(folder, step)
+    if path is not None:
+        checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+        checkpoint.restore(path).expect_partial()
+    return start
+
+
+def go_forward(script: Any, steps: Callable, data: Any, first: int, last: int) -> None:
+    """Do the steps from `first` up to the stack that holds `last`, which is left to be taken.
+
+    A stack never goes over the end of an epoch.
+    """
+    while first < last:
+        epoch_end = (first // script.STEPS_PER_EPOCH + 1) * script.STEPS_PER_EPOCH
+        count = min(epoch_end, last) - first
+        if first + count < epoch_end:
+            count -= count % script.STEPS_PER_STACK
+        if not count:
+            return
+        steps(data, tf.constant(count))
+        first += count
+
+
+def watch_gradients() -> Any:
+    """Have each replica's thread keep the loss it differentiates and its own gradients."""
+    seen, gradient = threading.local(), tf.GradientTape.gradient
+
+    def watched(tape: Any, target: Any, sources: Any, *rest: Any, **named: Any) -> Any:
+        seen.loss, seen.gradients = target, gradient(tape, target, sources, *rest, **named)
+        return seen.gradients
+
+    tf.GradientTape.gradient = watched
+    return seen
+
+
+def watch_applied(model: tf.keras.Model, seen: Any) -> None:
+    """Have each replica's thread keep what the step, after clipping, hands to the optimizer."""
+    apply_gradients = model.optimizer.apply_gradients
+
+    def watched(grads_and_vars: Any, *rest: Any, **named: Any) -> Any:
+        pairs = list(grads_and_vars)
+        seen.applied = [part for part, _ in pairs]
+        return apply_gradients(pairs, *rest, **named)
+
+    model.optimizer.apply_gradients = watched
+
+
+def norm_of_sum(gradients: list) -> tf.Tensor:
+    """Return the norm of the gradients once they are summed over all replicas."""
+    summed = tf.distribute.get_replica_context().all_reduce("SUM", gradients)
+    return tf.linalg.global_norm(summed)
+
+
+def take_apart(
+    strategy: tf.distribute.Strategy, train_step: Callable, seen: Any, name: str
+) -> Callable:
+    """Return a graph function that does one step of a stack and tells what each replica saw.
+
+    Of batches that come one at a time, the layer is None.
+    """
+
+    def on_replica(stack: tuple[tf.Tensor, ...], layer: tf.Tensor | None) -> dict[str, tf.Tensor]:
+        features, labels = stack if layer is None else (part[layer] for part in stack)
+        seen.gradients = seen.applied = None
+        row = train_step((features, labels))
+        if seen.gradients is None:
+            raise SystemExit(
+                f"Gradients are seen where tf.GradientTape gives them; the train_step of {name} "
+                "does not ask it. Take them from a tape, or choose the custom loop."
+            )
+        own = [tf.convert_to_tensor(part) for part in seen.gradients if part is not None]
+        taken = {"features": features, "labels": labels, "row": row}
+        taken["loss"] = tf.reduce_sum(seen.loss)
+        taken["gradient_norm"] = tf.linalg.global_norm(own)
+        taken["sum_norm"] = norm_of_sum(own)
+        if seen.applied is not None:
+            taken["applied_norm"] = norm_of_sum([part for part in seen.applied if part is not None])
+        return taken
+
+    @tf.function
+    def on_replicas(stack: tuple[Any, ...], layer: tf.Tensor | None) -> dict[str, Any]:
+        return strategy.run(on_replica, args=(stack, layer))
+
+    return on_replicas
+
+
+def local(strategy: tf.distribute.Strategy, value: Any) -> list[np.ndarray]:
+    """Return each replica's part of a value, in order of replicas."""
+    return [np.asarray(part) for part in strategy.experimental_local_results(value)]
+
+
+def copies_of(strategy: tf.distribute.Strategy, weight: Any) -> list[Any]:
+    """Return each copy of a weight that there is, in order of replicas."""
+    variable = weight if callable(weight.value) else weight.value
+    return list(strategy.experimental_local_results(variable))
+
+
+def hash_copies(strategy: tf.distribute.Strategy, weights: list) -> list[dict[str, str]]:
+    """Return device and hash of each copy of all weights together."""
+    copies = list(zip(*(copies_of(strategy, weight) for weight in weights)))
+    told = []
+    for copy in copies:
+        device = tf.DeviceSpec.from_string(copy[0].device)
+        content = b"".join(part.numpy().tobytes() for part in copy)
+        digest = hashlib.sha256(content).hexdigest()[:HASH_DIGITS]
+        told.append({"device": f"{device.device_type}:{device.device_index}", "sha256": digest})
+    return told
+
+
+def differing(strategy: tf.distribute.Strategy, weights: list) -> list[str]:
+    """Return the names of weights whose copies are not the same."""
+    return [
+        getattr(weight, "path", weight.name)
+        for weight in weights
+        if len({copy.numpy().tobytes() for copy in copies_of(strategy, weight)}) > 1
+    ]
+
+
+def rows_of_step(script: Any, step: int) -> np.ndarray:
+    """Return the numbers, in the training set, of a step's examples in the order of the batch."""
+    epoch, in_epoch = divmod(step, script.STEPS_PER_EPOCH)
+    size = script.GLOBAL_BATCH_SIZE
+    first = tf.constant(in_epoch * size, tf.int64)
+    return script.shuffled_rows(tf.constant(epoch, tf.int64), first, size).numpy()
+
+
+def share_rows(
+    rows: np.ndarray, arrays: list[np.ndarray], received: Sequence[tuple[np.ndarray, ...]]
+) -> list[list[int] | None]:
+    """Return the example numbers of each replica, None where it received others than these.
+
+    Replicas take their shares of the batch in order; features and labels are compared bit by bit.
+    """
+    ends = np.cumsum([len(parts[0]) for parts in received])
+    shares = np.split(rows, ends[:-1])
+    return [
+        share.tolist()
+        if all(np.array_equal(array[share], part) for array, part in zip(arrays, parts))
+        else None
+        for share, parts in zip(shares, received)
+    ]
+
+
+def finite(value: float) -> float | None:
+    """Return a number that JSON can hold."""
+    return float(value) if math.isfinite(value) else None
+
+
+def describe_replica(
+    replica: int, rows: list[int] | None, taken: dict[str, list[np.ndarray]]
+) -> dict[str, Any]:
+    """Return a replica's numbers."""
+    loss_sum, correct, examples = taken["row"][replica].tolist()
+    numbers = {"loss_sum": loss_sum, "correct": correct}
+    for name in ("loss", "gradient_norm", "sum_norm", "applied_norm"):
+        if name in taken:
+            numbers[name] = taken[name][replica]
+    told = {name: finite(number) for name, number in numbers.items()}
+    return {"replica": replica, "examples": int(examples), "rows": rows, **told}
+
+
+def take_step(
+    script: Any, strategy: tf.distribute.Strategy, model: tf.keras.Model, start: int, step: int
+) -> tuple[dict[str, list[np.ndarray]], list[dict[str, str]]]:
+    """Go forward, take the step apart; return what each replica saw, and the weights before it."""
+    data = iter(script.make_data(strategy, start)[0])
+    train_step, test_step = script.make_steps(model)
+    train_steps, _ = script.make_loops(strategy, train_step, test_step)
+    go_forward(script, train_steps, data, start, step)
+    seen = watch_gradients()
+    if getattr(script, "CLIP_NORM", None) is not None:
+        watch_applied(model, seen)
+    apart = take_apart(strategy, train_step, seen, model.name)
+    stack, last = next(data), step % script.STEPS_PER_EPOCH % script.STEPS_PER_STACK
+    stacked = local(strategy, stack[0])[0].ndim > np.ndim(script.load_arrays()[0][0])
+    for layer in range(last + 1):
+        before = hash_copies(strategy, model.trainable_weights)
+        values = apart(stack, tf.constant(layer) if stacked else None)
+    return {name: local(strategy, value) for name, value in values.items()}, before
+
+
+def main(run_dir: pathlib.Path, step: int) -> None:
+    """Go to the step, take it apart and print what it was."""
+    script = import_script(run_dir / "train.py")
+    strategy = script.make_strategy()
+    model = make_model(script, strategy)
+    start = restore(model, run_dir / "checkpoints", step)
+    taken, before = take_step(script, strategy, model, start, step)
+    arrays = [np.asarray(part) for part in script.load_arrays()[0]]
+    received = list(zip(taken["features"], taken["labels"]))
+    shares = share_rows(rows_of_step(script, step), arrays, received)
+    trained = model.trainable_weights
+    told = {
+        "step": step,
+        "epoch": step // script.STEPS_PER_EPOCH + 1,
+        "started_at_step": start,
+        "global_batch_size": script.GLOBAL_BATCH_SIZE,
+        "clip_norm": getattr(script, "CLIP_NORM", None),
+        "replicas": [describe_replica(at, rows, taken) for at, rows in enumerate(shares)],
+        "weights": {
+            "before": before,
+            "after": hash_copies(strategy, trained),
+            "differing": differing(strategy, trained),
+            "own": differing(strategy, model.non_trainable_weights),
+            "numbers": int(sum(np.prod(weight.shape) for weight in trained)),
+        },
+    }
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]), int(sys.argv[2]))

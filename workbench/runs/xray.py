@@ -1,0 +1,178 @@
+"""One step of a run taken apart, with what the run recorded of it beside."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from .directory import TASK, RunError, json_text, read_json, write_text
+from .programs import run_program
+from .progress import shape_of, steps_done
+from .reader import read_range
+from .records import Shape
+from .tasks import tasks_of
+
+TOLERANCE = 1e-6
+"""Of the mean loss, absolute below 1 and relative above it."""
+
+
+def xray(run_dir: Path, step: int) -> dict[str, Any]:
+    """Do a step once more, in a process of its own, and return what every replica saw in it.
+
+    It starts from the nearest checkpoint at or before the step, or anew, goes forward with the
+    run's own script on its own strategy, and takes the step apart. It takes seconds, and the time
+    of the steps on the way. The run is not changed; what is returned is kept in xray-STEP.json.
+
+    Args:
+        run_dir: a run of one process, alive or over.
+        step: 0-based, one that the run has done.
+
+    Returns:
+        Of the step: step, epoch (from 1), started_at_step, global_batch_size, examples, loss (its
+        mean over them), sum_norm (of the gradient summed over the replicas), clip_norm and
+        applied_norm (after clipping; None where nothing is clipped), divides_by_batch (whether
+        each replica differentiated its contribution; a loss of another kind may weigh otherwise),
+        agrees (with the record; None where there is none), strategy_label, virtual.
+
+        replicas, a dict each: replica, device, examples, rows (their numbers in the training set;
+        None where they are others than the script's order gives), loss_sum, correct, contribution
+        (loss sum over the step's examples), loss (what it differentiated), gradient_norm,
+        sum_norm (as it received it), recorded_loss_sum, difference.
+
+        weights: before and after (device and hash of each copy), differing (trained weights whose
+        copies are not equal), own (what is not trained and each replica keeps for itself), equal,
+        changed, numbers.
+
+        A number that is not finite is None.
+
+    Raises:
+        RunError: the run has no such step, it cannot be taken apart in one process, or the
+            process fails.
+    """
+    plan = read_json(run_dir / "plan.json")
+    _require_one_process(plan)
+    shape = shape_of(plan)
+    _require_done(step, steps_done(run_dir, shape))
+    told = run_program(run_dir, "xray", str(step))
+    result = describe(told, plan, recorded_row(run_dir, shape, step))
+    write_text(run_dir / f"xray-{step}.json", json_text(result))
+    return result
+
+
+def recorded_row(run_dir: Path, shape: Shape, step: int) -> list[list[float]] | None:
+    """Return loss sum, correct and examples of each replica as recorded; None: it was not."""
+    for block in read_range(run_dir / TASK, shape.replicas, step, step):
+        row: list[list[float]] = block.values[0].tolist()
+        return row
+    return None
+
+
+def describe(
+    told: dict[str, Any], plan: dict[str, Any], row: list[list[float]] | None
+) -> dict[str, Any]:
+    """Return what the program told, completed from the plan and compared with the record."""
+    examples = sum(replica["examples"] for replica in told["replicas"])
+    devices = plan["replica_devices"]
+    replicas = [
+        {
+            **replica,
+            "device": devices[replica["replica"]],
+            "contribution": _over(replica["loss_sum"], examples),
+            "recorded_loss_sum": _finite(row[at][0]) if row else None,
+        }
+        for at, replica in enumerate(told["replicas"])
+    ]
+    for replica in replicas:
+        replica["difference"] = _difference(replica["loss_sum"], replica["recorded_loss_sum"])
+    weights = told["weights"]
+    return {
+        **told,
+        "strategy_label": plan["strategy_label"],
+        "virtual": plan["virtual"],
+        "examples": examples,
+        "replicas": replicas,
+        "loss": _sum([replica["contribution"] for replica in replicas]),
+        "sum_norm": replicas[0]["sum_norm"],
+        "applied_norm": replicas[0].get("applied_norm"),
+        "divides_by_batch": all(_divided(replica) for replica in replicas),
+        "agrees": agrees(replicas, row),
+        "weights": {
+            **weights,
+            "equal": len({copy["sha256"] for copy in weights["after"]}) == 1,
+            "changed": weights["before"] != weights["after"],
+        },
+    }
+
+
+def agrees(replicas: list[dict[str, Any]], row: list[list[float]] | None) -> bool | None:
+    """Return whether each replica's examples and loss sum are those recorded; None: unrecorded."""
+    if row is None:
+        return None
+    return len(replicas) == len(row) and all(
+        replica["examples"] == recorded[2] and _same(replica["loss_sum"], recorded)
+        for replica, recorded in zip(replicas, row, strict=True)
+    )
+
+
+def _same(loss_sum: float | None, recorded: list[float]) -> bool:
+    if loss_sum is None or not math.isfinite(recorded[0]):
+        return loss_sum is None and not math.isfinite(recorded[0])
+    return abs(loss_sum - recorded[0]) <= TOLERANCE * max(recorded[2], abs(recorded[0]))
+
+
+def _divided(replica: dict[str, Any]) -> bool:
+    loss: float | None = replica["loss"]
+    contribution: float | None = replica["contribution"]
+    if loss is None or contribution is None:
+        return loss is contribution
+    return abs(loss - contribution) <= 10 * TOLERANCE * max(1.0, abs(contribution))
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _over(value: float | None, count: int) -> float | None:
+    return None if value is None else value / count
+
+
+def _difference(value: float | None, other: float | None) -> float | None:
+    return None if value is None or other is None else value - other
+
+
+def _sum(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+def _require_one_process(plan: dict[str, Any]) -> None:
+    tasks, label = tasks_of(plan), plan.get("strategy_label")
+    if plan.get("strategy") == "parameter_server":
+        raise RunError(
+            "An X-ray shows a step that all replicas take together; received a run of "
+            f"{label}, whose workers each take steps of their own and wait for nobody. "
+            "Choose a run of a synchronous strategy, such as Mirrored."
+        )
+    if len(tasks) > 1:
+        raise RunError(
+            f"An X-ray takes a step apart in one process; received a run of {label} in "
+            f"{len(tasks)} processes ({', '.join(tasks)}). Choose a run of one process: Mirrored "
+            "takes the same global batches."
+        )
+    if (plan.get("config") or {}).get("precision") == "mixed_float16":
+        raise RunError(
+            "An X-ray reads the gradients as the step computes them; received a run in "
+            "mixed_float16, which scales its loss. Choose a run in float32 or mixed_bfloat16."
+        )
+
+
+def _require_done(step: int, done: int) -> None:
+    if not 0 <= step < done:
+        first = "A step that the run has done can be taken apart"
+        if not done:
+            raise RunError(f"{first}; received {step}, and it has done none. Let it train first.")
+        raise RunError(
+            f"{first}, from 0 to {done - 1}; received {step}. Choose one of those, or let the run "
+            "go on."
+        )

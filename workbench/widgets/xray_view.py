@@ -1,0 +1,152 @@
+"""The X-ray of one step of the opened run: asked for by its number, drawn, every number listed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from . import markup
+from .background import run_in_background
+from .xray_picture import draw, number, verdict
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+BEFORE_ANY_STEP = ("queued", "starting")
+RECORDS = {
+    True: "The run's own record of the step has the same examples and loss sums.",
+    None: "The run has no record of this step to compare with.",
+}
+OTHER_RECORD = (
+    "The run's own record of the step has other numbers, in the table below: the step was not done "
+    "again as it was done. Random state that no checkpoint holds, or another device, can be why."
+)
+OTHER_LOSS = (
+    "What each replica differentiated is not its loss sum over the examples of the step: Keras' "
+    "own step and losses of one's own may weigh a short batch, or the loss, in another way."
+)
+
+
+class Xray:
+    """Shows a step of the opened run taken apart, on request."""
+
+    def __init__(self) -> None:
+        self._run: Run | None = None
+        self._step = ipw.IntText(
+            0, description="Step", tooltip="Counted from 0",
+            style={"description_width": "initial"}, layout={"width": "150px"},
+        )  # fmt: skip
+        self._ask = ipw.Button(
+            description="X-ray", tooltip="Do this step once more and show every replica's numbers"
+        )
+        self._ask.on_click(self._on_ask)
+        self._state = ipw.HTML(description="State of the X-ray")
+        row = ipw.Box([self._step, self._ask, self._state])
+        row.add_class("wb-row")
+        self._picture = ipw.HTML(description="One step taken apart")
+        title = ipw.HTML(markup.heading("X-ray of one step"), description="Section")
+        self.box = ipw.VBox([title, row, self._picture])
+        self.box.add_class("wb-section")
+        self.show(None, "")
+
+    def show(self, run: Run | None, status: str) -> None:
+        """Follow the opened run: offer an X-ray from its first step on."""
+        if run is None or status in BEFORE_ANY_STEP:
+            self._run = None
+            self.box.layout.display = "none"
+            return
+        if self._run is not None and run.id == self._run.id:
+            return
+        self._run = run
+        self.box.layout.display = None
+        self._ask.disabled = False
+        self._picture.value = ""
+        words = "Which step? The first is 0. What each replica saw in it is measured once more."
+        self._state.value = markup.quiet(words)
+
+    def _on_ask(self, _: Any) -> None:
+        run, step = self._run, self._step.value
+        if run is None:
+            return
+        self._ask.disabled = True
+        words = f"Step {step:,} is done once more, from the nearest checkpoint; this takes seconds"
+        self._state.value = markup.quiet(f"{words} ...")
+        run_in_background(
+            lambda: run.xray(step),
+            lambda told: self._show(run, told),
+            lambda error: self._failed(run, error),
+        )
+
+    def _show(self, run: Run, told: dict[str, Any]) -> None:
+        if self._run is not run:
+            return
+        self._ask.disabled = False
+        start = told["started_at_step"]
+        self._state.value = markup.quiet(
+            f"Step {told['step']:,} of epoch {told['epoch']}, done again from step {start:,} on. "
+            f"Mean loss {number(told['loss'])}."
+        )
+        self._picture.value = page(told)
+
+    def _failed(self, run: Run, error: Exception) -> None:
+        if self._run is not run:
+            return
+        self._ask.disabled = False
+        self._picture.value = ""
+        self._state.value = markup.notice("error", str(error))
+
+
+def page(told: dict[str, Any]) -> str:
+    """Return the picture of what `Run.xray` returned, what is to be said of it, and all numbers."""
+    parts = [draw(told)]
+    if told["agrees"] is False:
+        parts.append(markup.notice("warning", OTHER_RECORD))
+    else:
+        parts.append(markup.quiet(RECORDS[told["agrees"]]))
+    if not told["divides_by_batch"]:
+        parts.append(markup.quiet(OTHER_LOSS))
+    weights = told["weights"]
+    if not weights["equal"]:
+        parts.append(markup.notice("error", verdict(weights)))
+    if not weights["changed"]:
+        parts.append(markup.notice("warning", "The step did not change the weights."))
+    if weights["own"]:
+        kept = f"Not trained, and each replica keeps its own: {', '.join(weights['own'])}."
+        parts.append(markup.quiet(kept))
+    parts.append(f"<details><summary>All numbers</summary>{_table(told)}</details>")
+    return "".join(parts)
+
+
+def _table(told: dict[str, Any]) -> str:
+    columns = [
+        *("Replica", "Examples", "Loss sum", "Recorded", "Difference"),
+        *(f"Loss sum ÷ {told['examples']:,}", "Differentiated", "Gradient norm", "Weights"),
+        "Their numbers in the training set",
+    ]
+    copies = [copy["sha256"] for copy in told["weights"]["after"]]
+    if len(copies) < len(told["replicas"]):
+        copies = [f"{copies[0]} (one copy)"] * len(told["replicas"])
+    rows = [
+        _row(replica, copy, recorded=told["agrees"] is not None)
+        for replica, copy in zip(told["replicas"], copies, strict=True)
+    ]
+    table = markup.table("The numbers of each replica", columns, rows, numeric=range(8))
+    return markup.scrolling("The numbers of each replica", table)
+
+
+def _row(replica: dict[str, Any], copy: str, *, recorded: bool) -> list[str]:
+    rows = replica["rows"]
+    record = [
+        number(replica[name]) if recorded else markup.UNKNOWN
+        for name in ("recorded_loss_sum", "difference")
+    ]
+    return [
+        str(replica["replica"]),
+        f"{replica['examples']:,}",
+        number(replica["loss_sum"]),
+        *record,
+        *(number(replica[name]) for name in ("contribution", "loss", "gradient_norm")),
+        copy,
+        markup.UNKNOWN if rows is None else ", ".join(map(str, rows)),
+    ]
