@@ -25,21 +25,23 @@ ROOMS: dict[str, set[str]] = {
     "runs": {"config", "devices", "plan", "codegen", "points", "charts"},
     "charts": {"points"},
     "feed": {"catalog", "plan", "points", "runs"},
+    "experiments": {"config", "catalog", "devices", "plan", "runs"},
     "lab": set(),
     "widgets": {
         *("config", "catalog", "devices", "usage", "plan", "codegen"),
-        *("inspection", "points", "runs", "charts", "feed", "lab"),
+        *("inspection", "points", "runs", "charts", "feed", "lab", "experiments"),
     },
     "cli": {
         *("config", "catalog", "devices", "usage", "plan", "codegen"),
-        *("inspection", "runs", "charts", "lab", "__version__"),
+        *("inspection", "runs", "charts", "lab", "experiments", "__version__"),
     },
     "__main__": {"cli"},
     "__init__": {"config", "codegen", "plan", "runs", "widgets", "devices"},
 }
 # Other people's packages that a room may import; all else is the standard library.
 PACKAGES: dict[str, set[str]] = {
-    "engine": {"tensorflow", "numpy"},
+    "engine": {"tensorflow", "numpy", "h5py"},
+    "experiments": {"numpy"},
     "devices": {"psutil", "pynvml"},
     "usage": {"psutil", "pynvml"},
     "runs": {"numpy", "pandas"},

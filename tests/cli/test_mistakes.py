@@ -77,7 +77,7 @@ def test_values_of_another_kind_are_told_at_once(terminal: Terminal) -> None:
         ("--cross-device-ops nccl", "NCCL needs real GPUs"),
         ("--strategy one_device --replicas 2", "Set replicas to 1, or choose the strategy mirr"),
         ("--devices CPU:0,CPU:1", "set replicas to split it"),
-        ("--strategy tpu", "not in this release yet"),
+        ("--strategy tpu", "no TPU here"),
         ("--loop fit --clip-norm 1", "Choose the loop custom"),
         ("--preset mlp_sythetic", "Did you mean mlp_synthetic?"),
         ("--model nowhere.py:build", "nowhere.py"),

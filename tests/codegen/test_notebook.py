@@ -12,6 +12,9 @@ from tests.machines import LAPTOP
 from workbench.codegen import render_notebook
 from workbench.plan import make_plan
 
+SEVERAL = [name for name in CONFIGS if "run_task(main)" in render(name)]
+ALONE = [name for name in CONFIGS if name not in SEVERAL]
+
 
 def notebook(name: str) -> Any:
     return nbformat.reads(render_notebook(make_plan(CONFIGS[name], LAPTOP)), as_version=4)
@@ -28,7 +31,7 @@ def test_it_is_a_valid_notebook(name: str) -> None:
     assert text == json.dumps(json.loads(text), indent=1) + "\n"
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", ALONE)
 def test_its_cells_in_a_row_are_the_script(name: str) -> None:
     title, *statements, entry = ast.parse(render(name)).body
     joined = ast.parse("\n\n".join(cells(name))).body
@@ -39,7 +42,16 @@ def test_its_cells_in_a_row_are_the_script(name: str) -> None:
     assert ast.literal_eval(title.value).rstrip(".") in heading.source
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", SEVERAL)
+def test_of_several_tasks_one_cell_writes_the_script_and_one_launches_it(name: str) -> None:
+    written, launch = cells(name)
+    magic, _, text = written.partition("\n")
+    assert magic == "%%writefile train.py"
+    assert text.rstrip() == render(name).rstrip()
+    assert launch.endswith("!{sys.executable} -u train.py")
+
+
+@pytest.mark.parametrize("name", ALONE)
 def test_each_cell_is_whole_and_one_slot(name: str) -> None:
     for text in cells(name):
         ast.parse(text)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.codegen.golden import CONFIGS, render
+from tests.codegen.golden import CONFIGS, parts, render
 from tests.machines import LAPTOP, TWO_GPUS
 from workbench import catalog
 from workbench.codegen import render_script
@@ -52,7 +52,7 @@ def test_on_gpus_too(memory: str | int) -> None:
 
 
 def test_the_recorder_is_the_same_bytes_in_every_script() -> None:
-    recorders = {render(name).split(MARKER)[1] for name in CONFIGS}
+    recorders = {parts(render(name))[1] for name in CONFIGS}
     assert len(recorders) == 1
 
 

@@ -192,7 +192,3 @@ class Recorder:
                 path.unlink(missing_ok=True)
                 self.event("model_not_saved", error=str(error)[:500])
         self.event("finished", step=self.step, **self.result)
-
-
-if __name__ == "__main__":
-    main()

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from .. import __version__
 from ..config import did_you_mean
-from . import commands
+from . import commands, matrix
 from .flags import add_config_flags
 
 USAGE_ERROR = 2
@@ -64,6 +64,7 @@ def make_parser() -> Parser:
     _add_script(adding)
     _add_runs(adding)
     _add_evaluate(adding)
+    _add_matrix(adding)
     _add_lab(adding)
     return parser
 
@@ -133,6 +134,22 @@ def _add_evaluate(adding: Any) -> None:
     _add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
     parser.set_defaults(command=commands.evaluate)
+
+
+def _add_matrix(adding: Any) -> None:
+    parser = adding.add_parser(
+        "matrix",
+        help="run every strategy in both loops and prove that they agree",
+        description="Run every strategy in both loops at one seed and one global batch, and compare"
+        " each with OneDevice. Ctrl-C stops and prints what there is.",
+    )
+    parser.add_argument("--steps", type=int, metavar="N", help="steps of each run. Default: 200.")
+    words = "synthetic (the MLP) or fashion_mnist (the CNN, in float64). Default: synthetic."
+    parser.add_argument("--data", metavar="DATA", default="synthetic", help=words)
+    parser.add_argument("--interpreter", help="the Python that trains")
+    _add_runs_dir(parser)
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.set_defaults(command=matrix.matrix)
 
 
 def _add_lab(adding: Any) -> None:

@@ -103,13 +103,15 @@ def table(runs: Sequence[Run]) -> str:
     """Return all runs as aligned text."""
     if not runs:
         return "No runs yet. Start one with: workbench run --preset mlp_synthetic"
-    rows: list[tuple[str, ...]] = [
-        ("RUN", "STARTED", "STATUS", "STRATEGY", "DATA", "STEPS", "TEST ACCURACY", "NAME")
-    ]
-    rows += [_row(run) for run in runs]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
-    return "\n".join(lines)
+    head = ("run", "started", "status", "strategy", "data", "steps", "test accuracy", "name")
+    return "\n".join(columns(head, [_row(run) for run in runs]))
+
+
+def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return aligned lines, the head's words in capitals above them."""
+    lines = [[word.upper() for word in head], *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    return ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
 
 
 def _row(run: Run) -> tuple[str, ...]:

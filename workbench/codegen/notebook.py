@@ -12,13 +12,18 @@ if TYPE_CHECKING:
 
 
 def render_notebook(plan: Plan) -> str:
-    """Return a notebook (nbformat 4.5) whose code cells, joined, are the script's functions."""
+    """Return a notebook (nbformat 4.5) whose code cells, joined, are the script's functions.
+
+    Of a run of several tasks, each a process that runs the file, one cell writes the script and
+    one launches it.
+    """
     title, imports, numbers, bodies, recorder = sections(plan)
     heading = f"# {title.strip(chr(34)).rstrip('.')}\n\nRun all cells to train."
-    code = [imports, numbers, *bodies, f"{MARKER}\n{recorder}", call(plan)]
-    if len(plan.tasks) > 1:  # each task is a process that runs the file
-        code = [f"%%writefile train.py\n{render_script(plan)}", "!{sys.executable} -u train.py"]
-        code.insert(1, "import sys")
+    if len(plan.tasks) > 1:
+        launch = "import sys\n\n!{sys.executable} -u train.py"
+        code = [f"%%writefile train.py\n{render_script(plan)}", launch]
+    else:
+        code = [imports, numbers, *bodies, f"{MARKER}\n{recorder}", call(plan)]
     cells = [
         _cell("markdown", heading, 0),
         *(_cell("code", text, n) for n, text in enumerate(code, 1)),

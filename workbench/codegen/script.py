@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MARKER = """\
 # ---- Recorder: the same in every script. It records, saves, stops and resumes. ----
 # ruff: noqa: E402, F811"""
+COORDINATOR = "# ---- Recorder of workers that do not step together. ----"
 LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
 ENTRY = 'if __name__ == "__main__":\n    {}'
 
@@ -45,7 +46,7 @@ def call(plan: Plan) -> str:
 
 def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
     """Return title, imports, constants, the bodies of the slots, and the recorder."""
-    recorders = [_lift_engine(name) for name in ("recorder", *(_coordinator(plan)))]
+    recorders = [_lift_engine(name) for name in _recorders(plan)]
     slots = {slot: _lift_engine(file) for slot, file in _files(plan).items()}
     if plan.own_model is not None:
         slots["model"] = _own_model(plan.own_model)
@@ -54,12 +55,13 @@ def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
     title = f'"""{_title(plan)}"""'
     bodies = [part.body for part in slots.values()]
     imports = merge_imports(slots.values())
-    recorder = "\n\n\n".join([merge_imports(recorders), *(part.body for part in recorders)])
-    return title, imports, constants(plan, used), bodies, recorder
+    texts = [f"{merge_imports([part])}\n\n\n{part.body}" for part in recorders]
+    below = f"\n\n\n{COORDINATOR}\n".join(texts)
+    return title, imports, constants(plan, used), bodies, below
 
 
-def _coordinator(plan: Plan) -> tuple[str, ...]:
-    return () if plan.together else ("coordinator",)
+def _recorders(plan: Plan) -> tuple[str, ...]:
+    return ("recorder",) if plan.together else ("recorder", "coordinator")
 
 
 def _files(plan: Plan) -> dict[str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 ENGINE = Path(__file__).parents[1] / "engine"
 DEFINED = ""
 _BUILTINS = frozenset(dir(builtins))
-_NOT_IN_SCRIPTS = ("__init__.py", "evaluate.py", "inspect_model.py")
+_NOT_IN_SCRIPTS = ("__init__.py", "evaluate.py", "inspect_model.py", "certify.py")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _OWN_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 

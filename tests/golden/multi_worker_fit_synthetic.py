@@ -1,0 +1,286 @@
+"""MLP 16-8-1 on Synthetic: MultiWorkerMirrored strategy, 2 workers x 1 replica, Keras fit."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+SEED = 42  # decides data, first weights and the order of examples
+WORKERS = 2  # processes that train
+# how gradients are summed
+COMMUNICATION = tf.distribute.experimental.CommunicationOptions(
+    implementation=tf.distribute.experimental.CommunicationImplementation.AUTO,
+)
+# how training batches are split among workers
+AUTO_SHARD = tf.data.experimental.AutoShardPolicy.AUTO
+NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
+NUM_TEST_EXAMPLES = 2_000  # examples to test on
+NUM_FEATURES = 10  # numbers in an example
+NOISE = 0.1  # standard deviation, added to the score
+PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
+GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
+EPOCHS = 5  # each followed by a test pass
+STEPS_PER_EPOCH = 78  # 10,000 examples, 78 steps an epoch; 16 examples left out
+TEST_BATCH_SIZE = 128  # examples of all replicas in a test step
+TEST_STEPS = 16  # every test example once
+LEARNING_RATE = 0.001  # as given, however many replicas
+ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
+STEPS_PER_STACK = 1  # batches handed over at a time
+STEPS_PER_EXECUTION = 50  # steps between two callbacks
+STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
+RUN_EAGERLY = False  # True runs without graphs, to debug
+
+
+def make_strategy() -> tf.distribute.Strategy:
+    """A copy of the model in each worker, on its CPU; every step sums the gradients of all."""
+    tf.config.set_visible_devices([], "GPU")
+    cores_per_worker = max(1, (os.cpu_count() or 1) // WORKERS)
+    tf.config.threading.set_intra_op_parallelism_threads(cores_per_worker)
+    return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)
+
+
+def load_arrays() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
+    random = np.random.default_rng(SEED)
+    examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
+    features = random.standard_normal((examples, NUM_FEATURES), np.float32)
+    score = features @ random.standard_normal(NUM_FEATURES, np.float32)
+    labels = (score + NOISE * random.standard_normal(examples) > 0).astype(np.float32)[:, None]
+    parts = (np.split(array, [NUM_TRAIN_EXAMPLES]) for array in (features, labels))
+    return tuple(zip(*parts))
+
+
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch: seed and epoch alone decide."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
+def deal_tests(features: tf.Tensor, labels: tf.Tensor) -> Callable:
+    """Return what makes a pipeline's test batches, over and over: each example once a pass.
+
+    A step's examples go to the replicas of all pipelines in turn, as cards are dealt.
+    """
+
+    def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        replicas = context.num_replicas_in_sync
+        local = replicas // context.num_input_pipelines
+
+        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            first = number // local * TEST_BATCH_SIZE
+            own = first + local * context.input_pipeline_id + number % local
+            rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
+            if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
+                rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
+            return tf.gather(features, rows), tf.gather(labels, rows)
+
+        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
+        return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
+
+    return deal
+
+
+def make_data(
+    strategy: tf.distribute.Strategy, start_step: int
+) -> tuple[tf.distribute.DistributedDataset, ...]:
+    """Return the training batches from a step on, and the test batches over and over.
+
+    The strategy gives each worker its share of the training batches by the rule AUTO_SHARD.
+    """
+    (features, labels), test = load_arrays()
+    features, labels = tf.constant(features), tf.constant(labels)
+
+    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
+        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
+        return tf.gather(features, rows), tf.gather(labels, rows)
+
+    train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = AUTO_SHARD
+    train = train.with_options(options).prefetch(tf.data.AUTOTUNE)
+    return (
+        strategy.experimental_distribute_dataset(train),
+        strategy.distribute_datasets_from_function(deal_tests(*map(tf.constant, test))),
+    )
+
+
+def make_model() -> tf.keras.Model:
+    """A multilayer perceptron 16-8-1 that answers with a probability."""
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input([NUM_FEATURES]),
+            tf.keras.layers.Dense(16, activation="relu"),
+            tf.keras.layers.Dense(8, activation="relu"),
+            tf.keras.layers.Dense(1, activation="sigmoid"),
+        ]
+    )
+    model.compile(loss=tf.keras.losses.BinaryCrossentropy())
+    return model
+
+
+def make_optimizer() -> tf.keras.optimizers.Optimizer:
+    """Adam, its other settings as published."""
+    return tf.keras.optimizers.Adam(LEARNING_RATE)
+
+
+def make_steps(model: tf.keras.Model) -> list[Callable]:
+    """Return the model's own train_step and test_step, made to tell what its loss saw.
+
+    Both return the replica's sum of losses, its correct answers and its examples.
+    """
+    compute_loss, seen = model.compute_loss, threading.local()  # each replica has its thread
+
+    def watched_loss(
+        x: Any = None, y: Any = None, y_pred: Any = None, *rest: Any, **named: Any
+    ) -> tf.Tensor:
+        loss = compute_loss(x, y, y_pred, *rest, **named)
+        # Keras divides a replica's mean by the replicas, because their gradients are summed.
+        mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
+        examples = tf.cast(tf.shape(y)[0], loss.dtype)
+        correct = tf.reduce_sum(tf.cast(ACCURACY(y, y_pred), loss.dtype))
+        # Of no examples, as a short last batch may leave a replica, the mean is no number.
+        seen.row = tf.stack([tf.math.multiply_no_nan(mean, examples), correct, examples])
+        return loss
+
+    def telling(step: Callable) -> Callable:
+        def run(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
+            seen.row = None
+            step(batch)
+            if seen.row is None:
+                raise SystemExit(
+                    f"Losses are recorded in self.compute_loss; {step.__name__} of {model.name} "
+                    "does not call it. Take the loss from there, or choose the custom loop."
+                )
+            return seen.row
+
+        return run
+
+    model.compute_loss = watched_loss
+    return [telling(model.train_step), telling(model.test_step)]
+
+
+def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
+    """Return, for each kind of step, a graph function that runs many of them in one call.
+
+    It returns an array [step, replica, 3] of what each replica returned.
+    """
+
+    def in_graph(step: Callable) -> Callable:
+        @tf.function
+        def run(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
+            rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
+            for number in tf.range(count):
+                values = strategy.run(step, args=(next(iterator),))
+                rows = rows.write(number, tf.stack(strategy.experimental_local_results(values)))
+            return rows.stack()
+
+        return run
+
+    return [in_graph(step) for step in steps]
+
+
+def main() -> None:
+    """Train with Keras `fit`, from the first step or from the last checkpoint."""
+    recorder = Recorder()
+    strategy = make_strategy()
+    tf.keras.utils.set_random_seed(SEED)
+    tf.config.run_functions_eagerly(RUN_EAGERLY)
+    with strategy.scope():
+        model = make_model()
+        model.compile(
+            optimizer=make_optimizer(), loss=model.loss, steps_per_execution=STEPS_PER_EXECUTION
+        )
+        model.optimizer.build(model.trainable_variables)
+    recorder.restore(strategy, model)
+    train_data, test_data = make_data(strategy, recorder.step)
+    train_steps, test_steps = make_loops(strategy, *make_steps(model))
+
+    def train_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
+        left = (recorder.epoch + 1) * STEPS_PER_EPOCH - recorder.step
+        return recorder.train(train_steps, iterator, min(STEPS_PER_EXECUTION, left))
+
+    def test_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
+        return recorder.test(test_steps, iterator, TEST_STEPS)
+
+    # Keras calls these for every execution; they run its own steps and record each of them.
+    model.train_function, model.test_function = train_function, test_function
+    model._maybe_symbolic_build = lambda **_: None  # built above; else Keras spends a batch on it
+    model.fit(
+        train_data,
+        initial_epoch=recorder.epoch,
+        epochs=EPOCHS,
+        steps_per_epoch=STEPS_PER_EPOCH,
+        validation_data=test_data,
+        validation_steps=1,
+        shuffle=False,
+        verbose=0,
+    )
+    recorder.finish()
+
+
+def run_task(main: Callable) -> None:
+    """Be the worker that TF_CONFIG names; without TF_CONFIG, start all of them here."""
+    text = os.environ.get("TF_CONFIG")
+    if text is None:
+        sys.exit(start_workers())
+    try:
+        config = json.loads(text)
+        workers, index = config["cluster"]["worker"], config["task"]["index"]
+        port = int(workers[index].rpartition(":")[2])
+        known = len(workers) == WORKERS and config["task"]["type"] == "worker"
+    except (ValueError, LookupError, TypeError, AttributeError):
+        known = False
+    if not known:
+        raise SystemExit(
+            f"TF_CONFIG names {WORKERS} workers, as host:port, and which of them this is; received "
+            f"{text}. Mend it, or unset it to start all workers on this machine."
+        )
+    with socket.socket() as probe:
+        try:
+            probe.bind(("", port))
+        except OSError as error:
+            fix = "Name a free port in the TF_CONFIG of every worker."
+            raise SystemExit(f"Needs port {port} for itself; {error}. {fix}") from error
+    main()
+
+
+def start_workers() -> int:
+    """Run this script in a process for each worker; when one fails, end the others."""
+    probes = [socket.create_server(("", 0)) for _ in range(WORKERS)]
+    addresses = [f"localhost:{probe.getsockname()[1]}" for probe in probes]
+    for probe in probes:
+        probe.close()
+    workers = []
+    for index in range(WORKERS):
+        task = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}}
+        environment = {**os.environ, "TF_CONFIG": json.dumps(task)}
+        output = subprocess.DEVNULL if index else None  # all workers print the same
+        command = [sys.executable, *sys.argv]
+        workers.append(subprocess.Popen(command, env=environment, stdout=output))
+    try:
+        while any(worker.poll() is None for worker in workers):
+            if any(worker.poll() for worker in workers):
+                time.sleep(1)  # until the others have met the failure and told of it
+                break
+            time.sleep(0.1)
+    finally:
+        for worker in workers:
+            worker.kill()
+    return max(abs(worker.wait()) for worker in workers)
+
+
+# The recorder of all scripts stands here.
+
+
+if __name__ == "__main__":
+    run_task(main)

@@ -1,0 +1,386 @@
+"""MLP 16-8-1 on Synthetic: ParameterServer strategy, 2 workers x 1 replica, Keras fit."""
+
+import os
+
+os.environ["TF_USE_LEGACY_KERAS"] = "1"  # Keras 3 takes no DatasetCreator: tensorflow#55668
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+SEED = 42  # decides data, first weights and the order of examples
+WORKERS = 2  # processes that train
+PARAMETER_SERVERS = 1  # processes that hold the variables
+NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
+NUM_TEST_EXAMPLES = 2_000  # examples to test on
+NUM_FEATURES = 10  # numbers in an example
+NOISE = 0.1  # standard deviation, added to the score
+PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
+EPOCHS = 5  # each followed by a test pass
+STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left out
+TEST_STEPS = 32  # every test example once
+LEARNING_RATE = 0.001  # as given, however many replicas
+ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
+STEPS_PER_STACK = 1  # batches handed over at a time
+STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
+RUN_EAGERLY = False  # True runs without graphs, to debug
+
+
+def make_strategy() -> tf.distribute.Strategy:
+    """Variables on the parameter servers; each worker computes on its CPU, at its own pace."""
+    tf.config.set_visible_devices([], "GPU")
+    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    return tf.distribute.ParameterServerStrategy(resolver)
+
+
+def open_devices(worker: int) -> None:
+    """Have a worker compute on its CPU."""
+    tf.config.set_visible_devices([], "GPU")
+
+
+def load_arrays() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
+    random = np.random.default_rng(SEED)
+    examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
+    features = random.standard_normal((examples, NUM_FEATURES), np.float32)
+    score = features @ random.standard_normal(NUM_FEATURES, np.float32)
+    labels = (score + NOISE * random.standard_normal(examples) > 0).astype(np.float32)[:, None]
+    parts = (np.split(array, [NUM_TRAIN_EXAMPLES]) for array in (features, labels))
+    return tuple(zip(*parts))
+
+
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch: seed and epoch alone decide."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
+def make_data(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
+    """Return what makes a worker's training batches, and the test batches over and over.
+
+    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, from the one after those
+    that it has done: int64 [W].
+    """
+    (features, labels), test = load_arrays()
+    features, labels = tf.constant(features), tf.constant(labels)
+    first = tf.constant(done)
+
+    def train(_: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
+        # Not input_pipeline_id, which is 0 in every worker here.
+        worker = tf.distribute.coordinator.experimental_get_current_worker_index()
+
+        def batch_at(own: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            step = own * WORKERS + tf.cast(worker, tf.int64)
+            position = step % STEPS_PER_EPOCH * PER_REPLICA_BATCH_SIZE
+            rows = shuffled_rows(step // STEPS_PER_EPOCH, position, PER_REPLICA_BATCH_SIZE)
+            return tf.gather(features, rows), tf.gather(labels, rows)
+
+        steps = tf.data.Dataset.counter(first[worker])
+        return steps.map(batch_at, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
+
+    tests = tf.data.Dataset.from_tensor_slices(test).batch(PER_REPLICA_BATCH_SIZE)
+    return train, tests.repeat().prefetch(tf.data.AUTOTUNE)
+
+
+def make_model() -> tf.keras.Model:
+    """A multilayer perceptron 16-8-1 that answers with a probability."""
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input([NUM_FEATURES]),
+            tf.keras.layers.Dense(16, activation="relu"),
+            tf.keras.layers.Dense(8, activation="relu"),
+            tf.keras.layers.Dense(1, activation="sigmoid"),
+        ]
+    )
+    model.compile(loss=tf.keras.losses.BinaryCrossentropy())
+    return model
+
+
+def make_optimizer() -> tf.keras.optimizers.Optimizer:
+    """Adam, its other settings as published."""
+    return tf.keras.optimizers.Adam(LEARNING_RATE)
+
+
+def make_steps(model: tf.keras.Model) -> list[Callable]:
+    """Return the model's own train_step and test_step, made to tell what its loss saw.
+
+    Both return the replica's sum of losses, its correct answers and its examples.
+    """
+    compute_loss, seen = model.compute_loss, threading.local()  # each replica has its thread
+
+    def watched_loss(
+        x: Any = None, y: Any = None, y_pred: Any = None, *rest: Any, **named: Any
+    ) -> tf.Tensor:
+        loss = compute_loss(x, y, y_pred, *rest, **named)
+        # Keras divides a replica's mean by the replicas, because their gradients are summed.
+        mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
+        examples = tf.cast(tf.shape(y)[0], loss.dtype)
+        correct = tf.reduce_sum(tf.cast(ACCURACY(y, y_pred), loss.dtype))
+        # Of no examples, as a short last batch may leave a replica, the mean is no number.
+        seen.row = tf.stack([tf.math.multiply_no_nan(mean, examples), correct, examples])
+        return loss
+
+    def telling(step: Callable) -> Callable:
+        def run(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
+            seen.row = None
+            step(batch)
+            if seen.row is None:
+                raise SystemExit(
+                    f"Losses are recorded in self.compute_loss; {step.__name__} of {model.name} "
+                    "does not call it. Take the loss from there, or choose the custom loop."
+                )
+            return seen.row
+
+        return run
+
+    model.compute_loss = watched_loss
+    return [telling(model.train_step), telling(model.test_step)]
+
+
+def make_loops(
+    strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
+) -> list[Callable]:
+    """Return graph functions of many steps a call: one for a worker to train, one to test here.
+
+    Training gives the worker's number, [step, 1, 3] of what its steps gave, for each step how
+    many steps the others did from its first reading of the weights to its update (int64), and the
+    time at which the call began and ended on the worker, in seconds since 1970.
+    """
+    with strategy.scope():
+        updates = tf.Variable(0, dtype=tf.int64, trainable=False)
+
+    @tf.function
+    def train(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tuple:
+        worker = tf.distribute.coordinator.experimental_get_current_worker_index()
+        began = tf.timestamp()
+        rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
+        stale = tf.TensorArray(tf.int64, size=count)
+        with tf.control_dependencies([began]):
+            for number in tf.range(count):
+                seen = updates.read_value()
+                with tf.control_dependencies([seen]):
+                    row = strategy.run(train_step, args=(next(iterator),))
+                with tf.control_dependencies([row]):
+                    now = updates.assign_add(1, read_value=True)
+                rows = rows.write(number, row[None])
+                stale = stale.write(number, tf.maximum(now - 1 - seen, 0))
+        result, behind = rows.stack(), stale.stack()
+        with tf.control_dependencies([result, behind]):
+            return worker, result, behind, tf.stack([began, tf.timestamp()])
+
+    @tf.function
+    def test(iterator: tf.data.Iterator, count: tf.Tensor) -> tf.Tensor:
+        rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
+        for number in tf.range(count):
+            rows = rows.write(number, test_step(next(iterator))[None])
+        return rows.stack()
+
+    return [train, test]
+
+
+def main() -> None:
+    """Hand out the steps of Keras `fit`, from the first or from the last checkpoint."""
+    recorder = Coordinator()
+    strategy = make_strategy()
+    tf.keras.utils.set_random_seed(SEED)
+    tf.config.run_functions_eagerly(RUN_EAGERLY)
+    with strategy.scope():
+        model = make_model()
+        optimizer = make_optimizer()
+        model.compile(optimizer=optimizer, loss=model.loss, steps_per_execution=STEPS_PER_EPOCH)
+        model.optimizer.build(model.trainable_variables)
+    recorder.restore(strategy, model)
+    make_batches, tests = make_data(recorder.worker_steps)
+    test_data = iter(tests)
+    train_steps, test_steps = make_loops(strategy, *make_steps(model))
+
+    def train_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
+        left = (recorder.epoch + 1) * STEPS_PER_EPOCH - recorder.step
+        return recorder.train(train_steps, iterator, left)
+
+    def test(_: int, logs: dict[str, float]) -> None:
+        results = recorder.test(test_steps, test_data, TEST_STEPS)
+        logs.update({f"val_{name}": value for name, value in results.items()})
+
+    # Keras calls it once an epoch; it has the workers run its own steps and records each of them.
+    model.train_function = train_function
+    model.fit(
+        tf.keras.utils.experimental.DatasetCreator(make_batches),
+        initial_epoch=recorder.epoch,
+        epochs=EPOCHS,
+        steps_per_epoch=STEPS_PER_EPOCH,
+        callbacks=[tf.keras.callbacks.LambdaCallback(on_epoch_end=test)],
+        verbose=0,
+    )
+    recorder.finish()
+
+
+def run_task(main: Callable) -> None:
+    """Be the task that TF_CONFIG names; without TF_CONFIG, start all of them here."""
+    text = os.environ.get("TF_CONFIG")
+    if text is None:
+        sys.exit(start_tasks())
+    try:
+        config = json.loads(text)
+        cluster, kind, index = config["cluster"], config["task"]["type"], config["task"]["index"]
+        port = int(cluster[kind][index].rpartition(":")[2])
+        sizes = {name: len(addresses) for name, addresses in cluster.items()}
+        known = sizes == {"chief": 1, "worker": WORKERS, "ps": PARAMETER_SERVERS}
+    except (ValueError, LookupError, TypeError, AttributeError):
+        known = False
+    if not known:
+        raise SystemExit(
+            f"TF_CONFIG names 1 chief, {WORKERS} workers and {PARAMETER_SERVERS} ps, as host:port, "
+            f"and which of them this is; received {text}. Mend it, or unset it to start all tasks "
+            "on this machine."
+        )
+    with socket.socket() as probe:
+        try:
+            probe.bind(("", port))
+        except OSError as error:
+            fix = "Name a free port in the TF_CONFIG of every task."
+            raise SystemExit(f"Needs port {port} for itself; {error}. {fix}") from error
+    if kind == "chief":
+        main()
+    else:
+        serve(kind, index)
+
+
+def serve(kind: str, index: int) -> None:
+    """Do what the chief asks for, until this process is ended."""
+    recorder = Recorder()
+    if kind == "worker":
+        open_devices(index)
+    else:
+        tf.config.set_visible_devices([], "GPU")
+    cluster = tf.train.ClusterSpec(recorder.cluster)
+    server = tf.distribute.Server(cluster, job_name=kind, task_index=index, protocol="grpc")
+    recorder.event("serving")
+    server.join()
+
+
+def start_tasks() -> int:
+    """Run this script in a process for each task, until the chief has ended."""
+    sizes = {"ps": PARAMETER_SERVERS, "worker": WORKERS, "chief": 1}
+    probes = {kind: [socket.create_server(("", 0)) for _ in range(n)] for kind, n in sizes.items()}
+    cluster = {
+        kind: [f"localhost:{probe.getsockname()[1]}" for probe in opened]
+        for kind, opened in probes.items()
+    }
+    for probe in (probe for opened in probes.values() for probe in opened):
+        probe.close()
+    tasks = []
+    for kind, size in sizes.items():
+        for index in range(size):
+            config = {"cluster": cluster, "task": {"type": kind, "index": index}}
+            environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
+            output = None if kind == "chief" else subprocess.DEVNULL
+            command = [sys.executable, *sys.argv]
+            tasks.append(subprocess.Popen(command, env=environment, stdout=output))
+    try:
+        return abs(tasks[-1].wait())
+    finally:
+        for task in tasks:
+            task.kill()
+
+
+# The recorder of all scripts stands here.
+
+
+# ---- Recorder of workers that do not step together. ----
+import sys
+import time
+from collections import deque
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+
+class Coordinator(Recorder):
+    """Has workers run the steps, each at its own pace, and records what each of them did."""
+
+    def restore(
+        self, strategy: tf.distribute.Strategy, model: tf.keras.Model, **more: tf.Variable
+    ) -> None:
+        """Go on from the last checkpoint, which also holds how many steps each worker did."""
+        self.cluster_coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+        done = tf.Variable([0] * WORKERS, dtype=tf.int64)
+        super().restore(strategy, model, worker_steps=done, **more)
+        self.done, self.worker_steps = done, done.numpy()
+        if self.dir:
+            folders = [self.dir / f"worker-{number}" for number in range(WORKERS)]
+            for folder in folders:
+                folder.mkdir(exist_ok=True)
+            self.by_worker = [Records(folder) for folder in folders]
+
+    def save(self) -> None:
+        """Save also how many steps each worker did."""
+        self.done.assign(self.worker_steps)
+        super().save()
+
+    def train(self, steps: Any, data: Any, count: int) -> dict[str, float]:
+        """Have `count` steps done in calls of about 0.2 s, as fast as the workers come."""
+        calls, began, stale = deque[Any](), time.perf_counter(), []
+        while count > 0 or calls:
+            while count > 0 and len(calls) < 3 * WORKERS and not self.stop.is_set():
+                size = min(count, STEPS_PER_CALL or self.steps_per_call)
+                calls.append(
+                    self.cluster_coordinator.schedule(steps, args=(data, tf.constant(size)))
+                )
+                count -= size
+            if calls:
+                stale.append(self.take(*calls.popleft().fetch()))
+            elif self.stop.is_set():
+                self.sums[3] += time.perf_counter() - began
+                self.save()
+                self.event("stopped", step=self.step)
+                sys.exit(0)
+        self.sums[3] += time.perf_counter() - began
+        if stale:
+            steps_behind = np.concatenate(stale)
+            self.more = {
+                "worker_steps": {f"worker-{n}": int(s) for n, s in enumerate(self.worker_steps)},
+                "staleness_mean": round(float(steps_behind.mean()), 3),
+                "staleness_max": int(steps_behind.max()),
+            }
+        return dict(zip(("loss", "accuracy"), self.sums[:2] / self.sums[2]))
+
+    def take(
+        self, worker: np.ndarray, rows: np.ndarray, stale: np.ndarray, times: np.ndarray
+    ) -> np.ndarray:
+        """Record a worker's call; return how many steps others did during each of its steps."""
+        number, start, seconds = int(worker), float(times[0]), float(times[1] - times[0])
+        first = int(self.worker_steps[number])
+        self.worker_steps[number] += len(rows)
+        if self.dir:
+            try:
+                self.by_worker[number].append(first, rows, start, seconds)
+                with open(self.by_worker[number].folder / "staleness", "ab") as file:
+                    file.write(np.stack([first + np.arange(len(rows)), stale]).T.tobytes())
+            except OSError as error:
+                lost = {"worker": number, "steps": len(rows), "error": str(error)}
+                self.event("unrecorded", worker_first_step=first, **lost)
+        for step, _ in np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist():
+            self.event("nonfinite", step=first + step, worker=number, replica=number)
+            sys.exit(3)
+        self.step += len(rows)
+        self.sums[:3] += rows.sum(axis=(0, 1), dtype=float)
+        longest = int(0.2 * len(rows) / max(seconds, 1e-9))
+        self.steps_per_call = max(1, min(longest, 4 * self.steps_per_call, 10_000))
+        if self.dir and time.monotonic() - self.saved_at > 300:
+            self.save()
+        return stale
+
+
+if __name__ == "__main__":
+    run_task(main)

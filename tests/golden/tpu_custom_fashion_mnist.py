@@ -1,0 +1,240 @@
+"""CNN 32-64 on Fashion-MNIST: TPU strategy, 8 replicas, Custom loop."""
+
+import gzip
+import hashlib
+import pathlib
+from collections.abc import Callable
+
+import numpy as np
+import tensorflow as tf
+
+SEED = 42  # decides data, first weights and the order of examples
+REPLICAS = 8  # cores
+TPU = "my-tpu"  # local on a TPU VM; else the name of a Cloud TPU
+# how training batches are split among workers
+AUTO_SHARD = tf.data.experimental.AutoShardPolicy.AUTO
+NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
+NUM_TEST_EXAMPLES = 10_000  # examples to test on
+DATA_DIR = None  # None: the usual folders, then a download
+PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
+GLOBAL_BATCH_SIZE = 512  # 64 x 8 replicas
+EPOCHS = 5  # each followed by a test pass
+STEPS_PER_EPOCH = 117  # 60,000 examples, 117 steps an epoch; 96 examples left out
+TEST_BATCH_SIZE = 400  # examples of all replicas in a test step
+TEST_STEPS = 25  # every test example once
+LEARNING_RATE = 0.001  # as given, however many replicas
+ACCURACY = tf.keras.metrics.sparse_categorical_accuracy  # 1 or 0 for each example
+STEPS_PER_STACK = 1  # batches handed over at a time
+STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
+RUN_EAGERLY = False  # True runs without graphs, to debug
+tf.keras.mixed_precision.set_global_policy("mixed_bfloat16")
+
+
+def make_strategy() -> tf.distribute.Strategy:
+    """A copy of the model on each core of a TPU, set up once; every step sums all gradients."""
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=TPU)
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    strategy = tf.distribute.TPUStrategy(resolver)
+    if strategy.num_replicas_in_sync != REPLICAS:
+        raise SystemExit(
+            f"Needs a TPU of {REPLICAS} cores; {TPU} has {strategy.num_replicas_in_sync}. Set "
+            "REPLICAS to that, and GLOBAL_BATCH_SIZE to it times PER_REPLICA_BATCH_SIZE."
+        )
+    return strategy
+
+
+CHECKSUMS = {  # sha256 of each unpacked file
+    "train-images-idx3": "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
+    "train-labels-idx1": "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
+    "t10k-images-idx3": "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
+    "t10k-labels-idx1": "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
+}
+
+
+def read_file(name: str) -> bytes:
+    """Return a file's content: from DATA_DIR, or from the usual folders, or downloaded."""
+    usual = "~/.keras/datasets/fashion-mnist", "/usr/share/datasets/fashion-mnist"
+    folders = usual if DATA_DIR is None else [DATA_DIR]
+    paths = [pathlib.Path(folder).expanduser() / f"{name}-ubyte.gz" for folder in folders]
+    path = next((path for path in paths if path.exists()), paths[0])
+    try:
+        if DATA_DIR is None and not path.exists():
+            url = f"https://storage.googleapis.com/tensorflow/tf-keras-datasets/{path.name}"
+            path = tf.keras.utils.get_file(path.name, url, cache_subdir="datasets/fashion-mnist")
+        content = gzip.decompress(pathlib.Path(path).read_bytes())
+    except Exception as error:
+        raise SystemExit(
+            f"Needs {path}: {error}. Mend it, or set DATA_DIR to its folder."
+        ) from error
+    if hashlib.sha256(content).hexdigest() != CHECKSUMS[name]:
+        raise SystemExit(f"Needs the published {path}; this one differs. Replace it.")
+    return content
+
+
+def load_arrays() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
+    """Return (images, labels), 60,000 to train on and 10,000 to test on, scaled to [0, 1]."""
+    parts = []
+    for part in ("train", "t10k"):
+        images = np.frombuffer(read_file(f"{part}-images-idx3"), np.uint8, offset=16)
+        labels = np.frombuffer(read_file(f"{part}-labels-idx1"), np.uint8, offset=8)
+        with tf.device("CPU"):  # rather than in a GPU's memory
+            parts.append((tf.reshape(images, [-1, 28, 28, 1]) / 255, labels))
+    return tuple(parts)
+
+
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch: seed and epoch alone decide."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
+def deal_tests(features: tf.Tensor, labels: tf.Tensor) -> Callable:
+    """Return what makes a pipeline's test batches, over and over: each example once a pass.
+
+    A step's examples go to the replicas of all pipelines in turn, as cards are dealt.
+    """
+
+    def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        replicas = context.num_replicas_in_sync
+        local = replicas // context.num_input_pipelines
+
+        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            first = number // local * TEST_BATCH_SIZE
+            own = first + local * context.input_pipeline_id + number % local
+            rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
+            if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
+                rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
+            return tf.gather(features, rows), tf.gather(labels, rows)
+
+        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
+        return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
+
+    return deal
+
+
+def make_data(
+    strategy: tf.distribute.Strategy, start_step: int
+) -> tuple[tf.distribute.DistributedDataset, ...]:
+    """Return the training batches from a step on, and the test batches over and over.
+
+    The strategy gives each worker its share of the training batches by the rule AUTO_SHARD.
+    """
+    (features, labels), test = load_arrays()
+    features, labels = tf.constant(features), tf.constant(labels)
+
+    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
+        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
+        return tf.gather(features, rows), tf.gather(labels, rows)
+
+    train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = AUTO_SHARD
+    train = train.with_options(options).prefetch(tf.data.AUTOTUNE)
+    return (
+        strategy.experimental_distribute_dataset(train),
+        strategy.distribute_datasets_from_function(deal_tests(*map(tf.constant, test))),
+    )
+
+
+def make_model() -> tf.keras.Model:
+    """Two convolutions and two dense layers, every kernel with L2; a logit a class."""
+    options = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input([28, 28, 1]),
+            tf.keras.layers.Conv2D(32, 3, activation="relu", **options),
+            tf.keras.layers.MaxPooling2D(),
+            tf.keras.layers.Conv2D(64, 3, activation="relu", **options),
+            tf.keras.layers.MaxPooling2D(),
+            tf.keras.layers.Flatten(),
+            tf.keras.layers.Dense(64, activation="relu", **options),
+            tf.keras.layers.Dense(10, **options),
+        ]
+    )
+    model.compile(loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    return model
+
+
+def make_optimizer() -> tf.keras.optimizers.Optimizer:
+    """Adam, its other settings as published."""
+    return tf.keras.optimizers.Adam(LEARNING_RATE)
+
+
+def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
+    """Return what a replica does with its part of a batch: one function to train, one to test.
+
+    Both return its sum of losses, its correct answers and its examples.
+    """
+    loss = tf.keras.losses.get(model.loss)
+    example_losses = getattr(loss, "call", loss)
+
+    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
+        features, labels = batch
+        outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
+        losses = example_losses(labels, outputs)
+        penalty = tf.add_n(model.losses) if model.losses else 0.0
+        examples = tf.cast(tf.size(losses), losses.dtype)
+        correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
+        return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
+
+    def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+        with tf.GradientTape() as tape:
+            losses, penalty, row = forward(batch, training=True)
+            # The gradients of all replicas are summed: for the mean over the global batch each
+            # divides by its size, and the penalty, which all have in full, by their number.
+            loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
+            loss += tf.nn.scale_regularization_loss(penalty)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        return tf.stack(row)
+
+    return train_step, lambda batch: tf.stack(forward(batch, training=False)[-1])
+
+
+def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
+    """Return, for each kind of step, a graph function that runs many of them in one call.
+
+    It returns an array [step, replica, 3] of what each replica returned.
+    """
+
+    def in_graph(step: Callable) -> Callable:
+        @tf.function
+        def run(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
+            rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
+            for number in tf.range(count):
+                values = strategy.run(step, args=(next(iterator),))
+                rows = rows.write(number, tf.stack(strategy.experimental_local_results(values)))
+            return rows.stack()
+
+        return run
+
+    return [in_graph(step) for step in steps]
+
+
+def main() -> None:
+    """Train with a loop of our own, from the first step or from the last checkpoint."""
+    recorder = Recorder()
+    strategy = make_strategy()
+    tf.keras.utils.set_random_seed(SEED)
+    tf.config.run_functions_eagerly(RUN_EAGERLY)
+    with strategy.scope():
+        model = make_model()
+        model.compile(optimizer=make_optimizer(), loss=model.loss)
+        model.optimizer.build(model.trainable_variables)
+    recorder.restore(strategy, model)
+    train_data, test_data = map(iter, make_data(strategy, recorder.step))
+    train_steps, test_steps = make_loops(strategy, *make_steps(model))
+    for epoch in range(recorder.epoch, EPOCHS):
+        recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)
+        recorder.test(test_steps, test_data, TEST_STEPS)
+    recorder.finish()
+
+
+# The recorder of all scripts stands here.
+
+
+if __name__ == "__main__":
+    main()

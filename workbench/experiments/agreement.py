@@ -1,0 +1,146 @@
+"""Whether two runs trained the same model: their losses step by step, and their last weights."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.runs import Run
+from workbench.runs.directory import read_json
+from workbench.runs.programs import run_program
+
+TOLERANCE = {"float32": 1e-6, "float64": 1e-12}
+"""Largest difference of loss and of weights that rounding alone explains; in single precision
+only of models as small as the MLP."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far two runs are apart."""
+
+    steps: int
+    precision: str
+    max_loss_difference: float
+    max_weight_difference: float | None = None
+    reason: str = ""
+    """Why they cannot be compared; empty where they can."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether they are the same but for rounding."""
+        return not self.reason
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a certificate says."""
+
+    run: Run
+    standard: Run
+    agreement: Agreement
+    weights: float | None
+    data_sha256: str
+    versions: dict[str, str]
+    environment: dict[str, str]
+
+    def certificate(self, float32_loss_difference: float | None) -> dict[str, Any]:
+        """Return the certificate: what was compared, on what, and what was found."""
+        plan, found = self.run.plan, self.agreement
+        devices = read_json(self.run.dir / "devices.json")
+        values: dict[str, Any] = {
+            "version": 1,
+            "created": time.time(),
+            "claim": f"{plan.strategy_label}, {plan.loop} loop, trains as "
+            f"{self.standard.plan.strategy_label}, {self.standard.plan.loop} loop",
+            "run": self.run.id,
+            "standard": self.standard.id,
+            "script_sha256": self.run.result()["script_sha256"],
+            "versions": {**self.versions, **_keras(plan.keras, devices)},
+            "environment": self.environment,
+            "devices": {"replicas": list(plan.replica_devices), "virtual": plan.virtual,
+                        "cpu": devices.get("cpu_model"), "gpus": devices.get("gpus")},
+            "tasks": list(plan.tasks),
+            "seed": plan.config.seed,
+            "data": plan.data,
+            "data_sha256": self.data_sha256,
+            "steps": found.steps,
+            "global_batch_size": plan.global_batch_size,
+            "precision": found.precision,
+            "tolerance": TOLERANCE[found.precision],
+            "max_loss_difference": found.max_loss_difference,
+            "max_weight_difference": self.weights,
+        }  # fmt: skip
+        if float32_loss_difference is not None:
+            values["float32_max_loss_difference"] = float32_loss_difference
+            values["note"] = (
+                "In float32 rounding alone grows from step to step in this model, so that a "
+                "difference there proves nothing; agreement is proved in float64."
+            )
+        return values
+
+
+def compare(run: Run, standard: Run, precision: str) -> Agreement:
+    """Compare the losses of all steps, each the mean over the global batch."""
+    one, other = (each.steps()[["step", "loss"]] for each in (run, standard))
+    if one["step"].tolist() != other["step"].tolist():
+        reason = f"{len(one)} steps recorded, the standard has {len(other)}"
+        return Agreement(len(one), precision, float("nan"), reason=reason)
+    gaps = np.abs(one["loss"].to_numpy() - other["loss"].to_numpy())
+    most = float(gaps.max()) if len(gaps) else 0.0
+    reason = ""
+    if not most <= TOLERANCE[precision]:
+        at = int(np.argmax(~(gaps <= TOLERANCE[precision])))
+        reason = f"loss differs by {most:.1e}, first at step {at}"
+    return Agreement(len(one), precision, most, reason=reason)
+
+
+def certify(standard: Run, runs: Sequence[Run]) -> dict[str, Proof]:
+    """Compare data and last weights of runs with those of the standard, in its interpreter.
+
+    Raises:
+        RunError: the comparing program fails.
+    """
+    told = run_program(standard.dir, "certify", *(str(run.dir) for run in runs))
+    hashes = {folder: each["data_sha256"] for folder, each in told["runs"].items()}
+    proofs = {}
+    for run in runs:
+        found = compare(run, standard, run.config.precision)
+        weights = told["runs"][str(run.dir)]["max_weight_difference"]
+        limit = TOLERANCE[found.precision]
+        reason = found.reason
+        if hashes[str(run.dir)] != hashes[str(standard.dir)]:
+            reason = "it was trained on other data"
+        elif weights is None:
+            reason = "its weights cannot be compared: no saved model, or other layers"
+        elif not weights <= limit:
+            reason = f"weights differ by {weights:.1e} at the end"
+        agreement = Agreement(
+            found.steps, found.precision, found.max_loss_difference, weights, reason
+        )
+        proofs[str(run.dir)] = Proof(
+            run, standard, agreement, weights, hashes[str(run.dir)],
+            told["versions"], told["environment"],
+        )  # fmt: skip
+    return proofs
+
+
+def trains(run: Run) -> str:
+    """Return why a run without a common step cannot be said to train; empty where it does."""
+    steps = run.steps()
+    if len(steps) != run.plan.total_steps:
+        return f"{len(steps)} steps recorded of {run.plan.total_steps}"
+    tenth = max(1, len(steps) // 10)
+    first, last = steps["loss"].head(tenth).mean(), steps["loss"].tail(tenth).mean()
+    if not last < first:
+        return f"loss went from {first:.4f} to {last:.4f}"
+    return ""
+
+
+def _keras(kind: str, devices: dict[str, Any]) -> dict[str, Any]:
+    if kind == "legacy":
+        return {"tf-keras": devices.get("tf_keras_version")}
+    return {"keras": devices.get("keras_version")}

@@ -1,0 +1,289 @@
+"""Every strategy in both loops at one seed and one global batch, compared with OneDevice."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from workbench import catalog
+from workbench.config import RunConfig
+from workbench.plan import PlanError, make_plan
+from workbench.runs import Run, RunError, start_run
+from workbench.runs.directory import json_text, runs_root, write_text
+
+from .agreement import Agreement, certify, compare, trains
+
+if TYPE_CHECKING:
+    from workbench.devices import Devices
+
+GLOBAL_BATCH_SIZE = 64
+STANDARD = ("one_device", "custom")
+Status = Literal["waiting", "running", "pass", "fail", "unavailable", "stopped"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One strategy in one loop, and what came of it. None is unknown."""
+
+    strategy: str
+    loop: str
+    status: Status = "waiting"
+    reason: str = ""
+    keras: str | None = None
+    precision: str = "float32"
+    max_loss_difference: float | None = None
+    max_weight_difference: float | None = None
+    float32_loss_difference: float | None = None
+    """Of a run in single precision beside one in double, where rounding grows from step to step."""
+    steps_per_second: float | None = None
+    run: str | None = None
+    """The run's folder."""
+
+
+@dataclass
+class Matrix:
+    """All cells in order; it changes while they run."""
+
+    folder: Path
+    steps: int
+    data: str
+    cells: list[Cell]
+    seconds: float = 0.0
+
+    @property
+    def done(self) -> int:
+        """Cells that have come to an end."""
+        return sum(cell.status not in ("waiting", "running") for cell in self.cells)
+
+    @property
+    def eta_seconds(self) -> float | None:
+        """Seconds left, as the cells so far took; None before the first is done."""
+        ran = sum(cell.status in ("pass", "fail") for cell in self.cells)
+        left = sum(cell.status in ("waiting", "running") for cell in self.cells)
+        return self.seconds / ran * left if ran else None
+
+    @property
+    def failed(self) -> bool:
+        """Whether a cell did not do what it should."""
+        return any(cell.status == "fail" for cell in self.cells)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {"steps": self.steps, "data": self.data, "cells": [asdict(c) for c in self.cells]}
+
+
+def cells_of(config: RunConfig, devices: Devices) -> list[Cell]:
+    """Return all cells: OneDevice's custom loop first, those that cannot be had with the reason."""
+    names = sorted(product(catalog.STRATEGIES, catalog.LOOPS), key=lambda cell: cell != STANDARD)
+    return [_planned(config, devices, *name) for name in names]
+
+
+def run_matrix(
+    steps: int = 200,
+    data: str = "synthetic",
+    runs_dir: str | Path | None = None,
+    devices: Devices | None = None,
+    interpreter: str | None = None,
+    told: Callable[[Matrix], None] = lambda matrix: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Matrix:
+    """Run every cell that this machine can and compare each with OneDevice's custom loop.
+
+    Images are run in float64 beside float32, in which rounding alone drives such a model's runs
+    apart. The runs lie in a folder of their own under `runs_dir`, each with its certificate.
+
+    Args:
+        steps: of each run, all in one epoch.
+        data: a data set of the catalogue.
+        runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
+        devices: what was found on this machine; None asks now.
+        interpreter: the Python that trains; None: this one.
+        told: called whenever a cell has changed.
+        stopped: asked now and then; true ends the cell under way and leaves out the others.
+
+    Raises:
+        PlanError: no cell can be planned, as with no steps.
+        RunError: the folder of runs cannot be written.
+    """
+    from workbench.devices import detect
+
+    config = _config(steps, data, interpreter)
+    devices = devices or detect(interpreter)
+    make_plan(replace(config, strategy=STANDARD[0], loop=STANDARD[1]), devices)
+    folder = runs_root(runs_dir) / time.strftime("matrix-%Y%m%d-%H%M%S")
+    matrix = Matrix(folder, steps, data, cells_of(config, devices))
+    _Runner(matrix, config, devices, told, stopped).run()
+    write_text(folder / "matrix.json", json_text(matrix.to_json()))
+    return matrix
+
+
+def _config(steps: int, data: str, interpreter: str | None) -> RunConfig:
+    images = data != "synthetic"
+    return RunConfig(
+        data=data,
+        pipeline="indexed",
+        global_batch_size=GLOBAL_BATCH_SIZE,
+        epochs=1,
+        steps_per_epoch=steps,
+        precision="float64" if images else "float32",
+        interpreter=interpreter,
+        start_now=True,
+    )
+
+
+def _of_cell(config: RunConfig, strategy: str, loop: str) -> RunConfig:
+    """Return the config of a cell; where there is no global batch a worker takes half of it."""
+    chosen = replace(config, strategy=strategy, loop=loop, name=f"matrix: {strategy}, {loop}")
+    if catalog.STRATEGIES[strategy].synchronous:
+        return chosen
+    size = GLOBAL_BATCH_SIZE // 2
+    return replace(chosen, global_batch_size=None, per_replica_batch_size=size)
+
+
+def _planned(config: RunConfig, devices: Devices, strategy: str, loop: str) -> Cell:
+    cell = Cell(strategy, loop, precision=config.precision)
+    try:
+        plan = make_plan(_of_cell(config, strategy, loop), devices)
+    except PlanError as error:
+        if catalog.STRATEGIES[strategy].tpu and not devices.tpu_chips:
+            return replace(cell, status="unavailable", reason="no TPU here")
+        return replace(cell, status="unavailable", reason=str(error.problems[0]))
+    legacy = plan.keras == "legacy"
+    version = devices.tf_keras_version if legacy else devices.keras_version
+    return replace(cell, keras=f"tf-keras {version}" if legacy else version)
+
+
+class _Runner:
+    """Runs the cells one after another, so that each has the machine to itself."""
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        config: RunConfig,
+        devices: Devices,
+        told: Callable[[Matrix], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        self._matrix, self._config, self._devices = matrix, config, devices
+        self._told, self._stopped = told, stopped
+        self._runs: dict[tuple[str, str], dict[str, Run]] = {}
+
+    def run(self) -> None:
+        """Run all, then compare the weights of all at once, for which TensorFlow loads once."""
+        began = time.monotonic()
+        for at in range(len(self._matrix.cells)):
+            cell = self._matrix.cells[at]
+            if cell.status == "waiting":
+                stop = self._stopped()
+                self._put(at, replace(cell, status="stopped" if stop else "running"))
+                if not stop:
+                    self._put(at, self._ended(cell))
+            self._matrix.seconds = time.monotonic() - began
+            self._told(self._matrix)
+        self._certify()
+
+    def _put(self, at: int, cell: Cell) -> None:
+        self._matrix.cells[at] = cell
+        self._told(self._matrix)
+
+    def _ended(self, cell: Cell) -> Cell:
+        synchronous = catalog.STRATEGIES[cell.strategy].synchronous
+        kinds = [cell.precision]
+        if cell.precision == "float64" and synchronous:
+            kinds.append("float32")
+        runs: dict[str, Run] = {}
+        try:
+            for precision in kinds:
+                runs[precision] = self._train(cell, precision)
+        except RunError as error:
+            return replace(cell, status="fail", reason=str(error))
+        run = runs[cell.precision]
+        cell = replace(cell, run=str(run.dir), status="pass")
+        for each in runs.values():
+            if each.status == "stopped":
+                return replace(cell, status="stopped")
+            if failure := each.failure:
+                return replace(cell, status="fail", reason=f"{failure.task}: {failure.cause}")
+        self._runs[cell.strategy, cell.loop] = runs
+        rate = run.result()["examples_per_second"]
+        per_step = run.plan.examples_per_step
+        cell = replace(cell, steps_per_second=rate and rate / per_step)
+        return self._compared(cell, runs) if synchronous else _asynchronous(cell, run)
+
+    def _train(self, cell: Cell, precision: str) -> Run:
+        config = replace(_of_cell(self._config, cell.strategy, cell.loop), precision=precision)
+        run = start_run(config, self._matrix.folder, self._devices)
+        while run.wait(0.5) in ("queued", "starting", "running"):
+            self._told(self._matrix)
+            if self._stopped():
+                run.stop()
+        return run
+
+    def _compared(self, cell: Cell, runs: Mapping[str, Run]) -> Cell:
+        standard = self._runs.get(STANDARD)
+        if standard is None:
+            return replace(cell, status="fail", reason="OneDevice, the standard, did not train")
+        found = compare(runs[cell.precision], standard[cell.precision], cell.precision)
+        other = None
+        if "float32" in runs and cell.precision != "float32":
+            other = compare(runs["float32"], standard["float32"], "float32").max_loss_difference
+        return _judged(
+            replace(
+                cell,
+                max_loss_difference=found.max_loss_difference,
+                float32_loss_difference=other,
+            ),
+            found,
+        )
+
+    def _certify(self) -> None:
+        """Compare the saved weights and write each run's certificate."""
+        compared = [
+            (at, self._runs[cell.strategy, cell.loop][cell.precision])
+            for at, cell in enumerate(self._matrix.cells)
+            if cell.max_loss_difference is not None
+        ]
+        if not compared:
+            return
+        standard = self._runs[STANDARD][self._config.precision]
+        try:
+            proofs = certify(standard, [run for _, run in compared])
+        except RunError as error:
+            for at, _ in compared:
+                cell = self._matrix.cells[at]
+                self._put(at, replace(cell, status="fail", reason=f"not certified: {error}"))
+            return
+        for at, run in compared:
+            found = proofs[str(run.dir)]
+            cell = replace(self._matrix.cells[at], max_weight_difference=found.weights)
+            self._put(at, _judged(cell, found.agreement) if cell.status == "pass" else cell)
+            if self._matrix.cells[at].status == "pass":
+                text = found.certificate(self._matrix.cells[at].float32_loss_difference)
+                write_text(run.dir / "certificate.json", json_text(text))
+
+
+def _judged(cell: Cell, found: Agreement) -> Cell:
+    return cell if found.holds else replace(cell, status="fail", reason=found.reason)
+
+
+def _asynchronous(cell: Cell, run: Run) -> Cell:
+    """Judge a run whose workers do not step together: it trains, and every step is recorded."""
+    reason = trains(run)
+    if reason:
+        return replace(cell, status="fail", reason=reason)
+    return replace(cell, reason="asynchronous: trains, every step recorded; it cannot agree")
+
+
+def read_matrix(folder: Path) -> dict[str, Any]:
+    """Return what `run_matrix` wrote.
+
+    Raises:
+        OSError: there is none.
+    """
+    values: dict[str, Any] = json.loads((folder / "matrix.json").read_text(encoding="utf-8"))
+    return values
