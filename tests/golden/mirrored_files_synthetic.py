@@ -254,3 +254,8 @@ def main() -> None:
     recorder.finish()
 
 
+# The recorder of all scripts stands here.
+
+
+if __name__ == "__main__":
+    main()
