@@ -134,7 +134,10 @@ class Form:
             "tpu": strategy.tpu,
             "communication": strategy.workers and strategy.synchronous,
             "bytes_per_pack": strategy.workers and strategy.synchronous,
-            "auto_shard": strategy.workers and config.pipeline == "usual",
+            "auto_shard": strategy.workers
+            and strategy.synchronous
+            and config.pipeline != "indexed",
+            "data_files": config.pipeline == "files",
             "rendezvous_seconds": strategy.workers,
             "data_dir": config.data != "synthetic",
             "synthetic_examples": config.data == "synthetic",
