@@ -13,7 +13,7 @@ from .. import catalog
 from ..config import RunConfig
 from .batches import Batches, Epoch, even_batch, plan_batches, plan_epoch
 from .checks import check_data_folder, check_fields, check_static, check_together, find_model
-from .keras import check_keras, uses_legacy_keras
+from .keras import check_keras, keras_notes, uses_legacy_keras
 from .own_model import OwnModel
 from .placement import Placement, place
 from .problems import Findings, PlanError
@@ -149,7 +149,7 @@ def make_plan(config: RunConfig, devices: Devices) -> Plan:
     if placement:
         check_together(findings, config, placement, data)
     if strategy:
-        check_keras(findings, config, strategy, devices)
+        check_keras(findings, config, strategy, devices, own_model)
     together = strategy is None or strategy.synchronous
     in_step = placement.replicas if placement and together else 1
     batches = plan_batches(findings, config, in_step) if placement else None
@@ -161,7 +161,9 @@ def make_plan(config: RunConfig, devices: Devices) -> Plan:
         check_static(findings, config, placement.replicas, epoch)
     if findings.problems or not (strategy and data and placement and batches and epoch):
         raise PlanError(findings.problems)
-    return _assemble(config, strategy, data, model_name, own_model, placement, batches, epoch)
+    plan = _assemble(config, strategy, data, model_name, own_model, placement, batches, epoch)
+    notes = keras_notes(config, strategy, devices)
+    return dataclasses.replace(plan, notes=(*plan.notes, *notes))
 
 
 def _assemble(
