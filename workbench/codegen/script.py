@@ -108,8 +108,8 @@ def _pipeline_files(plan: Plan) -> dict[str, str]:
     tests = {"tests": "pipelines/tests"}
     if not plan.together:
         return {**order, "pipeline": "pipelines/per_worker"}
-    if plan.pipeline == "files":
-        return {**tests, "pipeline": "pipelines/files"}
+    if plan.pipeline in ("files", "numpy"):
+        return {**tests, "pipeline": f"pipelines/{plan.pipeline}"}
     if plan.pipeline == "indexed":
         return {**order, **tests, "pipeline": "pipelines/indexed"}
     if len(plan.tasks) == 1 and plan.strategy != "tpu":
