@@ -24,6 +24,7 @@ STEPS_PER_CALL = OPTIONS.get("steps_per_call", 10)
 REPLICAS = OPTIONS.get("replicas", 2)
 PAUSES = OPTIONS.get("pauses", {})  # before this step, until a file of this name lies in the run
 INSIDE = OPTIONS.get("inside", {})  # the same, but in the call that this step begins
+TESTS = OPTIONS.get("tests", {})  # the same, but in the test pass that comes before it
 WORKERS = len(config.get("cluster", {}).get("worker", "1"))
 
 run_dir = pathlib.Path(sys.argv[sys.argv.index("--run-dir") + 1])
@@ -96,6 +97,7 @@ def stem_at(folder, step):
 def end_epoch(step, **more):
     epoch = step // STEPS_PER_EPOCH
     event("test", epoch=epoch)
+    pause(step, TESTS)
     event("epoch", epoch=epoch, step=step, test_loss=0.5 / epoch, test_accuracy=0.75, **more)
     save(step)
 
