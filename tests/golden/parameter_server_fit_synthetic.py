@@ -244,6 +244,7 @@ def run_task(main: Callable) -> None:
             "on this machine."
         )
     with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a restarted task needs it
         try:
             probe.bind(("", port))
         except OSError as error:

@@ -74,8 +74,13 @@ class Recorder:
         if self.dir:
             leads = self.task in ("worker-0", "chief-0")
             self.folder = self.dir if leads else self.task_dir / "scratch"
+            weights = {id(weight) for weight in model.weights}
+            seeds = [each.value for each in model.variables if id(each) not in weights]  # Dropout's
             state = {"model": model, "optimizer": model.optimizer, "progress": self.progress}
-            checkpoint, kept = tf.train.Checkpoint(**state, **more), self.folder / "checkpoints"
+            checkpoint, kept = (
+                tf.train.Checkpoint(**state, **more, seeds=seeds),
+                self.folder / "checkpoints",
+            )
             self.saves = tf.train.CheckpointManager(checkpoint, str(kept), max_to_keep=3)
             checkpoint.restore(tf.train.latest_checkpoint(str(self.dir / "checkpoints")))
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
