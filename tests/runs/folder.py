@@ -40,6 +40,7 @@ class Runs:
             "epochs": steps // per_epoch,
             "total_steps": steps,
             "physical_devices": options.get("devices", ["CPU:0"]),
+            "tasks": options.get("tasks", ["worker-0"]),
         }
         config = RunConfig(epochs=plan["epochs"], start_now=options.get("start_now", False))
         run_id = new_id(self.root)
