@@ -30,6 +30,8 @@ class FormState:
     config: RunConfig
     plan: Plan | None
     problems: tuple[Problem, ...]
+    keras: str = ""
+    """The Keras that would run the plan, with its version; empty where that is not known."""
 
 
 class Form:
@@ -117,11 +119,18 @@ class Form:
             plan = None
         self._busy = True
         try:
-            self.state = FormState(config, plan, tuple(problems))
+            self.state = FormState(config, plan, tuple(problems), self._keras(plan))
             self._show(self.state)
         finally:
             self._busy = False
         self._changed(self.state)
+
+    def _keras(self, plan: Plan | None) -> str:
+        if plan is None:
+            return ""
+        legacy = plan.keras == "legacy"
+        version = self._devices.tf_keras_version if legacy else self._devices.keras_version
+        return f"{'tf-keras' if legacy else 'Keras'} {version}" if version else ""
 
     def _read(self) -> tuple[RunConfig, list[Problem]]:
         values: dict[str, Any] = {}
