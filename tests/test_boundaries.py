@@ -22,7 +22,7 @@ ROOMS: dict[str, set[str]] = {
     "codegen": {"config", "catalog", "plan"},
     "inspection": {"config", "plan", "codegen"},
     "points": set(),
-    "runs": {"config", "devices", "plan", "codegen", "points", "charts"},
+    "runs": {"config", "catalog", "devices", "plan", "codegen", "points", "charts"},
     "charts": {"points"},
     "feed": {"catalog", "plan", "points", "runs"},
     "experiments": {"config", "catalog", "devices", "plan", "runs"},

@@ -33,6 +33,7 @@ EVERY_FIELD = RunConfig(
     last_batch="keep",
     pipeline="indexed",
     auto_shard="data",
+    data_files=4,
     epochs=3,
     steps_per_epoch=7,
     optimizer="sgd",

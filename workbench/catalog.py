@@ -219,10 +219,20 @@ COMMUNICATIONS: Mapping[str, Choice] = {
 }
 
 AUTO_SHARD: Mapping[str, Choice] = {
-    "auto": Choice("Automatic", "By files where there are enough of them, else by examples."),
-    "data": Choice("Data", "Every worker reads all and keeps its share of the examples."),
-    "file": Choice("File", "Every worker reads files of its own; needs data in files."),
-    "off": Choice("Off", "Every worker takes all examples: each is trained on more than once."),
+    "auto": Choice("Automatic", "As File with the pipeline of sharded files, else as Data."),
+    "data": Choice(
+        "Data", "Every worker reads all and trains on its own part of each global batch."
+    ),
+    "file": Choice(
+        "File",
+        "Every worker reads files of its own, the same in every epoch, and never sees what is in "
+        "others' files. Needs the pipeline of sharded files.",
+    ),
+    "off": Choice(
+        "Off",
+        "Every worker takes the same examples in the same order: the steps of an epoch reach only "
+        "one part of the data, as many times as there are workers.",
+    ),
 }
 
 PRECISIONS: Mapping[str, Choice] = {
@@ -246,6 +256,11 @@ PIPELINES: Mapping[str, Choice] = {
         "Indexed and stacked",
         "Each replica takes its rows by number, the batches of many steps at once: the same "
         "batches, sooner where the model is small.",
+    ),
+    "files": Choice(
+        "Sharded files",
+        "The training data is written once to TFRecord files and read from there, shuffled in a "
+        "buffer: global batches of its own, not those of the other pipelines.",
     ),
 }
 
@@ -299,8 +314,10 @@ FIELD_HELP: Mapping[str, str] = {
     "per_replica_batch_size": "Examples that each replica takes in a step.",
     "global_batch_size": "Examples of all replicas in a step: per-replica size times replicas.",
     "last_batch": "What becomes of an epoch's last examples that do not fill a global batch.",
-    "pipeline": "How batches reach the replicas; both give the same batches.",
-    "auto_shard": "How the usual pipeline is split among workers.",
+    "pipeline": "How batches reach the replicas; usual and indexed give the same batches.",
+    "auto_shard": "How training data is split among workers (pipelines usual and files).",
+    "data_files": "TFRecord files that the training data is written to, in your cache folder: in "
+    "all 192 MB for Fashion-MNIST.",
     "epochs": "Passes through the training data; a test pass and a checkpoint follow each.",
     "steps_per_epoch": "Steps in an epoch. Empty: the whole data once; more repeats the data.",
     "optimizer": "How gradients become updates.",

@@ -84,7 +84,9 @@ class RunConfig:
     """What becomes of an epoch's examples that do not fill a global batch: drop, keep or repeat."""
     pipeline: str = "usual"
     auto_shard: str = "auto"
-    """How the usual pipeline is split among workers: auto, data, file or off."""
+    """How training data is split among workers: auto, data, file or off."""
+    data_files: int = 8
+    """Files that the pipeline `files` writes the training data to."""
     epochs: int = 5
     steps_per_epoch: int | None = None
     """None: the whole data once. More than the data holds repeats it."""

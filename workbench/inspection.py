@@ -23,6 +23,10 @@ SCRIPT = Path(__file__).parent / "engine" / "inspect_model.py"
 TIMEOUT_SECONDS = 120.0
 
 
+_NOT_OURS = ("TF_CONFIG", "TF_USE_LEGACY_KERAS")
+"""Of the process that asks; a run is given its own."""
+
+
 @dataclass(frozen=True)
 class ModelSummary:
     """Layers, counts of parameters, and bytes on each replica."""
@@ -52,12 +56,18 @@ def inspect_model(plan: Plan, timeout_seconds: float = TIMEOUT_SECONDS) -> Model
     """
     text = render_script(plan)
     key = hashlib.sha256(f"{text}{_changed(plan.own_model)}".encode()).hexdigest()
-    return _inspect(key, text, plan.interpreter, plan.model, timeout_seconds)
+    environment = tuple({"TF_USE_LEGACY_KERAS": "1"}.items()) if plan.keras == "legacy" else ()
+    return _inspect(key, text, plan.interpreter, plan.model, timeout_seconds, environment)
 
 
 @lru_cache(maxsize=32)
 def _inspect(
-    key: str, text: str, interpreter: str, model: str, timeout_seconds: float
+    key: str,
+    text: str,
+    interpreter: str,
+    model: str,
+    timeout_seconds: float,
+    environment: tuple[tuple[str, str], ...],
 ) -> ModelSummary:
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
         path = Path(folder) / f"train_{key[:8]}.py"
@@ -69,7 +79,12 @@ def _inspect(
                 text=True,
                 timeout=timeout_seconds,
                 check=False,
-                env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": _search_path()},
+                env={
+                    **{name: os.environ[name] for name in os.environ if name not in _NOT_OURS},
+                    "TF_CPP_MIN_LOG_LEVEL": "3",
+                    "PYTHONPATH": _search_path(),
+                    **dict(environment),
+                },
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise _problem(model, str(error)) from error

@@ -24,6 +24,10 @@ CONFIGS = {
     "keep_one": RunConfig(**BASE, last_batch="keep", strategy="one_device"),
     "repeat": RunConfig(**BASE, last_batch="repeat"),
     "repeat_indexed": RunConfig(**BASE, last_batch="repeat", pipeline="indexed"),
+    "files": RunConfig(**BASE, pipeline="files"),
+    "files_repeat": RunConfig(**BASE, last_batch="repeat", pipeline="files", data_files=1),
+    "files_beyond": RunConfig(**BASE, steps_per_epoch=30, pipeline="files", loop="fit"),
+    "files_eager": RunConfig(**BASE, steps_per_epoch=4, pipeline="files", eager=True),
     "beyond": RunConfig(**BASE, steps_per_epoch=30),
     "short": RunConfig(**BASE, steps_per_epoch=5),
     "keep_few": RunConfig(**{**BASE, "synthetic_examples": 12 * BATCH + 2}, last_batch="keep"),
@@ -49,7 +53,8 @@ CONFIGS = {
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
-    return train_together(tmp_path_factory.mktemp("runs"), CONFIGS)
+    cache = {"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}
+    return train_together(tmp_path_factory.mktemp("runs"), CONFIGS, cache)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -63,8 +68,9 @@ def same(one: Trained, other: Trained, tolerance: float = 1e-6) -> bool:
     return bool(np.allclose(one.losses(), other.losses(), rtol=0, atol=tolerance))
 
 
-def test_drop_leaves_out_what_fills_no_batch(runs: dict[str, Trained]) -> None:
-    assert runs["drop"].examples() == [[8, 8]] * 12 * 2
+@pytest.mark.parametrize("name", ["drop", "files"])
+def test_drop_leaves_out_what_fills_no_batch(name: str, runs: dict[str, Trained]) -> None:
+    assert runs[name].examples() == [[8, 8]] * 12 * 2
 
 
 @pytest.mark.parametrize("name", ["keep", "keep_fit"])
@@ -97,7 +103,8 @@ def test_whole_batches_are_the_same_where_the_rest_is_kept_or_left_out(
 
 
 def test_steps_beyond_the_data_repeat_it_and_fewer_end_the_epoch(runs: dict[str, Trained]) -> None:
-    assert len(runs["beyond"].losses()) == 60
+    assert len(runs["beyond"].losses()) == len(runs["files_beyond"].losses()) == 60
+    assert len(runs["files_repeat"].losses()) == 26
     assert len(runs["short"].losses()) == 10
     assert runs["beyond"].events("epoch")[0]["step"] == 30
 

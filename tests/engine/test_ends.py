@@ -35,6 +35,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield start_one
     for run in made:
         run.stop()
@@ -58,6 +59,14 @@ def curve(run: Run) -> pd.DataFrame:
 def whole(start: Start) -> Run:
     """A run that nobody disturbs."""
     run = start(epochs=3)
+    assert run.wait(300) == "finished", run.failure
+    return run
+
+
+@pytest.fixture(scope="module")
+def whole_of_files(start: Start) -> Run:
+    """One that reads sharded files, of which its last runs out of examples before the others."""
+    run = start(epochs=3, pipeline="files", data_files=7)
     assert run.wait(300) == "finished", run.failure
     return run
 
@@ -132,6 +141,17 @@ def test_a_run_stopped_in_an_epoch_goes_on_there_and_for_more_epochs(
     assert run.wait(300) == "stopped"
     assert run.resume(epochs=3).wait(300) == "finished", run.failure
     pd.testing.assert_frame_equal(curve(run), curve(whole), rtol=0, atol=1e-6)
+
+
+def test_a_run_of_sharded_files_reads_on_where_it_stopped(
+    start: Start, whole_of_files: Run
+) -> None:
+    run = start(epochs=3, pipeline="files", data_files=7)
+    until(lambda: run.progress.step > STEPS_PER_EPOCH, 300)
+    run.stop()
+    assert run.wait(300) == "stopped"
+    assert run.resume().wait(300) == "finished", run.failure
+    pd.testing.assert_frame_equal(curve(run), curve(whole_of_files), rtol=0, atol=1e-6)
 
 
 def test_a_loss_that_is_no_number_fails_naming_step_and_replica(start: Start) -> None:

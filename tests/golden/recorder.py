@@ -64,7 +64,8 @@ class Recorder:
         """Go on from the last checkpoint. All tasks save, as they must; the first one's stays."""
         self.strategy, self.model = strategy, model
         synchronous = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
-        self.tasks = len(self.cluster.get("worker", "1")) if synchronous else 1
+        workers = len(self.cluster.get("worker", "1"))
+        self.tasks = workers if synchronous else 1
         self.add = tf.function(
             lambda values: strategy.reduce("SUM", strategy.run(tf.identity, args=(values,)), None)
         )
@@ -78,7 +79,7 @@ class Recorder:
             checkpoint.restore(tf.train.latest_checkpoint(str(self.dir / "checkpoints")))
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
         self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
-        self.event("start", step=self.step, epoch=self.epoch)
+        self.event("start", step=self.step, epoch=self.epoch, workers=workers)
 
     def listen(self) -> None:
         """Stop at a byte from the supervisor, or when its pipe ends because it died."""

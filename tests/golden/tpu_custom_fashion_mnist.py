@@ -11,8 +11,8 @@ import tensorflow as tf
 SEED = 42  # decides data, first weights and the order of examples
 REPLICAS = 8  # cores
 TPU = "my-tpu"  # local on a TPU VM; else the name of a Cloud TPU
-# how training batches are split among workers
-AUTO_SHARD = tf.data.experimental.AutoShardPolicy.AUTO
+AUTO_SHARD = tf.data.experimental.AutoShardPolicy.AUTO  # no effect in one process
+READ_PER_STEP = 512  # examples read for a step
 NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
 NUM_TEST_EXAMPLES = 10_000  # examples to test on
 DATA_DIR = None  # None: the usual folders, then a download
@@ -119,17 +119,22 @@ def make_data(
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
     """Return the training batches from a step on, and the test batches over and over.
 
-    The strategy gives each worker its share of the training batches by the rule AUTO_SHARD.
+    The strategy gives each worker its share of the training batches by the rule AUTO_SHARD. By
+    the rule OFF that is all of them, and a batch then lasts a worker several steps.
     """
     (features, labels), test = load_arrays()
     features, labels = tf.constant(features), tf.constant(labels)
+    steps = GLOBAL_BATCH_SIZE // READ_PER_STEP
 
-    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
-        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
+    def rows_of(step: tf.Tensor) -> tf.Tensor:
+        first = step % STEPS_PER_EPOCH * READ_PER_STEP
+        return shuffled_rows(step // STEPS_PER_EPOCH, first, READ_PER_STEP)
+
+    def batch_from(step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        rows = tf.concat([rows_of(step + ahead) for ahead in range(steps)], axis=0)
         return tf.gather(features, rows), tf.gather(labels, rows)
 
-    train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+    train = tf.data.Dataset.counter(start_step, steps).map(batch_from, tf.data.AUTOTUNE)
     options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = AUTO_SHARD
     train = train.with_options(options).prefetch(tf.data.AUTOTUNE)

@@ -137,9 +137,12 @@ def test_a_short_last_batch_has_an_example_for_each_replica() -> None:
     assert made.leftover_examples == 4
 
 
-def test_stacks_of_batches_are_full_ones() -> None:
-    found = problem(last_batch="keep", pipeline="indexed")
+@pytest.mark.parametrize("pipeline", ["indexed", "files"])
+@pytest.mark.parametrize("strategy", ["mirrored", "multi_worker_mirrored"])
+def test_stacks_of_batches_and_batches_of_files_are_full_ones(pipeline: str, strategy: str) -> None:
+    found = problem(last_batch="keep", pipeline=pipeline, strategy=strategy)
     assert found.field == "last_batch"
+    assert f"{pipeline} pipeline" in found.rule
     assert found.fix == "Choose drop or repeat, or the usual pipeline."
 
 

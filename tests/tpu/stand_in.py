@@ -6,6 +6,7 @@ speed, several hosts, and whether libtpu fits.
 """
 
 import os
+import pathlib
 import runpy
 import sys
 from typing import Any
@@ -59,9 +60,9 @@ def stand_in() -> None:
 def main(script: str, *arguments: Any) -> None:
     stand_in()
     sys.argv = [script, *arguments]
-    sys.path.insert(0, os.path.dirname(script))
+    sys.path.insert(0, str(pathlib.Path(script).parent))
     runpy.run_path(script, run_name="__main__")
-    print(f"stand-in for a TPU, calls: {CALLS}", flush=True)
+    sys.stdout.write(f"stand-in for a TPU, calls: {CALLS}\n")
 
 
 if __name__ == "__main__":

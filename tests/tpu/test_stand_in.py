@@ -84,5 +84,5 @@ def test_every_batch_has_one_size_the_test_batches_too() -> None:
     assert plan.num_test_examples % plan.test_batch_size == 0
     assert plan.test_batch_size % 8 == 0
     for fields in ({"last_batch": "keep"}, {"synthetic_examples": 10_001 * 5}):
-        with pytest.raises(PlanError, match="TPU|multiple"):
+        with pytest.raises(PlanError, match=r"TPU|multiple"):
             make_plan(RunConfig(strategy="tpu", tpu="my-tpu", replicas=8, **fields), LAPTOP)

@@ -139,6 +139,25 @@ def test_fields_without_meaning_are_out_of_sight(form: Form) -> None:
     assert fields["replicas"].display == "none"
 
 
+def test_files_and_their_sharding_are_asked_for_where_they_mean_something(form: Form) -> None:
+    fields = {field.name: field.box.layout for field in form.parts.all}
+
+    def shown() -> list[str]:
+        return [n for n in ("auto_shard", "data_files") if fields[n].display is None]
+
+    assert shown() == []
+    control(form, "pipeline").value = "files"
+    assert shown() == ["data_files"]
+    control(form, "strategy").value = "multi_worker_mirrored"
+    assert shown() == ["auto_shard", "data_files"]
+    control(form, "data_files").value = "1"
+    assert "at least the 2 workers" in problem_beside(form, "data_files")
+    control(form, "pipeline").value = "usual"
+    assert shown() == ["auto_shard"]
+    control(form, "pipeline").value = "indexed"
+    assert shown() == []
+
+
 def test_each_change_tells_one_state(form: Form) -> None:
     told: list[FormState] = []
     form.on_change(told.append)

@@ -100,7 +100,7 @@ def stop(arguments: Namespace) -> int:
 def resume(arguments: Namespace) -> int:
     """`workbench runs resume`."""
     opened = open_run(arguments.run, arguments.runs_dir)
-    return _follow(opened.resume(arguments.epochs), arguments)
+    return _follow(opened.resume(arguments.epochs, arguments.workers), arguments)
 
 
 def delete(arguments: Namespace) -> int:

@@ -20,6 +20,7 @@ TABLES = {
     "cross_device_ops": catalog.CROSS_DEVICE_OPS,
     "last_batch": catalog.LAST_BATCH,
     "pipeline": catalog.PIPELINES,
+    "auto_shard": catalog.AUTO_SHARD,
     "optimizer": catalog.OPTIMIZERS,
     "learning_rate_scaling": catalog.LEARNING_RATE_SCALINGS,
 }

@@ -116,6 +116,8 @@ def _add_runs(adding: Any) -> None:
             parser.add_argument(
                 "--epochs", type=int, metavar="N", help="epochs in all, more than before"
             )
+            how = "go on with another number of them, where all step together"
+            parser.add_argument("--workers", type=int, metavar="N", help=how)
             parser.add_argument("--detach", action="store_true", help="return at once")
         if name == "xray":
             parser.add_argument(

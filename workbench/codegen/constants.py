@@ -94,7 +94,19 @@ def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "CROSS_DEVICE_OPS", operations.expression, "how gradients are summed"
     yield "COMMUNICATION", _communication(plan.config), "how gradients are summed"
     policy = f"tf.data.experimental.AutoShardPolicy.{plan.auto_shard.upper()}"
-    yield "AUTO_SHARD", policy, "how training batches are split among workers"
+    alone = plan.workers == 1
+    split = "no effect in one process" if alone else "how training data is split among workers"
+    yield "AUTO_SHARD", policy, split
+    yield "DATA_FILES", repr(plan.config.data_files), "files that the training data is written to"
+    yield "READ_PER_STEP", repr(plan.read_per_step), _read_per_step(plan)
+
+
+def _read_per_step(plan: Plan) -> str:
+    if plan.workers == 1:
+        return "examples read for a step"
+    if plan.read_per_step == plan.global_batch_size:
+        return "examples that each worker reads for a step, of which it keeps its part"
+    return f"{plan.global_batch_size} / {plan.workers} workers: examples that each reads for a step"
 
 
 def _communication(config: RunConfig) -> str:

@@ -70,7 +70,6 @@ def _files(plan: Plan) -> dict[str, str]:
     return {
         **_strategy_files(plan),
         "data": f"data/{data.source}",
-        "order": f"orders/{plan.last_batch}",
         **_pipeline_files(plan),
         "model": f"models/{catalog.MODELS[model].source}",
         "optimizer": f"optimizers/{plan.config.optimizer}",
@@ -105,12 +104,17 @@ def _strategy_files(plan: Plan) -> dict[str, str]:
 
 
 def _pipeline_files(plan: Plan) -> dict[str, str]:
+    order = {"order": f"orders/{plan.last_batch}"}
+    tests = {"tests": "pipelines/tests"}
     if not plan.together:
-        return {"pipeline": "pipelines/per_worker"}
-    if plan.pipeline == "usual" and len(plan.tasks) == 1 and plan.strategy != "tpu":
-        return {"pipeline": "pipelines/usual"}
-    workers = "_workers" if plan.pipeline == "usual" else ""
-    return {"tests": "pipelines/tests", "pipeline": f"pipelines/{plan.pipeline}{workers}"}
+        return {**order, "pipeline": "pipelines/per_worker"}
+    if plan.pipeline == "files":
+        return {**tests, "pipeline": "pipelines/files"}
+    if plan.pipeline == "indexed":
+        return {**order, **tests, "pipeline": "pipelines/indexed"}
+    if len(plan.tasks) == 1 and plan.strategy != "tpu":
+        return {**order, "pipeline": "pipelines/usual"}
+    return {**order, **tests, "pipeline": "pipelines/usual_workers"}
 
 
 def _steps(plan: Plan) -> str:

@@ -10,6 +10,7 @@ from .problems import Findings
 if TYPE_CHECKING:
     from ..catalog import Data
     from ..config import RunConfig
+    from .sharding import Sharding
 
 DEFAULT_PER_REPLICA_BATCH_SIZE = 64
 
@@ -74,7 +75,9 @@ def _from_global(findings: Findings, in_all: int, replicas: int) -> Batches | No
     return None
 
 
-def plan_epoch(findings: Findings, config: RunConfig, data: Data, batches: Batches) -> Epoch | None:
+def plan_epoch(
+    findings: Findings, config: RunConfig, data: Data, batches: Batches, sharding: Sharding
+) -> Epoch | None:
     """Count an epoch's steps, or note why there are none."""
     train = data.train_examples or config.synthetic_examples
     test = data.test_examples or max(1, config.synthetic_examples // 5)
@@ -92,7 +95,8 @@ def plan_epoch(findings: Findings, config: RunConfig, data: Data, batches: Batch
     if steps <= full:
         last_batch = "drop"
     _check_kept(findings, config, batches, leftover, last_batch)
-    words = _arithmetic(batches, train, steps, leftover, last_batch)
+    shared = sharding.epoch_in_words(train, steps * batches.in_all)
+    words = _arithmetic(batches, train, steps, leftover, last_batch, shared)
     return Epoch(train, test, steps, train - min(steps, full) * batches.in_all, last_batch, words)
 
 
@@ -114,20 +118,24 @@ def _check_kept(
 ) -> None:
     if last_batch != "keep":
         return
-    if config.pipeline == "indexed":
-        rule = "drop or repeat with the indexed pipeline, which deals out full batches"
+    if config.pipeline != "usual":
+        rule = f"drop or repeat with the {config.pipeline} pipeline, which deals out full batches"
         findings.add("last_batch", rule, "keep", "Choose drop or repeat, or the usual pipeline.")
-    if leftover < batches.replicas:
+    elif leftover < batches.replicas:
         rule = f"a last batch with an example for each of the {batches.replicas} replicas"
         got = f"{leftover} examples left"
         findings.add("last_batch", rule, got, "Choose drop or repeat, or another batch size.")
 
 
-def _arithmetic(batches: Batches, train: int, steps: int, leftover: int, last_batch: str) -> str:
+def _arithmetic(
+    batches: Batches, train: int, steps: int, leftover: int, last_batch: str, shared: str | None
+) -> str:
     sizes = f"{batches.per_replica} a replica x {batches.replicas} = {batches.in_all} in all"
     many = f"{train:,} examples, {steps:,} step{'s' * (steps != 1)} an epoch"
     unused = train - steps * batches.in_all
-    if last_batch == "keep":
+    if shared:
+        end = shared
+    elif last_batch == "keep":
         end = f"the last step takes the {leftover} left"
     elif last_batch == "repeat":
         end = f"{-unused:,} examples are taken again" if unused else "every example once"

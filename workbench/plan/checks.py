@@ -10,6 +10,7 @@ from .. import catalog
 from ..config import RunConfig, did_you_mean
 from .own_model import OwnModel, read_own_model
 from .problems import Findings
+from .sharding import check_sharding
 
 if TYPE_CHECKING:
     from .batches import Epoch
@@ -77,20 +78,21 @@ def _check_call(findings: Findings, steps: int | str | None) -> None:
         findings.add("steps_per_call", rule, steps, "Leave it empty.")
 
 
-def check_together(findings: Findings, config: RunConfig, placement: Placement) -> None:
+def check_together(
+    findings: Findings, config: RunConfig, placement: Placement, data: catalog.Data | None
+) -> None:
     """Note fields that do not go with where the replicas are."""
     if config.precision == "mixed_float16" and placement.kind == "CPU":
         fix = "Choose mixed_bfloat16, or float32."
         rule = "other than mixed_float16 on a CPU, which takes minutes for a step"
         findings.add("precision", rule, config.precision, fix)
-    if placement.workers > 1 and config.last_batch == "keep":
+    if placement.workers > 1 and config.last_batch == "keep" and config.pipeline == "usual":
         rule = "drop or repeat with several workers, which need batches of one size"
         findings.add("last_batch", rule, "keep", "Choose drop or repeat.")
     if placement.coordinated:
         _check_coordinated(findings, config)
-    if config.auto_shard == "file":
-        rule = f"auto, data or off with {config.data}, which is held in memory and not in files"
-        findings.add("auto_shard", rule, "file", "Choose auto.")
+    train = (data and data.train_examples) or config.synthetic_examples
+    check_sharding(findings, config, placement.workers_in_step, train)
 
 
 def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Epoch) -> None:
@@ -114,6 +116,9 @@ def _check_coordinated(findings: Findings, config: RunConfig) -> None:
     ):  # fmt: skip
         if value is not None:
             findings.add(name, rule, value, fix)
+    if config.pipeline == "files":
+        rule = "usual or indexed: each worker takes batches for itself, none are shared out"
+        findings.add("pipeline", rule, "files", "Choose usual.")
     if config.eager:
         findings.add("eager", "off: workers run graphs", True, "Choose another strategy to debug.")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+from typing import TYPE_CHECKING, NamedTuple
 
 from .problems import Findings
 
@@ -10,10 +11,31 @@ if TYPE_CHECKING:
     from ..catalog import Strategy
     from ..config import RunConfig
     from ..devices import Devices
+    from .own_model import OwnModel
 
 LEGACY_NOTE = (
     "tf.keras is the tf-keras package in this run: Keras 3's fit takes no DatasetCreator, which "
     "ParameterServer needs (tensorflow issue 55668)."
+)
+LOST_COUNTS_NOTE = (
+    "Keras 3's optimizers lose some of their counts when workers do not step together, so that "
+    "Adam's bias correction runs late; the steps recorded are counted apart and exact."
+)
+
+
+class KnownFault(NamedTuple):
+    """A release that was reported to train wrongly, or not, with replicas in one process."""
+
+    package: str
+    version: str
+    """What the release's version begins with."""
+    what: str
+
+
+KNOWN_FAULTS = (
+    KnownFault("keras", "3.7.0", "models with Dropout cannot be made (keras issue 20611)"),
+    KnownFault("keras", "2.11", "fit ends without an error (keras issue 17397)"),
+    KnownFault("tensorflow", "2.16", "apply_gradients may hang (tensorflow issue 72686)"),
 )
 
 
@@ -23,13 +45,47 @@ def uses_legacy_keras(config: RunConfig, strategy: Strategy) -> bool:
 
 
 def check_keras(
-    findings: Findings, config: RunConfig, strategy: Strategy, devices: Devices
+    findings: Findings,
+    config: RunConfig,
+    strategy: Strategy,
+    devices: Devices,
+    own_model: OwnModel | None,
 ) -> None:
-    """Note a Keras that is missing."""
-    if uses_legacy_keras(config, strategy) and devices.tf_keras_version is None:
+    """Note a Keras that is missing, or a model made for the other one."""
+    if not uses_legacy_keras(config, strategy):
+        return
+    if devices.tf_keras_version is None:
         rule = "custom with this strategy where the tf-keras package is not installed"
         fix = (
             f"Run {devices.interpreter} -m pip install tf-keras, or choose the loop custom. "
             f"{LEGACY_NOTE}"
         )
         findings.add("loop", rule, config.loop, fix)
+    if own_model is not None and own_model.source is not None and _imports_keras(own_model.source):
+        rule = "one that says tf.keras and does not import keras itself, which is Keras 3"
+        fix = f"Write tf.keras instead, or choose the loop custom. {LEGACY_NOTE}"
+        findings.add("model", rule, config.model, fix)
+
+
+def keras_notes(config: RunConfig, strategy: Strategy, devices: Devices) -> tuple[str, ...]:
+    """Return what is to be known of Keras before the start."""
+    if uses_legacy_keras(config, strategy):
+        return (LEGACY_NOTE,)
+    if not strategy.synchronous:
+        return (LOST_COUNTS_NOTE,)
+    if not (strategy.mirrors or strategy.workers):
+        return ()
+    versions = {"keras": devices.keras_version, "tensorflow": devices.tensorflow_version}
+    return tuple(
+        f"With {fault.package} {versions[fault.package]} under {strategy.label}, {fault.what}: "
+        "install a newer release if this run meets it."
+        for fault in KNOWN_FAULTS
+        if (versions[fault.package] or "").startswith(fault.version)
+    )
+
+
+def _imports_keras(source: str) -> bool:
+    nodes = list(ast.walk(ast.parse(source)))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return any(name.split(".")[0] == "keras" for name in names)

@@ -46,6 +46,11 @@ class Placement:
         return self.kind != "TPU" and self.replicas > len(self.physical)
 
     @property
+    def workers_in_step(self) -> int:
+        """Workers that share the batch of a step."""
+        return 1 if self.coordinated else self.workers
+
+    @property
     def local_replicas(self) -> int:
         """Replicas of each worker."""
         return self.replicas // self.workers

@@ -13,10 +13,11 @@ from .. import catalog
 from ..config import RunConfig
 from .batches import Batches, Epoch, even_batch, plan_batches, plan_epoch
 from .checks import check_data_folder, check_fields, check_static, check_together, find_model
-from .keras import check_keras, uses_legacy_keras
+from .keras import check_keras, keras_notes, uses_legacy_keras
 from .own_model import OwnModel
 from .placement import Placement, place
 from .problems import Findings, PlanError
+from .sharding import plan_sharding
 
 if TYPE_CHECKING:
     from ..devices import Devices
@@ -104,6 +105,13 @@ class Plan:
         return not self.tasks[0].startswith("chief-")
 
     @property
+    def read_per_step(self) -> int:
+        """Examples that each worker reads for a step, in pipelines that are split among workers."""
+        sharers = self.workers if self.together else 1
+        in_all = self.global_batch_size or self.per_replica_batch_size
+        return in_all // plan_sharding(self.config, sharers).readers
+
+    @property
     def steps_per_execution(self) -> int:
         """Steps between two callbacks of Keras."""
         stacks = FIT_STEPS_PER_EXECUTION // self.steps_per_stack
@@ -139,18 +147,23 @@ def make_plan(config: RunConfig, devices: Devices) -> Plan:
     own_model = find_model(findings, config, model_name)
     placement = place(findings, config, devices, strategy)
     if placement:
-        check_together(findings, config, placement)
+        check_together(findings, config, placement, data)
     if strategy:
-        check_keras(findings, config, strategy, devices)
+        check_keras(findings, config, strategy, devices, own_model)
     together = strategy is None or strategy.synchronous
     in_step = placement.replicas if placement and together else 1
     batches = plan_batches(findings, config, in_step) if placement else None
-    epoch = plan_epoch(findings, config, data, batches) if data and batches else None
+    epoch = None
+    if data and placement and batches:
+        sharding = plan_sharding(config, placement.workers_in_step)
+        epoch = plan_epoch(findings, config, data, batches, sharding)
     if strategy and strategy.tpu and placement and epoch:
         check_static(findings, config, placement.replicas, epoch)
     if findings.problems or not (strategy and data and placement and batches and epoch):
         raise PlanError(findings.problems)
-    return _assemble(config, strategy, data, model_name, own_model, placement, batches, epoch)
+    plan = _assemble(config, strategy, data, model_name, own_model, placement, batches, epoch)
+    notes = keras_notes(config, strategy, devices)
+    return dataclasses.replace(plan, notes=(*plan.notes, *notes))
 
 
 def _assemble(
@@ -194,7 +207,7 @@ def _assemble(
         interpreter=config.interpreter or sys.executable,
         arithmetic=epoch.arithmetic,
         element_spec=_element_spec(config, batches),
-        notes=placement.notes,
+        notes=(*placement.notes, *plan_sharding(config, placement.workers_in_step).notes),
         steps_per_call=_steps_per_call(config, epoch),
         tasks=placement.tasks,
         local_replicas=placement.local_replicas,

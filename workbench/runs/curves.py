@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from workbench.points import Curve, Points, Values
 
+from .presence import Crews, workers_at
 from .reader import Block
 from .segments import Floats, Ints
 
@@ -41,6 +42,8 @@ class Curves:
         """
         self._replicas, self._tasks = replicas, tasks
         self._together = together
+        self.crews: Crews = ()
+        """How many workers there were from which step on."""
         self._most = most + most % 2
         self.width = width
         self._first_step = first_step
@@ -107,8 +110,7 @@ class Curves:
             seconds = steps * (self._seconds[used] / self._timed[used])
             mean, broken = _means(sums, np.repeat(seconds, self._replicas, axis=1))
             joined, _ = _means(sums.sum(axis=1), seconds.max(axis=1))
-        alike = self._together & (steps == steps[:, :1]).all(axis=1)
-        joined = np.where(alike[:, None], joined, np.nan)
+        joined = np.where(self._whole(used)[:, None], joined, np.nan)
         spoilt = np.isnan(mean)
         low, high = (np.where(spoilt, np.nan, part[used]) for part in (self._low, self._high))
         loss, accuracy, rate = (
@@ -140,6 +142,20 @@ class Curves:
         seconds += float(self._seconds[known:stretch].max(axis=1).sum())
         self._past = stretch, examples, seconds
         return examples, seconds
+
+    def drop(self, first_step: int, task: int) -> None:
+        """Forget a worker's records from the stretch of a step on."""
+        at = max(0, first_step - self._first_step) // self.width
+        if at < self._most:
+            self._drop_from(at, task)
+
+    def _whole(self, used: slice) -> npt.NDArray[np.bool_]:
+        """Return where all workers there were have recorded the same number of steps."""
+        steps = self._steps[used]
+        ends = np.arange(used.start + 1, used.stop + 1) * self.width + self._first_step - 1
+        here = np.arange(steps.shape[1]) < workers_at(self.crews, ends)[:, None]
+        whole = ((steps == steps[:, :1]) | ~here).all(axis=1)
+        return np.asarray(whole & self._together)
 
     def _lines(self, task: int) -> slice:
         return slice(task * self._replicas, (task + 1) * self._replicas)

@@ -77,10 +77,10 @@ def step_frame(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
 def _joined_steps(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
     shared, picked = shared_steps(tasks)
     sums, seconds, rates = np.zeros((len(shared), 3)), np.zeros(len(shared)), np.zeros(len(shared))
-    for task, rows in zip(tasks, picked, strict=True):
-        sums += task.values[rows].sum(axis=1, dtype=np.float64)
-        seconds = np.maximum(seconds, task.of_call(task.calls[:, 3])[rows])
-        rates += task.of_call(_ratio(task.call_examples, task.calls[:, 3]))[rows]
+    for task, (own, at) in zip(tasks, picked, strict=True):
+        sums[at] += task.values[own].sum(axis=1, dtype=np.float64)
+        seconds[at] = np.maximum(seconds[at], task.of_call(task.calls[:, 3])[own])
+        rates[at] += task.of_call(_ratio(task.call_examples, task.calls[:, 3]))[own]
     columns = {
         "step": shared,
         "epoch": _epochs(shared, tasks[0]) if tasks else np.empty(0, np.int32),
@@ -107,9 +107,9 @@ def epoch_frame(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) 
     epoch = shared // per_epoch
     count = max([0, *tests, *(epoch[-1:] + 1).tolist()])
     sums = np.zeros((3, count))
-    for task, rows in zip(tasks, picked, strict=True):
-        totals = task.values[rows].sum(axis=1, dtype=np.float64)
-        sums += [np.bincount(epoch, column, minlength=count) for column in totals.T]
+    for task, (own, at) in zip(tasks, picked, strict=True):
+        totals = task.values[own].sum(axis=1, dtype=np.float64)
+        sums += [np.bincount(epoch[at], column, minlength=count) for column in totals.T]
     steps = np.bincount(epoch, minlength=count)
     over = np.flatnonzero((steps == per_epoch) | np.isin(np.arange(1, count + 1), list(tests)))
     told = [tests.get(number + 1, {}) for number in over.tolist()]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from workbench.points import EpochPoints
 
 from .curves import MOST_POINTS, Curves
 from .events import Event, EventTail, note_epoch
+from .presence import Crews, crews_of, workers_at
 from .reader import Block, StepReader, read_range
 from .tasks import type_of
 
@@ -36,28 +38,54 @@ class LiveRun:
     def __init__(self, run: Run) -> None:
         self._plan = run.plan
         workers = [task for task in self._plan.tasks if type_of(task) == "worker"]
-        self._task_dirs = [run.dir / task for task in workers]
+        self._task_dirs = [run.dir / task for task in _ever(run.dir, workers)]
         replicas = self._plan.local_replicas
         self._readers = [StepReader(task_dir, replicas) for task_dir in self._task_dirs]
         self._events = EventTail(run.dir / self._plan.tasks[0] / "events.jsonl")
+        self._crews: Crews = ()
         self.curves = self._curves()
         self._epochs: dict[int, Event] = {}
 
     def poll(self) -> bool:
         """Read what is new; return whether there were events, as at the end of an epoch."""
         for task, reader in enumerate(self._readers):
-            for block in reader.poll():
+            for block in map(self._present(task), reader.poll()):
                 self.curves.add(block, task)
                 if block.replaces:
                     self._mend(block.first_step, task)
         events = self._events.poll()
         for event in events:
             note_epoch(self._epochs, event)
+        self._note_crews(events)
         return bool(events)
+
+    def _note_crews(self, events: list[Event]) -> None:
+        """Take out what a resume does again with fewer workers."""
+        crews = crews_of(events)
+        self._crews += crews
+        for first, workers in crews if self._plan.together else ():
+            self.curves.crews = self._crews
+            for task in range(workers, len(self._task_dirs)):
+                self.curves.drop(first, task)
+                self._mend(first, task)
+
+    def _present(self, task: int) -> Callable[[Block], Block]:
+        """Return what cuts a block off where the worker was not there."""
+
+        def cut(block: Block) -> Block:
+            if not (self._plan.together and self._crews):
+                return block
+            steps = np.arange(block.first_step, block.first_step + len(block.values))
+            absent = np.flatnonzero(task >= workers_at(self._crews, steps))
+            return block.head(int(absent[0])) if len(absent) else block
+
+        return cut
 
     def _curves(self, *shape: int) -> Curves:
         tasks, together = len(self._task_dirs), self._plan.together
-        return Curves(self._plan.local_replicas, *shape, tasks=tasks, together=together)
+        curves = Curves(self._plan.local_replicas, *shape, tasks=tasks, together=together)
+        curves.crews = self._crews
+        return curves
 
     def _mend(self, first_step: int, task: int) -> None:
         """Read the steps again that a resume left in the point in which it began."""
@@ -66,7 +94,8 @@ class LiveRun:
             self.curves.add(block, task)
 
     def _read(self, task: int, first: int, last: int) -> Iterator[Block]:
-        return read_range(self._task_dirs[task], self._plan.local_replicas, first, last)
+        blocks = read_range(self._task_dirs[task], self._plan.local_replicas, first, last)
+        return map(self._present(task), blocks)
 
     def points(self) -> Points:
         """Return the curves of the whole run."""
@@ -96,6 +125,12 @@ class LiveRun:
             for block in self._read(task, first, first + steps - 1):
                 part.add(block, task)
         return part.points().after(*self.curves.before(first // coarse))
+
+
+def _ever(run_dir: Path, workers: list[str]) -> list[str]:
+    """Return the workers that a run has, and those that it had before it was resumed with fewer."""
+    numbers = [int(path.name[7:]) for path in run_dir.glob("worker-*") if path.name[7:].isdigit()]
+    return [f"worker-{number}" for number in range(max([len(workers) - 1, *numbers]) + 1)]
 
 
 def _column(rows: list[dict[str, Any]], name: str) -> Any:

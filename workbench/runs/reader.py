@@ -36,6 +36,11 @@ class Block:
     """float64 [rows]: the number of steps of that call; NaN where unknown."""
     replaces: bool
 
+    def head(self, rows: int) -> Block:
+        """Return the first rows of it."""
+        steps = self.call_seconds[:rows], self.call_steps[:rows]
+        return Block(self.first_step, self.values[:rows], *steps, self.replaces)
+
 
 class StepReader:
     """Follows the records of one task.

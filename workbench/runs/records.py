@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .presence import Crews, workers_at
 from .segments import Doubles, Floats, Ints, Segment, kept_rows, list_segments
 
 
@@ -23,6 +24,8 @@ class Shape:
     steps_per_epoch: int
     together: bool = True
     """Whether all workers take a step together; else each counts its own."""
+    crews: Crews = ()
+    """How many workers there were from which step on, where that is known."""
 
 
 class TaskRecords:
@@ -52,6 +55,15 @@ class TaskRecords:
         self.calls: Doubles = joined([piece.calls for piece in read], np.empty((0, 4)))
         openings = [np.arange(len(piece.calls)) == 0 for piece in read]
         self.opening: npt.NDArray[np.bool_] = joined(openings, np.empty(0, np.bool_))
+        if shape.together and shape.crews:
+            self._leave_out_absence()
+
+    def _leave_out_absence(self) -> None:
+        """Drop what was done again by fewer workers, of which this was none."""
+        here = self.worker < workers_at(self.shape.crews, self.steps)
+        self.steps, self.values = self.steps[here], self.values[here]
+        called = self.worker < workers_at(self.shape.crews, self.calls[:, 0])
+        self.calls, self.opening = self.calls[called], self.opening[called]
 
     @cached_property
     def call_of_step(self) -> Ints:
@@ -157,16 +169,23 @@ def _gaps(recorded: Ints, done: int) -> list[tuple[int, int]]:
     return [(int(edges[gap]) + 1, int(edges[gap + 1]) - 1) for gap in gaps]
 
 
-def shared_steps(tasks: Sequence[TaskRecords]) -> tuple[Ints, list[Any]]:
-    """Return the steps that all tasks recorded, and for each task the rows that hold them."""
+def shared_steps(tasks: Sequence[TaskRecords]) -> tuple[Ints, list[tuple[Any, Any]]]:
+    """Return the steps that all workers there were recorded.
+
+    With them comes for each task which of its own rows are among them, and where they are there.
+    """
     if not tasks:
         return np.empty(0, np.int64), []
-    shared = tasks[0].steps
     if len(tasks) == 1:
-        return shared, [slice(None)]
-    for task in tasks[1:]:
-        shared = np.intersect1d(shared, task.steps, assume_unique=True)
-    return shared, [np.searchsorted(task.steps, shared) for task in tasks]
+        return tasks[0].steps, [(slice(None), slice(None))]
+    steps, counts = np.unique(np.concatenate([task.steps for task in tasks]), return_counts=True)
+    needed = np.minimum(workers_at(tasks[0].shape.crews, steps), len(tasks))
+    shared = steps[counts >= needed]
+    picked = []
+    for task in tasks:
+        own = np.flatnonzero(np.isin(task.steps, shared, assume_unique=True))
+        picked.append((own, np.searchsorted(shared, task.steps[own])))
+    return shared, picked
 
 
 def joined(parts: list[npt.NDArray[Any]], empty: npt.NDArray[Any]) -> npt.NDArray[Any]:

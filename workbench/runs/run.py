@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from .directory import (
 )
 from .events import Event, note_epoch, read_events
 from .failure import log_tail
+from .presence import crews_of
 from .state import LIVE, Status, alive_error, attempt_events, is_alive, last_state, run_lock, status
 from .tasks import leader_of, tasks_of
 
@@ -165,16 +166,20 @@ class Run:
             time.sleep(WAIT_POLL_SECONDS)
         return state
 
-    def resume(self, epochs: int | None = None) -> Run:
+    def resume(self, epochs: int | None = None, workers: int | None = None) -> Run:
         """Go on from the last checkpoint; a finished run for `epochs` in all, more than before.
 
+        Where all workers step together, it can go on with another number of `workers`: the global
+        batch stays the same, and so does the curve.
+
         Raises:
-            RunError: it is alive, it is finished and `epochs` is not larger, or `epochs` would
-                overwrite a script edited by hand.
+            PlanError: it cannot be planned so.
+            RunError: it is alive, it is finished and `epochs` is not larger, its strategy has no
+                workers to change, or a script edited by hand would be overwritten.
         """
         from .start import resume_run
 
-        return resume_run(self.dir, epochs)
+        return resume_run(self.dir, epochs, workers)
 
     def delete(self) -> None:
         """Remove the run's folder with all that is in it.
@@ -284,7 +289,9 @@ class Run:
     def _shape(self) -> Shape:
         from .progress import shape_of
 
-        return shape_of(read_json(self.dir / "plan.json"))
+        shape = shape_of(read_json(self.dir / "plan.json"))
+        events = read_events(self.dir / leader_of(self.dir) / "events.jsonl")
+        return replace(shape, crews=crews_of(events))
 
     def _records(self) -> list[TaskRecords]:
         from .records import read_tasks

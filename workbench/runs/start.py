@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.catalog import STRATEGIES
+
 from . import locks
 from .directory import (
     RUN_VERSION,
@@ -113,19 +115,25 @@ def start_script(run_dir: Path, bounds: Bounds | None = None, warm: WarmStart | 
     return Run(run_dir)
 
 
-def resume_run(run_dir: Path, epochs: int | None = None, bounds: Bounds | None = None) -> Run:
+def resume_run(
+    run_dir: Path,
+    epochs: int | None = None,
+    workers: int | None = None,
+    bounds: Bounds | None = None,
+) -> Run:
     """Go on from the last checkpoint, where `epochs` is given up to that many in all.
 
-    A train.py edited by hand is run as it is; its sha256 is noted.
+    `workers` goes on with another number of them; the global batch stays. A train.py edited by
+    hand is run as it is; its sha256 is noted.
 
     Raises:
-        PlanError: the config cannot be planned with this many epochs.
-        RunError: the run is alive; it is finished and `epochs` is not larger than before; or
-            `epochs` changes a script edited by hand.
+        PlanError: the config cannot be planned with this many epochs or workers.
+        RunError: the run is alive; it is finished and `epochs` is not larger than before; its
+            strategy has no workers to change; or a script edited by hand would be overwritten.
     """
     lock = _take(run_dir, "resumed")
     try:
-        _prepare(run_dir, epochs)
+        _prepare(run_dir, epochs, workers)
         _spawn(run_dir, lock, bounds or Bounds())
     finally:
         os.close(lock)
@@ -142,17 +150,14 @@ def _take(run_dir: Path, deed: str) -> int:
     return lock
 
 
-def _prepare(run_dir: Path, epochs: int | None) -> None:
+def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
     run = Run(run_dir)
     card = read_json(run_dir / "run.json")
     script = run.script
-    before = run.config.epochs
-    if epochs is not None and type(epochs) is not int:
-        raise RunError(
-            f"epochs is a whole number; received {epochs!r}. Give {before + 1}, for one more."
-        )
-    if epochs is None or epochs == before:
+    config = _changed(run, epochs, workers)
+    if config == run.config:
         if run.status == "finished":
+            before = config.epochs
             raise RunError(
                 f"A finished run goes on only for more epochs; {run.id} has done all {before}. "
                 f"Resume it with epochs={before + 1} or more."
@@ -160,34 +165,60 @@ def _prepare(run_dir: Path, epochs: int | None) -> None:
         if sha256(script) != card.get("script_sha256"):
             write_text(run_dir / "run.json", json_text({**card, "script_sha256": sha256(script)}))
         return
-    if epochs < before:
-        raise RunError(
-            f"epochs counts from the run's beginning and can only grow; received {epochs}, the "
-            f"run has {before}. Give {before + 1} or more, or start a new run."
-        )
     if sha256(script) != card.get("script_sha256"):
         raise RunError(
-            f"More epochs write a new {SCRIPT}, and this one was edited by hand "
-            f"(sha256 {sha256(script)[:12]}, made as {str(card.get('script_sha256'))[:12]}). "
-            "Put the original back, or change EPOCHS in it and resume without epochs."
+            f"Another number of epochs or workers writes a new {SCRIPT}, and this one was edited "
+            f"by hand (sha256 {sha256(script)[:12]}, made as {str(card.get('script_sha256'))[:12]})"
+            ". Put the original back, or change EPOCHS or WORKERS in it and resume without them."
         )
-    _write_longer(run, card, script, epochs)
+    _write_anew(run, card, script, config)
 
 
-def _write_longer(run: Run, card: dict[str, object], script: str, epochs: int) -> None:
+def _changed(run: Run, epochs: int | None, workers: int | None) -> RunConfig:
+    """Return the run's config with what a resume is to change."""
+    config = run.config
+    for name, value, example in (("epochs", epochs, config.epochs + 1), ("workers", workers, 2)):
+        if value is not None and type(value) is not int:
+            raise RunError(f"{name} is a whole number; received {value!r}. Give {example}.")
+    if epochs is not None and epochs < config.epochs:
+        raise RunError(
+            f"epochs counts from the run's beginning and can only grow; received {epochs}, the "
+            f"run has {config.epochs}. Give {config.epochs + 1} or more, or start a new run."
+        )
+    config = dataclasses.replace(config, epochs=config.epochs if epochs is None else epochs)
+    if workers is None or workers == (plan := run.plan).workers:
+        return config
+    if not STRATEGIES[plan.strategy].workers or not plan.together:
+        raise RunError(
+            "Only a run whose workers step together goes on with another number of them; "
+            f"{run.id} is of {plan.strategy_label}. Resume it without workers, or start a new run."
+        )
+    return dataclasses.replace(
+        config,
+        workers=workers,
+        global_batch_size=plan.global_batch_size,
+        per_replica_batch_size=None,
+    )
+
+
+def _write_anew(run: Run, card: dict[str, object], script: str, config: RunConfig) -> None:
     from workbench.codegen import render_script
     from workbench.devices import Devices
     from workbench.plan import make_plan
 
-    config = dataclasses.replace(run.config, epochs=epochs)
     plan = make_plan(config, Devices.from_json(read_json(run.dir / "devices.json")))
-    longer = render_script(plan)
+    if plan.local_replicas != run.plan.local_replicas:
+        raise RunError(
+            f"The replicas of a worker stay as many as they were, {run.plan.local_replicas}; with "
+            f"{plan.workers} workers it would be {plan.local_replicas}. Start a new run."
+        )
+    anew = render_script(plan)
     number = 1 + len(list(run.dir.glob("train-*.py")))
     write_text(run.dir / f"train-{number}.py", script)
     write_text(run.dir / "config.json", json_text(config.to_json()))
     write_text(run.dir / "plan.json", json_text(plan.to_json()))
-    write_text(run.dir / SCRIPT, longer)
-    write_text(run.dir / "run.json", json_text({**card, "script_sha256": sha256(longer)}))
+    write_text(run.dir / SCRIPT, anew)
+    write_text(run.dir / "run.json", json_text({**card, "script_sha256": sha256(anew)}))
 
 
 def _spawn(run_dir: Path, lock: int, bounds: Bounds, warm: WarmStart | None = None) -> None:

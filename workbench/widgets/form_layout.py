@@ -60,6 +60,7 @@ def make_fields(device_names: Sequence[str]) -> Parts:
         ChoiceField("last_batch", "Last batch", catalog.LAST_BATCH),
         ChoiceField("pipeline", "Pipeline", catalog.PIPELINES),
         ChoiceField("auto_shard", "Auto-sharding", catalog.AUTO_SHARD),
+        NumberField("data_files", "Files", whole=True),
         NumberField("seed", "Seed", whole=True),
         ChoiceField("cross_device_ops", "Cross-device operations", catalog.CROSS_DEVICE_OPS),
         ChoiceField("communication", "Communication", catalog.COMMUNICATIONS),
@@ -81,7 +82,7 @@ ADVANCED = {
     ),
     "Data, input pipeline and seed": (
         "synthetic_examples", "synthetic_features", "synthetic_noise", "data_dir",
-        "last_batch", "pipeline", "auto_shard", "seed",
+        "last_batch", "pipeline", "auto_shard", "data_files", "seed",
     ),
     "How it runs": (
         "cross_device_ops", "communication", "bytes_per_pack", "gpu_memory", "precision",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
-from workbench.plan.keras import LEGACY_NOTE
 from workbench.runs.tasks import HOST, tf_configs
 
 from . import markup, picture
@@ -70,8 +69,6 @@ class PlanView:
             self._inspecting.forget()
             return
         notes = "".join(markup.notice("warning", note) for note in plan.notes)
-        if plan.keras == "legacy":
-            notes += markup.notice("info", LEGACY_NOTE)
         self._notes.value = markup.quiet(plan.element_spec) + notes
         self._numbers.value = markup.facts(_numbers(state, plan))
         self._picture.value = picture.draw(plan)

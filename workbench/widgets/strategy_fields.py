@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .fields import Field
 
-EMPTY = {"evaluator": False, "eager": False, "auto_shard": "auto"}
+EMPTY = {"evaluator": False, "eager": False, "auto_shard": "auto", "pipeline": "usual"}
 """What the control of such a field holds where nothing is asked for; of others no text."""
 
 
@@ -34,6 +34,7 @@ def fields_of(strategy: str) -> dict[str, bool]:
         "auto_shard": row.workers and row.synchronous,
         "clip_norm": row.synchronous,
         "eager": row.synchronous,
+        "pipeline": row.synchronous,
     }
 
 
@@ -50,10 +51,10 @@ def fields_shown(config: RunConfig, devices: Devices) -> dict[str, bool]:
         "devices": not row.tpu and (bool(devices.gpus) or config.devices is not None),
         "gpu_memory": not row.tpu and bool(devices.gpus),
         "cross_device_ops": row.reduces,
-        "pipeline": row.synchronous,
         "communication": several,
         "bytes_per_pack": several,
-        "auto_shard": own["auto_shard"] and config.pipeline == "usual",
+        "auto_shard": own["auto_shard"] and config.pipeline != "indexed",
+        "data_files": config.pipeline == "files",
         "rendezvous_seconds": row.workers,
         "learning_rate_scaling": row.synchronous,
         "clip_norm": own["clip_norm"] and config.loop == "custom",

@@ -1,0 +1,52 @@
+"""Which examples each worker is given: `shares.py OUT STEPS SCRIPT[@START]...`.
+
+Takes batches from the pipeline of each script, nothing is trained. A script of several tasks has
+this file run in a process for each worker. OUT/worker-N/NAME.npy holds an array
+[step, example of the worker], where examples are numbered as the script loads them.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.engine.together import load
+
+
+def numbers(script: Any) -> dict[bytes, int]:
+    """The number of each training example, by what is in it."""
+    (features, _), _ = script.load_arrays()
+    return {row.tobytes(): number for number, row in enumerate(np.asarray(features))}
+
+
+def given(script: Any, strategy: Any, start: int, steps: int) -> list[list[int]]:
+    """The examples that this worker's replicas are given in each step."""
+    by_content, batches = numbers(script), iter(script.make_data(strategy, start)[0])
+    found = []
+    for _ in range(steps):
+        parts = strategy.experimental_local_results(next(batches))
+        rows = np.concatenate([features.numpy() for features, _ in parts])
+        found.append([by_content[row.tobytes()] for row in rows])
+    return found
+
+
+def main() -> None:
+    out, steps, *paths = sys.argv[1:]
+    index = json.loads(os.environ.get("TF_CONFIG") or "{}").get("task", {}).get("index", 0)
+    folder = Path(out) / f"worker-{index}"
+    folder.mkdir(parents=True)
+    strategy = None
+    for name in paths:
+        path, _, start = name.partition("@")
+        script: Any = load(Path(path))
+        strategy = strategy or script.make_strategy()
+        rows = given(script, strategy, int(start or 0), int(steps))
+        np.save(folder / f"{Path(path).parent.name}@{start or 0}.npy", rows)
+
+
+if __name__ == "__main__":
+    first: Any = load(Path(sys.argv[3].partition("@")[0]))
+    getattr(first, "run_task", lambda task: task())(main)

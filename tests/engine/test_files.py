@@ -1,0 +1,208 @@
+"""Which examples each worker is given, under every policy: what TensorFlow really deals out."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.training import write_run
+from workbench.config import RunConfig
+
+pytestmark = pytest.mark.slow
+
+SHARES = Path(__file__).parent / "shares.py"
+EXAMPLES, BATCH, FILES = 67, 8, 8
+STEPS = EXAMPLES // BATCH  # of an epoch; 3 examples left
+TAKEN, START = 3 * STEPS, STEPS + 3  # steps looked at; where a resumed run starts
+BASE = {"synthetic_examples": EXAMPLES, "global_batch_size": BATCH, "epochs": 3}
+ALONE = {
+    "mirrored": RunConfig(**BASE, pipeline="files"),
+    "mirrored_file": RunConfig(**BASE, pipeline="files", auto_shard="file"),
+    "default": RunConfig(**BASE, pipeline="files", strategy="default"),
+    "usual": RunConfig(**BASE),
+}
+POLICIES = ("auto", "data", "file", "off")
+WORKERS = {**BASE, "strategy": "multi_worker_mirrored"}
+TOGETHER = {
+    **{f"files_{p}": RunConfig(**WORKERS, pipeline="files", auto_shard=p) for p in POLICIES},
+    **{f"usual_{p}": RunConfig(**WORKERS, auto_shard=p) for p in POLICIES if p != "file"},
+    "uneven": RunConfig(**WORKERS, pipeline="files", data_files=3),
+    "repeat": RunConfig(**WORKERS, pipeline="files", last_batch="repeat"),
+}
+Rows = np.ndarray[Any, Any]
+Given = Mapping[str, list[Rows]]
+"""An array [step, example] for each worker, by the script's name and the step it started at."""
+
+
+def deal(root: Path, configs: Mapping[str, RunConfig], workers: int) -> Given:
+    """Have the workers take batches of every script, from the first step and from START."""
+    scripts = [
+        write_run(root, name, config).run.dir / "train.py" for name, config in configs.items()
+    ]
+    out = root / "out"
+    starts = [f"{script}@{start}" for script in scripts for start in (0, START)]
+    done = subprocess.run(
+        [sys.executable, str(SHARES), str(out), str(TAKEN), *starts],
+        env={
+            **os.environ,
+            "XDG_CACHE_HOME": str(root / "cache"),
+            "TF_CPP_MIN_LOG_LEVEL": "2",
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return {
+        f"{name}@{start}": [
+            np.load(out / f"worker-{n}" / f"{name}@{start}.npy") for n in range(workers)
+        ]
+        for name in configs
+        for start in (0, START)
+    }
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("two")
+
+
+@pytest.fixture(scope="module")
+def two(root: Path) -> Given:
+    return deal(root, TOGETHER, 2)
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Given:
+    return deal(tmp_path_factory.mktemp("one"), ALONE, 1)
+
+
+def epoch(rows: Rows, number: int, steps: int = STEPS) -> list[int]:
+    """The examples of an epoch in the order they came."""
+    return rows[number * steps : (number + 1) * steps].ravel().tolist()
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_each_example_of_an_epoch_comes_once(number: int, one: Given) -> None:
+    (rows,) = one["mirrored@0"]
+    assert len(set(epoch(rows, number))) == STEPS * BATCH
+
+
+def test_every_epoch_has_another_order_which_strategies_in_one_process_share(one: Given) -> None:
+    (rows,) = one["mirrored@0"]
+    assert epoch(rows, 0) != epoch(rows, 1) != epoch(rows, 2)
+    np.testing.assert_array_equal(rows, one["default@0"][0])
+    assert (np.sort(rows) != np.sort(one["usual@0"][0])).any()
+
+
+def test_auto_sharding_has_no_effect_in_one_process(one: Given) -> None:
+    np.testing.assert_array_equal(one["mirrored@0"], one["mirrored_file@0"])
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_workers_that_start_later_are_given_what_they_would_have_been(
+    name: str, two: Given
+) -> None:
+    for whole, later in zip(two[f"{name}@0"], two[f"{name}@{START}"], strict=True):
+        np.testing.assert_array_equal(whole[START:], later[: TAKEN - START])
+
+
+def test_so_is_a_process_alone(one: Given) -> None:
+    for name in ALONE:
+        np.testing.assert_array_equal(
+            one[f"{name}@0"][0][START:], one[f"{name}@{START}"][0][: TAKEN - START]
+        )
+
+
+SHARED = ["files_auto", "files_file", "files_data", "usual_auto", "usual_data"]
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_shares_of_an_epoch_are_disjoint_and_together_complete(name: str, two: Given) -> None:
+    for number in range(3):
+        first, second = (epoch(rows, number) for rows in two[f"{name}@0"])
+        assert len(first) == len(second) == STEPS * BATCH // 2
+        assert len({*first, *second}) == STEPS * BATCH
+
+
+@pytest.mark.parametrize("name", ["files_auto", "files_file"])
+def test_by_file_a_worker_never_sees_what_is_in_the_files_of_others(name: str, two: Given) -> None:
+    for worker, rows in enumerate(two[f"{name}@0"]):
+        files = set((rows % FILES).ravel().tolist())  # examples were dealt out to them in turn
+        assert files == set(range(worker, FILES, 2))
+
+
+@pytest.mark.parametrize("name", ["files_data", "usual_auto", "usual_data"])
+def test_by_data_global_batches_are_those_of_one_process(name: str, two: Given, one: Given) -> None:
+    (alone,) = one["mirrored@0" if name == "files_data" else "usual@0"]
+    np.testing.assert_array_equal(np.concatenate(two[f"{name}@0"], axis=1), alone)
+
+
+@pytest.mark.parametrize("name", ["files_off", "usual_off"])
+def test_off_gives_every_worker_the_same_part_of_an_epoch(name: str, two: Given) -> None:
+    first, second = two[f"{name}@0"]
+    np.testing.assert_array_equal(first, second)
+    assert len(set(epoch(first, 0))) == STEPS * BATCH // 2
+
+
+def test_uneven_files_are_taken_again_and_left_out_as_the_plan_says(two: Given) -> None:
+    first, second = (Counter(epoch(rows, 0)) for rows in two["uneven@0"])
+    assert len(first) == 32  # of the 45 in two files, so 13 left out
+    assert len(second) == 22  # all there are in one file, so 10 again
+    assert not first.keys() & second.keys()
+
+
+def test_repeat_fills_a_last_batch_with_each_worker_s_own(two: Given) -> None:
+    shares = [Counter(epoch(rows, 0, STEPS + 1)) for rows in two["repeat@0"]]
+    assert [len(share) for share in shares] == [34, 33]
+    assert sorted(Counter(shares[0] + shares[1]).values()) == [1] * 62 + [2] * 5
+
+
+def test_files_are_written_once_and_whole(root: Path, two: Given) -> None:
+    assert two
+    folders = list((root / "cache" / "tf-distribute-workbench").iterdir())
+    held = {folder.name.rpartition("-")[2]: len(list(folder.iterdir())) for folder in folders}
+    assert held == {"8": 8, "3": 3}
+
+
+def test_a_cache_that_cannot_be_written_is_told_with_what_to_change(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.touch()
+    script = write_run(tmp_path, "alone", ALONE["default"]).run.dir / "train.py"
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "XDG_CACHE_HOME": str(taken), "TF_CPP_MIN_LOG_LEVEL": "2"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    words = done.stderr.splitlines()[-1]
+    assert words.startswith(f"Needs to write {taken}/tf-distribute-workbench/")
+    assert words.endswith("Make room there, or set XDG_CACHE_HOME to another folder.")
+
+
+@pytest.mark.parametrize("loop", ["custom", "fit"])
+def test_workers_train_from_files_of_their_own(loop: str, root: Path, tmp_path: Path) -> None:
+    config = RunConfig(**{**WORKERS, "epochs": 2}, pipeline="files", auto_shard="file", loop=loop)
+    script = write_run(tmp_path, "trained", config).run.dir / "train.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--run-dir", str(tmp_path / "out")],
+        env={**os.environ, "XDG_CACHE_HOME": str(root / "cache"), "TF_CPP_MIN_LOG_LEVEL": "2"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    for worker in range(2):
+        (path,) = (tmp_path / "out" / f"worker-{worker}").glob("*.steps")
+        losses, _, examples = np.fromfile(path, "<f4").reshape(-1, 3).T
+        assert examples.tolist() == [BATCH // 2] * 2 * STEPS
+        assert np.isfinite(losses).all()
