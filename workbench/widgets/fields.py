@@ -223,6 +223,8 @@ class RadioField(Field):
         options = [(_remarked(row.label, remarks.get(key)), key) for key, row in rows]
         if chosen not in [key for _, key in options]:
             options.append((chosen, chosen))
+        last = rows[-1][0] in remarks
+        (self.control.add_class if last else self.control.remove_class)("wb-last-faint")
         if options != list(self.control.options):
             self.control.options = options
             self.control.value = chosen

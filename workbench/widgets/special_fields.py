@@ -23,6 +23,7 @@ from .fields import (
 
 OWN = "own function"
 USUAL = ""
+LATER = "The arithmetic stands here once the problems are mended."
 
 
 class BatchFields:
@@ -83,7 +84,7 @@ class BatchFields:
         """Follow the person's choice of a strategy whose workers step together, or do not."""
         if together == self._together:
             return
-        self._together = together
+        self._together, self._replicas = together, None
         each, joined = (field.control.value.strip() for field in self.fields)
         if not together and self._leader == 1:
             self._aside, self._leader = joined, 0 if each else None
@@ -104,12 +105,12 @@ class BatchFields:
         for at, value in enumerate((per_replica, joined)):
             if at != self._leader:
                 self._set(at, "" if value is None else f"{value:,}")
-        self._show(replicas, arithmetic)
+        self._show(arithmetic)
 
     def show_no_plan(self) -> None:
         """Show what can be said while something else is wrong."""
         if self._leader is None or self._replicas is None or not self._together:
-            self._show_pair()
+            self._show(LATER)
             return
         try:
             size = self._number(self._leader)
@@ -117,7 +118,7 @@ class BatchFields:
             size = None
         other = 1 - self._leader
         self._set(other, self._other(size, self._replicas))
-        self._show(self._replicas, "The arithmetic stands here once the problems are mended.")
+        self._show(LATER)
 
     def _other(self, size: int | None, replicas: int) -> str:
         if size is None:
@@ -129,15 +130,13 @@ class BatchFields:
     def _show_pair(self) -> None:
         """Show the global size where there is one, or where one was asked for in vain."""
         self.fields[1].show(self._together or self._leader == 1)
+        words = f"&times; {self._replicas or ''} replica{'s' * (self._replicas != 1)} ="
         if not self._together:
             words = "each worker's batch; there is no global batch"
-            self._times.value = f'<div class="wb-times">{words}</div>'
+        self._times.value = f'<div class="wb-times">{words}</div>'
 
-    def _show(self, replicas: int, arithmetic: str) -> None:
+    def _show(self, arithmetic: str) -> None:
         self._show_pair()
-        if self._together:
-            word = "replica" if replicas == 1 else "replicas"
-            self._times.value = f'<div class="wb-times">&times; {replicas} {word} =</div>'
         self._sum.value = f'<div class="wb-sum">{markup.text(arithmetic)}</div>'
 
     def _number(self, at: int) -> int | None:

@@ -23,6 +23,10 @@ export class Lanes {
         this._lanes.delete(task);
       }
     }
+    const nodes = (lanes ?? []).map(({ task }) => this._lanes.get(task)!.node);
+    if (nodes.some((node, at) => node !== this.node.children[at])) {
+      this.node.append(...nodes);
+    }
   }
 }
 

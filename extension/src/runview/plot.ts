@@ -59,6 +59,7 @@ export class Plot {
   private _drawing: Drawing | null = null;
   private _account = '';
   private _saidAt = 0;
+  private _sayTimer = 0;
 
   /**
    * `sync` joins the pointers of charts; `zoomed` hears which part a person chose, `pointed` which
@@ -139,6 +140,8 @@ export class Plot {
   }
 
   destroy(): void {
+    window.clearTimeout(this._sayTimer);
+    this._sayTimer = 0;
     this._plot?.destroy();
     this._plot = null;
   }
@@ -302,6 +305,12 @@ export class Plot {
       this._saidAt = now;
       this._account = account(series, this._chart);
       this._place.setAttribute('aria-label', this._account);
+    } else {
+      // The last points of a short run come before its account is due again.
+      this._sayTimer ||= window.setTimeout(() => {
+        this._sayTimer = 0;
+        this._say();
+      }, SAID_EVERY_MS);
     }
     if (zoom === null || this._plot?.cursor.idx !== null) {
       this._read();
