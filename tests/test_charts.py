@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.image import imread
@@ -54,6 +55,19 @@ def test_virtual_replicas_are_called_so() -> None:
     figure = charts.run_figure(points(3), ONE_EPOCH, virtual=True)
     assert {trace.name for trace in figure.data} >= {"virtual replica 0", "virtual replica 1"}
     assert any("virtual" in note.text for note in figure.layout.annotations)
+
+
+def test_replicas_of_workers_are_called_by_both() -> None:
+    made = charts.lines(replace(points(3), workers=2), ONE_EPOCH, virtual=True)
+    assert {"worker 0, replica 0", "worker 1, replica 1"} <= {line.name for line in made}
+
+
+def test_workers_apart_have_no_line_of_all_and_no_ends_of_epochs() -> None:
+    apart = replace(points(3), workers=2, together=False)
+    names = {line.name for line in charts.lines(apart, ONE_EPOCH, virtual=False)}
+    assert names == {"worker 0, replica 0", "worker 1, replica 1"}
+    figure = charts.run_figure(apart, ONE_EPOCH, virtual=False)
+    assert figure.layout.xaxis3.title.text == "worker's own steps"
 
 
 def test_replicas_differ_in_colour_and_dash() -> None:

@@ -15,6 +15,8 @@ class Choice:
     label: str
     help: str
     reason: str = ""
+    warning: str = ""
+    """What to know before it is used."""
 
     @property
     def available(self) -> bool:
@@ -83,8 +85,8 @@ class Preset(Choice):
 
 
 _LISTENS = (
-    "Its processes listen on every network interface without asking who calls: use it only where "
-    "the network is your own."
+    "TensorFlow's servers, one a process, listen on every network interface and let anyone in: use "
+    "it only where the network is your own."
 )
 
 STRATEGIES: Mapping[str, Strategy] = {
@@ -110,14 +112,15 @@ STRATEGIES: Mapping[str, Strategy] = {
     "multi_worker_mirrored": Strategy(
         "MultiWorkerMirrored",
         "Mirrored over several processes, each with a copy of the model; gradients are summed "
-        f"every step. {_LISTENS}",
+        "every step.",
+        warning=_LISTENS,
         source="multi_worker",
         workers=True,
     ),
     "parameter_server": Strategy(
         "ParameterServer",
-        "Workers train without waiting for each other; parameter servers hold the variables. "
-        f"{_LISTENS}",
+        "Workers train without waiting for each other; parameter servers hold the variables.",
+        warning=_LISTENS,
         source="parameter_server",
         workers=True,
         synchronous=False,
@@ -308,7 +311,7 @@ FIELD_HELP: Mapping[str, str] = {
     "workers": "Processes that train, each with replicas of its own.",
     "parameter_servers": "Processes that hold the variables.",
     "evaluator": "Test the checkpoints in a process of its own, while training goes on.",
-    "tpu": "local on a TPU VM; else the name of a Cloud TPU.",
+    "tpu": "local: the TPU of this machine. Else the name of a Cloud TPU.",
     "cross_device_ops": "How gradients are summed across replicas.",
     "communication": "How workers sum gradients.",
     "bytes_per_pack": "Gradients are sent in packs of so many bytes. 0: TensorFlow decides.",

@@ -41,16 +41,23 @@ class Line:
 
 def lines(points: Points, epochs: EpochPoints, *, virtual: bool) -> list[Line]:
     """Return every line, chart by chart."""
-    kind = "virtual replica" if virtual else "replica"
     made = []
     for chart, curve in enumerate(points.curves):
         for replica in range(points.replicas):
             look = _replica_look(replica)
-            name = f"{kind} {replica}"
+            name = _name(points, replica, virtual=virtual)
             made.append(Line(name, chart, points.step, curve.mean[:, replica], look, chart == 0))
-        if points.replicas > 1:
+        if points.replicas > 1 and points.together:
             made.append(Line(JOINED, chart, points.step, curve.joined, JOINED_LOOK, chart == 0))
-    return made + _epoch_lines(epochs)
+    # Among steps that are each worker's own, an epoch of all has no end.
+    return made + (_epoch_lines(epochs) if points.together else [])
+
+
+def _name(points: Points, replica: int, *, virtual: bool) -> str:
+    if points.workers > 1:
+        worker = replica // (points.replicas // points.workers)
+        return f"worker {worker}, replica {replica}"
+    return f"{'virtual replica' if virtual else 'replica'} {replica}"
 
 
 def run_figure(points: Points, epochs: EpochPoints, *, virtual: bool) -> Any:
@@ -107,18 +114,20 @@ def _epoch_lines(epochs: EpochPoints) -> list[Line]:
 
 
 def _step_title(points: Points) -> str:
+    step = "step" if points.together else "worker's own steps"
     if points.steps_a_point == 1:
-        return "step"
-    return f"step (each point is the mean of {points.steps_a_point:,} steps)"
+        return step
+    return f"{step} (each point is the mean of {points.steps_a_point:,} steps)"
 
 
-def _titles(*, virtual: bool) -> tuple[str, str, str]:
+def _titles(points: Points, *, virtual: bool) -> tuple[str, str, str]:
     rate = "Examples a second of call time"
-    return "Loss", "Accuracy", f"{rate} (virtual)" if virtual else rate
+    why = "workers share a device" if points.workers > 1 else "virtual"
+    return "Loss", "Accuracy", f"{rate} ({why})" if virtual else rate
 
 
 def _layout(points: Points, *, virtual: bool) -> dict[str, Any]:
-    titles = _titles(virtual=virtual)
+    titles = _titles(points, virtual=virtual)
     spots = ((0.0, 1.0), (0.55, 1.0), (0.0, 0.40))
     across = {
         "gridcolor": GRID_COLOR, "zerolinecolor": GRID_COLOR, "linecolor": GRID_COLOR,
@@ -164,7 +173,7 @@ def picture(points: Points, epochs: EpochPoints, *, virtual: bool) -> bytes:
     panels = figure.subplots(1, 3)
     for line in lines(points, epochs, virtual=virtual):
         _draw_line(panels[line.chart], line)
-    for panel, title in zip(panels, _titles(virtual=virtual), strict=True):
+    for panel, title in zip(panels, _titles(points, virtual=virtual), strict=True):
         _dress(panel, title)
     handles, names = panels[0].get_legend_handles_labels()
     if len(names) <= MOST_NAMED:

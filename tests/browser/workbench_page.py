@@ -82,6 +82,20 @@ class WorkbenchPage:
         for label, value in values.items():
             self.field(label).fill(value)
 
+    def choose(self, label: str) -> None:
+        """Choose one of a list of choices that are all in sight."""
+        self.root.get_by_role("radio", name=label, exact=True).check()
+
+    @property
+    def lanes(self) -> Locator:
+        """The tasks of the opened run."""
+        return self.root.locator(".wbv-lane")
+
+    @property
+    def legend(self) -> Locator:
+        """The names of the drawn lines."""
+        return self.root.locator(".wbv-key")
+
     def train(self, **values: str) -> None:
         """Fill the form, click Train, and wait until the run trains or has trained."""
         self.fill(values)

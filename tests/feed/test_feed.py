@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.widgets.folders import BATCH, records, write_epoch, write_run, write_steps
+from workbench import RunConfig
 from workbench.feed import Look, Message, RunFeed, nothing
 from workbench.feed.account import offered
 from workbench.runs import Run, RunError
@@ -228,3 +229,24 @@ def test_a_failure_is_told_whole(tmp_path: Path) -> None:
     assert parts["failure"]["cause"] == "No memory."
     assert parts["failure"]["fix"] == "Less."
     assert parts["head"]["alive"] is False
+
+
+@pytest.mark.parametrize("strategy", ["multi_worker_mirrored", "parameter_server"])
+def test_several_tasks_have_a_lane_each_and_lines_that_name_them(
+    tmp_path: Path, strategy: str
+) -> None:
+    run = write_run(tmp_path, steps=0, config=RunConfig(strategy=strategy))
+    for worker in ("worker-0", "worker-1"):
+        (run.dir / worker).mkdir(exist_ok=True)
+        write_steps(run.dir / worker, 0, 0, records(10)[:, :1])
+    feed = RunFeed(run)
+    message = news(feed, looking=True)
+    lanes = {lane["task"]: lane for lane in message.content["parts"]["lanes"]}
+    assert tuple(lanes) == feed.plan.tasks
+    assert [lanes[name]["step"] for name in ("worker-0", "worker-1")] == [10, 10]
+    assert all(lane["tfConfig"] == "" for lane in lanes.values())
+    header = message.content["points"]
+    together = strategy == "multi_worker_mirrored"
+    assert (header["replicas"], header["workers"], header["together"]) == (2, 2, together)
+    joined = unpack(message)[1][0, 2]
+    assert np.isfinite(joined).all() == together

@@ -15,6 +15,7 @@ from workbench.config import RunConfig
 from workbench.plan import PlanError, make_plan
 from workbench.runs import Run, RunError, start_run
 from workbench.runs.directory import json_text, runs_root, write_text
+from workbench.runs.state import LIVE
 
 from .agreement import Agreement, certify, compare, trains
 
@@ -118,7 +119,6 @@ def run_matrix(
     folder = runs_root(runs_dir) / time.strftime("matrix-%Y%m%d-%H%M%S")
     matrix = Matrix(folder, steps, data, cells_of(config, devices))
     _Runner(matrix, config, devices, told, stopped).run()
-    write_text(folder / "matrix.json", json_text(matrix.to_json()))
     return matrix
 
 
@@ -183,9 +183,15 @@ class _Runner:
                 self._put(at, replace(cell, status="stopped" if stop else "running"))
                 if not stop:
                     self._put(at, self._ended(cell))
+                    self._keep()
             self._matrix.seconds = time.monotonic() - began
             self._told(self._matrix)
         self._certify()
+        self._keep()
+
+    def _keep(self) -> None:
+        """Write what is known so far, for who runs this may be gone before the end."""
+        write_text(self._matrix.folder / "matrix.json", json_text(self._matrix.to_json()))
 
     def _put(self, at: int, cell: Cell) -> None:
         self._matrix.cells[at] = cell
@@ -218,7 +224,7 @@ class _Runner:
     def _train(self, cell: Cell, precision: str) -> Run:
         config = replace(_of_cell(self._config, cell.strategy, cell.loop), precision=precision)
         run = start_run(config, self._matrix.folder, self._devices)
-        while run.wait(0.5) in ("queued", "starting", "running"):
+        while run.wait(0.5) in LIVE:
             self._told(self._matrix)
             if self._stopped():
                 run.stop()

@@ -91,6 +91,7 @@ def account(look: Look) -> dict[str, Any]:
                 "step": lane.step,
                 "stepsPerSecond": lane.steps_per_second,
                 "note": lane.note if look.alive else "",
+                "tfConfig": lane.tf_config,
             }
             for lane in progress.lanes
         ],

@@ -127,6 +127,8 @@ class RunFeed:
         content = {
             "from": first,
             "replicas": points.replicas,
+            "workers": points.workers,
+            "together": points.together,
             "virtual": self.plan.virtual,
             "stepsAPoint": points.steps_a_point,
             "spans": spans,

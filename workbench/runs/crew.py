@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -105,16 +106,28 @@ class Crew:
         self._behind: Member | None = None
         """Of synchronous tasks, the one that was named when they fell silent."""
 
-    def start(self, now: float, waiting: WaitingTrainer | None) -> None:
-        """Start all tasks; a process that waits becomes the only one.
+    def choose_addresses(self) -> dict[str, Any]:
+        """Choose where the tasks are to find each other; return the TF_CONFIG of each, if any.
 
         Raises:
-            OSError: the interpreter cannot be started, or there is no free port.
+            OSError: there is no free port.
+        """
+        self._environments = environments([member.task for member in self.members])
+        return {
+            task: json.loads(values["TF_CONFIG"])
+            for task, values in self._environments.items()
+            if "TF_CONFIG" in values
+        }
+
+    def start(self, now: float, waiting: WaitingTrainer | None) -> None:
+        """Start all tasks at their addresses; a process that waits becomes the only one.
+
+        Raises:
+            OSError: the interpreter cannot be started.
         """
         alone = len(self.members) == 1
         if waiting is not None and not alone:
             waiting.end()
-        self._environments = environments([member.task for member in self.members])
         for member in self.members:
             member.dog.begin(now)
             self._start(member, waiting if alone else None)

@@ -40,7 +40,7 @@ class Curves:
         Where they do not step `together`, step n is each worker's own n-th, and there is no line
         of all of them.
         """
-        self._replicas = replicas
+        self._replicas, self._tasks = replicas, tasks
         self._together = together
         self.crews: Crews = ()
         """How many workers there were from which step on."""
@@ -98,7 +98,7 @@ class Curves:
         """Return the points from `first` on; steps that were not recorded are NaN in between."""
         there = np.flatnonzero(self._steps.any(axis=1))
         if not len(there):
-            return Points.none(self._sums.shape[1])
+            return Points.none(self._sums.shape[1], self._tasks, together=self._together)
         used = slice(int(there[0]) + first, int(there[-1]) + 1)
         examples_before, seconds_before = self.before(used.start)
         steps = self._steps[used]
@@ -126,6 +126,8 @@ class Curves:
             rate=rate,
             broken=broken,
             steps_a_point=self.width,
+            workers=self._tasks,
+            together=self._together,
         )
 
     def before(self, stretch: int) -> tuple[float, float]:

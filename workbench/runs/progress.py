@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from .directory import read_json
 from .events import Event
 from .records import Shape
 from .segments import list_segments
-from .state import LIVE, Status, attempt_events, last_silence, last_state, status
+from .state import LIVE, Status, attempt_events, last_silence, last_state, status, tf_configs
 from .tasks import tasks_of, type_of, workers_of
 from .watchdog import PHASE_AFTER, recent_calls
 
@@ -30,6 +31,8 @@ class Lane:
     """Steps it has done, each worker's own; None for a task that does not step."""
     steps_per_second: float | None
     note: str = ""
+    tf_config: str = ""
+    """What it was told of the others, as JSON; empty where it is alone or not started."""
 
 
 @dataclass(frozen=True)
@@ -102,15 +105,17 @@ def _lanes(
     silence: Event | None,
 ) -> Iterator[Lane]:
     shape, tasks = shape_of(plan), tasks_of(plan)
+    configs = tf_configs(run_dir)
     for task in tasks:
+        told = json.dumps(configs[task]) if task in configs else ""
         note = f"{task} has fallen silent." if silence and silence.get("task") == task else ""
         if task in rates:
             own = step if len(tasks) == 1 else _recorded(run_dir / task, shape)[0]
-            yield Lane(task, phase, own, rates[task], note)
+            yield Lane(task, phase, own, rates[task], note, told)
         elif type_of(task) == "ps":
-            yield Lane(task, "serving" if phase in WORKING else phase, None, None, note)
+            yield Lane(task, "serving" if phase in WORKING else phase, None, None, note, told)
         else:
-            yield Lane(task, phase, None, None, note)
+            yield Lane(task, phase, None, None, note, told)
 
 
 def _joined_rate(rates: list[float | None], *, together: bool) -> float | None:

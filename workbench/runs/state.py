@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from . import locks
 from .directory import RunError, read_json
@@ -59,6 +59,14 @@ def attempt_events(run_dir: Path) -> list[Event]:
     since = starts[-1] if starts else 0.0
     task_events = read_events(run_dir / leader_of(run_dir) / "events.jsonl")
     return [event for event in task_events if event.get("time", 0.0) >= since]
+
+
+def tf_configs(run_dir: Path) -> dict[str, Any]:
+    """Return the TF_CONFIG that each task of the newest attempt has; nothing for a single task."""
+    for event in reversed(read_events(run_dir / "events.jsonl")):
+        if event.get("state") == "starting":
+            return dict(event.get("tf_configs") or {})
+    return {}
 
 
 def last_silence(run_dir: Path) -> Event | None:

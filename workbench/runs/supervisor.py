@@ -102,10 +102,12 @@ class Supervisor:
 
     def _train(self, ticket_fd: int) -> None:
         script = (self.dir / SCRIPT).read_text(encoding="utf-8")
-        self._state("starting", script_sha256=sha256(script), supervisor_pid=os.getpid())
         locks_held = (self.lock_fd, ticket_fd)
         crew = Crew(self.dir, self.plan, self.launch, self.bounds, locks_held)
+        facts = {"script_sha256": sha256(script), "supervisor_pid": os.getpid()}
         try:
+            configs = crew.choose_addresses()
+            self._state("starting", **facts, **({"tf_configs": configs} if configs else {}))
             crew.start(time.monotonic(), self.waiting)
         except OSError as error:
             reason = cannot_start(error, self.launch.interpreter)

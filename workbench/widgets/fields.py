@@ -95,16 +95,23 @@ class TextField(Field):
     """Free text; empty is `empty`. Names and paths are read only when they are typed whole."""
 
     def __init__(
-        self, name: str, label: str, empty: str | None = None, *, whole: bool = False
+        self,
+        name: str,
+        label: str,
+        empty: str | None = None,
+        *,
+        whole: bool = False,
+        hint: str = "",
     ) -> None:
         super().__init__(name, label, name_box(label) if whole else text_box(label))
         self._empty = empty
+        self.hint(hint)
 
     def read(self) -> str | None:
         return self.control.value.strip() or self._empty
 
     def write(self, value: str | None) -> None:
-        self.control.value = value or ""
+        self.control.value = "" if value in (None, self._empty) else value
 
 
 class NumberField(Field):
@@ -183,7 +190,10 @@ class ChoiceField(Field):
 
 
 class RadioField(Field):
-    """One of a table's rows, all in sight: those that cannot be had are greyed, with the reason."""
+    """One of a table's rows, all in sight: those that cannot be had are greyed, with the reason.
+
+    What there is to know before the chosen one is used stands below it as a notice.
+    """
 
     def __init__(self, name: str, label: str, rows: Mapping[str, Choice]) -> None:
         self.rows = rows
@@ -193,7 +203,8 @@ class RadioField(Field):
         )
         super().__init__(name, label, control, "")
         greyed = ipw.HTML(_greyed_rows(rows.values()), description=f"{label}: not available")
-        self.box.children = [control, greyed, self._help, self._problems]
+        self._warning = ipw.HTML(description=f"Notice on {label}")
+        self.box.children = [control, greyed, self._help, self._warning, self._problems]
         self._explain()
 
     def read(self) -> str:
@@ -205,6 +216,19 @@ class RadioField(Field):
             self.control.options = [*self.control.options, (value, value)]
         self.control.value = value
 
+    def remark(self, remarks: Mapping[str, str]) -> None:
+        """Say of rows, behind their labels, what is the matter with them here."""
+        chosen = self.control.value
+        rows = [(key, row) for key, row in self.rows.items() if row.available]
+        options = [(_remarked(row.label, remarks.get(key)), key) for key, row in rows]
+        if chosen not in [key for _, key in options]:
+            options.append((chosen, chosen))
+        last = rows[-1][0] in remarks
+        (self.control.add_class if last else self.control.remove_class)("wb-last-faint")
+        if options != list(self.control.options):
+            self.control.options = options
+            self.control.value = chosen
+
     def _on_value(self, change: object) -> None:
         self._explain()
         super()._on_value(change)
@@ -212,6 +236,11 @@ class RadioField(Field):
     def _explain(self) -> None:
         row = self.rows.get(self.control.value)
         self.show_help(f"{row.label}: {row.help}" if row else FIELD_HELP.get(self.name, ""))
+        self._warning.value = markup.notice("warning", row.warning) if row and row.warning else ""
+
+
+def _remarked(label: str, remark: str | None) -> str:
+    return f"{label} ({remark})" if remark else label
 
 
 def why_not(row: Choice) -> str:

@@ -11,9 +11,11 @@ import ipywidgets as ipw
 from workbench import catalog
 from workbench.config import RunConfig
 from workbench.plan import Plan, PlanError, Problem, make_plan
+from workbench.plan.placement import LOCAL
 
 from . import form_layout, markup
 from .fields import Field, UnreadableError
+from .strategy_fields import SetAside, fields_shown, row_of
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -28,6 +30,8 @@ class FormState:
     config: RunConfig
     plan: Plan | None
     problems: tuple[Problem, ...]
+    keras: str = ""
+    """The Keras that would run the plan, with its version; empty where that is not known."""
 
 
 class Form:
@@ -40,6 +44,7 @@ class Form:
         self._last_good = config
         self.parts = form_layout.make_fields(device_names(devices))
         self._preset = _preset_box()
+        self._aside = SetAside(self.parts.all)
         self.box, self._groups = form_layout.lay_out(self._preset, self.parts)
         self.write(config)
         self._preset.observe(self._on_preset, "value")
@@ -55,6 +60,7 @@ class Form:
         """Plan with what a newer look at the machine found."""
         self._devices = devices
         self.parts.devices.offer(device_names(devices))
+        self._remark()
         self._replan()
 
     def write(self, config: RunConfig) -> None:
@@ -62,13 +68,38 @@ class Form:
         self._busy = True
         for field in self.parts.all:
             field.write(getattr(config, field.name))
-        self.parts.batch.write(config.per_replica_batch_size, config.global_batch_size)
+        self.parts.batch.write(
+            config.per_replica_batch_size,
+            config.global_batch_size,
+            together=row_of(config.strategy).synchronous,
+        )
+        self._aside.begin(config.strategy)
+        self._remark()
         self._last_good = config
         self._replan()
 
     def _on_field(self) -> None:
         if not self._busy:
+            self._follow_strategy()
             self._replan()
+
+    def _follow_strategy(self) -> None:
+        self._busy = True
+        try:
+            strategy = self.parts.strategy.read()
+            self._aside.follow(strategy)
+            self.parts.batch.follow(together=row_of(strategy).synchronous)
+            self._remark()
+        finally:
+            self._busy = False
+
+    def _remark(self) -> None:
+        """Say of TPU that there is none here, unless one elsewhere is named."""
+        busy, self._busy = self._busy, True
+        named = self.parts.named("tpu")[0].read() != LOCAL
+        missing = not named and not self._devices.tpu_chips
+        self.parts.strategy.remark({"tpu": "no TPU here"} if missing else {})
+        self._busy = busy
 
     def _on_preset(self, change: Any) -> None:
         preset = catalog.PRESETS.get(change["new"])
@@ -88,11 +119,18 @@ class Form:
             plan = None
         self._busy = True
         try:
-            self.state = FormState(config, plan, tuple(problems))
+            self.state = FormState(config, plan, tuple(problems), self._keras(plan))
             self._show(self.state)
         finally:
             self._busy = False
         self._changed(self.state)
+
+    def _keras(self, plan: Plan | None) -> str:
+        if plan is None:
+            return ""
+        legacy = plan.keras == "legacy"
+        version = self._devices.tf_keras_version if legacy else self._devices.keras_version
+        return f"{'tf-keras' if legacy else 'Keras'} {version}" if version else ""
 
     def _read(self) -> tuple[RunConfig, list[Problem]]:
         values: dict[str, Any] = {}
@@ -126,28 +164,7 @@ class Form:
             self.parts.batch.show_no_plan()
 
     def _show_fields(self, config: RunConfig, wrong: set[str]) -> None:
-        strategy = catalog.STRATEGIES[config.strategy]
-        needed = {
-            "workers": strategy.workers,
-            "parameter_servers": not strategy.synchronous,
-            "evaluator": not strategy.synchronous,
-            "tpu": strategy.tpu,
-            "communication": strategy.workers and strategy.synchronous,
-            "bytes_per_pack": strategy.workers and strategy.synchronous,
-            "auto_shard": strategy.workers
-            and strategy.synchronous
-            and config.pipeline != "indexed",
-            "data_files": config.pipeline == "files",
-            "rendezvous_seconds": strategy.workers,
-            "data_dir": config.data != "synthetic",
-            "synthetic_examples": config.data == "synthetic",
-            "synthetic_features": config.data == "synthetic",
-            "synthetic_noise": config.data == "synthetic",
-            "replicas": strategy.mirrors,
-            "cross_device_ops": strategy.reduces,
-            "gpu_memory": bool(self._devices.gpus),
-            "devices": bool(self._devices.gpus) or config.devices is not None,
-        }
+        needed = fields_shown(config, self._devices)
         for field in self.parts.all:
             if field.name in needed:
                 field.show(needed[field.name] or field.name in wrong)
@@ -155,12 +172,12 @@ class Form:
     def _show_plan(self, plan: Plan) -> None:
         self.parts.batch.show_plan(
             plan.per_replica_batch_size,
-            plan.examples_per_step,
+            plan.global_batch_size,
             plan.num_replicas_in_sync,
-            plan.arithmetic,
+            _arithmetic(plan),
         )
         hints = {
-            "replicas": f"{plan.num_replicas_in_sync}, chosen for you",
+            "replicas": _replicas_hint(plan),
             "steps_per_epoch": f"{plan.steps_per_epoch:,}: the data once",
             "workers": f"{plan.workers}, chosen for you",
             "parameter_servers": "1, chosen for you",
@@ -173,6 +190,22 @@ class Form:
         for field in self.parts.all:
             if field.name in hints:
                 field.hint(hints[field.name])
+
+
+def _replicas_hint(plan: Plan) -> str:
+    return (
+        "8 for a v3-8" if plan.strategy == "tpu" else f"{plan.num_replicas_in_sync}, chosen for you"
+    )
+
+
+def _arithmetic(plan: Plan) -> str:
+    if plan.together:
+        return plan.arithmetic
+    _, _, rest = plan.arithmetic.partition("; ")
+    return (
+        f"{plan.per_replica_batch_size} examples in each worker's step; {rest}; "
+        f"the {plan.workers} workers share an epoch's steps, each as many as it can take"
+    )
 
 
 def sentence(problem: Problem) -> str:

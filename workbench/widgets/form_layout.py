@@ -9,6 +9,7 @@ from typing import Any
 import ipywidgets as ipw
 
 from workbench import catalog
+from workbench.plan.placement import LOCAL
 
 from . import markup
 from .fields import CheckField, ChoiceField, Field, NumberField, RadioField, TextField
@@ -17,9 +18,10 @@ from .special_fields import BatchFields, DevicesField, GpuMemoryField, ModelFiel
 
 @dataclass(frozen=True)
 class Parts:
-    """The form's fields: the linked batch sizes, the devices, and all but the batch sizes."""
+    """The form's fields: the linked batch sizes, some by name, and all but the batch sizes."""
 
     batch: BatchFields
+    strategy: RadioField
     devices: DevicesField
     all: tuple[Field, ...]
 
@@ -31,15 +33,16 @@ class Parts:
 
 def make_fields(device_names: Sequence[str]) -> Parts:
     """Make a field for everything that `RunConfig` holds."""
+    strategy = RadioField("strategy", "Strategy", catalog.STRATEGIES)
     devices = DevicesField(device_names)
     singles: tuple[Field, ...] = (
-        RadioField("strategy", "Strategy", catalog.STRATEGIES),
+        strategy,
         devices,
         NumberField("replicas", "Replicas", whole=True, optional=True),
         NumberField("workers", "Workers", whole=True, optional=True),
         NumberField("parameter_servers", "Parameter servers", whole=True, optional=True),
         CheckField("evaluator", "Evaluator task"),
-        TextField("tpu", "TPU", "local"),
+        TextField("tpu", "Which TPU", LOCAL, whole=True, hint=LOCAL),
         ChoiceField("loop", "Training loop", catalog.LOOPS),
         ChoiceField("data", "Data", catalog.DATA),
         TextField("data_dir", "Data folder", whole=True),
@@ -70,7 +73,7 @@ def make_fields(device_names: Sequence[str]) -> Parts:
         CheckField("eager", "Run eagerly"),
         CheckField("start_now", "Start now, do not queue"),
     )
-    return Parts(BatchFields(), devices, singles)
+    return Parts(BatchFields(), strategy, devices, singles)
 
 
 ADVANCED = {
@@ -113,7 +116,7 @@ def lay_out(preset: Any, parts: Parts) -> tuple[Any, Groups]:
     preset_box = ipw.VBox([preset, preset_help])
     preset_box.add_class("wb-field")
     where = parts.named(
-        "strategy", "workers", "parameter_servers", "evaluator", "tpu", "replicas", "devices"
+        "strategy", "tpu", "workers", "parameter_servers", "evaluator", "replicas", "devices"
     )
     where[0].box.add_class("wb-most")
     first = parts.named("data", "model", "loop")

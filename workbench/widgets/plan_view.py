@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
+
+from workbench.runs.tasks import HOST, tf_configs
 
 from . import markup, picture
 from .background import ONE_TENSORFLOW, Latest
@@ -32,8 +35,9 @@ class PlanView:
         self._model = ipw.HTML(description="Size of the model")
         self._notes = ipw.HTML(description="Notes on the plan")
         self._layers = ipw.HTML(description="Layers of the model")
-        self._folded = ipw.Accordion(children=[self._layers], selected_index=None)
-        self._folded.set_title(0, "Layers")
+        self._folded = _folded("Layers", self._layers)
+        self._configs = ipw.HTML(description="TF_CONFIG of each task")
+        self._tasks = _folded("TF_CONFIG of each task", self._configs)
         self._inspecting: Latest[ModelSummary] = Latest(SETTLE_SECONDS)
         self._measured: tuple[Any, ...] | None = None
         self._plan: Plan | None = None
@@ -43,7 +47,7 @@ class PlanView:
         both = ipw.Box([self._picture, side])
         both.add_class("wb-beside")
         title = ipw.HTML(markup.heading("Plan"), description="Section")
-        parts = [title, both, self._notes, self._folded]
+        parts = [title, both, self._notes, self._folded, self._tasks]
         self.box = ipw.VBox(parts)
         self.box.add_class("wb-section")
 
@@ -56,6 +60,8 @@ class PlanView:
         plan = self._plan = state.plan
         for part in (self._picture, self._model, self._notes, self._folded):
             part.layout.display = None if plan else "none"
+        several = plan is not None and len(plan.tasks) > 1
+        self._tasks.layout.display = None if several else "none"
         if plan is None:
             message = "No plan while there are problems in the form; they stand beside the fields."
             self._numbers.value = markup.notice("info", message)
@@ -64,8 +70,12 @@ class PlanView:
             return
         notes = "".join(markup.notice("warning", note) for note in plan.notes)
         self._notes.value = markup.quiet(plan.element_spec) + notes
-        self._numbers.value = markup.facts(_numbers(plan))
+        self._numbers.value = markup.facts(_numbers(state, plan))
         self._picture.value = picture.draw(plan)
+        (self._picture.add_class if picture.is_wide(plan) else self._picture.remove_class)(
+            "wb-wide"
+        )
+        self._configs.value = _configs(plan) if several else ""
         self._measure(plan)
 
     def _measure(self, plan: Plan) -> None:
@@ -106,18 +116,42 @@ def _what_shapes_the_model(plan: Plan) -> tuple[Any, ...]:
             plan.own_model)  # fmt: skip
 
 
-def _numbers(plan: Plan) -> list[tuple[str, str]]:
-    shared = ", virtual" if plan.virtual else ""
+def _folded(title: str, inside: Any) -> Any:
+    accordion = ipw.Accordion(children=[inside], selected_index=None)
+    accordion.set_title(0, title)
+    return accordion
+
+
+def _configs(plan: Plan) -> str:
+    """Return what each task will be told; its ports are chosen at the start."""
+    addresses = dict.fromkeys(plan.tasks, f"{HOST}:<chosen at start>")
+    rows = [(task, json.dumps(told)) for task, told in tf_configs(plan.tasks, addresses).items()]
+    about = "Ports are chosen at the start; the run then shows them in the lanes of its tasks."
+    return markup.quiet(about) + markup.table("TF_CONFIG of each task", ("Task", "TF_CONFIG"), rows)
+
+
+def _numbers(state: FormState, plan: Plan) -> list[tuple[str, str]]:
     rows = [
-        ("Replicas", f"{plan.num_replicas_in_sync}{shared}"),
+        *_who_trains(plan),
+        ("Keras", state.keras or markup.UNKNOWN),
         ("Examples", f"{plan.num_train_examples:,} + {plan.num_test_examples:,} to test"),
-        ("Steps an epoch", f"{plan.steps_per_epoch:,}"),
+        (
+            "Steps an epoch",
+            f"{plan.steps_per_epoch:,}{'' if plan.together else ', of all workers'}",
+        ),
         ("Steps in all", f"{plan.total_steps:,}"),
         ("Learning rate", f"{plan.learning_rate:g}"),
     ]
     if plan.leftover_examples:
         rows.append(("Last batch", _last_batch(plan)))
     return rows
+
+
+def _who_trains(plan: Plan) -> list[tuple[str, str]]:
+    if len(plan.tasks) == 1:
+        return [("Replicas", f"{plan.num_replicas_in_sync}{', virtual' * plan.virtual}")]
+    shared = f", which share {', '.join(plan.physical_devices)}" if plan.virtual else ""
+    return [("Trained by", f"{plan.who_trains}{shared}"), ("Tasks", ", ".join(plan.tasks))]
 
 
 def _last_batch(plan: Plan) -> str:

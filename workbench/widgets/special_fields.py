@@ -23,10 +23,15 @@ from .fields import (
 
 OWN = "own function"
 USUAL = ""
+LATER = "The arithmetic stands here once the problems are mended."
 
 
 class BatchFields:
-    """Per-replica and global batch size: whichever was typed last leads, the other follows."""
+    """Per-replica and global batch size: whichever was typed last leads, the other follows.
+
+    Where workers do not step together there is no global one: a size typed for it is set aside
+    until there is again, and the per-replica size it came to leads meanwhile.
+    """
 
     NAMES = ("per_replica_batch_size", "global_batch_size")
     LABELS = ("Per-replica batch", "Global batch")
@@ -37,6 +42,8 @@ class BatchFields:
         ]
         self._leader: int | None = None
         self._replicas: int | None = None
+        self._together = True
+        self._aside: str | None = None
         self._writing = False
         self._changed: Changed = lambda: None
         self._times = ipw.HTML(description="Batch arithmetic")
@@ -65,26 +72,45 @@ class BatchFields:
         """The config field that was typed last."""
         return self.NAMES[self._leader or 0]
 
-    def write(self, per_replica: int | None, joined: int | None) -> None:
+    def write(self, per_replica: int | None, joined: int | None, *, together: bool = True) -> None:
         """Show what a config asks for; where it asks for nothing, the plan fills in both."""
+        self._together, self._aside = together, None
         self._leader = 0 if per_replica is not None else 1 if joined is not None else None
         for at, value in enumerate((per_replica, joined)):
             self._set(at, "" if value is None else f"{value:,}")
+        self._show_pair()
+
+    def follow(self, *, together: bool) -> None:
+        """Follow the person's choice of a strategy whose workers step together, or do not."""
+        if together == self._together:
+            return
+        self._together, self._replicas = together, None
+        each, joined = (field.control.value.strip() for field in self.fields)
+        if not together and self._leader == 1:
+            self._aside, self._leader = joined, 0 if each else None
+            self._set(1, "")
+        elif together and self._aside is not None:
+            self._set(1, self._aside)
+            self._aside, self._leader = None, 1
+        self._show_pair()
 
     def on_change(self, changed: Changed) -> None:
         self._changed = changed
 
-    def show_plan(self, per_replica: int, joined: int, replicas: int, arithmetic: str) -> None:
-        """Show both sizes of a plan that holds, and its arithmetic."""
+    def show_plan(
+        self, per_replica: int, joined: int | None, replicas: int, arithmetic: str
+    ) -> None:
+        """Show the sizes of a plan that holds, and its arithmetic."""
         self._replicas = replicas
         for at, value in enumerate((per_replica, joined)):
             if at != self._leader:
-                self._set(at, f"{value:,}")
-        self._show(replicas, arithmetic)
+                self._set(at, "" if value is None else f"{value:,}")
+        self._show(arithmetic)
 
     def show_no_plan(self) -> None:
         """Show what can be said while something else is wrong."""
-        if self._leader is None or self._replicas is None:
+        if self._leader is None or self._replicas is None or not self._together:
+            self._show(LATER)
             return
         try:
             size = self._number(self._leader)
@@ -92,7 +118,7 @@ class BatchFields:
             size = None
         other = 1 - self._leader
         self._set(other, self._other(size, self._replicas))
-        self._show(self._replicas, "The arithmetic stands here once the problems are mended.")
+        self._show(LATER)
 
     def _other(self, size: int | None, replicas: int) -> str:
         if size is None:
@@ -101,9 +127,16 @@ class BatchFields:
             return f"{size * replicas:,}"
         return "" if size % replicas else f"{size // replicas:,}"
 
-    def _show(self, replicas: int, arithmetic: str) -> None:
-        word = "replica" if replicas == 1 else "replicas"
-        self._times.value = f'<div class="wb-times">&times; {replicas} {word} =</div>'
+    def _show_pair(self) -> None:
+        """Show the global size where there is one, or where one was asked for in vain."""
+        self.fields[1].show(self._together or self._leader == 1)
+        words = f"&times; {self._replicas or ''} replica{'s' * (self._replicas != 1)} ="
+        if not self._together:
+            words = "each worker's batch; there is no global batch"
+        self._times.value = f'<div class="wb-times">{words}</div>'
+
+    def _show(self, arithmetic: str) -> None:
+        self._show_pair()
         self._sum.value = f'<div class="wb-sum">{markup.text(arithmetic)}</div>'
 
     def _number(self, at: int) -> int | None:
@@ -122,6 +155,7 @@ class BatchFields:
             if self._writing:
                 return
             self._leader = at if self.fields[at].control.value.strip() else None
+            self._aside = None
             self._changed()
 
         return typed

@@ -18,6 +18,7 @@ from .background import Latest, run_in_background
 from .follow import Following
 from .form import Form, FormState, problems_text
 from .hardware import Hardware
+from .matrix_view import MatrixView
 from .plan_view import PlanView
 from .predictions import Predictions
 from .run_view import RunView
@@ -67,6 +68,9 @@ class Workbench:
         self._run, self._xray, self._predictions = RunView(), Xray(), Predictions()
         self._runs = RunsList(runs_dir)
         self._form = Form(config, self._hardware.devices)
+        self._matrix = MatrixView(
+            runs_dir, lambda: self._hardware.devices, lambda: self.config.interpreter
+        )
         self._interpreter = config.interpreter
         self._rendering: Latest[None] = Latest(0.15)
         self._join()
@@ -109,6 +113,7 @@ class Workbench:
         """Stop following and take the view down; runs go on."""
         self._run.end()
         self._runs.close()
+        self._matrix.close()
         self._train.close()
         self.widget.close()
 
@@ -140,7 +145,7 @@ class Workbench:
         run_box.add_class("wb-section")
         of_run = [run_box, self._xray.box, self._predictions.box]
         parts = [head, self._hardware.box, self._form.box, *of_run,
-                 self._plan.box, self._script.box, self._runs.box]  # fmt: skip
+                 self._plan.box, self._script.box, self._matrix.box, self._runs.box]  # fmt: skip
         root = ipw.VBox(parts)
         root.add_class("wb-root")
         root.add_class(f"wb-live-{self._token}")

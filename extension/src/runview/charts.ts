@@ -10,6 +10,8 @@ import { moved } from './zoom.js';
 
 const HINT =
   'Drag over a chart to zoom in, double-click to see all; arrow keys read a chart point by point; click a name to hide it.';
+const APART =
+  ' Workers count steps of their own, so there is no line of all; the ends of epochs are in the table below.';
 const ASK_AFTER_MS = 150;
 const RENEW_MS = 1000;
 const PATIENCE_MS = 60_000;
@@ -145,7 +147,8 @@ export class RunCharts {
       many > 1
         ? ` Each point is the mean of ${many.toLocaleString('en')} steps.`
         : '';
-    say(this._note, HINT + each);
+    const apart = series.together ? '' : APART;
+    say(this._note, HINT + each + apart);
     const { dataset } = this.node;
     dataset.points = String(series.length);
     dataset.first = String(series.steps[0] ?? '');

@@ -4,7 +4,7 @@ import type uPlot from 'uplot';
 
 import type { Epochs } from './protocol.js';
 import type { Axis, Chart, Series, Values } from './series.js';
-import { kindOf } from './words.js';
+import { nameOf } from './words.js';
 
 const REPLICA_COLORS = [
   '#2f81f7',
@@ -51,7 +51,6 @@ export interface Line {
 
 /** The lines of a chart in the order of its data: what several give together lies below them. */
 export function linesOf(series: Series, chart: Chart, epochs?: Epochs): Line[] {
-  const kind = kindOf(series);
   const edge = { name: SPREAD, color: JOINED_COLOR, look: { width: 0 } };
   const joined: Line = {
     name: chart === 'rate' ? 'all: sum' : 'all: weighted mean',
@@ -59,7 +58,7 @@ export function linesOf(series: Series, chart: Chart, epochs?: Epochs): Line[] {
     look: { width: 2 }
   };
   const replicas = Array.from({ length: series.replicas }, (_, number) => ({
-    name: `${kind} ${number}`,
+    name: nameOf(series, number),
     color: REPLICA_COLORS[number % REPLICA_COLORS.length]!,
     look: {
       width: 1,
@@ -80,13 +79,12 @@ export function linesOf(series: Series, chart: Chart, epochs?: Epochs): Line[] {
       look: { ...mark, width: 1, dash: [2, 3] }
     }
   ];
-  const several = series.replicas > 1;
   return [
     edge,
     edge,
-    ...(several ? [joined] : []),
+    ...(series.joins ? [joined] : []),
     ...replicas,
-    ...(chart === 'rate' ? [] : ends)
+    ...(hasEnds(series, chart) ? ends : [])
   ];
 }
 
@@ -98,18 +96,17 @@ export function table(
   { axis, smoothing, logarithmic }: Treatment
 ): uPlot.AlignedData {
   const curve = series.curve(chart);
-  const lines = [...(series.replicas > 1 ? [curve.joined] : []), ...curve.mean];
+  const lines = [...(series.joins ? [curve.joined] : []), ...curve.mean];
   const drawn = [
     ...spread(series, chart),
     ...lines.map(row => smooth(row, smoothing))
   ];
-  const ends =
-    chart === 'rate'
-      ? []
-      : [
-          atEnds(series, epochs, chart === 'loss' ? 'loss' : 'accuracy'),
-          atEnds(series, epochs, chart === 'loss' ? 'testLoss' : 'testAccuracy')
-        ];
+  const ends = hasEnds(series, chart)
+    ? [
+        atEnds(series, epochs, chart === 'loss' ? 'loss' : 'accuracy'),
+        atEnds(series, epochs, chart === 'loss' ? 'testLoss' : 'testAccuracy')
+      ]
+    : [];
   const values = [...drawn, ...ends];
   return [
     series.across(axis),
@@ -160,6 +157,11 @@ export function smooth(values: Values, weight: number): Values {
 /** Whether single points are to be seen: a line of few points, or of one, is none. */
 export function areFew(series: Series): boolean {
   return series.length <= FEW;
+}
+
+/** Among steps that are each worker's own, an epoch of all has no end. */
+function hasEnds(series: Series, chart: Chart): boolean {
+  return chart !== 'rate' && series.together;
 }
 
 function atEnds(

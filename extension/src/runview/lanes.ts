@@ -23,6 +23,10 @@ export class Lanes {
         this._lanes.delete(task);
       }
     }
+    const nodes = (lanes ?? []).map(({ task }) => this._lanes.get(task)!.node);
+    if (nodes.some((node, at) => node !== this.node.children[at])) {
+      this.node.append(...nodes);
+    }
   }
 }
 
@@ -33,6 +37,7 @@ class LaneView {
   private readonly _speed = make('span', 'wbv-number');
   private readonly _last = make('span', 'wbv-lane-last');
   private readonly _log = make('pre', 'wbv-log');
+  private readonly _config = make('p', 'wbv-config');
 
   constructor(task: string) {
     const name = make('span', 'wbv-lane-name', task);
@@ -42,10 +47,13 @@ class LaneView {
     _log.tabIndex = 0;
     _log.setAttribute('role', 'region');
     _log.setAttribute('aria-label', `End of the log of ${task}`);
-    this.node.append(line, _log);
+    this.node.append(line, this._config, _log);
   }
 
-  show({ state, step, stepsPerSecond, note }: Lane, log: string): void {
+  show(lane: Lane, log: string): void {
+    const { state, step, stepsPerSecond, note, tfConfig } = lane;
+    say(this._config, `TF_CONFIG ${tfConfig}`);
+    this._config.hidden = tfConfig === '';
     say(this._state, state);
     say(this._step, step === null ? '' : `step ${step.toLocaleString('en')}`);
     const speed =

@@ -27,6 +27,11 @@ const AXIS_NAMES: Record<Axis, string> = {
   examples: 'examples',
   time: 'training time'
 };
+const OWN_AXIS_NAMES: Record<Axis, string> = {
+  step: "worker's own steps",
+  examples: 'examples of one worker',
+  time: 'training time'
+};
 
 /** A part of the x axis. */
 export interface Range {
@@ -54,6 +59,7 @@ export class Plot {
   private _drawing: Drawing | null = null;
   private _account = '';
   private _saidAt = 0;
+  private _sayTimer = 0;
 
   /**
    * `sync` joins the pointers of charts; `zoomed` hears which part a person chose, `pointed` which
@@ -134,6 +140,8 @@ export class Plot {
   }
 
   destroy(): void {
+    window.clearTimeout(this._sayTimer);
+    this._sayTimer = 0;
     this._plot?.destroy();
     this._plot = null;
   }
@@ -147,7 +155,7 @@ export class Plot {
   private _name(): void {
     const { series, treatment } = this._drawing!;
     const notes = [
-      ...(this._chart === 'rate' && series.virtual ? ['virtual'] : []),
+      ...(this._chart === 'rate' && series.virtual ? [shares(series)] : []),
       ...(this._treatment().logarithmic ? ['log scale'] : []),
       ...(treatment.smoothing > 0
         ? [`smoothed, weight ${treatment.smoothing}`]
@@ -164,6 +172,7 @@ export class Plot {
   private _make(lines: Line[], data: uPlot.AlignedData): void {
     this.destroy();
     const treatment = this._treatment();
+    const { together } = this._drawing!.series;
     const few = areFew(this._drawing!.series);
     const percent = this._chart === 'accuracy';
     this._plot = new uPlot(
@@ -190,7 +199,7 @@ export class Plot {
           {
             ...this._axis(),
             size: 24,
-            label: AXIS_NAMES[treatment.axis],
+            label: (together ? AXIS_NAMES : OWN_AXIS_NAMES)[treatment.axis],
             labelSize: 18,
             labelFont: '11px system-ui, sans-serif',
             values: (_, ticks) =>
@@ -296,6 +305,12 @@ export class Plot {
       this._saidAt = now;
       this._account = account(series, this._chart);
       this._place.setAttribute('aria-label', this._account);
+    } else {
+      // The last points of a short run come before its account is due again.
+      this._sayTimer ||= window.setTimeout(() => {
+        this._sayTimer = 0;
+        this._say();
+      }, SAID_EVERY_MS);
     }
     if (zoom === null || this._plot?.cursor.idx !== null) {
       this._read();
@@ -317,6 +332,11 @@ function drawn({ name, color, look }: Line, few: boolean): uPlot.Series {
       ...look.points
     }
   };
+}
+
+/** Why speeds tell little. */
+function shares({ workers }: Series): string {
+  return workers > 1 ? 'workers share a device' : 'virtual';
 }
 
 function around(value: number): Range {

@@ -41,6 +41,8 @@ export interface Lane {
   step: number | null;
   stepsPerSecond: number | null;
   note: string;
+  /** What it was told of the other tasks, as JSON; empty where it is alone. */
+  tfConfig: string;
 }
 
 /** Where time went: names with seconds. */
@@ -78,6 +80,10 @@ export interface PointsHeader {
   /** The first point that it holds; later ones known before are replaced. */
   from: number;
   replicas: number;
+  /** Processes that the replicas are in, the same number in each. */
+  workers: number;
+  /** Whether all take a step together; else steps and examples are each worker's own. */
+  together: boolean;
   virtual: boolean;
   stepsAPoint: number;
   spans: boolean;

@@ -25,6 +25,9 @@ export interface Curve {
 
 export class Series {
   replicas = 0;
+  workers = 1;
+  /** Whether all replicas take a step together; else there is no line of all of them. */
+  together = true;
   virtual = false;
   stepsAPoint = 1;
   /** Points at which a replica's loss was no number. */
@@ -53,6 +56,11 @@ export class Series {
     return this._curves[CHARTS.indexOf(chart)]!;
   }
 
+  /** Whether there is a line of all replicas. */
+  get joins(): boolean {
+    return this.together && this.replicas > 1;
+  }
+
   /** Put points in place of those known from `header.from` on; false where some are missing. */
   take(header: PointsHeader, buffers: DataView[]): boolean {
     if (header.from > this.length) {
@@ -63,6 +71,8 @@ export class Series {
       this._curves = CHARTS.map(() => shaped(replicas, spans));
     }
     this.replicas = replicas;
+    this.workers = header.workers;
+    this.together = header.together;
     this.virtual = header.virtual;
     this.stepsAPoint = header.stepsAPoint;
     const count = this._takeAcross(from, buffers[0]!);

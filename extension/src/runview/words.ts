@@ -37,14 +37,35 @@ export function trend(values: Values): 'rising' | 'falling' | 'steady' {
 /** The last value of a chart's joined line, where it is going, and who is behind. */
 export function account(series: Series, chart: Chart): string {
   const { joined, mean } = series.curve(chart);
-  const last = joined.findLast(value => value !== null);
   const broken = chart === 'loss' && series.broken.size > 0;
   const no = broken ? `No number at ${places(series)}. ` : '';
-  if (last === undefined || last === null) {
-    return `${no}No point yet.`;
+  if (!series.together) {
+    return `${no}${apart(series, chart)}`;
   }
-  const behind = chart === 'rate' ? slowest(mean, kindOf(series)) : '';
-  return `${no}${UNITS[chart](last)}, ${trend(joined)}${behind}`;
+  const now = ending(joined, chart);
+  const behind = chart === 'rate' ? slowest(series, mean) : '';
+  return now === '' ? `${no}No point yet.` : `${no}${now}${behind}`;
+}
+
+/** Where there is no line of all: the end of each, of many the first ones'. */
+function apart(series: Series, chart: Chart): string {
+  const told = series
+    .curve(chart)
+    .mean.map((line, at) => ({
+      name: nameOf(series, at),
+      now: ending(line, chart)
+    }))
+    .filter(({ now }) => now !== '')
+    .map(({ name, now }) => `${name}: ${now}`);
+  const more = told.length - MANY;
+  const rest = more > 0 ? [`and ${more} more`] : [];
+  return [...told.slice(0, MANY), ...rest].join('; ') || 'No point yet.';
+}
+
+/** The last value of a line and where it is going; nothing where it has none. */
+function ending(line: Values, chart: Chart): string {
+  const last = line.findLast(value => value !== null) ?? null;
+  return last === null ? '' : `${UNITS[chart](last)}, ${trend(line)}`;
 }
 
 /** The values at a point, exactly as they came: a line each, or the ends where there are many. */
@@ -66,12 +87,11 @@ export function reading(series: Series, chart: Chart, point: number): string {
     known.length > MANY ? [known[0]!, known[known.length - 1]!] : each;
   const parts = [
     ...(several ? told('all', joined[point]) : []),
-    ...shown.flatMap(({ at, value }) =>
-      told(`${kindOf(series)} ${at}`, value, at)
-    ),
+    ...shown.flatMap(({ at, value }) => told(nameOf(series, at), value, at)),
     ...(series.broken.has(point) && chart === 'loss' ? ['no number'] : [])
   ];
-  const where = `step ${series.steps[point]!.toLocaleString('en')}`;
+  const number = series.steps[point]!.toLocaleString('en');
+  const where = series.together ? `step ${number}` : `own step ${number}`;
   return `${where}: ${parts.join(', ') || 'no point'}`;
 }
 
@@ -106,12 +126,19 @@ export function duration(seconds: number): string {
     : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** What a replica is to be called. */
-export function kindOf(series: Series): string {
-  return series.virtual ? 'virtual replica' : 'replica';
+/** What a replica is to be called; of several workers each has whole devices of its own process. */
+export function nameOf(
+  { workers, replicas, virtual }: Series,
+  at: number
+): string {
+  if (workers > 1) {
+    const worker = Math.floor(at / (replicas / workers));
+    return `worker ${worker}, replica ${at}`;
+  }
+  return `${virtual ? 'virtual replica' : 'replica'} ${at}`;
 }
 
-function slowest(replicas: Values[], kind: string): string {
+function slowest(series: Series, replicas: Values[]): string {
   const rates = replicas.map(line => {
     const known = line.filter(value => value !== null);
     return mean(known.slice(-Math.max(1, Math.round(known.length * RECENT))));
@@ -122,7 +149,7 @@ function slowest(replicas: Values[], kind: string): string {
     return '';
   }
   const percent = Math.round(100 * (1 - least / middle));
-  return `; ${kind} ${rates.indexOf(least)} is ${percent} % slower`;
+  return `; ${nameOf(series, rates.indexOf(least))} is ${percent} % slower`;
 }
 
 function mean(values: number[]): number {

@@ -36,6 +36,17 @@ test('the line of all lies below its replicas, and one replica has none', () => 
   assert.deepEqual(names(filled(2, 1)), [SPREAD, SPREAD, 'virtual replica 0']);
 });
 
+test('workers that do not step together have no line of all and no ends of epochs', () => {
+  const series = new Series();
+  const apart = { replicas: 2, workers: 2, together: false };
+  series.take(header(0, apart), buffers(1, 2, 3));
+  assert.deepEqual(
+    linesOf(series, 'loss', NO_EPOCHS).map(line => line.name),
+    [SPREAD, SPREAD, 'worker 0, replica 0', 'worker 1, replica 1']
+  );
+  assert.equal(table(series, 'loss', NO_EPOCHS, PLAIN).length, 1 + 4);
+});
+
 test('there is a row of values for every line', () => {
   for (const chart of ['loss', 'accuracy', 'rate'] as const) {
     const series = filled(3);

@@ -18,6 +18,8 @@ export function header(
   return {
     from,
     replicas: 2,
+    workers: 1,
+    together: true,
     virtual: true,
     stepsAPoint: 1,
     spans: false,

@@ -3,14 +3,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import type { PointsHeader } from '../runview/protocol.js';
 import { Series } from '../runview/series.js';
 import { progressText } from '../runview/summary.js';
-import { account, duration, reading, short, trend } from '../runview/words.js';
+import {
+  account,
+  duration,
+  nameOf,
+  reading,
+  short,
+  trend
+} from '../runview/words.js';
 import { buffers, header } from './feeds.js';
 
-function filled(count: number, replicas = 2): Series {
+function filled(
+  count: number,
+  replicas = 2,
+  more: Partial<PointsHeader> = {}
+): Series {
   const series = new Series();
-  series.take(header(0, { replicas }), buffers(1, count, replicas + 1));
+  const told = header(0, { replicas, ...more });
+  series.take(told, buffers(1, count, replicas + 1));
   return series;
 }
 
@@ -46,6 +59,29 @@ test('of many replicas the least and the greatest are read', () => {
     reading(filled(1, 64), 'loss', 0),
     'step 1: all 6401, virtual replica 0 1, virtual replica 63 6301'
   );
+});
+
+test('replicas of several workers are called by both', () => {
+  const names = (replicas: number, workers: number) => {
+    const series = filled(1, replicas, { workers });
+    return Array.from({ length: replicas }, (_, at) => nameOf(series, at));
+  };
+  assert.deepEqual(names(2, 2), ['worker 0, replica 0', 'worker 1, replica 1']);
+  assert.deepEqual(names(4, 2).slice(1, 3), [
+    'worker 0, replica 1',
+    'worker 1, replica 2'
+  ]);
+});
+
+test('workers that do not step together are told of one by one', () => {
+  const series = filled(40, 2, { workers: 2, together: false });
+  assert.equal(
+    account(series, 'loss'),
+    'worker 0, replica 0: loss 40, rising; worker 1, replica 1: loss 140, rising'
+  );
+  assert.match(reading(series, 'loss', 1), /^own step 2: /);
+  const many = filled(40, 12, { workers: 12, together: false });
+  assert.match(account(many, 'rate'), /steady; and 4 more$/);
 });
 
 test('a mean is read with the least and the greatest of its steps', () => {

@@ -1,0 +1,110 @@
+"""Every strategy of this machine, chosen and trained by clicks; and whether they agree."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.lab_page import LabPage
+from tests.browser.workbench_page import WorkbenchPage
+from workbench import catalog
+from workbench.plan import Plan
+from workbench.runs import Run, list_runs
+
+HERE = [key for key, row in catalog.STRATEGIES.items() if not row.tpu]
+SHORT = {"Epochs": "1", "Steps an epoch": "20"}
+ALL_LINES = re.compile("^all: ")
+
+
+def newest(workbench: WorkbenchPage, before: int) -> Run:
+    """The run that the last click started, opened in the page."""
+    expect(workbench.root.locator(".wb-run-row")).to_have_count(before + 1)
+    run = list_runs(workbench.runs_dir)[0]
+    expect(workbench.root.locator(".wbv-title")).to_have_text(run.id)
+    return run
+
+
+def names(plan: Plan) -> list[str]:
+    """What the lines of a plan's replicas are called."""
+    replicas = range(plan.workers * plan.local_replicas)
+    if plan.workers > 1:
+        return [f"worker {at // plan.local_replicas}, replica {at}" for at in replicas]
+    kind = "virtual replica" if plan.virtual else "replica"
+    return [f"{kind} {at}" for at in replicas]
+
+
+def check_lanes(workbench: WorkbenchPage, run: Run) -> None:
+    """Each task has its lane; of several, each tells what it was told of the others."""
+    plan = run.plan
+    expect(workbench.lanes).to_have_count(len(plan.tasks))
+    for at, task in enumerate(plan.tasks):
+        lane = workbench.lanes.nth(at)
+        expect(lane.locator(".wbv-lane-name")).to_have_text(task)
+        expect(lane.locator(".wbv-lane-state")).to_have_text("finished")
+        steps = lane.locator("summary .wbv-number").first
+        expect(steps).to_have_text(re.compile(r"^step \d+$" if "worker" in task else "^$"))
+        if len(plan.tasks) > 1:
+            lane.locator("summary").click()
+            told = lane.locator(".wbv-config").inner_text().removeprefix("TF_CONFIG ")
+            kind, _, index = task.rpartition("-")
+            assert json.loads(told)["task"] == {"type": kind, "index": int(index)}
+            expect(lane.locator(".wbv-log")).not_to_be_empty()
+
+
+def test_each_strategy_trains_by_clicks(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "strategies.ipynb")
+    before = len(list_runs(workbench.runs_dir))
+    notice = workbench.root.get_by_text("listen on every network interface")
+    for number, key in enumerate(HERE):
+        row = catalog.STRATEGIES[key]
+        workbench.choose(row.label)
+        expect(notice).to_have_count(int(row.workers))
+        expect(workbench.field("Global batch")).to_be_visible(visible=row.synchronous)
+        expect(workbench.button("Train")).to_be_enabled()
+        workbench.train(**SHORT)
+        run = newest(workbench, before + number)
+        expect(workbench.state).to_have_text("finished", timeout=180_000)
+        assert run.plan.strategy == key
+        assert run.missing == []
+        check_lanes(workbench, run)
+        for name in names(run.plan):
+            expect(workbench.legend.get_by_text(name, exact=True)).to_have_count(1)
+        joined = workbench.legend.filter(has_text=ALL_LINES)
+        together = row.synchronous and len(names(run.plan)) > 1
+        expect(joined).to_have_count(2 if together else 0)
+
+
+def test_no_tpu_here_is_said_beside_the_strategy(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "tpu.ipynb")
+    workbench.choose("TPU (no TPU here)")
+    problem = workbench.root.locator(".wb-problem").filter(has_text="no TPU here")
+    expect(problem).to_be_visible()
+    expect(workbench.button("Train")).to_be_disabled()
+    workbench.fill({"Which TPU": "my-tpu"})
+    workbench.field("Which TPU").press("Enter")
+    workbench.fill({"Replicas": "8"})
+    expect(problem).to_have_count(0)
+    expect(workbench.button("Train")).to_be_enabled()
+
+
+@pytest.mark.timeout(900)
+def test_whether_they_agree_is_told_while_the_form_goes_on(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "agree.ipynb")
+    workbench.fill({"Steps of each run": "10"})
+    workbench.button("Compare all").click()
+    expect(workbench.root.get_by_text("0 of 12 done, OneDevice, Custom loop runs")).to_be_visible()
+    workbench.fill({"Epochs": "7"})
+    expect(workbench.button("Train")).to_be_enabled()
+    expect(workbench.root.get_by_text("2 of 12 done")).to_be_visible(timeout=300_000)
+    workbench.button("Stop comparing").click()
+    expect(workbench.button("Compare all")).to_be_enabled(timeout=300_000)
+    cells = workbench.root.get_by_role("table", name="Which strategies agree").locator("tbody tr")
+    expect(cells).to_have_count(14)
+    for number in (0, 1):
+        expect(cells.nth(number)).to_contain_text("✓ pass")
+    expect(cells.filter(has_text="not done")).to_have_count(10)
+    expect(cells.filter(has_text="no TPU here")).to_have_count(2)
+
+    workbench.show()
+    expect(cells.nth(0)).to_contain_text("✓ pass")

@@ -1,0 +1,121 @@
+"""Do they agree? What was kept is shown, mistakes are said in place, a matrix starts and stops."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.machines import LAPTOP
+from tests.widgets.test_markup import EVIL
+from tests.widgets.waiting import until
+from workbench.devices import Devices, detect
+from workbench.experiments import Cell, Matrix
+from workbench.runs.directory import json_text
+from workbench.widgets.matrix_view import MatrixView, progress, table
+
+CELLS = [
+    Cell("one_device", "custom", "pass", keras="3.15.1", max_loss_difference=0.0,
+         max_weight_difference=0.0, steps_per_second=1234.5),
+    Cell("mirrored", "fit", "fail", EVIL, "3.15.1", max_loss_difference=0.25),
+    Cell("tpu", "custom", "unavailable", "no TPU here"),
+    Cell("default", "fit", "running"),
+]  # fmt: skip
+
+
+def keep(root: Path, name: str, cells: list[Cell]) -> None:
+    folder = root / name
+    folder.mkdir(parents=True)
+    values = Matrix(folder, 50, "synthetic", cells).to_json()
+    (folder / "matrix.json").write_text(json_text(values))
+
+
+def view(root: Path, devices: Devices = LAPTOP) -> MatrixView:
+    return MatrixView(root, lambda: devices, lambda: None)
+
+
+def cells_of(shown: str) -> list[list[str]]:
+    rows = re.findall(r"<tr>(.*?)</tr>", shown)[1:]
+    return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
+
+
+def test_the_newest_that_was_kept_is_shown_when_it_is_opened(tmp_path: Path) -> None:
+    keep(tmp_path, "matrix-20260101-000000", [])
+    keep(tmp_path, "matrix-20260102-000000", CELLS)
+    opened = view(tmp_path)
+    rows = cells_of(until(lambda: opened._table.value))
+    assert rows[0] == ["OneDevice", "custom", "✓ pass", "0", "0", "1,234", "3.15.1", ""]
+    assert rows[1][:4] == ["Mirrored", "fit", "✗ fail", "2.5e-01"]
+    assert rows[2][2:] == ["unavailable", "", "", "", "", "no TPU here"]
+    assert rows[3][2] == "not done"
+    assert "matrix-20260102-000000" in until(lambda: opened._progress.value)
+    assert "1 agree or train, 1 failed, 1 cannot be had here" in opened._progress.value
+
+
+def test_text_from_outside_is_escaped(tmp_path: Path) -> None:
+    shown = table(Matrix(tmp_path, 1, "synthetic", CELLS).to_json())
+    assert "<img" not in shown
+    assert "<caption" in shown
+
+
+def test_without_any_there_is_no_table(tmp_path: Path) -> None:
+    opened = view(tmp_path / "none")
+    assert opened._table.value == ""
+    assert not opened._start.disabled
+    assert opened._end.layout.display == "none"
+
+
+@pytest.mark.parametrize(("typed", "words"), [("ten", "whole number"), ("0", "above 0; got 0")])
+def test_steps_that_are_none_are_refused_beside_the_field(
+    tmp_path: Path, typed: str, words: str
+) -> None:
+    opened = view(tmp_path)
+    opened._steps.control.value = typed
+    opened._start.click()
+    assert words in opened._steps._problems.value
+    assert not opened._start.disabled
+
+
+def test_what_cannot_be_started_is_told_in_place(tmp_path: Path) -> None:
+    opened = view(tmp_path)
+    opened._steps.control.value = "1"
+    opened._data.control.options = [("Another", "another")]
+    opened._data.control.value = "another"
+    opened._start.click()
+    until(lambda: not opened._start.disabled)
+    assert "Problem: " in opened._progress.value
+    assert "data must be one of" in opened._progress.value
+
+
+def test_the_usual_steps_follow_the_data(tmp_path: Path) -> None:
+    opened = view(tmp_path)
+    assert opened._steps.read() == 200
+    opened._data.control.value = "fashion_mnist"
+    assert opened._steps.read() == 100
+
+
+def test_progress_tells_what_runs_and_what_is_left(tmp_path: Path) -> None:
+    matrix = Matrix(tmp_path, 10, "synthetic", list(CELLS), seconds=30.0)
+    assert progress(matrix) == "2 of 3 done, Default, Keras fit runs, about 15 s left"
+    matrix.cells[3] = replace(matrix.cells[3], status="pass")
+    assert progress(matrix) == "3 of 3 done, comparing the weights"
+
+
+@pytest.mark.slow
+def test_a_matrix_runs_beside_the_kernel_and_stops(tmp_path: Path) -> None:
+    opened = view(tmp_path, detect(import_tensorflow=False))
+    opened._steps.write(10)
+    opened._start.click()
+    assert opened._start.disabled
+    until(lambda: opened._progress.value.startswith('<div class="wb-quiet">1 of 12 done'))
+    opened._end.click()
+    assert opened._end.disabled
+    until(lambda: not opened._start.disabled)
+    rows: list[Any] = cells_of(opened._table.value)
+    assert rows[0][:3] == ["OneDevice", "custom", "✓ pass"]
+    assert sum(row[2] == "not done" for row in rows) >= 9
+    again = view(tmp_path)
+    assert cells_of(until(lambda: again._table.value))[0] == rows[0]

@@ -1,0 +1,43 @@
+"""The plan on the page: who trains, by which Keras, what each task will be told of the others."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+from tests.machines import LAPTOP
+from workbench import RunConfig
+from workbench.widgets.form import Form
+from workbench.widgets.plan_view import PlanView
+
+
+def shown(strategy: str, **asked: Any) -> PlanView:
+    """The view of a plan; the model is not measured."""
+    view = PlanView()
+    view.show(Form(RunConfig(strategy=strategy, **asked), LAPTOP).state)
+    view._inspecting.forget()
+    return view
+
+
+def test_one_process_has_no_tf_config() -> None:
+    view = shown("mirrored")
+    assert view._tasks.layout.display == "none"
+    assert "2, virtual" in view._numbers.value
+    assert f"Keras {LAPTOP.keras_version}" in view._numbers.value
+
+
+def test_several_tasks_are_named_with_what_each_will_be_told() -> None:
+    view = shown("parameter_server")
+    assert view._tasks.layout.display is None
+    assert "chief-0, worker-0, worker-1, ps-0" in view._numbers.value
+    assert "2 workers x 1 replica, which share CPU:0" in view._numbers.value
+    told = html.unescape(view._configs.value)
+    assert '"worker": ["localhost:<chosen at start>", "localhost:<chosen at start>"]' in told
+    assert '"task": {"type": "ps", "index": 0}' in told
+
+
+def test_the_other_keras_is_named_with_the_reason() -> None:
+    view = shown("parameter_server", loop="fit")
+    assert f"tf-keras {LAPTOP.tf_keras_version}" in view._numbers.value
+    assert "DatasetCreator" in view._notes.value
+    assert "DatasetCreator" not in shown("parameter_server")._notes.value

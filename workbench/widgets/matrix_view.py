@@ -1,0 +1,209 @@
+"""Do they agree? Every strategy in both loops compared with OneDevice, run on request."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench import catalog
+from workbench.experiments import Matrix, run_matrix
+from workbench.experiments.matrix import read_matrix
+from workbench.runs.directory import runs_root
+
+from . import markup
+from .background import run_in_background
+from .fields import ChoiceField, NumberField, UnreadableError
+
+if TYPE_CHECKING:
+    from workbench.devices import Devices
+
+STEPS = {"synthetic": 200}
+STEPS_OF_IMAGES = 100
+ABOUT = (
+    "Trains every strategy in both loops on the same data with the same seed and the same global "
+    "batches, one after another, and compares the loss of every step and the last weights with "
+    "those of OneDevice's custom loop. A cell takes seconds to a minute."
+)
+HEAD = ("Strategy", "Loop", "Result", "Loss differs at most", "Weights differ at most", "Steps/s",
+        "Keras", "Why")  # fmt: skip
+MARKS = {"pass": "✓ pass", "fail": "✗ fail", "running": "running ...", "stopped": "not done"}
+
+
+class MatrixView:
+    """Runs the matrix in a thread, tells how far it is, and shows the newest one there is."""
+
+    def __init__(
+        self,
+        runs_dir: str | Path | None,
+        devices: Callable[[], Devices],
+        interpreter: Callable[[], str | None],
+    ) -> None:
+        self._runs_dir, self._devices, self._interpreter = runs_dir, devices, interpreter
+        self._stop: threading.Event | None = None
+        """Ends the matrix under way; None where none is."""
+        self._steps = NumberField("matrix_steps", "Steps of each run", whole=True)
+        self._steps.show_help("All in one epoch.")
+        self._data = ChoiceField("matrix_data", "Data of the runs", catalog.DATA)
+        self._data.on_change(self._offer_steps)
+        self._start = ipw.Button(
+            description="Compare all", tooltip="Run every strategy in both loops and compare them"
+        )
+        self._end = ipw.Button(
+            description="Stop comparing", tooltip="End the run under way and leave out the others"
+        )
+        self._start.on_click(self._on_start)
+        self._end.on_click(self._on_stop)
+        self._progress = ipw.HTML(description="Progress of the comparison")
+        self._table = ipw.HTML(description="Which strategies agree")
+        title = ipw.HTML(
+            markup.heading("Do they agree?") + markup.quiet(ABOUT), description="Section"
+        )
+        fields = ipw.Box([self._data.box, self._steps.box])
+        fields.add_class("wb-fields")
+        row = ipw.Box([self._start, self._end, self._progress])
+        row.add_class("wb-row")
+        self.box = ipw.VBox([title, fields, row, self._table])
+        self.box.add_class("wb-section")
+        self._offer_steps()
+        self._set_busy(None)
+        run_in_background(self._newest, self._show_kept, self._failed)
+
+    def close(self) -> None:
+        """Let the matrix under way end with the cell that runs."""
+        if self._stop is not None:
+            self._stop.set()
+
+    def _offer_steps(self) -> None:
+        self._steps.write(STEPS.get(self._data.read(), STEPS_OF_IMAGES))
+
+    def _on_start(self, _: Any) -> None:
+        try:
+            steps = int(self._steps.read() or 0)
+        except UnreadableError as error:
+            self._steps.show_problems([f"must be {error.rule}; got {error.got}. {error.fix}"])
+            return
+        if steps < 1:
+            self._steps.show_problems([f"must be above 0; got {steps}. Type 200, for example."])
+            return
+        self._steps.show_problems([])
+        data, devices, interpreter = self._data.read(), self._devices(), self._interpreter()
+        stop = threading.Event()
+        self._set_busy(stop)
+        self._progress.value = markup.quiet("Starting ...")
+        run_in_background(
+            lambda: run_matrix(
+                steps, data, self._runs_dir, devices, interpreter, self._told, stop.is_set
+            ),
+            self._done,
+            self._failed,
+        )
+
+    def _on_stop(self, _: Any) -> None:
+        if self._stop is not None:
+            self._stop.set()
+            self._end.disabled = True
+            self._progress.value = markup.quiet("Asked to stop; the run under way saves and ends.")
+
+    def _set_busy(self, stop: threading.Event | None) -> None:
+        self._stop = stop
+        self._start.disabled = stop is not None
+        self._end.disabled = stop is None
+        self._end.layout.display = None if stop else "none"
+
+    def _told(self, matrix: Matrix) -> None:
+        """Show the matrix under way; called often, from its thread."""
+        if self._stop is not None and not self._stop.is_set():
+            self._progress.value = markup.quiet(progress(matrix))
+        self._table.value = table(matrix.to_json())
+
+    def _done(self, matrix: Matrix) -> None:
+        self._set_busy(None)
+        self._table.value = table(matrix.to_json())
+        took = markup.duration(matrix.seconds)
+        self._progress.value = told(matrix.to_json(), f"in {took}", matrix.folder)
+
+    def _failed(self, error: Exception) -> None:
+        self._set_busy(None)
+        self._progress.value = markup.notice("error", str(error))
+
+    def _newest(self) -> tuple[Path, dict[str, Any]] | None:
+        kept = sorted(runs_root(self._runs_dir).glob("matrix-*/matrix.json"))
+        return (kept[-1].parent, read_matrix(kept[-1].parent)) if kept else None
+
+    def _show_kept(self, kept: tuple[Path, dict[str, Any]] | None) -> None:
+        if kept is None or self._stop is not None:
+            return
+        folder, values = kept
+        for cell in values["cells"]:
+            if cell["status"] in ("waiting", "running"):
+                cell["status"] = "stopped"
+        self._table.value = table(values)
+        when = time.localtime((folder / "matrix.json").stat().st_mtime)
+        self._progress.value = told(values, time.strftime("on %d %b %Y, %H:%M", when), folder)
+
+
+def progress(matrix: Matrix) -> str:
+    """Return how far it is, what runs, and what is left."""
+    to_run = [cell for cell in matrix.cells if cell.status != "unavailable"]
+    done = sum(cell.status not in ("waiting", "running") for cell in to_run)
+    parts = [f"{done} of {len(to_run)} done"]
+    running = next((cell for cell in matrix.cells if cell.status == "running"), None)
+    if running is not None:
+        label = catalog.STRATEGIES[running.strategy].label
+        parts.append(f"{label}, {catalog.LOOPS[running.loop].label} runs")
+    elif done == len(to_run):
+        parts.append("comparing the weights")
+    if matrix.eta_seconds is not None and running is not None:
+        parts.append(f"about {markup.duration(matrix.eta_seconds)} left")
+    return ", ".join(parts)
+
+
+def told(values: Mapping[str, Any], when: str, folder: Path) -> str:
+    """Return what a matrix that is over says, in a line (HTML)."""
+    states = [cell["status"] for cell in values["cells"]]
+    counts = [
+        f"{states.count(state)} {word}"
+        for state, word in (("pass", "agree or train"), ("fail", "failed"),
+                            ("unavailable", "cannot be had here"), ("stopped", "not done"))
+        if state in states
+    ]  # fmt: skip
+    data = catalog.DATA[values["data"]].label if values["data"] in catalog.DATA else values["data"]
+    many = f"{values['steps']:,} steps each on {data}, {when}."
+    return markup.quiet(f"{', '.join(counts)}; {many} Runs and certificates: {folder}")
+
+
+def table(values: Mapping[str, Any]) -> str:
+    """Return all cells as a table (HTML)."""
+    rows = [_row(cell) for cell in values["cells"]]
+    made = markup.table(
+        "Which strategies agree with OneDevice's custom loop", HEAD, rows, (3, 4, 5)
+    )
+    return markup.scrolling("Which strategies agree", made)
+
+
+def _row(cell: Mapping[str, Any]) -> list[str]:
+    strategy, rate = cell["strategy"], cell["steps_per_second"]
+    loss = _difference(cell["max_loss_difference"])
+    if cell.get("float32_loss_difference") is not None:
+        loss = f"{loss} (float32: {_difference(cell['float32_loss_difference'])})"
+    known = strategy in catalog.STRATEGIES
+    return [
+        catalog.STRATEGIES[strategy].label if known else strategy,
+        cell["loop"],
+        MARKS.get(cell["status"], cell["status"]),
+        loss,
+        _difference(cell["max_weight_difference"]),
+        "" if rate is None else f"{rate:,.0f}",
+        cell["keras"] or "",
+        cell["reason"],
+    ]
+
+
+def _difference(value: float | None) -> str:
+    """Return a largest difference; nothing where none was measured."""
+    return "" if value is None else "0" if value == 0 else f"{value:.1e}"
