@@ -48,7 +48,6 @@ class Runs:
             "tasks": tasks,
             "keras": options.get("keras", "3"),
             "physical_devices": options.get("devices", ["CPU:0"]),
-            "tasks": options.get("tasks", ["worker-0"]),
         }
         config = RunConfig(
             epochs=steps // per_epoch,

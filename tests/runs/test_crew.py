@@ -52,6 +52,7 @@ def crew_of() -> Iterator[Crews]:
         card, plan = (read_json(run.dir / name) for name in ("run.json", "plan.json"))
         crew = Crew(run.dir, plan, Launch.of(run.dir, card, plan), bounds or Bounds(), ())
         started.append(crew)
+        crew.choose_addresses()
         crew.start(0.0, None)
         return crew
 
