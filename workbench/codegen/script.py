@@ -89,7 +89,9 @@ def _loops(plan: Plan) -> str:
 def _task_files(plan: Plan) -> dict[str, str]:
     if len(plan.tasks) == 1:
         return {}
-    return {"task": f"tasks/{'synchronous' if plan.together else 'coordinated'}"}
+    if plan.together:
+        return {"task": "tasks/synchronous"}
+    return {"evaluator": "tasks/evaluator", "task": "tasks/coordinated"}
 
 
 def _strategy_files(plan: Plan) -> dict[str, str]:

@@ -15,6 +15,7 @@ from .curves import MOST_POINTS, Curves
 from .events import Event, EventTail, note_epoch
 from .presence import Crews, crews_of, workers_at
 from .reader import Block, StepReader, read_range
+from .tasks import EVALUATOR
 
 if TYPE_CHECKING:
     from workbench.points import Points
@@ -37,6 +38,7 @@ class LiveRun:
     def __init__(self, run: Run) -> None:
         self._dir, self._plan = run.dir, run.plan
         self._events = EventTail(run.dir / self._plan.tasks[0] / "events.jsonl")
+        self._tests = EventTail(run.dir / EVALUATOR / "events.jsonl")
         self._epochs: dict[int, Event] = {}
         self._crews: Crews = ()
         self._open(self._plan.workers)
@@ -54,12 +56,15 @@ class LiveRun:
         for event in events:
             note_epoch(self._epochs, event)
         self._note_crews(events)
+        tests = [event for event in self._tests.poll() if event["event"] == "evaluated"]
+        for event in tests:
+            note_epoch(self._epochs, event)
         for task, reader in enumerate(self._readers):
             for block in map(self._present(task), reader.poll()):
                 self.curves.add(block, task)
                 if block.replaces:
                     self._mend(block.first_step, task)
-        return bool(events)
+        return bool(events or tests)
 
     def _note_crews(self, events: list[Event]) -> None:
         """Take out what a resume does again with fewer workers; with more, read all anew."""

@@ -13,6 +13,7 @@ from .directory import read_json
 
 ONE_TASK = ("worker-0",)
 HOST = "localhost"
+EVALUATOR = "evaluator-0"
 
 
 class NoAddressError(OSError):
