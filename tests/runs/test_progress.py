@@ -215,7 +215,10 @@ def test_a_resumed_run_under_a_chief_is_where_its_checkpoint_is(
     chief, one, other = led
     for worker in (one, other):
         worker.call(0, 0, first=0, count=20, at=0)
+    for worker in (one, other):
+        worker.call(1, 15, first=15, count=0, at=12)
     chief.says("start", at=12, step=30)
+    assert lanes(chief.run)[:2] == [("chief-0", "tracing", None), ("worker-0", "tracing", 15)]
     assert chief.run.progress.step == 30
     one.call(1, 15, first=15, count=5, at=13)
     other.call(1, 15, first=15, count=1, at=13)

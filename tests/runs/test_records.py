@@ -255,3 +255,13 @@ def test_records_in_double_precision_are_read_as_such(task: TaskWriter) -> None:
     assert step_frame(tasks)["step"].tolist() == [0, 1, 2]
     task.add_steps64(1, 1, rows[:1] * 2)
     assert step_frame(read_tasks(task.dir.parent, SHAPE))["step"].tolist() == [0, 1]
+
+
+def test_a_resumed_workers_empty_segment_already_replaces_what_is_done_again(
+    tmp_path: Path,
+) -> None:
+    led_workers(tmp_path)
+    TaskWriter(tmp_path / "worker-0", replicas=1).add_steps(1, 9, np.empty((0, 1, 3), np.float32))
+    tasks = read_tasks(tmp_path, LED, {"worker-0": [7], "worker-1": [3]})
+    assert [len(task.steps) for task in tasks] == [9, 8]
+    assert missing_ranges(tasks, 20) == []
