@@ -6,33 +6,50 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.engine.training import Trained, train_together
+from tests.engine.training import Trained, train_written, write_run
 from workbench.config import RunConfig
 
 pytestmark = pytest.mark.slow
 
 OWN = Path(__file__).parent / "own_models.py"
 STEPS = 300
+SEEDS = ", seeds=seeds"
 CELLS = list(itertools.product(("mirrored", "one_device"), ("custom", "fit")))
+
+
+def config_of(strategy: str, loop: str, epochs: int = 2) -> RunConfig:
+    return RunConfig(
+        strategy=strategy,
+        loop=loop,
+        model=f"{OWN}:dropping",
+        epochs=epochs,
+        synthetic_examples=STEPS * 32,
+        global_batch_size=32,
+        steps_per_call=1,
+    )
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
-    configs = {
-        f"{strategy}-{loop}-{how}": RunConfig(
-            strategy=strategy,
-            loop=loop,
-            model=f"{OWN}:dropping",
-            epochs=2,
-            synthetic_examples=STEPS * 32,
-            global_batch_size=32,
-            steps_per_call=1,
-        )
+    root = tmp_path_factory.mktemp("runs")
+    written = {
+        name: write_run(root, name, config_of(strategy, loop))
         for strategy, loop in CELLS
-        for how in ("whole", "stopped")
+        for name in (f"{strategy}-{loop}-whole", f"{strategy}-{loop}-stopped")
     }
-    stopped = [name for name in configs if name.endswith("stopped")]
-    return train_together(tmp_path_factory.mktemp("runs"), configs, stopped=stopped)
+    written["old"] = write_run(root, "old", config_of("one_device", "custom", epochs=1))
+    forget_seeds(written["old"].run.dir / "train.py")
+    written["newer"] = write_run(root, "newer", config_of("one_device", "custom"))
+    (root / "newer" / "checkpoints").symlink_to(root / "old" / "checkpoints")
+    train_written(root, written, stopped=[name for name in written if name.endswith("stopped")])
+    return written
+
+
+def forget_seeds(script: Path) -> None:
+    """Make it a script of an earlier release, whose checkpoints are without random state."""
+    text = script.read_text()
+    assert SEEDS in text
+    script.write_text(text.replace(SEEDS, ""))
 
 
 @pytest.mark.parametrize("cell", ["-".join(cell) for cell in CELLS])
@@ -52,3 +69,12 @@ def test_what_is_dropped_differs_from_step_to_step(runs: dict[str, Trained]) -> 
     one, other = (runs[f"one_device-{loop}-whole"].losses() for loop in ("custom", "fit"))
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-6)
     assert np.abs(np.diff(one)).min() > 0
+
+
+def test_a_checkpoint_of_an_earlier_release_without_random_state_still_restores(
+    runs: dict[str, Trained],
+) -> None:
+    run = runs["newer"]
+    assert run.status == 0, run.log
+    assert run.events("start")[0]["step"] == STEPS
+    assert run.run.steps()["step"].tolist() == list(range(STEPS, 2 * STEPS))

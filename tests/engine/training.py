@@ -94,6 +94,17 @@ def train_together(
     Give those of most replicas first. Those `stopped` are asked to stop in mid-run, then resumed.
     """
     written = {name: write_run(root, name, config) for name, config in configs.items()}
+    train_written(root, written, environment, stopped)
+    return written
+
+
+def train_written(
+    root: Path,
+    written: Mapping[str, Trained],
+    environment: Mapping[str, str] | None = None,
+    stopped: Collection[str] = (),
+) -> None:
+    """Train in run folders that are already written; see `train_together`."""
     folders = [
         f"{each.run.dir}{end}"
         for name, each in written.items()
@@ -108,4 +119,3 @@ def train_together(
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    return written

@@ -332,6 +332,8 @@ class Coordinator(Recorder):
             for folder in folders:
                 folder.mkdir(exist_ok=True)
             self.by_worker = [Records(folder) for folder in folders]
+            for records, first in zip(self.by_worker, self.worker_steps):
+                records.drop_from(int(first))
 
     def save(self) -> None:
         """Save also how many steps each worker did."""

@@ -32,6 +32,9 @@ class TaskWriter:
     def add_steps(self, number: int, opened_at: int, rows: npt.NDArray[np.float32]) -> None:
         self._append(f"{number:04d}-{opened_at:012d}.steps", rows.astype("<f4").tobytes())
 
+    def add_steps64(self, number: int, opened_at: int, rows: npt.NDArray[np.float64]) -> None:
+        self._append(f"{number:04d}-{opened_at:012d}.steps64", rows.astype("<f8").tobytes())
+
     def add_calls(self, number: int, opened_at: int, call: list[float]) -> None:
         data = np.array(call, "<f8").tobytes()
         self._append(f"{number:04d}-{opened_at:012d}.calls", data)

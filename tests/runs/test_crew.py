@@ -249,6 +249,23 @@ def test_of_tasks_that_wait_for_a_silent_one_only_that_is_named_and_it_is_taken_
     assert (recovered.name, recovered.task) == ("recovered", "worker-1")
 
 
+def test_a_task_that_hangs_before_its_first_step_is_named_after_the_time_given_to_meet(
+    runs: Runs, crew_of: Crews
+) -> None:
+    own = {"worker-0": {"inside": {"0": "go"}}, "worker-1": {"pauses": {"0": "go"}}}
+    run = runs.make(tasks=TWO, own=own)
+    crew = crew_of(run)
+    until(lambda: crew.look(1.0) or crew.leader.dog.entered_step() == 0)
+    crew.look(1.0)
+    assert crew.look(180.9) == []
+    (stalled,) = crew.look(181.1)
+    assert (stalled.name, stalled.task) == ("stalled", "worker-1")
+    assert not crew.is_over(181.1)
+    (run.dir / "go").touch()
+    (recovered,) = until(lambda: crew.look(182.0))
+    assert (recovered.name, recovered.task) == ("recovered", "worker-1")
+
+
 def test_a_silence_of_several_tasks_is_shown_at_the_one_that_is_behind(runs: Runs) -> None:
     own = {"worker-0": {"inside": {"20": "go"}}, "worker-1": {"pauses": {"20": "go"}}}
     run = runs.start(Bounds(poll_seconds=0.02, stall_floor_seconds=0.1), tasks=TWO, own=own)

@@ -104,3 +104,79 @@ def test_steps_whose_call_is_not_written_yet_have_no_speed() -> None:
     curves.add(Block(0, records(2), unknown, unknown, False))
     assert np.isnan(curves.points().rate.mean).all()
     assert np.isfinite(curves.points().loss.mean).all()
+
+
+def weighed(steps: int, loss: float, examples: float) -> np.ndarray:
+    """Records [steps, 1, 3] of one replica, half of whose examples are answered rightly."""
+    return np.tile(np.float32([loss * examples, examples / 2, examples]), (steps, 1, 1))
+
+
+def two(**options: bool) -> Curves:
+    """Two workers of a replica each: one of 1 example a step, one of 3."""
+    return Curves(1, tasks=2, **options)
+
+
+def test_workers_together_are_one_line_weighted_by_examples_and_as_fast_as_the_slowest() -> None:
+    curves = two()
+    curves.add(block(0, weighed(4, loss=2.0, examples=1), seconds=4.0), task=0)
+    curves.add(block(0, weighed(4, loss=6.0, examples=3), seconds=8.0), task=1)
+    points = curves.points()
+    assert points.replicas == 2
+    np.testing.assert_array_equal(points.step, [1, 2, 3, 4])
+    np.testing.assert_allclose(points.loss.mean, np.tile([2.0, 6.0], (4, 1)))
+    np.testing.assert_allclose(points.loss.joined, 5.0)
+    np.testing.assert_allclose(points.accuracy.joined, 0.5)
+    np.testing.assert_allclose(points.rate.mean, np.tile([1.0, 1.5], (4, 1)))
+    np.testing.assert_allclose(points.rate.joined, 2.0)
+    np.testing.assert_allclose(points.examples, [4, 8, 12, 16])
+    np.testing.assert_allclose(points.training_seconds, [2, 4, 6, 8])
+
+
+def test_a_worker_that_is_late_is_a_gap_of_the_joined_line_that_is_filled_when_it_comes() -> None:
+    curves = two()
+    curves.add(block(0, weighed(4, loss=2.0, examples=1)), task=0)
+    curves.add(block(0, weighed(2, loss=6.0, examples=3)), task=1)
+    curves.changes()
+    points = curves.points()
+    np.testing.assert_allclose(points.loss.mean[:, 0], 2.0)
+    assert np.isnan(points.loss.mean[:, 1]).tolist() == [False, False, True, True]
+    assert np.isnan(points.loss.joined).tolist() == [False, False, True, True]
+    assert not points.broken.any()
+    curves.add(block(2, weighed(2, loss=6.0, examples=3)), task=1)
+    assert curves.changes() == 2
+    points = curves.points()
+    np.testing.assert_allclose(points.loss.joined, 5.0)
+    np.testing.assert_allclose(points.examples, [4, 8, 12, 16])
+
+
+def test_a_late_worker_is_a_gap_of_a_point_of_many_steps_too() -> None:
+    curves = Curves(1, most=4, tasks=2)
+    curves.add(block(0, weighed(16, loss=2.0, examples=1)), task=0)
+    curves.add(block(0, weighed(10, loss=6.0, examples=3)), task=1)
+    assert curves.width == 4
+    assert np.isnan(curves.points().loss.joined).tolist() == [False, False, True, True]
+    curves.add(block(10, weighed(6, loss=6.0, examples=3)), task=1)
+    np.testing.assert_allclose(curves.points().loss.joined, 5.0)
+
+
+def test_workers_that_do_not_step_together_have_no_joined_line() -> None:
+    curves = two(together=False)
+    curves.add(block(0, weighed(4, loss=2.0, examples=1)), task=0)
+    curves.add(block(0, weighed(2, loss=6.0, examples=3)), task=1)
+    points = curves.points()
+    assert np.isnan(points.loss.joined).all()
+    np.testing.assert_allclose(points.loss.mean[:, 0], 2.0)
+    np.testing.assert_allclose(points.loss.mean[:2, 1], 6.0)
+
+
+def test_a_resume_of_one_worker_replaces_its_own_steps_alone() -> None:
+    curves = two()
+    for task, loss in enumerate((2.0, 6.0)):
+        curves.add(block(0, weighed(4, loss, examples=1)), task=task)
+    curves.add(block(2, weighed(1, loss=8.0, examples=1), replaces=True), task=1)
+    points = curves.points()
+    np.testing.assert_allclose(points.loss.mean[:, 0], 2.0)
+    np.testing.assert_allclose(points.loss.mean[:3, 1], [6.0, 6.0, 8.0])
+    np.testing.assert_allclose(points.loss.joined[:3], [4.0, 4.0, 5.0])
+    assert np.isnan(points.loss.mean[3, 1])
+    assert np.isnan(points.loss.joined[3])

@@ -2,11 +2,16 @@
 
 import json
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from tests.runs.folder import Runs, until
 from tests.runs.told import Told
+from workbench.runs import Run
+
+TWO = ("worker-0", "worker-1")
+LED = ("chief-0", "worker-0", "worker-1", "ps-0")
 
 
 def test_phases_before_the_first_record(told: Told) -> None:
@@ -110,3 +115,111 @@ def test_wait_gives_the_state_when_the_time_is_up(runs: Runs) -> None:
     began = time.monotonic()
     assert run.wait(timeout_seconds=0.0) == "running"
     assert time.monotonic() - began < 30
+
+
+@pytest.fixture
+def two(runs: Runs) -> Iterator[tuple[Told, Told]]:
+    """A living run of two workers that step together."""
+    run = runs.make(tasks=TWO)
+    one, other = (Told(run, task) for task in TWO)
+    one.alive()
+    one.state("queued")
+    one.state("starting", at=1)
+    yield one, other
+    one.dead()
+
+
+@pytest.fixture
+def led(runs: Runs) -> Iterator[tuple[Told, Told, Told]]:
+    """A living run in which a chief leads two workers."""
+    run = runs.make(tasks=LED)
+    chief, one, other = (Told(run, task) for task in LED[:3])
+    chief.alive()
+    chief.state("queued")
+    chief.state("starting", at=1)
+    yield chief, one, other
+    chief.dead()
+
+
+def lanes(run: Run) -> list[tuple[str, str, int | None]]:
+    return [(lane.task, lane.phase, lane.step) for lane in run.progress.lanes]
+
+
+def test_workers_together_are_as_far_as_the_first_and_as_fast_as_the_slowest(
+    two: tuple[Told, Told],
+) -> None:
+    for worker, seconds in zip(two, (0.5, 1.0), strict=True):
+        worker.says("start", at=2, step=0)
+        for number in range(3):
+            worker.call(0, 0, first=10 * number, count=10, at=3 + 2 * number, seconds=seconds)
+    two[0].call(0, 0, first=30, count=5, at=8, seconds=0.25)
+    progress = two[0].run.progress
+    assert (progress.step, progress.phase) == (35, "training")
+    assert lanes(two[0].run) == [("worker-0", "training", 35), ("worker-1", "training", 30)]
+    rates = [lane.steps_per_second for lane in progress.lanes]
+    assert rates[0] == pytest.approx(25 / 2.75)  # an epoch ends between
+    assert progress.steps_per_second == rates[1] == pytest.approx(20 / 3)
+
+
+def test_a_worker_that_has_not_recorded_yet_is_a_lane_at_its_start(two: tuple[Told, Told]) -> None:
+    two[0].says("start", at=2, step=0)
+    two[0].call(0, 0, first=0, count=10, at=3)
+    assert lanes(two[0].run) == [("worker-0", "training", 10), ("worker-1", "training", 0)]
+
+
+def test_the_silence_of_a_worker_is_noted_at_its_lane(two: tuple[Told, Told]) -> None:
+    for worker in two:
+        worker.says("start", at=2, step=0)
+        worker.call(0, 0, first=0, count=10, at=3)
+    two[0].silence("stalled", at=30, silent_seconds=20, task="worker-1")
+    progress = two[0].run.progress
+    assert "worker-1 has been silent" in progress.note
+    assert [lane.note for lane in progress.lanes] == ["", "worker-1 has fallen silent."]
+    two[0].silence("recovered", at=31, task="worker-1")
+    assert [lane.note for lane in two[0].run.progress.lanes] == ["", ""]
+
+
+def test_a_restarted_worker_is_no_silence(led: tuple[Told, Told, Told]) -> None:
+    chief = led[0]
+    chief.says("start", at=2, step=0)
+    chief.silence("restarted", at=30, task="worker-1", cause="it was killed")
+    assert chief.run.progress.note == ""
+
+
+def test_under_a_chief_steps_and_speeds_of_the_workers_add_up(
+    led: tuple[Told, Told, Told],
+) -> None:
+    chief, one, other = led
+    chief.says("start", at=2, step=0)
+    assert lanes(chief.run)[0] == ("chief-0", "tracing", None)
+    assert lanes(chief.run)[3] == ("ps-0", "serving", None)
+    for worker, count in ((one, 10), (other, 5)):
+        for number in range(2):
+            worker.call(0, 0, first=count * number, count=count, at=3 + number, seconds=1.0)
+    progress = chief.run.progress
+    assert (progress.step, progress.phase) == (30, "training")
+    assert lanes(chief.run) == [
+        ("chief-0", "training", None),
+        ("worker-0", "training", 20),
+        ("worker-1", "training", 10),
+        ("ps-0", "serving", None),
+    ]
+    assert progress.steps_per_second == pytest.approx(15.0)
+    chief.says("test", at=6, epoch=1)
+    assert lanes(chief.run)[0] == ("chief-0", "testing", None)
+
+
+def test_a_resumed_run_under_a_chief_is_where_its_checkpoint_is(
+    led: tuple[Told, Told, Told],
+) -> None:
+    chief, one, other = led
+    for worker in (one, other):
+        worker.call(0, 0, first=0, count=20, at=0)
+    for worker in (one, other):
+        worker.call(1, 15, first=15, count=0, at=12)
+    chief.says("start", at=12, step=30)
+    assert lanes(chief.run)[:2] == [("chief-0", "tracing", None), ("worker-0", "tracing", 15)]
+    assert chief.run.progress.step == 30
+    one.call(1, 15, first=15, count=5, at=13)
+    other.call(1, 15, first=15, count=1, at=13)
+    assert chief.run.progress.step == 36

@@ -11,6 +11,7 @@ from workbench.runs.frames import epoch_frame, replica_frame, step_frame
 from workbench.runs.records import Shape, missing_ranges, read_tasks, steady_rate
 
 SHAPE = Shape(replicas=2, steps_per_epoch=10)
+LED = Shape(replicas=1, steps_per_epoch=10, together=False)
 
 
 @pytest.fixture
@@ -165,3 +166,102 @@ def test_the_steady_rate_leaves_out_first_calls_and_test_passes(task: TaskWriter
 def test_one_call_alone_gives_no_steady_rate(task: TaskWriter) -> None:
     task.call(0, 0, first=0, count=5, start=100.0)
     assert steady_rate(read_tasks(task.dir.parent, SHAPE)) is None
+
+
+def test_two_workers_together_are_one_step_as_slow_as_the_slowest(tmp_path: Path) -> None:
+    for number, seconds in ((0, 0.5), (1, 2.0)):
+        writer = TaskWriter(tmp_path / f"worker-{number}")
+        for first in (0, 5, 10):
+            writer.add_steps(0, 0, writer.rows(first, 5, marker=number))
+            writer.add_calls(0, 0, [first, 5, 100.0 + first, seconds])
+    tasks = read_tasks(tmp_path, SHAPE)
+    steps = step_frame(tasks)
+    assert steps["step"].tolist() == list(range(15))
+    assert (steps["examples"] == 16).all()
+    assert steps["loss"].iloc[0] == pytest.approx(0.55)
+    assert (steps["call_seconds"] == 2.0).all()
+    assert (steps["examples_per_second"] == 40 / 0.5 + 40 / 2.0).all()
+    epochs = epoch_frame(tasks, {})
+    assert epochs[["epoch", "steps", "examples", "seconds"]].to_numpy().tolist() == [
+        [1, 10, 160, 4.0]
+    ]
+    assert epochs["loss"].iloc[0] == pytest.approx(5.05)
+
+
+def test_steps_that_one_of_several_workers_did_not_record_are_missing(tmp_path: Path) -> None:
+    writers = [TaskWriter(tmp_path / f"worker-{number}") for number in range(2)]
+    writers[0].call(0, 0, first=0, count=12, start=100.0)
+    writers[1].call(0, 0, first=0, count=4, start=100.0)
+    writers[1].call(1, 6, first=6, count=3, start=101.0)
+    tasks = read_tasks(tmp_path, SHAPE)
+    assert step_frame(tasks)["step"].tolist() == [0, 1, 2, 3, 6, 7, 8]
+    assert missing_ranges(tasks, 12) == [(4, 5), (9, 11)]
+    assert len(replica_frame(tasks)) == 2 * (12 + 7)
+
+
+def led_workers(folder: Path) -> None:
+    """Worker 0 does 7 and 5 steps of two epochs of 10 in all, worker 1 does 3 and 5."""
+    for number, calls in ((0, (7, 5)), (1, (3, 5))):
+        writer = TaskWriter(folder / f"worker-{number}", replicas=1)
+        first = 0
+        for count in calls:
+            writer.call(0, 0, first, count, start=100.0 + first, marker=100 * number)
+            first += count
+
+
+def test_under_a_chief_each_worker_has_its_own_steps_and_its_own_epochs(tmp_path: Path) -> None:
+    led_workers(tmp_path)
+    tasks = read_tasks(tmp_path, LED, {"worker-0": [7, 12], "worker-1": [3, 8]})
+    steps = step_frame(tasks)
+    assert steps[steps["worker"] == 0]["step"].tolist() == list(range(12))
+    assert steps[steps["worker"] == 1]["step"].tolist() == list(range(8))
+    assert steps[steps["worker"] == 0]["epoch"].tolist() == [1] * 7 + [2] * 5
+    assert steps[steps["worker"] == 1]["epoch"].tolist() == [1] * 3 + [2] * 5
+    assert steps["loss"].iloc[:4].tolist() == [0.0, 100.0, 1.0, 101.0]
+    replicas = replica_frame(tasks, ["worker", "replica", "epoch"])
+    assert replicas["replica"].tolist() == replicas["worker"].tolist()
+    epochs = epoch_frame(tasks, {1: {"test_loss": 0.5}, 2: {"test_loss": 0.25}})
+    assert epochs["steps"].tolist() == [10, 10]
+    assert epochs["examples"].tolist() == [40, 40]
+    assert epochs["loss"].tolist() == pytest.approx([(21 + 303) / 10, (45 + 525) / 10])
+    assert epochs["test_loss"].tolist() == [0.5, 0.25]
+    assert epochs["seconds"].tolist() == [0.5, 0.5]
+
+
+def test_under_a_chief_an_epoch_is_told_when_its_event_is(tmp_path: Path) -> None:
+    led_workers(tmp_path)
+    tasks = read_tasks(tmp_path, LED, {"worker-0": [7], "worker-1": [3]})
+    assert epoch_frame(tasks, {})["epoch"].tolist() == []
+    assert epoch_frame(tasks, {1: {}})["steps"].tolist() == [10]
+    assert step_frame(tasks)["epoch"].max() == 2
+
+
+def test_under_a_chief_the_gaps_of_each_worker_are_missing(tmp_path: Path) -> None:
+    led_workers(tmp_path)
+    writer = TaskWriter(tmp_path / "worker-1", replicas=1)
+    writer.call(1, 11, first=11, count=2, start=300.0)
+    TaskWriter(tmp_path / "worker-2", replicas=1)
+    assert missing_ranges(read_tasks(tmp_path, LED), 30) == [(8, 10)]
+
+
+def test_records_in_double_precision_are_read_as_such(task: TaskWriter) -> None:
+    third = 1 / 3
+    rows = np.array([[[4 * third, 1, 4], [4, 1, 4]]] * 3, np.float64)
+    task.add_steps64(0, 0, rows)
+    task.add_calls(0, 0, [0, 3, 100.0, 0.5])
+    tasks = read_tasks(task.dir.parent, SHAPE)
+    assert tasks[0].values.dtype == np.float64
+    assert replica_frame(tasks)["loss"].iloc[0] == third
+    assert step_frame(tasks)["step"].tolist() == [0, 1, 2]
+    task.add_steps64(1, 1, rows[:1] * 2)
+    assert step_frame(read_tasks(task.dir.parent, SHAPE))["step"].tolist() == [0, 1]
+
+
+def test_a_resumed_workers_empty_segment_already_replaces_what_is_done_again(
+    tmp_path: Path,
+) -> None:
+    led_workers(tmp_path)
+    TaskWriter(tmp_path / "worker-0", replicas=1).add_steps(1, 9, np.empty((0, 1, 3), np.float32))
+    tasks = read_tasks(tmp_path, LED, {"worker-0": [7], "worker-1": [3]})
+    assert [len(task.steps) for task in tasks] == [9, 8]
+    assert missing_ranges(tasks, 20) == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.runs.recording import TaskWriter
-from workbench.runs.watchdog import Bounds, Watchdog, recent_calls
+from workbench.runs.watchdog import ENTERED, Bounds, Watchdog, recent_calls
 
 BOUNDS = Bounds(stall_floor_seconds=15.0, stall_factor=10.0)
 
@@ -149,3 +149,54 @@ def test_the_newest_calls_are_read_whole(tmp_path: Path) -> None:
     calls = recent_calls(path)
     assert [call[0] for call in calls] == list(range(49, 150))
     assert recent_calls(tmp_path / "none") == []
+
+
+def test_where_a_task_entered_is_the_step_that_it_noted_last(task: Task) -> None:
+    dog, note = watch(task), task.writer.dir / ENTERED
+    assert dog.entered_step() == -1
+    for text, step in (("", -1), ("20", 20), ("2x", -1)):
+        note.write_text(text)
+        assert dog.entered_step() == step
+
+
+@pytest.fixture
+def chief(tmp_path: Path) -> Task:
+    return Task(tmp_path / "chief-0")
+
+
+def test_a_worker_that_a_chief_leads_is_watched_by_what_the_chief_is_at(
+    task: Task, chief: Task
+) -> None:
+    leader, dog = watch(chief), watch(task)
+
+    def look(now: float) -> str | None:
+        leader.look(now)
+        return dog.look(now, leader)
+
+    chief.event("start", step=0)
+    task.call()
+    assert look(1.0) is None
+    assert look(16.5) == "stalled"
+    task.call()
+    assert look(17.0) == "recovered"
+    chief.event("test", epoch=1)
+    assert look(18.0) is None
+    assert look(10_000.0) is None
+    chief.event("epoch", step=50)
+    assert look(10_001.0) is None
+    assert look(10_015.9) is None
+    assert look(10_016.1) == "stalled"
+
+
+def test_a_leader_that_speaks_does_not_take_a_workers_silence_back(task: Task, chief: Task) -> None:
+    leader, dog = watch(chief), watch(task)
+    task.call()
+    dog.look(1.0, leader)
+    task.call()
+    for now, expected in ((2.0, None), (17.5, "stalled")):
+        leader.look(now)
+        assert dog.look(now, leader) == expected
+    chief.event("checkpoint", step=3)
+    leader.look(18.0)
+    assert dog.look(18.0, leader) is None
+    assert dog.silent

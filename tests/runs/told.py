@@ -16,9 +16,9 @@ NOW = 1_700_000_000.0
 class Told:
     """A run whose files say what they are told to; `alive` holds its lock as a process would."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, task: str = "worker-0", replicas: int = 2) -> None:
         self.run = run
-        self.task = TaskWriter(run.dir / "worker-0")
+        self.task = TaskWriter(run.dir / task, replicas)
         self.lock = -1
 
     def alive(self) -> None:

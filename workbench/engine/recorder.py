@@ -22,6 +22,14 @@ class Records:
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder, self.segment = folder, ""
 
+    def drop_from(self, step: int) -> None:
+        """Have the steps from `step` on, where an earlier segment may hold some, replaced."""
+        if numbers := len(list(self.folder.glob("*.steps*"))):
+            self.segment = f"{numbers:04d}-{step:012d}"
+            kind = "steps64" if tf.keras.backend.floatx() == "float64" else "steps"
+            with contextlib.suppress(OSError):
+                (self.folder / f"{self.segment}.{kind}").touch()
+
     def append(self, step: int, rows: np.ndarray, start: float, seconds: float) -> None:
         """Append a call of len(rows) steps from `step` on: rows [steps, replicas, 3]."""
         numbers = len(list(self.folder.glob("*.steps*")))

@@ -103,6 +103,7 @@ class Crew:
         self._environments: dict[str, dict[str, str]] = {}
         self._first_death_at: float | None = None
         self._imported_at: float | None = None
+        self._entered_at: float | None = None
         self._behind: Member | None = None
         """Of synchronous tasks, the one that was named when they fell silent."""
 
@@ -252,21 +253,32 @@ class Crew:
         """Return the one that is behind: of synchronous tasks all fall silent when one does."""
         for member in self.members:
             member.dog.look(now)
-        known, self._behind = self._behind, self._who_lags()
+        known, self._behind = self._behind, self._who_lags(now)
         if self._behind is known:
             return []
         if self._behind is None:
             return [Change("recovered", known.task, {})] if known else []
         return [Change("stalled", self._behind.task, self._silence(self._behind))]
 
-    def _who_lags(self) -> Member | None:
+    def _who_lags(self, now: float) -> Member | None:
+        """Return the one that is behind where they are silent, or one misses the first step."""
+        steps = [member.dog.entered_step() for member in self.members]
         silent = [member for member in self.members if member.dog.silent]
-        if not silent:
+        if not silent and not self._first_step_waits(steps, now):
             return None
-        behind = min(self.members, key=lambda member: member.dog.entered_step())
-        known = self._behind or silent[0]
-        same = known.dog.entered_step() == behind.dog.entered_step()
-        return known if same else behind
+        known = self._behind or (silent or self.members)[0]
+        if steps[self.members.index(known)] == min(steps):
+            return known
+        return self.members[steps.index(min(steps))]
+
+    def _first_step_waits(self, steps: Sequence[int], now: float) -> bool:
+        """Return whether some have waited long for others to enter the first step with them."""
+        if not min(steps) < 0 <= max(steps):
+            self._entered_at = None
+            return False
+        if self._entered_at is None:
+            self._entered_at = now
+        return now - self._entered_at >= self.bounds.rendezvous_seconds
 
     def _check_rendezvous(self, now: float) -> None:
         """Give up where tasks do not find each other: TensorFlow itself waits without a word."""

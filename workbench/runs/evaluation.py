@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .directory import RunError
+from .directory import RunError, read_json
 from .programs import run_program
 
 MODEL = "model.keras"
@@ -30,17 +30,22 @@ def load_model(run_dir: Path) -> Any:
     """Return the run's saved Keras model, loaded in this process.
 
     Raises:
-        RunError: there is no model yet, or TensorFlow is not installed here.
+        RunError: there is no model yet, or TensorFlow, or the Keras it was saved with, is not
+            installed here.
     """
     _require_model(run_dir)
+    legacy = read_json(run_dir / "plan.json").get("keras") == "legacy"
+    package = "tf_keras" if legacy else "tensorflow"
     try:
-        tensorflow = importlib.import_module("tensorflow")
+        module = importlib.import_module(package)
     except ImportError as error:
         raise RunError(
-            f"Loading a model needs TensorFlow in the Python that asks; {sys.executable}: {error}. "
-            f"Install it there ({sys.executable} -m pip install tensorflow), or use evaluate()."
+            f"Loading this model needs {package} in the Python that asks; {sys.executable}: "
+            f"{error}. Install it there ({sys.executable} -m pip install "
+            f"{package.replace('_', '-')}), or use evaluate()."
         ) from error
-    return tensorflow.keras.models.load_model(run_dir / MODEL)
+    keras = module if legacy else module.keras
+    return keras.models.load_model(run_dir / MODEL)
 
 
 def _require_model(run_dir: Path) -> None:

@@ -150,7 +150,8 @@ def _recorded(task_dir: Path, shape: Shape) -> tuple[int, float]:
     """Return one past the last step that a worker recorded, and when; 0 where it has none."""
     with contextlib.suppress(FileNotFoundError, IndexError):
         newest = list_segments(task_dir)[-1]
-        return newest.first_step + newest.rows(shape.replicas), newest.path.stat().st_mtime
+        rows = newest.rows(shape.replicas)
+        return newest.first_step + rows, newest.path.stat().st_mtime if rows else 0.0
     return 0, 0.0
 
 

@@ -1,0 +1,122 @@
+"""Workers that do not step together: every step recorded once, and a killed one comes back."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.engine.tasks import task_of, tasks_of, train_alone
+from tests.engine.training import write_run
+from tests.machines import LAPTOP
+from tests.runs.folder import event_of, until
+from workbench.config import RunConfig
+from workbench.runs import Run, start_run
+
+pytestmark = pytest.mark.slow
+
+STEPS, EPOCHS, BATCH = 200, 5, 32
+FIELDS = {
+    "strategy": "parameter_server",
+    "epochs": EPOCHS,
+    "per_replica_batch_size": BATCH,
+    "synthetic_examples": STEPS * BATCH,
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
+        patch.delenv("TF_CONFIG", raising=False)
+        yield tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def killed(root: Path) -> Run:
+    """A run with a custom loop, of which a worker was killed early, and later its chief."""
+    run = start_run(RunConfig(**FIELDS, steps_per_call=1, start_now=True), root, LAPTOP)
+    until(lambda: run.progress.step > 0 or not run.alive, 300)
+    victim = task_of(run.dir / "train.py", "worker-1")
+    assert victim is not None, run.failure
+    victim.kill()
+    until(lambda: event_of(run, "checkpoint") or not run.alive, 300)
+    chief = task_of(run.dir / "train.py", "chief-0")
+    assert chief is not None, run.failure
+    chief.kill()
+    assert run.wait(300) == "failed"
+    assert run.failure is not None
+    assert (run.failure.task, "SIGKILL" in run.failure.cause) == ("chief-0", True)
+    until(lambda: not list(tasks_of(run.dir / "train.py")))
+    assert run.resume().wait(300) == "finished", run.failure
+    return run
+
+
+@pytest.fixture(scope="module")
+def fitted(root: Path) -> Run:
+    """A run with Keras fit, whose script was started alone."""
+    trained = write_run(root, "fit", RunConfig(**FIELDS, loop="fit"))
+    assert f"finished step={STEPS * EPOCHS}" in train_alone(trained)
+    return trained.run
+
+
+@pytest.fixture(params=["killed", "fitted"])
+def run(request: pytest.FixtureRequest) -> Run:
+    found: Run = request.getfixturevalue(request.param)
+    return found
+
+
+def test_a_killed_worker_is_restarted_and_the_run_goes_on_and_leaves_nothing(killed: Run) -> None:
+    restarted = event_of(killed, "restarted")
+    assert restarted is not None
+    assert restarted["task"] == "worker-1"
+    assert "SIGKILL" in restarted["cause"]
+    until(lambda: not list(tasks_of(killed.dir / "train.py")))
+
+
+def test_it_trains_and_records_every_step_of_every_worker_exactly_once(run: Run) -> None:
+    steps = run.steps()
+    assert len(steps) == STEPS * EPOCHS
+    for _, own in steps.groupby("worker"):
+        assert own["step"].tolist() == list(range(len(own)))
+    assert (steps["examples"] == BATCH).all()
+    assert run.missing == []
+    epochs = run.epochs()
+    assert epochs["steps"].tolist() == [STEPS] * EPOCHS
+    assert epochs["loss"].iloc[-1] < epochs["loss"].iloc[0]
+
+
+def test_the_staleness_of_every_step_is_recorded(run: Run) -> None:
+    steps = run.steps()
+    for worker, own in steps.groupby("worker"):
+        path = run.dir / f"worker-{worker}" / "staleness"
+        rows = np.fromfile(path, "<i8").reshape(-1, 2)
+        assert set(own["step"]) <= set(rows[:, 0].tolist())
+        assert (rows[:, 1] >= 0).all()
+    told = event_of(run, "epoch")
+    assert told is not None
+    assert sum(told["worker_steps"].values()) == STEPS * EPOCHS
+    assert told["staleness_max"] >= told["staleness_mean"] >= 0
+
+
+def test_its_saved_model_tests_without_a_strategy_as_it_did_at_the_end(run: Run) -> None:
+    told, found = event_of(run, "epoch"), run.evaluate()
+    assert told is not None
+    assert found["test_accuracy"] == pytest.approx(told["test_accuracy"], abs=1e-5)
+    assert found["test_loss"] == pytest.approx(told["test_loss"], abs=1e-5)
+
+
+def test_the_model_of_a_run_with_legacy_keras_loads_in_a_python_that_has_the_other_keras(
+    fitted: Run,
+) -> None:
+    code = (
+        f"from workbench import open_run; model = open_run({str(fitted.dir)!r}).load_model(); "
+        "print(type(model).__module__, model.count_params())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    module, count = done.stdout.split()
+    assert module.startswith("tf_keras")
+    assert int(count) > 0

@@ -1,0 +1,140 @@
+"""Workers that step together with real TensorFlow: the same losses, stopped, killed, resumed."""
+
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.engine.tasks import answers, task_of, tasks_of, train_alone
+from tests.engine.training import Trained, train_together, write_run
+from tests.machines import LAPTOP
+from tests.runs.folder import event_of, until
+from workbench.config import RunConfig
+from workbench.runs import Run, start_run
+
+pytestmark = pytest.mark.slow
+
+LOOPS = ("custom", "fit")
+STEPS, EPOCHS, BATCH = 200, 2, 32
+FIELDS = {"epochs": EPOCHS, "global_batch_size": BATCH, "synthetic_examples": STEPS * BATCH}
+WORKERS = {**FIELDS, "strategy": "multi_worker_mirrored", "steps_per_call": 1}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
+        patch.delenv("TF_CONFIG", raising=False)
+        yield tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def one_device(root: Path) -> Trained:
+    return train_together(root, {"one": RunConfig(**FIELDS, strategy="one_device")})["one"]
+
+
+@pytest.fixture(scope="module")
+def alone(root: Path) -> dict[str, Trained]:
+    """Scripts that were started without a supervisor."""
+    runs = {loop: write_run(root, loop, RunConfig(**WORKERS, loop=loop)) for loop in LOOPS}
+    for trained in runs.values():
+        assert f"finished step={STEPS * EPOCHS}" in train_alone(trained)
+    return runs
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_script_started_alone_starts_its_workers_and_gives_the_losses_of_one_device(
+    loop: str, alone: dict[str, Trained], one_device: Trained
+) -> None:
+    run = alone[loop]
+    np.testing.assert_allclose(run.losses(), one_device.losses(), rtol=0, atol=1e-6)
+    assert run.examples() == [[BATCH // 2] * 2] * (STEPS * EPOCHS)
+    names = ["test_loss", "test_accuracy"]
+    np.testing.assert_allclose(
+        run.run.epochs()[names], one_device.run.epochs()[names], rtol=0, atol=2e-6
+    )
+
+
+def test_its_saved_model_tests_without_a_strategy_as_it_did_at_the_end(
+    alone: dict[str, Trained],
+) -> None:
+    run = alone["fit"].run
+    told, found = event_of(run, "epoch"), run.evaluate()
+    assert told is not None
+    assert found["test_accuracy"] == pytest.approx(told["test_accuracy"], abs=1e-5)
+    assert found["test_loss"] == pytest.approx(told["test_loss"], abs=1e-5)
+
+
+def test_a_wrong_tf_config_is_told_with_what_is_needed_received_and_to_do(root: Path) -> None:
+    script = write_run(root, "asked", RunConfig(**WORKERS)).run.dir / "train.py"
+    with socket.create_server(("", 0)) as server:
+        port = server.getsockname()[1]
+        two = [f"localhost:{port}", "localhost:1"]
+        task = {"type": "worker", "index": 0}
+        wrong = [
+            "{",
+            "[]",
+            json.dumps({"cluster": {"worker": two}}),
+            json.dumps({"task": task}),
+            json.dumps({"cluster": {"worker": two[:1]}, "task": task}),
+            json.dumps({"cluster": {"worker": [*two, "c:1"]}, "task": task}),
+            json.dumps({"cluster": {"worker": two}, "task": {"type": "chief", "index": 0}}),
+            json.dumps({"cluster": {"worker": ["a", "b"]}, "task": task}),
+        ]
+        taken = json.dumps({"cluster": {"worker": two}, "task": task})
+        *said, in_use = answers(script, [*wrong, taken])
+    for text, answer in zip(wrong, said, strict=True):
+        assert answer.startswith("TF_CONFIG names 2 workers, as host:port, and which of them"), text
+        assert f"received {text}. Mend it, or unset it" in answer
+    assert f"Needs port {port} for itself; " in in_use
+    assert "Address already in use" in in_use
+    assert "Name a free port" in in_use
+
+
+def test_a_killed_worker_of_a_script_alone_ends_the_others_with_a_failure(root: Path) -> None:
+    run = write_run(root, "killed", RunConfig(**{**WORKERS, "epochs": 1000})).run
+    script = run.dir / "train.py"
+    command = [sys.executable, str(script), "--run-dir", str(run.dir)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as parent:
+        try:
+            until(lambda: parent.poll() is not None or any(run.dir.glob("worker-*/*.calls")), 300)
+            victim = task_of(script, "worker-1")
+            assert victim is not None
+            victim.kill()
+            assert parent.wait(60) != 0
+        finally:
+            parent.kill()
+    until(lambda: not list(tasks_of(script)))
+
+
+def test_stopped_then_killed_at_some_step_and_resumed_it_gives_the_curve_of_a_run_never_stopped(
+    root: Path, alone: dict[str, Trained]
+) -> None:
+    run: Run = start_run(RunConfig(**WORKERS, start_now=True), root, LAPTOP)
+    until(lambda: run.progress.step > 20 or not run.alive, 300)
+    run.stop()
+    assert run.wait(300) == "stopped", run.failure
+    stops = [event["step"] for event in run.events() if event["event"] == "stopped"]
+    assert len(stops) == 2
+    assert len(set(stops)) == 1
+    run.resume()
+    until(lambda: run.progress.step > stops[0] + 20 or not run.alive, 300)
+    victim = task_of(run.dir / "train.py", "worker-1")
+    assert victim is not None
+    victim.kill()
+    assert run.wait(300) == "failed"
+    assert run.failure is not None
+    assert run.failure.task == "worker-1"
+    assert "SIGKILL" in run.failure.cause
+    assert run.resume().wait(300) == "finished", run.failure
+    assert run.missing == []
+    whole = alone["custom"]
+    np.testing.assert_allclose(run.steps()["loss"], whole.losses(), rtol=0, atol=1e-6)
+    names = ["loss", "accuracy", "test_loss", "test_accuracy"]
+    np.testing.assert_allclose(run.epochs()[names], whole.run.epochs()[names], rtol=0, atol=1e-5)
