@@ -262,6 +262,11 @@ PIPELINES: Mapping[str, Choice] = {
         "The training data is written once to TFRecord files and read from there, shuffled in a "
         "buffer: global batches of its own, not those of the other pipelines.",
     ),
+    "numpy": Choice(
+        "NumPy arrays",
+        "The lessons' way with arrays in memory: slices, shuffled in a buffer of them all, then "
+        "batched; global batches of its own, not those of the other pipelines.",
+    ),
 }
 
 LAST_BATCH: Mapping[str, Choice] = {

@@ -17,6 +17,14 @@ def plain() -> tf.keras.Model:
     return model
 
 
+def dropping() -> tf.keras.Model:
+    inputs = tf.keras.Input([10])
+    hidden = tf.keras.layers.Dropout(0.5)(tf.keras.layers.Dense(8, activation="relu")(inputs))
+    model = tf.keras.Model(inputs, tf.keras.layers.Dense(1, activation="sigmoid")(hidden))
+    model.compile(loss="binary_crossentropy")
+    return model
+
+
 class Doubled(tf.keras.Model):
     """Its own train_step takes twice the loss, which Keras' own would not."""
 

@@ -14,7 +14,7 @@ from workbench.config import RunConfig
 pytestmark = pytest.mark.slow
 
 STRATEGIES = ("mirrored", "central_storage", "one_device", "default")
-CELLS = list(product(STRATEGIES, ("custom", "fit"), ("usual", "indexed", "files")))
+CELLS = list(product(STRATEGIES, ("custom", "fit"), ("usual", "indexed", "files", "numpy")))
 STEPS, EPOCHS, BATCH = 31, 2, 64
 
 
@@ -41,8 +41,8 @@ def cell(request: pytest.FixtureRequest, cells: dict[str, Trained]) -> Trained:
 
 
 def standard_of(cell: Trained, cells: dict[str, Trained]) -> Trained:
-    files = cell.plan.pipeline == "files"
-    return cells["mirrored-custom-files" if files else "mirrored-custom-usual"]
+    kind = cell.plan.pipeline if cell.plan.pipeline in ("files", "numpy") else "usual"
+    return cells[f"mirrored-custom-{kind}"]
 
 
 def test_it_finishes_and_saves_its_model(cell: Trained) -> None:

@@ -25,6 +25,7 @@ CONFIGS = {
     "repeat": RunConfig(**BASE, last_batch="repeat"),
     "repeat_indexed": RunConfig(**BASE, last_batch="repeat", pipeline="indexed"),
     "files": RunConfig(**BASE, pipeline="files"),
+    "numpy": RunConfig(**BASE, pipeline="numpy"),
     "files_repeat": RunConfig(**BASE, last_batch="repeat", pipeline="files", data_files=1),
     "files_beyond": RunConfig(**BASE, steps_per_epoch=30, pipeline="files", loop="fit"),
     "files_eager": RunConfig(**BASE, steps_per_epoch=4, pipeline="files", eager=True),
@@ -68,7 +69,7 @@ def same(one: Trained, other: Trained, tolerance: float = 1e-6) -> bool:
     return bool(np.allclose(one.losses(), other.losses(), rtol=0, atol=tolerance))
 
 
-@pytest.mark.parametrize("name", ["drop", "files"])
+@pytest.mark.parametrize("name", ["drop", "files", "numpy"])
 def test_drop_leaves_out_what_fills_no_batch(name: str, runs: dict[str, Trained]) -> None:
     assert runs[name].examples() == [[8, 8]] * 12 * 2
 

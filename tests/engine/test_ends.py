@@ -63,14 +63,6 @@ def whole(start: Start) -> Run:
     return run
 
 
-@pytest.fixture(scope="module")
-def whole_of_files(start: Start) -> Run:
-    """One that reads sharded files, of which its last runs out of examples before the others."""
-    run = start(epochs=3, pipeline="files", data_files=7)
-    assert run.wait(300) == "finished", run.failure
-    return run
-
-
 def test_its_script_alone_gives_the_same_losses(whole: Run, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(whole.script)
@@ -143,15 +135,18 @@ def test_a_run_stopped_in_an_epoch_goes_on_there_and_for_more_epochs(
     pd.testing.assert_frame_equal(curve(run), curve(whole), rtol=0, atol=1e-6)
 
 
-def test_a_run_of_sharded_files_reads_on_where_it_stopped(
-    start: Start, whole_of_files: Run
-) -> None:
-    run = start(epochs=3, pipeline="files", data_files=7)
+@pytest.mark.parametrize("pipeline", ["files", "numpy"])
+def test_a_run_in_an_order_of_its_own_goes_on_where_it_stopped(start: Start, pipeline: str) -> None:
+    # Of seven files the last runs out of examples before the others.
+    options = {"epochs": 3, "pipeline": pipeline, "data_files": 7}
+    whole = start(**options)
+    assert whole.wait(300) == "finished", whole.failure
+    run = start(**options)
     until(lambda: run.progress.step > STEPS_PER_EPOCH, 300)
     run.stop()
     assert run.wait(300) == "stopped"
     assert run.resume().wait(300) == "finished", run.failure
-    pd.testing.assert_frame_equal(curve(run), curve(whole_of_files), rtol=0, atol=1e-6)
+    pd.testing.assert_frame_equal(curve(run), curve(whole), rtol=0, atol=1e-6)
 
 
 def test_a_loss_that_is_no_number_fails_naming_step_and_replica(start: Start) -> None:

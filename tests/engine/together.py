@@ -1,5 +1,7 @@
 """Trains in several run folders, one after another in this one process: `together.py DIR...`.
 
+A folder given as DIR:stop is asked to stop once it has recorded its first call.
+
 Each folder's script runs as it stands, from its `main`. Beside the records come the log, the exit
 status in status.json, and how often each of its graph functions was traced in traces.json.
 """
@@ -7,9 +9,12 @@ status in status.json, and how often each of its graph functions was traced in t
 import contextlib
 import importlib.util
 import json
+import os
 import sys
+import threading
+import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -52,14 +57,33 @@ def train(folder: Path) -> int:
     return status if isinstance(status, int) else 1
 
 
+@contextlib.contextmanager
+def stopping(folder: Path) -> Iterator[None]:
+    """Ask for a stop by a pipe, as a supervisor does."""
+    read_end, write_end = os.pipe()
+
+    def ask() -> None:
+        while not any(folder.glob("worker-0/*.calls")):
+            time.sleep(0.002)
+        os.write(write_end, b"s")
+
+    os.environ["WORKBENCH_STOP_FD"] = str(read_end)
+    threading.Thread(target=ask, daemon=True).start()
+    yield
+    del os.environ["WORKBENCH_STOP_FD"]
+
+
 def main() -> None:
-    for folder in map(Path, sys.argv[1:]):
+    for argument in sys.argv[1:]:
+        path, _, stop = argument.partition(":")
+        folder = Path(path)
         log = folder / "worker-0" / "log.txt"
         log.parent.mkdir(exist_ok=True)
         with (
             log.open("w") as file,
             contextlib.redirect_stdout(file),
             contextlib.redirect_stderr(file),
+            stopping(folder) if stop else contextlib.nullcontext(),
         ):
             status = train(folder)
         (folder / "status.json").write_text(json.dumps(status))

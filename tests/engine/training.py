@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,15 +84,23 @@ def write_run(root: Path, name: str, config: RunConfig) -> Trained:
 
 
 def train_together(
-    root: Path, configs: Mapping[str, RunConfig], environment: Mapping[str, str] | None = None
+    root: Path,
+    configs: Mapping[str, RunConfig],
+    environment: Mapping[str, str] | None = None,
+    stopped: Collection[str] = (),
 ) -> dict[str, Trained]:
     """Train all, one after another; the first decides how the CPU is split for all.
 
-    Give those of most replicas first.
+    Give those of most replicas first. Those `stopped` are asked to stop in mid-run, then resumed.
     """
     written = {name: write_run(root, name, config) for name, config in configs.items()}
+    folders = [
+        f"{each.run.dir}{end}"
+        for name, each in written.items()
+        for end in ([":stop", ""] if name in stopped else [""])
+    ]
     done = subprocess.run(
-        [sys.executable, str(TOGETHER), *(str(each.run.dir) for each in written.values())],
+        [sys.executable, str(TOGETHER), *folders],
         cwd=root,
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", **(environment or {})},
         capture_output=True,

@@ -251,6 +251,7 @@ def run_task(main: Callable) -> None:
             f"{text}. Mend it, or unset it to start all workers on this machine."
         )
     with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a restarted task needs it
         try:
             probe.bind(("", port))
         except OSError as error:

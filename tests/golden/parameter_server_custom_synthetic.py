@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -13,6 +14,7 @@ import tensorflow as tf
 SEED = 42  # decides data, first weights and the order of examples
 WORKERS = 2  # processes that train
 PARAMETER_SERVERS = 1  # processes that hold the variables
+EVALUATOR = False  # a process of its own tests the checkpoints; else the chief does
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
@@ -191,8 +193,42 @@ def main() -> None:
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):
         recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)
-        recorder.test(test_steps, test_data, TEST_STEPS)
+        if EVALUATOR:
+            recorder.end_epoch()
+        else:
+            recorder.test(test_steps, test_data, TEST_STEPS)
     recorder.finish()
+
+
+def evaluate_checkpoints() -> None:
+    """Test the newest checkpoint whenever an epoch is over, while the others train on."""
+    recorder = Recorder()
+    if not recorder.dir:
+        raise SystemExit("Needs --run-dir, where the chief saves its checkpoints; got none.")
+    tf.config.set_visible_devices([], "GPU")
+    tf.keras.utils.set_random_seed(SEED)
+    model, progress = make_model(), tf.Variable([0.0] * 6, dtype=tf.float64)
+    checkpoint = tf.train.Checkpoint(model=model, progress=progress)
+    batches = iter(make_data(np.zeros(WORKERS, np.int64))[1])
+    _, test_steps = make_loops(tf.distribute.get_strategy(), *make_steps(model))
+    recorder.event("serving")
+    tested, seen = 0, None
+    while tested < EPOCHS and not recorder.stop.is_set():
+        newest = tf.train.latest_checkpoint(str(recorder.dir / "checkpoints"))
+        if newest != seen:
+            checkpoint.restore(newest).expect_partial()
+            seen, (step, epoch) = newest, progress.numpy()[:2].astype(int).tolist()
+            if epoch > tested:
+                loss, correct, examples = (
+                    test_steps(batches, tf.constant(TEST_STEPS))
+                    .numpy()
+                    .sum(axis=(0, 1), dtype=float)
+                )
+                result = {"test_loss": loss / examples, "test_accuracy": correct / examples}
+                recorder.event("evaluated", epoch=epoch, step=step, **result)
+                tested = epoch
+        time.sleep(0.2)
+    recorder.event("finished")
 
 
 def run_task(main: Callable) -> None:
@@ -203,7 +239,7 @@ def run_task(main: Callable) -> None:
     try:
         config = json.loads(text)
         cluster, kind, index = config["cluster"], config["task"]["type"], config["task"]["index"]
-        port = int(cluster[kind][index].rpartition(":")[2])
+        port = int(cluster[kind][index].rpartition(":")[2]) if kind != "evaluator" else 0
         sizes = {name: len(addresses) for name, addresses in cluster.items()}
         known = sizes == {"chief": 1, "worker": WORKERS, "ps": PARAMETER_SERVERS}
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -215,6 +251,7 @@ def run_task(main: Callable) -> None:
             "on this machine."
         )
     with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a restarted task needs it
         try:
             probe.bind(("", port))
         except OSError as error:
@@ -222,6 +259,8 @@ def run_task(main: Callable) -> None:
             raise SystemExit(f"Needs port {port} for itself; {error}. {fix}") from error
     if kind == "chief":
         main()
+    elif kind == "evaluator":
+        evaluate_checkpoints()
     else:
         serve(kind, index)
 

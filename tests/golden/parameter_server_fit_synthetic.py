@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ import tensorflow as tf
 SEED = 42  # decides data, first weights and the order of examples
 WORKERS = 2  # processes that train
 PARAMETER_SERVERS = 1  # processes that hold the variables
+EVALUATOR = False  # a process of its own tests the checkpoints; else the chief does
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
@@ -208,8 +210,11 @@ def main() -> None:
         return recorder.train(train_steps, iterator, left)
 
     def test(_: int, logs: dict[str, float]) -> None:
-        results = recorder.test(test_steps, test_data, TEST_STEPS)
-        logs.update({f"val_{name}": value for name, value in results.items()})
+        if EVALUATOR:
+            recorder.end_epoch()
+        else:
+            results = recorder.test(test_steps, test_data, TEST_STEPS)
+            logs.update({f"val_{name}": value for name, value in results.items()})
 
     # Keras calls it once an epoch; it has the workers run its own steps and records each of them.
     model.train_function = train_function
@@ -224,6 +229,37 @@ def main() -> None:
     recorder.finish()
 
 
+def evaluate_checkpoints() -> None:
+    """Test the newest checkpoint whenever an epoch is over, while the others train on."""
+    recorder = Recorder()
+    if not recorder.dir:
+        raise SystemExit("Needs --run-dir, where the chief saves its checkpoints; got none.")
+    tf.config.set_visible_devices([], "GPU")
+    tf.keras.utils.set_random_seed(SEED)
+    model, progress = make_model(), tf.Variable([0.0] * 6, dtype=tf.float64)
+    checkpoint = tf.train.Checkpoint(model=model, progress=progress)
+    batches = iter(make_data(np.zeros(WORKERS, np.int64))[1])
+    _, test_steps = make_loops(tf.distribute.get_strategy(), *make_steps(model))
+    recorder.event("serving")
+    tested, seen = 0, None
+    while tested < EPOCHS and not recorder.stop.is_set():
+        newest = tf.train.latest_checkpoint(str(recorder.dir / "checkpoints"))
+        if newest != seen:
+            checkpoint.restore(newest).expect_partial()
+            seen, (step, epoch) = newest, progress.numpy()[:2].astype(int).tolist()
+            if epoch > tested:
+                loss, correct, examples = (
+                    test_steps(batches, tf.constant(TEST_STEPS))
+                    .numpy()
+                    .sum(axis=(0, 1), dtype=float)
+                )
+                result = {"test_loss": loss / examples, "test_accuracy": correct / examples}
+                recorder.event("evaluated", epoch=epoch, step=step, **result)
+                tested = epoch
+        time.sleep(0.2)
+    recorder.event("finished")
+
+
 def run_task(main: Callable) -> None:
     """Be the task that TF_CONFIG names; without TF_CONFIG, start all of them here."""
     text = os.environ.get("TF_CONFIG")
@@ -232,7 +268,7 @@ def run_task(main: Callable) -> None:
     try:
         config = json.loads(text)
         cluster, kind, index = config["cluster"], config["task"]["type"], config["task"]["index"]
-        port = int(cluster[kind][index].rpartition(":")[2])
+        port = int(cluster[kind][index].rpartition(":")[2]) if kind != "evaluator" else 0
         sizes = {name: len(addresses) for name, addresses in cluster.items()}
         known = sizes == {"chief": 1, "worker": WORKERS, "ps": PARAMETER_SERVERS}
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -244,6 +280,7 @@ def run_task(main: Callable) -> None:
             "on this machine."
         )
     with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a restarted task needs it
         try:
             probe.bind(("", port))
         except OSError as error:
@@ -251,6 +288,8 @@ def run_task(main: Callable) -> None:
             raise SystemExit(f"Needs port {port} for itself; {error}. {fix}") from error
     if kind == "chief":
         main()
+    elif kind == "evaluator":
+        evaluate_checkpoints()
     else:
         serve(kind, index)
 

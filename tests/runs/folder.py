@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from workbench.config import RunConfig
 from workbench.runs import Run, locks, start_script
 from workbench.runs.directory import json_text, make_folder, new_id, sha256
@@ -29,20 +31,29 @@ class Runs:
         self.made: list[Run] = []
 
     def make(self, script: str = OBEDIENT, **options: Any) -> Run:
-        """Write a run; `options` are the trainer's."""
+        """Write a run; `options` are the trainer's, those in `own` for one task alone.
+
+        `tasks` are the run's, and `rendezvous_seconds` is the config's.
+        """
+        tasks = tuple(options.get("tasks", ("worker-0",)))
         steps, per_epoch = options.get("steps", 60), options.get("steps_per_epoch", 30)
         script = script.replace("OPTIONS: dict = {}", f"OPTIONS = {options!r}")
         plan = {
-            "num_replicas_in_sync": 2,
+            "num_replicas_in_sync": 2 * sum(task.startswith("worker") for task in tasks),
             "local_replicas": 2,
             "global_batch_size": 16,
             "steps_per_epoch": per_epoch,
             "epochs": steps // per_epoch,
             "total_steps": steps,
+            "tasks": tasks,
+            "keras": options.get("keras", "3"),
             "physical_devices": options.get("devices", ["CPU:0"]),
-            "tasks": options.get("tasks", ["worker-0"]),
         }
-        config = RunConfig(epochs=plan["epochs"], start_now=options.get("start_now", False))
+        config = RunConfig(
+            epochs=steps // per_epoch,
+            start_now=options.get("start_now", False),
+            rendezvous_seconds=options.get("rendezvous_seconds"),
+        )
         run_id = new_id(self.root)
         card = {
             "version": 1,
@@ -100,6 +111,26 @@ def pid_of(run: Run, who: str) -> int:
         return [event[field] for event in run.events() if field in event]
 
     return int(until(pids)[-1])
+
+
+def pid_of_task(run: Run, task: str) -> int:
+    """Wait for a task that tells its process id and return the newest."""
+
+    def pids() -> list[int]:
+        events = run.events()
+        return [event["pid"] for event in events if event["task"] == task and "pid" in event]
+
+    return int(until(pids)[-1])
+
+
+def processes_of(run: Run) -> list[int]:
+    """Return the ids of the living processes that run this run's script or hold a file of it."""
+    return [
+        process.pid
+        for process in psutil.process_iter(["cmdline", "status"])
+        if process.info["status"] != psutil.STATUS_ZOMBIE
+        and any(str(run.dir) in word for word in process.info["cmdline"] or ())
+    ]
 
 
 def states(run: Run) -> list[str]:

@@ -1,6 +1,7 @@
 """A trainer that obeys the run folder's contract and trains nothing: the standard library only.
 
-It is the train.py of these tests. The line OPTIONS is written anew for each run.
+It is the train.py of these tests, and each task of a run runs it. The line OPTIONS is written anew
+for each run; what stands in its `own` under the name of a task counts for that task alone.
 """
 
 import json
@@ -13,14 +14,21 @@ import sys
 import time
 
 OPTIONS: dict = {}
+config = json.loads(os.environ.get("TF_CONFIG") or "{}")
+kind, index = config.get("task", {"type": "worker", "index": 0}).values()
+name = f"{kind}-{index}"
+OPTIONS.update(OPTIONS.get("own", {}).get(name, {}))
 STEPS = OPTIONS.get("steps", 60)
 STEPS_PER_EPOCH = OPTIONS.get("steps_per_epoch", 30)
 STEPS_PER_CALL = OPTIONS.get("steps_per_call", 10)
 REPLICAS = OPTIONS.get("replicas", 2)
 PAUSES = OPTIONS.get("pauses", {})  # before this step, until a file of this name lies in the run
+INSIDE = OPTIONS.get("inside", {})  # the same, but in the call that this step begins
+TESTS = OPTIONS.get("tests", {})  # the same, but in the test pass that comes before it
+WORKERS = len(config.get("cluster", {}).get("worker", "1"))
 
 run_dir = pathlib.Path(sys.argv[sys.argv.index("--run-dir") + 1])
-task = run_dir / "worker-0"
+task = run_dir / name
 stop_fd = int(os.environ["WORKBENCH_STOP_FD"])
 checkpoint = run_dir / "checkpoints" / "step"
 
@@ -38,8 +46,10 @@ def stop_asked():
 
 def save(step):
     event("saving", step=step)
-    checkpoint.parent.mkdir(exist_ok=True)
-    checkpoint.write_text(str(step))
+    if name in ("worker-0", "chief-0"):
+        checkpoint.parent.mkdir(exist_ok=True)
+        checkpoint.with_name(name).write_text(str(step))
+        checkpoint.with_name(name).replace(checkpoint)
     event("checkpoint", step=step)
 
 
@@ -50,51 +60,117 @@ def stop_if_asked(step):
         sys.exit(0)
 
 
-def pause(step):
-    gate = PAUSES.get(str(step))
+def pause(step, gates=PAUSES):
+    gate = gates.get(str(step))
     while gate and not (run_dir / gate).exists():
         stop_if_asked(step)
         time.sleep(0.005)
+
+
+def do(when):
+    """Run the code given for a step, or for `born`, `imported` and `last`."""
+    if when in OPTIONS.get("code", {}):
+        exec(OPTIONS["code"][when])
 
 
 def loss(step, replica):
     return 1000.0 / (step + 1) + replica
 
 
-def record(stem, step, count, start):
+def record(stem, step, count, start, folder=task):
     rows = [
         value
         for number in range(step, step + count)
         for replica in range(REPLICAS)
         for value in (8 * loss(number, replica), 4.0, 8.0)
     ]
-    with (task / f"{stem}.steps").open("ab") as file:
+    with (folder / f"{stem}.steps").open("ab") as file:
         file.write(struct.pack(f"<{len(rows)}f", *rows))
-    with (task / f"{stem}.calls").open("ab") as file:
+    with (folder / f"{stem}.calls").open("ab") as file:
         file.write(struct.pack("<4d", step, count, start, time.time() - start))
 
 
-def main():
-    if OPTIONS.get("deaf"):
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    step = int(checkpoint.read_text()) if checkpoint.exists() else 0
-    event("start", step=step, epoch=step // STEPS_PER_EPOCH, pid=os.getpid())
-    stem = f"{len(list(task.glob('*.steps'))):04d}-{step:012d}"
+def stem_at(folder, step):
+    return f"{len(list(folder.glob('*.steps'))):04d}-{step:012d}"
+
+
+def end_epoch(step, **more):
+    epoch = step // STEPS_PER_EPOCH
+    event("test", epoch=epoch)
+    pause(step, TESTS)
+    event("epoch", epoch=epoch, step=step, test_loss=0.5 / epoch, test_accuracy=0.75, **more)
+    save(step)
+
+
+def meet(step):
+    """Wait until all workers of this attempt, which has ports of its own, know the checkpoint."""
+    cluster = json.dumps(config.get("cluster"))
+    (task / "met").write_text(cluster)
+    for number in range(WORKERS):
+        other = run_dir / f"worker-{number}" / "met"
+        while not other.exists() or other.read_text() != cluster:
+            stop_if_asked(step)
+            time.sleep(0.005)
+
+
+def train(step):
+    meet(step)
+    stem = stem_at(task, step)
     while step < STEPS:
         pause(step)
-        if str(step) in OPTIONS.get("code", {}):
-            exec(OPTIONS["code"][str(step)])
+        (task / "entered").write_text(str(step))
+        do(str(step))
+        pause(step, INSIDE)
         start = time.time()
         count = min(STEPS_PER_CALL, STEPS - step)
         record(stem, step, count, start)
         step += count
         if step % STEPS_PER_EPOCH == 0:
-            epoch = step // STEPS_PER_EPOCH
-            event("test", epoch=epoch)
-            event("epoch", epoch=epoch, step=step, test_loss=0.5 / epoch, test_accuracy=0.75)
-            save(step)
+            end_epoch(step)
         stop_if_asked(step)
-    event("finished", step=step)
+
+
+def coordinate(step):
+    """Have the workers do the steps in turn, each its own, and record them in their folders."""
+    workers = [run_dir / f"worker-{number}" for number in range(WORKERS)]
+    done = [step // WORKERS] * WORKERS
+    stems = [stem_at(*both) for both in zip(workers, done, strict=True)]
+    while step < STEPS:
+        pause(step)
+        do(str(step))
+        number = step // STEPS_PER_CALL % WORKERS
+        record(stems[number], done[number], STEPS_PER_CALL, time.time(), workers[number])
+        done[number] += STEPS_PER_CALL
+        step += STEPS_PER_CALL
+        if step % STEPS_PER_EPOCH == 0:
+            end_epoch(
+                step, worker_steps={path.name: n for path, n in zip(workers, done, strict=True)}
+            )
+        stop_if_asked(step)
+
+
+def serve():
+    """Wait for the end, from the supervisor or from what the test has it do."""
+    event("serving", pid=os.getpid())
+    do("serving")
+    while not stop_asked():
+        time.sleep(0.005)
+    event("asked")
+
+
+def main():
+    if OPTIONS.get("deaf"):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    do("born")
+    event("imported")
+    do("imported")
+    if "chief" in config.get("cluster", {}) and kind != "chief":
+        return serve()
+    step = int(checkpoint.read_text()) if checkpoint.exists() else 0
+    event("start", step=step, epoch=step // STEPS_PER_EPOCH, pid=os.getpid())
+    (coordinate if kind == "chief" else train)(step)
+    do("last")
+    return event("finished", step=STEPS)
 
 
 main()

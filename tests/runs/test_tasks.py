@@ -1,40 +1,50 @@
-"""Tasks of a run: what each is told of the others, and what is kept of it."""
-
-from __future__ import annotations
+"""The tasks of a run and what tells each of the others."""
 
 import json
+import socket
+from pathlib import Path
 
-from tests.runs.folder import Runs
-from workbench.runs import start_script
-from workbench.runs.progress import read_progress
-from workbench.runs.state import tf_configs
+from workbench.runs import tasks
 
-TELLS = """
-import os
-print(os.environ.get("TF_CONFIG"))
-OPTIONS: dict = {}
-"""
-TASKS = ["chief-0", "worker-0", "worker-1", "ps-0", "evaluator-0"]
+LED = ("chief-0", "worker-0", "worker-1", "ps-0", "evaluator-0")
 
 
-def test_the_run_keeps_what_each_task_was_told_of_the_others(runs: Runs) -> None:
-    run = start_script(runs.make(TELLS, tasks=TASKS).dir)
-    run.wait(30)
-    kept = tf_configs(run.dir)
-    assert list(kept) == TASKS
-    log = (run.dir / "chief-0" / "log.txt").read_text()
-    assert json.loads(log) == kept["chief-0"]
-    cluster = kept["worker-1"]["cluster"]
-    assert [len(cluster[kind]) for kind in ("chief", "worker", "ps")] == [1, 2, 1]
-    assert len({address for each in cluster.values() for address in each}) == 4
-    assert kept["worker-1"]["task"] == {"type": "worker", "index": 1}
-    lanes = {lane.task: lane for lane in read_progress(run.dir).lanes}
-    assert json.loads(lanes["ps-0"].tf_config) == kept["ps-0"]
+def test_a_plan_without_tasks_is_of_one_worker() -> None:
+    assert tasks.tasks_of({}) == ("worker-0",)
+    assert tasks.tasks_of({"tasks": ["chief-0", "ps-0"]}) == ("chief-0", "ps-0")
 
 
-def test_one_task_is_told_of_no_others(runs: Runs) -> None:
-    run = start_script(runs.make(TELLS).dir)
-    run.wait(30)
-    assert run.log().strip() == "None"
-    assert tf_configs(run.dir) == {}
-    assert [lane.tf_config for lane in read_progress(run.dir).lanes] == [""]
+def test_the_first_task_leads_and_the_workers_are_those_that_step(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(json.dumps({"tasks": LED}))
+    assert tasks.leader_of(tmp_path) == "chief-0"
+    assert tasks.workers_of({"tasks": LED}) == ("worker-0", "worker-1")
+    assert [tasks.type_of(task) for task in LED] == ["chief", "worker", "worker", "ps", "evaluator"]
+
+
+def test_each_task_is_told_the_same_cluster_and_its_own_place_in_it() -> None:
+    configs = tasks.tf_configs(LED, {task: f"host:{at}" for at, task in enumerate(LED)})
+    cluster = {"chief": ["host:0"], "worker": ["host:1", "host:2"], "ps": ["host:3"]}
+    assert all(config["cluster"] == cluster for config in configs.values())
+    assert configs["worker-1"]["task"] == {"type": "worker", "index": 1}
+    assert configs["ps-0"]["task"] == {"type": "ps", "index": 0}
+
+
+def test_an_evaluator_knows_the_cluster_and_is_not_part_of_it() -> None:
+    config = tasks.tf_configs(LED, dict.fromkeys(LED, "host:1"))["evaluator-0"]
+    assert config["task"] == {"type": "evaluator", "index": 0}
+    assert "evaluator" not in config["cluster"]
+
+
+def test_a_single_task_is_told_nothing() -> None:
+    assert tasks.environments(("worker-0",)) == {"worker-0": {}}
+
+
+def test_addresses_are_of_this_machine_all_different_and_free() -> None:
+    names = [f"worker-{number}" for number in range(20)]
+    addresses = tasks.free_addresses(names)
+    assert list(addresses) == names
+    ports = [int(address.removeprefix("localhost:")) for address in addresses.values()]
+    assert len(set(ports)) == 20
+    for port in ports:
+        with socket.socket() as probe:
+            probe.bind(("", port))

@@ -85,6 +85,8 @@ def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "WORKERS", repr(plan.workers), "processes that train"
     servers = sum(task.startswith("ps-") for task in plan.tasks)
     yield "PARAMETER_SERVERS", repr(servers), "processes that hold the variables"
+    evaluated = "a process of its own tests the checkpoints; else the chief does"
+    yield "EVALUATOR", repr(plan.config.evaluator), evaluated
     yield "DEVICES", literal(plan.physical_devices), "must be on this machine"
     shared = "virtual devices that share a real one" if plan.virtual else "cores"
     yield "REPLICAS", repr(plan.num_replicas_in_sync), shared

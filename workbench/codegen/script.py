@@ -89,7 +89,9 @@ def _loops(plan: Plan) -> str:
 def _task_files(plan: Plan) -> dict[str, str]:
     if len(plan.tasks) == 1:
         return {}
-    return {"task": f"tasks/{'synchronous' if plan.together else 'coordinated'}"}
+    if plan.together:
+        return {"task": "tasks/synchronous"}
+    return {"evaluator": "tasks/evaluator", "task": "tasks/coordinated"}
 
 
 def _strategy_files(plan: Plan) -> dict[str, str]:
@@ -108,8 +110,8 @@ def _pipeline_files(plan: Plan) -> dict[str, str]:
     tests = {"tests": "pipelines/tests"}
     if not plan.together:
         return {**order, "pipeline": "pipelines/per_worker"}
-    if plan.pipeline == "files":
-        return {**tests, "pipeline": "pipelines/files"}
+    if plan.pipeline in ("files", "numpy"):
+        return {**tests, "pipeline": f"pipelines/{plan.pipeline}"}
     if plan.pipeline == "indexed":
         return {**order, **tests, "pipeline": "pipelines/indexed"}
     if len(plan.tasks) == 1 and plan.strategy != "tpu":

@@ -74,9 +74,12 @@ class Recorder:
         if self.dir:
             leads = self.task in ("worker-0", "chief-0")
             self.folder = self.dir if leads else self.task_dir / "scratch"
+            weights = {id(weight) for weight in model.weights}
+            seeds = [each.value for each in model.variables if id(each) not in weights]  # Dropout's
             state = {"model": model, "optimizer": model.optimizer, "progress": self.progress}
-            checkpoint, kept = tf.train.Checkpoint(**state, **more), self.folder / "checkpoints"
-            self.saves = tf.train.CheckpointManager(checkpoint, str(kept), max_to_keep=3)
+            checkpoint = tf.train.Checkpoint(**state, **more, seeds=seeds)
+            kept = str(self.folder / "checkpoints")
+            self.saves = tf.train.CheckpointManager(checkpoint, kept, max_to_keep=3)
             checkpoint.restore(tf.train.latest_checkpoint(str(self.dir / "checkpoints")))
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
         self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
@@ -172,16 +175,21 @@ class Recorder:
         """Run the test pass that closes an epoch, tell the epoch's results and save."""
         self.event("test", epoch=self.epoch + 1)
         rows = np.concatenate([rows for rows, *_ in self.calls(steps, data, count)])
-        both = self.summed(np.concatenate([self.sums, rows.sum(axis=(0, 1), dtype=float)]))
-        sums, tests, seconds = both[:4], both[4:], both[3] / self.tasks
-        means = *sums[:2] / sums[2], *tests[:2] / tests[2], sums[2] / seconds
-        names = "loss", "accuracy", "test_loss", "test_accuracy", "examples_per_second"
-        self.result = {name: float(f"{mean:.6g}") for name, mean in zip(names, means)}
+        tests = self.summed(rows.sum(axis=(0, 1), dtype=float))
+        loss, accuracy = (float(f"{mean:.6g}") for mean in tests[:2] / tests[2])
+        self.end_epoch(test_loss=loss, test_accuracy=accuracy)
+        return {"loss": loss, "accuracy": accuracy}
+
+    def end_epoch(self, **tested: float) -> None:
+        """Tell the results of the epoch under way and save."""
+        sums = self.summed(self.sums)
+        means = *sums[:2] / sums[2], sums[2] / (sums[3] / self.tasks)
+        loss, accuracy, rate = (float(f"{mean:.6g}") for mean in means)
+        self.result = {"loss": loss, "accuracy": accuracy, **tested, "examples_per_second": rate}
         self.epoch, self.sums = self.epoch + 1, np.zeros(4)
         self.event("epoch", epoch=self.epoch, step=self.step, **self.result, **self.more)
         if self.dir:
             self.save()
-        return {"loss": self.result["test_loss"], "accuracy": self.result["test_accuracy"]}
 
     def finish(self) -> None:
         """Save the trained model and tell that the run is whole."""

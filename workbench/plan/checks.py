@@ -116,9 +116,9 @@ def _check_coordinated(findings: Findings, config: RunConfig) -> None:
     ):  # fmt: skip
         if value is not None:
             findings.add(name, rule, value, fix)
-    if config.pipeline == "files":
+    if config.pipeline in ("files", "numpy"):
         rule = "usual or indexed: each worker takes batches for itself, none are shared out"
-        findings.add("pipeline", rule, "files", "Choose usual.")
+        findings.add("pipeline", rule, config.pipeline, "Choose usual.")
     if config.eager:
         findings.add("eager", "off: workers run graphs", True, "Choose another strategy to debug.")
 

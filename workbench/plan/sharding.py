@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from ..config import RunConfig
 
 NOT_THE_SAME_BATCHES = (
-    "The pipeline of sharded files shuffles in its own way: its global batches are not those of "
-    "the other pipelines, and losses do not agree with theirs to the last bits."
+    "This pipeline shuffles in a buffer, in an order of its own: its global batches are not those "
+    "of the other pipelines, and losses do not agree with theirs to the last bits."
 )
 NOT_THE_SAME_AS_ALONE = (
     "Each worker draws its part of a batch from files of its own: the global batches are not "
@@ -29,6 +29,8 @@ class Sharding:
     workers: int
     files: int
     """Files that hold the training data; 0 where it is in memory."""
+    own_order: bool = False
+    """Whether examples come in another order than by seed and epoch alone."""
 
     @property
     def by_file(self) -> bool:
@@ -43,6 +45,8 @@ class Sharding:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be known about the batches."""
+        if self.own_order and not self.files:
+            return (NOT_THE_SAME_BATCHES,)
         if not self.files:
             return ()
         return (NOT_THE_SAME_BATCHES, *([NOT_THE_SAME_AS_ALONE] if self.by_file else []))
@@ -82,7 +86,8 @@ class Sharding:
 def plan_sharding(config: RunConfig, workers: int) -> Sharding:
     """Return how a config has the data split."""
     policy = "data" if config.pipeline == "indexed" else config.auto_shard
-    return Sharding(policy, workers, config.data_files * (config.pipeline == "files"))
+    files = config.data_files * (config.pipeline == "files")
+    return Sharding(policy, workers, files, config.pipeline in ("files", "numpy"))
 
 
 def check_sharding(findings: Findings, config: RunConfig, workers: int, train: int) -> None:

@@ -8,20 +8,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .failure import explain, follows_another, log_tail
+from .failure import cannot_start, explain, follows_another, log_tail
 from .launch import Launch
 from .tasks import environments, tasks_of, type_of
 from .trainer import Trainer
-from .watchdog import Bounds, Watchdog
+from .watchdog import ENTERED, Bounds, Watchdog
 
 if TYPE_CHECKING:
     from .standby import WaitingTrainer
 
 LOG_LINES = 30
-LAST_WORDS_SECONDS = 2.0
-"""After a task has failed the others find out by themselves, and say so in their logs."""
 MOST_RESTARTS = 3
 SERVERS = ("worker", "ps")
+ENDS = ("finished", "stopped")
 
 
 class Change(NamedTuple):
@@ -40,6 +39,7 @@ class Member:
         self.type = type_of(task)
         self.dir = run_dir / task
         self.dir.mkdir(exist_ok=True)
+        (self.dir / ENTERED).unlink(missing_ok=True)  # of an earlier attempt
         self.log = self.dir / "log.txt"
         self.log_start = self.log.stat().st_size if self.log.exists() else 0
         self.bounds = bounds
@@ -61,6 +61,12 @@ class Member:
     def exit_status(self) -> int | None:
         """Of a process that has ended; below zero by a signal."""
         return self.trainer.process.poll()
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether a process that has ended did so after saying that its work is over."""
+        said = any(name in ENDS for name in self.names)
+        return self.trainer.terminated or (self.exit_status == 0 and said)
 
     @property
     def names(self) -> list[str]:
@@ -97,6 +103,8 @@ class Crew:
         self._environments: dict[str, dict[str, str]] = {}
         self._first_death_at: float | None = None
         self._imported_at: float | None = None
+        self._behind: Member | None = None
+        """Of synchronous tasks, the one that was named when they fell silent."""
 
     def choose_addresses(self) -> dict[str, Any]:
         """Choose where the tasks are to find each other; return the TF_CONFIG of each, if any.
@@ -126,12 +134,7 @@ class Crew:
 
     def look(self, now: float) -> list[Change]:
         """Read what is new and return what has just come about."""
-        changes = []
-        for member in self.members:
-            phase = self.leader.dog.phase if self.coordinated else None
-            if name := member.dog.look(now, phase):
-                changes.append(Change(name, member.task, self._silence(member)))
-        changes = self._who_lags(changes)
+        changes = self._silences(now) if self.coordinated else self._common_silence(now)
         for member in self.members:
             if member.exit_status is not None and member not in self.dead:
                 changes += self._note_end(member, now)
@@ -144,7 +147,7 @@ class Crew:
             return True
         if self._first_death_at is not None:
             alive = any(member.exit_status is None for member in self._awaited())
-            return not alive or now - self._first_death_at > LAST_WORDS_SECONDS
+            return not alive or now - self._first_death_at > self.bounds.last_words_seconds
         return all(member.exit_status is not None for member in self._awaited())
 
     @property
@@ -180,7 +183,7 @@ class Crew:
     def conclusion(self) -> dict[str, Any]:
         """Return the final state with what is to be told of it."""
         leader = self.leader
-        ended = [name for name in leader.names if name in ("finished", "stopped")]
+        ended = [name for name in leader.names if name in ENDS]
         if ended and (leader.exit_status == 0 or leader.trainer.terminated):
             return {"state": ended[-1]}
         if note := next((m.trainer.note for m in self.members if m.trainer.note), None):
@@ -203,23 +206,31 @@ class Crew:
 
     def _note_end(self, member: Member, now: float) -> list[Change]:
         serves = member not in self._awaited()
-        if not serves and (member.exit_status == 0 or member.trainer.terminated):
+        member.dog.look(now)  # its last events
+        if not serves and member.ended_well:
             return []
         if serves and member.type == "worker" and member.restarts < MOST_RESTARTS:
-            return [self._restart(member)]
+            return self._restart(member, now)
         self.dead.append(member)
         if self._first_death_at is None:
             self._first_death_at = now
         return []
 
-    def _restart(self, member: Member) -> Change:
+    def _restart(self, member: Member, now: float) -> list[Change]:
         """Start a worker again at its address, where its coordinator waits for it."""
-        reason = explain(member.exit_status or 0, [], member.log_end(), self.launch.interpreter)
+        log = member.log_end()
+        reason = explain(member.exit_status or 0, [], log, self.launch.interpreter)
         member.trainer.kill_group()
         member.trainer.close()
         member.restarts += 1
-        self._start(member)
-        return Change("restarted", member.task, {"cause": reason["cause"]})
+        member.dog.begin(now)
+        try:
+            self._start(member)
+        except OSError as error:
+            reason = cannot_start(error, self.launch.interpreter)
+            self.verdict = {"task": member.task, "log": log, **reason}
+            return []
+        return [Change("restarted", member.task, {"cause": reason["cause"]})]
 
     def _silence(self, member: Member) -> dict[str, Any]:
         return {
@@ -228,19 +239,38 @@ class Crew:
             "log": member.log_end(),
         }
 
-    def _who_lags(self, changes: list[Change]) -> list[Change]:
-        """Of synchronous tasks all fall silent when one does: name the one that is behind."""
-        stalled = [change for change in changes if change.name == "stalled"]
-        others = [change for change in changes if change.name != "stalled"]
-        if not stalled or self.coordinated or len(self.members) == 1:
-            return changes
-        known = [member for member in self.members if member.dog.silent]
-        behind = min(known, key=lambda member: member.dog.entered_step())
-        return [*others, Change("stalled", behind.task, self._silence(behind))]
+    def _silences(self, now: float) -> list[Change]:
+        """Return who fell silent or spoke again, of tasks that go on without each other."""
+        changes = []
+        for member in self.members:
+            leader = self.leader.dog if member is not self.leader else None
+            if name := member.dog.look(now, leader):
+                changes.append(Change(name, member.task, self._silence(member)))
+        return changes
+
+    def _common_silence(self, now: float) -> list[Change]:
+        """Return the one that is behind: of synchronous tasks all fall silent when one does."""
+        for member in self.members:
+            member.dog.look(now)
+        known, self._behind = self._behind, self._who_lags()
+        if self._behind is known:
+            return []
+        if self._behind is None:
+            return [Change("recovered", known.task, {})] if known else []
+        return [Change("stalled", self._behind.task, self._silence(self._behind))]
+
+    def _who_lags(self) -> Member | None:
+        silent = [member for member in self.members if member.dog.silent]
+        if not silent:
+            return None
+        behind = min(self.members, key=lambda member: member.dog.entered_step())
+        known = self._behind or silent[0]
+        same = known.dog.entered_step() == behind.dog.entered_step()
+        return known if same else behind
 
     def _check_rendezvous(self, now: float) -> None:
         """Give up where tasks do not find each other: TensorFlow itself waits without a word."""
-        if len(self.members) == 1 or self.coordinated:
+        if len(self.members) == 1:
             return
         late = [member for member in self.members if "imported" not in member.names]
         if len(late) == len(self.members) or any("start" in m.names for m in self.members):

@@ -109,7 +109,7 @@ class Curves:
         with np.errstate(divide="ignore", invalid="ignore"):
             seconds = steps * (self._seconds[used] / self._timed[used])
             mean, broken = _means(sums, np.repeat(seconds, self._replicas, axis=1))
-            joined, _ = _means(sums.sum(axis=1), seconds.max(axis=1))
+            joined, _ = _means(self._sums[used].sum(axis=1), np.fmax.reduce(seconds, axis=1))
         joined = np.where(self._whole(used)[:, None], joined, np.nan)
         spoilt = np.isnan(mean)
         low, high = (np.where(spoilt, np.nan, part[used]) for part in (self._low, self._high))

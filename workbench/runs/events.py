@@ -109,10 +109,23 @@ def _events(content: bytes) -> list[Event]:
 
 
 def note_epoch(epochs: dict[int, Event], event: Event) -> None:
-    """Put the epoch that an event ends into `epochs`; a start drops those that it does again."""
+    """Put the epoch that an event ends into `epochs`; a start drops those that it does again.
+
+    What an evaluator found for an epoch is put beside what was told at its end.
+    """
     if event["event"] == "epoch" and "epoch" in event:
-        epochs[int(event["epoch"])] = event
+        number = int(event["epoch"])
+        epochs[number] = {**_tests_of(epochs.get(number)), **event}
+    elif event["event"] == "evaluated" and "epoch" in event:
+        number = int(event["epoch"])
+        if number in epochs:
+            epochs[number] = {**epochs[number], **_tests_of(event)}
     elif event["event"] == "start":
         done = int(event.get("step", 0))
         for number in [n for n, e in epochs.items() if int(e.get("step", 0)) > done]:
             del epochs[number]
+
+
+def _tests_of(event: Event | None) -> Event:
+    """Return what an event tells of a test pass."""
+    return {name: value for name, value in (event or {}).items() if name.startswith("test_")}

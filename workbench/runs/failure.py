@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .events import Event
+from .tasks import NoAddressError
 
 TAIL_BYTES = 64 * 1024
 LINE_CHARACTERS = 2000
@@ -143,7 +144,13 @@ def follows_another(log: str) -> bool:
 
 
 def cannot_start(error: OSError, interpreter: str) -> dict[str, Any]:
-    """Return `cause` and `fix` where the interpreter could not be started at all."""
+    """Return `cause` and `fix` where a task's process could not be started at all."""
+    if isinstance(error, NoAddressError):
+        cause = f"Each task of a run needs a free port on this machine: {error.strerror}."
+        return {"cause": cause, "fix": "End what holds ports or open files, then resume the run."}
+    if error.filename is not None and str(error.filename) != interpreter:
+        cause = f"A task's process could not be started; {error.filename}: {error.strerror}."
+        return {"cause": cause, "fix": "Mend that file or folder, then resume the run."}
     cause = f"The run's interpreter could not be started; {interpreter}: {error.strerror or error}."
     return {"cause": cause, "fix": "Choose an interpreter that is there and may be executed."}
 

@@ -15,7 +15,7 @@ from .curves import MOST_POINTS, Curves
 from .events import Event, EventTail, note_epoch
 from .presence import Crews, crews_of, workers_at
 from .reader import Block, StepReader, read_range
-from .tasks import type_of
+from .tasks import EVALUATOR
 
 if TYPE_CHECKING:
     from workbench.points import Points
@@ -36,33 +36,43 @@ class LiveRun:
     """Follows one run from its beginning, a `poll` at a time."""
 
     def __init__(self, run: Run) -> None:
-        self._plan = run.plan
-        workers = [task for task in self._plan.tasks if type_of(task) == "worker"]
-        self._task_dirs = [run.dir / task for task in _ever(run.dir, workers)]
+        self._dir, self._plan = run.dir, run.plan
+        self._events = EventTail(run.dir / self._plan.tasks[0] / "events.jsonl")
+        self._tests = EventTail(run.dir / EVALUATOR / "events.jsonl")
+        self._epochs: dict[int, Event] = {}
+        self._crews: Crews = ()
+        self._open(self._plan.workers)
+
+    def _open(self, workers: int) -> None:
+        """Begin to read the records of so many workers, and of those there were before."""
+        self._task_dirs = [self._dir / task for task in _ever(self._dir, workers)]
         replicas = self._plan.local_replicas
         self._readers = [StepReader(task_dir, replicas) for task_dir in self._task_dirs]
-        self._events = EventTail(run.dir / self._plan.tasks[0] / "events.jsonl")
-        self._crews: Crews = ()
         self.curves = self._curves()
-        self._epochs: dict[int, Event] = {}
 
     def poll(self) -> bool:
         """Read what is new; return whether there were events, as at the end of an epoch."""
+        events = self._events.poll()
+        for event in events:
+            note_epoch(self._epochs, event)
+        self._note_crews(events)
+        tests = [event for event in self._tests.poll() if event["event"] == "evaluated"]
+        for event in tests:
+            note_epoch(self._epochs, event)
         for task, reader in enumerate(self._readers):
             for block in map(self._present(task), reader.poll()):
                 self.curves.add(block, task)
                 if block.replaces:
                     self._mend(block.first_step, task)
-        events = self._events.poll()
-        for event in events:
-            note_epoch(self._epochs, event)
-        self._note_crews(events)
-        return bool(events)
+        return bool(events or tests)
 
     def _note_crews(self, events: list[Event]) -> None:
-        """Take out what a resume does again with fewer workers."""
+        """Take out what a resume does again with fewer workers; with more, read all anew."""
         crews = crews_of(events)
         self._crews += crews
+        if crews and max(workers for _, workers in crews) > len(self._task_dirs):
+            self._open(max(workers for _, workers in crews))
+            return
         for first, workers in crews if self._plan.together else ():
             self.curves.crews = self._crews
             for task in range(workers, len(self._task_dirs)):
@@ -127,10 +137,10 @@ class LiveRun:
         return part.points().after(*self.curves.before(first // coarse))
 
 
-def _ever(run_dir: Path, workers: list[str]) -> list[str]:
+def _ever(run_dir: Path, workers: int) -> list[str]:
     """Return the workers that a run has, and those that it had before it was resumed with fewer."""
     numbers = [int(path.name[7:]) for path in run_dir.glob("worker-*") if path.name[7:].isdigit()]
-    return [f"worker-{number}" for number in range(max([len(workers) - 1, *numbers]) + 1)]
+    return [f"worker-{number}" for number in range(max([workers - 1, *numbers]) + 1)]
 
 
 def _column(rows: list[dict[str, Any]], name: str) -> Any:

@@ -25,7 +25,7 @@ from .events import Event, note_epoch, read_events
 from .failure import log_tail
 from .presence import crews_of
 from .state import LIVE, Status, alive_error, attempt_events, is_alive, last_state, run_lock, status
-from .tasks import leader_of, tasks_of
+from .tasks import EVALUATOR, leader_of, tasks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -305,8 +305,10 @@ class Run:
     def _epoch_events(self) -> dict[int, Event]:
         """Return the newest event of each epoch, less those a resume does again."""
         epochs: dict[int, Event] = {}
-        for event in read_events(self.dir / leader_of(self.dir) / "events.jsonl"):
-            note_epoch(epochs, event)
+        for task in (leader_of(self.dir), EVALUATOR):
+            for event in read_events(self.dir / task / "events.jsonl"):
+                if task != EVALUATOR or event["event"] == "evaluated":
+                    note_epoch(epochs, event)
         return epochs
 
     def _last_measures(self, tasks: Sequence[TaskRecords]) -> dict[str, float | None]:

@@ -114,8 +114,10 @@ class Supervisor:
             crew.end(time.monotonic())
             self._state("failed", task=crew.leader.task, log="", **reason)
             return
-        self._watch(crew)
-        crew.end(time.monotonic())
+        try:
+            self._watch(crew)
+        finally:
+            crew.end(time.monotonic())
         self._state(**crew.conclusion())
 
     def _watch(self, crew: Crew) -> None:

@@ -13,6 +13,11 @@ from .directory import read_json
 
 ONE_TASK = ("worker-0",)
 HOST = "localhost"
+EVALUATOR = "evaluator-0"
+
+
+class NoAddressError(OSError):
+    """There is no free port for a task."""
 
 
 def tasks_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
@@ -57,14 +62,18 @@ def free_addresses(tasks: Sequence[str]) -> dict[str, str]:
     """Return an address of this machine for each task, free at this moment.
 
     Raises:
-        OSError: there is no free port.
+        NoAddressError: there is no free port.
     """
+    ports = []
     with contextlib.ExitStack() as held:
-        ports = []
-        for _ in tasks:
-            server = held.enter_context(socket.socket())
-            server.bind(("", 0))
-            ports.append(server.getsockname()[1])
+        try:
+            for _ in tasks:
+                server = held.enter_context(socket.socket())
+                server.bind(("", 0))
+                ports.append(server.getsockname()[1])
+        except OSError as error:
+            why = f"{len(ports)} of {len(tasks)} found; {error.strerror}"
+            raise NoAddressError(error.errno, why) from error
     return {task: f"{HOST}:{port}" for task, port in zip(tasks, ports, strict=True)}
 
 
@@ -72,7 +81,7 @@ def environments(tasks: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return what each task has in its environment; nothing where one task is all.
 
     Raises:
-        OSError: there is no free port.
+        NoAddressError: there is no free port.
     """
     if len(tasks) == 1:
         return {tasks[0]: {}}

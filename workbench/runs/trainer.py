@@ -103,7 +103,9 @@ class Trainer:
 
     def close(self) -> None:
         """Let go of the pipe, once it has ended."""
-        os.close(self._stop_pipe)
+        if self._stop_pipe >= 0:
+            os.close(self._stop_pipe)
+        self._stop_pipe = -1
 
     def _terminate(self, now: float, note: str | None) -> None:
         self.note = note

@@ -27,6 +27,8 @@ PHASE_AFTER: dict[str, Phase] = {
 }
 CALL_ROW = struct.Struct("<4d")
 CALLS_JUDGED = 101
+ENTERED = "entered"
+"""In it a synchronous task notes the first step of the call that it enters."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Bounds:
     """A task stalls when it is silent for this many median calls, and at least the floor."""
     rendezvous_seconds: float = 180.0
     """From the first task that is ready for the others until all have met."""
+    last_words_seconds: float = 2.0
+    """From a task's failure on: the others find out by themselves, and say so in their logs."""
 
 
 class Watchdog:
@@ -80,14 +84,15 @@ class Watchdog:
     def entered_step(self) -> int:
         """Return the first step of the call that it entered last; -1 where it has noted none."""
         try:
-            return int((self._task_dir / "entered").read_text() or -1)
+            return int((self._task_dir / ENTERED).read_text() or -1)
         except (OSError, ValueError):
             return -1
 
-    def look(self, now: float, phase: Phase | None = None) -> str | None:
+    def look(self, now: float, leader: Watchdog | None = None) -> str | None:
         """Read what is new; return `stalled` or `recovered` where that has just come about.
 
-        `phase` is what the task is at where another one leads it; None: what it tells itself.
+        `leader` watches the task that hands out this one's work, and was asked before: what that
+        one is at counts here, and no work is a reason to be silent until it has spoken.
         """
         news = self._tail.poll()
         calls = self._newest_calls()
@@ -100,10 +105,12 @@ class Watchdog:
             self.recorded = True
             if self.phase in ("starting", "tracing"):
                 self.phase = "training"
-        if news or grown:
+        led_on = leader is not None and leader.silent_seconds == 0.0 and not self._stalled
+        if news or grown or led_on:
             self._heard_at = now
         self.silent_seconds = now - self._heard_at
-        return self._change(phase or self.phase)
+        led = leader is not None and leader.phase not in ("starting", "tracing")
+        return self._change(leader.phase if leader and led else self.phase)
 
     def _phase_after(self, event: Event) -> Phase:
         phase = PHASE_AFTER.get(event["event"], self.phase)

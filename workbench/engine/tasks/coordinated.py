@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..constants import PARAMETER_SERVERS, WORKERS
     from ..recorder import Recorder
     from ..strategies.parameter_server_cpu import open_devices
+    from .evaluator import evaluate_checkpoints
 
 
 def run_task(main: Callable) -> None:
@@ -22,7 +23,7 @@ def run_task(main: Callable) -> None:
     try:
         config = json.loads(text)
         cluster, kind, index = config["cluster"], config["task"]["type"], config["task"]["index"]
-        port = int(cluster[kind][index].rpartition(":")[2])
+        port = int(cluster[kind][index].rpartition(":")[2]) if kind != "evaluator" else 0
         sizes = {name: len(addresses) for name, addresses in cluster.items()}
         known = sizes == {"chief": 1, "worker": WORKERS, "ps": PARAMETER_SERVERS}
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -34,6 +35,7 @@ def run_task(main: Callable) -> None:
             "on this machine."
         )
     with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a restarted task needs it
         try:
             probe.bind(("", port))
         except OSError as error:
@@ -41,6 +43,8 @@ def run_task(main: Callable) -> None:
             raise SystemExit(f"Needs port {port} for itself; {error}. {fix}") from error
     if kind == "chief":
         main()
+    elif kind == "evaluator":
+        evaluate_checkpoints()
     else:
         serve(kind, index)
 

@@ -1,0 +1,227 @@
+"""Runs that a chief leads: workers and parameter servers serve it, and workers come back."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.runs.folder import Runs, event_of, pid_of, pid_of_task, processes_of, states, until
+from tests.runs.test_crew import QUICK_END, UNTIL_DEAD, Crews, crew_of, told
+from workbench.runs import Run
+from workbench.runs.crew import MOST_RESTARTS, Crew
+
+LED = ("chief-0", "worker-0", "worker-1", "ps-0")
+UNAVAILABLE = (
+    "tensorflow.python.framework.errors_impl.UnavailableError: failed to connect to all addresses"
+)
+__all__ = ["crew_of"]
+
+
+def started(run: Run) -> bool:
+    """Whether all servers serve and the chief has come to its first pause."""
+    events = [(event["task"], event["event"]) for event in run.events()]
+    return {(task, "serving") for task in LED[1:]} <= set(events) and run.progress.step > 0
+
+
+def test_each_worker_counts_its_own_steps_in_its_own_folder_and_the_chief_tells_of_epochs(
+    runs: Runs,
+) -> None:
+    run = runs.start(tasks=LED, pauses={"40": "go"})
+    until(lambda: started(run) and run.progress.step == 40)
+    lanes = [(lane.task, lane.phase, lane.step) for lane in run.progress.lanes]
+    assert lanes == [
+        ("chief-0", "training", None),
+        ("worker-0", "training", 20),
+        ("worker-1", "training", 20),
+        ("ps-0", "serving", None),
+    ]
+    (run.dir / "go").touch()
+    assert run.wait(30) == "finished"
+    steps = run.steps()
+    assert steps["step"].tolist() == [step for step in range(30) for _ in range(2)]
+    assert steps["worker"].tolist() == [0, 1] * 30
+    assert run.epochs()["steps"].tolist() == [30, 30]
+    assert run.result()["steps"] == 60
+    assert run.missing == []
+
+
+def test_each_task_knows_the_cluster_of_chief_workers_and_parameter_servers(runs: Runs) -> None:
+    code = {"imported": "print(os.environ['TF_CONFIG'])"}
+    run = runs.start(tasks=LED, code=code, pauses={"20": "go"})
+    until(lambda: started(run))
+    configs = {task: told(run, task) for task in LED}
+    (run.dir / "go").touch()
+    assert run.wait(30) == "finished"
+    cluster = configs["chief-0"]["cluster"]
+    assert {kind: len(addresses) for kind, addresses in cluster.items()} == {
+        "chief": 1,
+        "worker": 2,
+        "ps": 1,
+    }
+    assert all(config["cluster"] == cluster for config in configs.values())
+    assert configs["ps-0"]["task"] == {"type": "ps", "index": 0}
+
+
+def test_servers_never_end_by_themselves_and_are_ended_after_the_chief_finished(
+    runs: Runs,
+) -> None:
+    run = runs.start(tasks=LED, own={"ps-0": {"deaf": True}, "worker-1": {"deaf": True}})
+    assert run.wait(30) == "finished"
+    until(lambda: not processes_of(run))
+
+
+def test_a_killed_worker_is_started_again_at_its_address_and_the_run_finishes(runs: Runs) -> None:
+    own = {"worker-1": {"code": {"born": "print(os.environ['TF_CONFIG'])"}}}
+    run = runs.start(tasks=LED, own=own, pauses={"20": "go"})
+    until(lambda: started(run))
+    before = pid_of_task(run, "worker-1")
+    os.kill(before, signal.SIGKILL)
+    until(lambda: pid_of_task(run, "worker-1") != before)
+    restarted = event_of(run, "restarted")
+    assert restarted["task"] == "worker-1"
+    assert "SIGKILL" in restarted["cause"]
+    assert run.status == "running"
+    (run.dir / "go").touch()
+    assert run.wait(30) == "finished"
+    configs = [line for line in run.logs()["worker-1"].splitlines() if line.startswith("{")]
+    assert len(configs) == 2
+    assert len(set(configs)) == 1
+
+
+def test_a_worker_that_dies_again_and_again_fails_the_run(runs: Runs) -> None:
+    own = {"worker-1": {"code": {"serving": "raise ValueError('the reason')"}}}
+    run = runs.start(QUICK_END, tasks=LED, own=own, pauses={"20": "never"})
+    assert run.wait(30) == "failed"
+    assert run.failure.task == "worker-1"
+    assert run.failure.cause == "ValueError: the reason (exit status 1)"
+    restarts = [event for event in run.events() if event["event"] == "restarted"]
+    assert [event["task"] for event in restarts] == ["worker-1"] * MOST_RESTARTS
+    until(lambda: not processes_of(run))
+
+
+def test_a_worker_that_cannot_be_started_again_fails_the_run(runs: Runs, tmp_path: Path) -> None:
+    interpreter = tmp_path / "python"
+    interpreter.symlink_to(sys.executable)
+    run = runs.start(QUICK_END, tasks=LED, interpreter=str(interpreter), pauses={"20": "never"})
+    until(lambda: started(run))
+    interpreter.unlink()
+    os.kill(pid_of_task(run, "worker-1"), signal.SIGKILL)
+    assert run.wait(30) == "failed"
+    assert run.failure.task == "worker-1"
+    assert str(interpreter) in run.failure.cause
+    until(lambda: not processes_of(run))
+
+
+def test_a_dead_parameter_server_ends_the_run_and_is_named_although_the_chief_fails_by_it(
+    runs: Runs,
+) -> None:
+    fails = f"{UNTIL_DEAD % 'ps-0'}\nraise RuntimeError({UNAVAILABLE!r})"
+    run = runs.start(tasks=LED, own={"chief-0": {"code": {"20": fails}}})
+    until(lambda: started(run))
+    os.kill(pid_of_task(run, "ps-0"), signal.SIGKILL)
+    assert run.wait(30) == "failed"
+    assert run.failure.task == "ps-0"
+    assert "SIGKILL" in run.failure.cause
+    assert event_of(run, "restarted") is None
+
+
+def test_a_chief_that_waits_for_a_dead_parameter_server_for_ever_is_ended(runs: Runs) -> None:
+    run = runs.start(QUICK_END, tasks=LED, pauses={"20": "never"}, deaf=True)
+    until(lambda: started(run))
+    os.kill(pid_of_task(run, "ps-0"), signal.SIGKILL)
+    assert run.wait(30) == "failed"
+    assert run.failure.task == "ps-0"
+    until(lambda: not processes_of(run))
+
+
+def test_a_failing_chief_is_the_cause_and_its_servers_are_ended(runs: Runs) -> None:
+    run = runs.start(tasks=LED, own={"chief-0": {"code": {"20": "raise ValueError('why')"}}})
+    assert run.wait(30) == "failed"
+    assert (run.failure.task, run.failure.cause) == (
+        "chief-0",
+        "ValueError: why (exit status 1)",
+    )
+    until(lambda: not processes_of(run))
+
+
+def test_stop_asks_the_chief_alone_and_ends_the_servers(runs: Runs) -> None:
+    run = runs.start(tasks=LED, pauses={"20": "go"})
+    until(lambda: started(run))
+    run.stop()
+    assert run.wait(30) == "stopped"
+    assert states(run)[-2:] == ["stopping", "stopped"]
+    assert event_of(run, "stopped")
+    assert event_of(run, "asked") is None
+    assert event_of(run, "restarted") is None
+    until(lambda: not processes_of(run))
+    (run.dir / "go").touch()
+    assert run.resume().wait(30) == "finished"
+    assert run.steps().groupby("worker")["step"].apply(list).tolist() == [list(range(30))] * 2
+
+
+def test_a_killed_supervisor_leaves_no_task_and_the_run_resumes(runs: Runs) -> None:
+    run = runs.start(tasks=LED, pauses={"40": "go"})
+    until(lambda: started(run) and run.progress.step == 40)
+    os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
+    assert run.wait(30) == "lost"
+    until(lambda: not processes_of(run))
+    (run.dir / "go").touch()
+    assert run.resume().wait(30) == "finished"
+    assert run.result()["steps"] == 60
+
+
+def test_a_worker_that_does_not_come_fails_the_run_after_the_time_given_to_meet(
+    runs: Runs,
+) -> None:
+    own = {
+        "chief-0": {"deaf": True, "code": {"imported": "time.sleep(600)"}},
+        "worker-1": {"code": {"born": "time.sleep(600)"}},
+    }
+    run = runs.start(QUICK_END, tasks=LED, own=own, rendezvous_seconds=1)
+    assert run.wait(30) == "failed"
+    assert run.failure.task == "worker-1"
+    assert "worker-1 did not come" in run.failure.cause
+
+
+def brought_to(crew: Crew, run: Run, step: int) -> None:
+    until(lambda: crew.look(1.0) or run.progress.step == step)
+    crew.look(1.0)
+
+
+@pytest.mark.parametrize("step", [20, 40])
+def test_a_worker_that_falls_silent_is_named_in_the_first_epoch_and_later(
+    runs: Runs, crew_of: Crews, step: int
+) -> None:
+    run = runs.make(tasks=LED, pauses={str(step): "go"})
+    crew = crew_of(run)
+    brought_to(crew, run, step)
+    assert crew.look(15.9) == []
+    changes = crew.look(16.1)
+    assert [(change.name, change.task) for change in changes] == [
+        ("stalled", "worker-0"),
+        ("stalled", "worker-1"),
+    ]
+    (run.dir / "go").touch()
+    taken_back: list[str] = []
+
+    def recovered() -> bool:
+        taken_back.extend(change.task for change in crew.look(17.0))
+        return len(taken_back) == 2
+
+    until(recovered)
+    assert sorted(taken_back) == ["worker-0", "worker-1"]
+
+
+def test_workers_without_work_during_a_long_test_pass_are_not_silent(
+    runs: Runs, crew_of: Crews
+) -> None:
+    run = runs.make(tasks=LED, tests={"30": "tested"}, pauses={"30": "go"})
+    crew = crew_of(run)
+    until(lambda: crew.look(1.0) or "test" in crew.leader.names)
+    assert crew.look(1000.0) == []
+    (run.dir / "tested").touch()
+    until(lambda: crew.look(1000.0) or "checkpoint" in crew.leader.names)
+    assert crew.look(1001.0) == []
+    assert crew.look(1016.1) != []

@@ -1,0 +1,40 @@
+"""Tasks of a run: what each is told of the others, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+
+from tests.runs.folder import Runs
+from workbench.runs import start_script
+from workbench.runs.progress import read_progress
+from workbench.runs.state import tf_configs
+
+TELLS = """
+import os
+print(os.environ.get("TF_CONFIG"))
+OPTIONS: dict = {}
+"""
+TASKS = ["chief-0", "worker-0", "worker-1", "ps-0", "evaluator-0"]
+
+
+def test_the_run_keeps_what_each_task_was_told_of_the_others(runs: Runs) -> None:
+    run = start_script(runs.make(TELLS, tasks=TASKS).dir)
+    run.wait(30)
+    kept = tf_configs(run.dir)
+    assert list(kept) == TASKS
+    log = (run.dir / "chief-0" / "log.txt").read_text()
+    assert json.loads(log) == kept["chief-0"]
+    cluster = kept["worker-1"]["cluster"]
+    assert [len(cluster[kind]) for kind in ("chief", "worker", "ps")] == [1, 2, 1]
+    assert len({address for each in cluster.values() for address in each}) == 4
+    assert kept["worker-1"]["task"] == {"type": "worker", "index": 1}
+    lanes = {lane.task: lane for lane in read_progress(run.dir).lanes}
+    assert json.loads(lanes["ps-0"].tf_config) == kept["ps-0"]
+
+
+def test_one_task_is_told_of_no_others(runs: Runs) -> None:
+    run = start_script(runs.make(TELLS).dir)
+    run.wait(30)
+    assert run.log().strip() == "None"
+    assert tf_configs(run.dir) == {}
+    assert [lane.tf_config for lane in read_progress(run.dir).lanes] == [""]

@@ -1,0 +1,39 @@
+from typing import TYPE_CHECKING
+
+import numpy as np
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import (
+        AUTO_SHARD,
+        GLOBAL_BATCH_SIZE,
+        NUM_TRAIN_EXAMPLES,
+        READ_PER_STEP,
+        SEED,
+        STEPS_PER_EPOCH,
+    )
+    from ..data.synthetic import load_arrays
+    from .tests import deal_tests
+
+
+def make_data(
+    strategy: tf.distribute.Strategy, start_step: int
+) -> tuple[tf.distribute.DistributedDataset, ...]:
+    """Return the training batches from a step on, and the test batches over and over.
+
+    NumPy arrays become slices, shuffled in a buffer that holds them all; seed and epoch decide the
+    order. To start at a step, all before it are drawn again and left out.
+    """
+    (features, labels), test = load_arrays()
+    train = tf.data.Dataset.from_tensor_slices((np.asarray(features), np.asarray(labels)))
+    # The inner repeat fills an epoch that is longer than the data; take ends one that is not.
+    train = train.shuffle(NUM_TRAIN_EXAMPLES, SEED).repeat()
+    train = train.take(STEPS_PER_EPOCH * READ_PER_STEP).repeat()
+    train = train.skip(start_step * READ_PER_STEP).batch(GLOBAL_BATCH_SIZE, drop_remainder=True)
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = AUTO_SHARD
+    train = train.with_options(options).prefetch(tf.data.AUTOTUNE)
+    return (
+        strategy.experimental_distribute_dataset(train),
+        strategy.distribute_datasets_from_function(deal_tests(*map(tf.constant, test))),
+    )
