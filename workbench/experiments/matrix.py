@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -14,7 +15,7 @@ from workbench import catalog
 from workbench.config import RunConfig
 from workbench.plan import PlanError, make_plan
 from workbench.runs import Run, RunError, start_run
-from workbench.runs.directory import json_text, runs_root, write_text
+from workbench.runs.directory import json_text, runs_root, unwritable, write_text
 from workbench.runs.state import LIVE
 
 from .agreement import Agreement, certify, compare, trains
@@ -116,7 +117,11 @@ def run_matrix(
     config = _config(steps, data, interpreter)
     devices = devices or detect(interpreter)
     make_plan(replace(config, strategy=STANDARD[0], loop=STANDARD[1]), devices)
-    folder = runs_root(runs_dir) / time.strftime("matrix-%Y%m%d-%H%M%S")
+    folder = runs_root(runs_dir) / time.strftime(f"matrix-%Y%m%d-%H%M%S-{secrets.token_hex(2)}")
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise unwritable(folder, error) from error
     matrix = Matrix(folder, steps, data, cells_of(config, devices))
     _Runner(matrix, config, devices, told, stopped).run()
     return matrix

@@ -1,0 +1,88 @@
+"""Every strategy in both loops, run for real and compared."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.machines import LAPTOP
+from tests.tpu.test_stand_in import STAND_IN, TPU_VM
+from workbench import catalog
+from workbench.config import RunConfig
+from workbench.experiments import Matrix, cells_of, run_matrix
+from workbench.plan import PlanError
+
+CONFIG = RunConfig(pipeline="indexed", global_batch_size=64, steps_per_epoch=20, epochs=1)
+
+
+def test_there_are_fourteen_cells_and_onedevice_comes_first() -> None:
+    cells = cells_of(CONFIG, LAPTOP)
+    assert len({(cell.strategy, cell.loop) for cell in cells}) == 14
+    assert (cells[0].strategy, cells[0].loop) == ("one_device", "custom")
+
+
+def test_a_cell_that_cannot_be_had_says_why() -> None:
+    cells = cells_of(CONFIG, LAPTOP)
+    reasons = {cell.strategy: cell.reason for cell in cells if cell.status == "unavailable"}
+    assert reasons == {"tpu": "no TPU here"}
+
+
+def test_legacy_keras_is_named_where_it_runs_and_nowhere_else() -> None:
+    keras = {(cell.strategy, cell.loop): cell.keras for cell in cells_of(CONFIG, TPU_VM)}
+    legacy = {name for name, version in keras.items() if str(version).startswith("tf-keras")}
+    assert legacy == {("parameter_server", "fit")}
+    assert set(keras.values()) == {"tf-keras 2.21.0", LAPTOP.keras_version}
+
+
+def test_told_to_stop_it_runs_no_more_and_says_so(tmp_path: Path) -> None:
+    told: list[int] = []
+    done = run_matrix(20, runs_dir=tmp_path, devices=LAPTOP, stopped=lambda: True,
+                      told=lambda matrix: told.append(matrix.done))  # fmt: skip
+    assert {cell.status for cell in done.cells} == {"stopped", "unavailable"}
+    assert told == sorted(told)
+    kept = json.loads((done.folder / "matrix.json").read_text())
+    assert [cell["status"] for cell in kept["cells"]] == [cell.status for cell in done.cells]
+
+
+def test_no_steps_are_a_problem_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="steps_per_epoch must be a number above 0; got 0"):
+        run_matrix(0, runs_dir=tmp_path, devices=LAPTOP)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def matrix(tmp_path_factory: pytest.TempPathFactory) -> Matrix:
+    """All cells, those of a TPU on its stand-in."""
+    folder = tmp_path_factory.mktemp("matrix")
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
+    python.chmod(0o755)
+    return run_matrix(20, runs_dir=folder / "runs", devices=TPU_VM, interpreter=str(python))
+
+
+@pytest.mark.slow
+def test_all_fourteen_pass_the_tpu_on_its_stand_in(matrix: Matrix) -> None:
+    assert {
+        (cell.strategy, cell.loop): cell.reason for cell in matrix.cells if cell.status != "pass"
+    } == {}
+
+
+@pytest.mark.slow
+def test_what_steps_together_agrees_to_rounding_and_has_its_certificate(matrix: Matrix) -> None:
+    for cell in matrix.cells:
+        synchronous = catalog.STRATEGIES[cell.strategy].synchronous
+        assert cell.run is not None
+        path = Path(cell.run) / "certificate.json"
+        assert path.exists() is synchronous
+        if not synchronous:
+            assert cell.max_loss_difference is None
+            continue
+        proof = json.loads(path.read_text())
+        assert proof["max_loss_difference"] == cell.max_loss_difference <= 1e-6
+        assert proof["max_weight_difference"] == cell.max_weight_difference <= 1e-6
+        assert proof["steps"] == 20
+        assert proof["seed"] == 42
+        assert len(proof["data_sha256"]) == 64
+        assert proof["versions"]["tensorflow"]
+        assert proof["precision"] == "float32"
