@@ -69,6 +69,7 @@ class MatrixView:
         row.add_class("wb-row")
         self.box = ipw.VBox([title, fields, row, self._table])
         self.box.add_class("wb-section")
+        self.box.add_class("wb-spaced")
         self._offer_steps()
         self._set_busy(None)
         run_in_background(self._newest, self._show_kept, self._failed)
