@@ -21,8 +21,8 @@ def finished(runs: Runs, **options: object) -> Run:
 
 def raised_from(step: int, by: float) -> dict[str, str]:
     """What makes the trainer's losses larger from a step on."""
-    code = f"usual = loss; globals().update(loss=lambda s, r, usual=usual: usual(s, r) + float('{by}'))"
-    return {str(step): code}
+    raised = f"lambda s, r, usual=loss: usual(s, r) + float('{by}')"
+    return {str(step): f"globals().update(loss={raised})"}
 
 
 def test_runs_of_the_same_losses_agree(runs: Runs) -> None:
