@@ -25,7 +25,7 @@ from .events import Event, note_epoch, read_events
 from .failure import log_tail
 from .presence import crews_of
 from .state import LIVE, Status, alive_error, attempt_events, is_alive, last_state, run_lock, status
-from .tasks import EVALUATOR, leader_of, tasks_of
+from .tasks import EVALUATOR, leader_of, tasks_of, workers_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -218,6 +218,15 @@ class Run:
         from .frames import epoch_frame
 
         return epoch_frame(self._records(), self._epoch_events())
+
+    def staleness(self) -> pd.DataFrame:
+        """Return how stale each step of a ParameterServer run was; see `staleness`.
+
+        Empty where all workers step together.
+        """
+        from .staleness import read_staleness
+
+        return read_staleness(self.dir, workers_of(read_json(self.dir / "plan.json")))
 
     def figure(self) -> Any:
         """Return a plotly figure of loss, accuracy and throughput as they are now."""
