@@ -62,7 +62,7 @@ def main(script: str, *arguments: Any) -> None:
     sys.argv = [script, *arguments]
     sys.path.insert(0, str(pathlib.Path(script).parent))
     runpy.run_path(script, run_name="__main__")
-    sys.stdout.write(f"stand-in for a TPU, calls: {CALLS}\n")
+    sys.stderr.write(f"stand-in for a TPU, calls: {CALLS}\n")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from workbench.runs import Run, RunError, start_run
 from workbench.runs.directory import json_text, runs_root, unwritable, write_text
 from workbench.runs.state import LIVE
 
-from .agreement import Agreement, certify, compare, trains
+from .agreement import ENOUGH_STEPS, Agreement, certify, compare, trains
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -287,7 +287,9 @@ def _asynchronous(cell: Cell, run: Run) -> Cell:
     reason = trains(run)
     if reason:
         return replace(cell, status="fail", reason=reason)
-    return replace(cell, reason="asynchronous: trains, every step recorded; it cannot agree")
+    steps = run.plan.total_steps
+    seen = "trains, every step recorded" if steps >= ENOUGH_STEPS else "every step recorded"
+    return replace(cell, reason=f"asynchronous: {seen}; it cannot agree")
 
 
 def read_matrix(folder: Path) -> dict[str, Any]:
