@@ -51,7 +51,7 @@ def test_runs_are_listed_and_shown(finished: dict[str, Any], terminal: Terminal)
     table = terminal.type("runs", "list").stdout
     row = next(line for line in table.splitlines() if finished["run"] in line)
     assert "finished" in row
-    assert "mirrored x 2" in row
+    assert "mirrored on 2 virtual replicas" in row
     listed = json.loads(terminal.type("runs", "list", "--json").stdout)
     assert finished in listed
     card = terminal.type("runs", "show", finished["run"]).stdout
