@@ -37,12 +37,20 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def killed(root: Path) -> Run:
-    """A run with a custom loop, of which a worker was killed early, and later its chief."""
+    """A run with a custom loop, of which a worker was killed early, and later its chief.
+
+    The worker dies after it did a call and before the chief, which is paused, took its result.
+    """
     run = start_run(RunConfig(**FIELDS, steps_per_call=1, start_now=True), root, LAPTOP)
     until(lambda: run.progress.step > 0 or not run.alive, 300)
-    victim = task_of(run.dir / "train.py", "worker-1")
+    victim, chief = (task_of(run.dir / "train.py", name) for name in ("worker-1", "chief-0"))
     assert victim is not None, run.failure
+    assert chief is not None, run.failure
+    chief.suspend()
+    until(lambda: victim.cpu_percent(0.2) == 0)
     victim.kill()
+    victim.wait()
+    chief.resume()
     until(lambda: event_of(run, "checkpoint") or not run.alive, 300)
     chief = task_of(run.dir / "train.py", "chief-0")
     assert chief is not None, run.failure

@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from .recorder import Recorder, Records
 
 
+def lost_with_worker(error: tf.errors.OpError) -> bool:
+    """Whether a worker died with the result of a call that it had done and not yet handed over."""
+    text = str(error)
+    gone = isinstance(error, (tf.errors.UnavailableError, tf.errors.AbortedError))
+    forgot = "Unable to find the relevant tensor remote_handle" in text  # already started again
+    return "/job:worker" in text and "remote target /job:ps" not in text and (gone or forgot)
+
+
 class Coordinator(Recorder):
     """Has workers run the steps, each at its own pace, and records what each of them did."""
 
@@ -37,16 +45,23 @@ class Coordinator(Recorder):
 
     def train(self, steps: Any, data: Any, count: int) -> dict[str, float]:
         """Have `count` steps done in calls of about 0.2 s, as fast as the workers come."""
-        calls, began, stale = deque[Any](), time.perf_counter(), []
+        calls, began, stale = deque[tuple[Any, int]](), time.perf_counter(), []
         while count > 0 or calls:
             while count > 0 and len(calls) < 3 * WORKERS and not self.stop.is_set():
                 size = min(count, STEPS_PER_CALL or self.steps_per_call)
-                calls.append(
-                    self.cluster_coordinator.schedule(steps, args=(data, tf.constant(size)))
-                )
+                call = self.cluster_coordinator.schedule(steps, args=(data, tf.constant(size)))
+                calls.append((call, size))
                 count -= size
             if calls:
-                stale.append(self.take(*calls.popleft().fetch()))
+                call, size = calls.popleft()
+                try:
+                    result = call.fetch()
+                except tf.errors.OpError as error:
+                    if not lost_with_worker(error):
+                        raise
+                    count += size  # again, as TensorFlow does with a call that was under way
+                else:
+                    stale.append(self.take(*result))
             elif self.stop.is_set():
                 self.sums[3] += time.perf_counter() - began
                 self.save()
