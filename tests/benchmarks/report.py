@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +54,31 @@ class Comparison:
             f"{self.name}: {self.median:.3f} times, 95 % [{low:.3f}, {high:.3f}], "
             f"quartiles [{first:.3f}, {third:.3f}], {len(self.ratios)} rounds{wanted}{verdict}"
         )
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a figure should reach: at least, or at most."""
+
+    name: str
+    unit: str
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def judge(self, values: Sequence[float]) -> bool:
+        """Print the median of the figure; return whether it reaches what is wanted."""
+        value = statistics.median(values)
+        low, high = min(values), max(values)
+        reached = (self.at_least is None or value >= self.at_least) and (
+            self.at_most is None or value <= self.at_most
+        )
+        bound = (
+            f"at most {self.at_most:g}" if self.at_least is None else f"at least {self.at_least:g}"
+        )
+        verdict = "reached" if reached else "MISSED"
+        spread = f" [{low:.4g}, {high:.4g}]" if len(values) > 1 else ""
+        tell(f"{self.name}: {value:.4g} {self.unit}{spread}; {bound}: {verdict}")
+        return reached
 
 
 def tell(line: object) -> None:

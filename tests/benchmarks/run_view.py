@@ -17,14 +17,13 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.benchmarks.growing import make_run
-from tests.benchmarks.report import tell
+from tests.benchmarks.report import Limit, tell
 from tests.browser.conftest import FLAGS, find_chromium
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer, running_lab
@@ -100,28 +99,6 @@ EXECUTE = """async code => {
     await future.done;
     return text;
 }"""
-
-
-@dataclass(frozen=True)
-class Limit:
-    """What a figure should reach: at least, or at most."""
-
-    name: str
-    unit: str
-    at_least: float | None = None
-    at_most: float | None = None
-
-    def judge(self, values: list[float]) -> bool:
-        """Print the figure; return whether it reaches what is wanted."""
-        value = statistics.median(values)
-        low, high = min(values), max(values)
-        reached = (self.at_least is None or value >= self.at_least) and (
-            self.at_most is None or value <= self.at_most
-        )
-        bound = f"at least {self.at_least:g}" if self.at_least else f"at most {self.at_most:g}"
-        verdict = "reached" if reached else "MISSED"
-        tell(f"{self.name}: {value:.4g} {self.unit} [{low:.4g}, {high:.4g}]; {bound}: {verdict}")
-        return reached
 
 
 LIMITS = {

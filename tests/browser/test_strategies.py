@@ -15,6 +15,8 @@ from workbench.runs import Run, list_runs
 
 HERE = [key for key, row in catalog.STRATEGIES.items() if not row.tpu]
 SHORT = {"Epochs": "1", "Steps an epoch": "20"}
+LESSONS = {"mlp_synthetic": "Custom loop", "cnn_fashion_mnist": "Keras fit"}
+"""The problems of the tutorials, each with the loop that is chosen for it."""
 ALL_LINES = re.compile("^all: ")
 
 
@@ -52,26 +54,34 @@ def check_lanes(workbench: WorkbenchPage, run: Run) -> None:
             expect(lane.locator(".wbv-log")).not_to_be_empty()
 
 
-def test_each_strategy_trains_by_clicks(lab: LabPage) -> None:
-    workbench = WorkbenchPage(lab, "strategies.ipynb")
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("preset", "loop"), LESSONS.items(), ids=LESSONS)
+def test_each_strategy_trains_by_clicks(preset: str, loop: str, lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, f"{preset}-strategies.ipynb")
     before = len(list_runs(workbench.runs_dir))
+    row = catalog.PRESETS[preset]
+    workbench.field("Preset").select_option(label=row.label)
+    expect(workbench.field("Epochs")).to_have_value(str(row.config.epochs))
+    workbench.field("Training loop").select_option(label=loop)
     notice = workbench.root.get_by_text("listen on every network interface")
     for number, key in enumerate(HERE):
-        row = catalog.STRATEGIES[key]
-        workbench.choose(row.label)
-        expect(notice).to_have_count(int(row.workers))
-        expect(workbench.field("Global batch")).to_be_visible(visible=row.synchronous)
+        strategy = catalog.STRATEGIES[key]
+        workbench.choose(strategy.label)
+        expect(notice).to_have_count(int(strategy.workers))
+        expect(workbench.field("Global batch")).to_be_visible(visible=strategy.synchronous)
         expect(workbench.button("Train")).to_be_enabled()
         workbench.train(**SHORT)
         run = newest(workbench, before + number)
         expect(workbench.state).to_have_text("finished", timeout=180_000)
-        assert run.plan.strategy == key
+        plan = run.plan
+        assert (plan.strategy, plan.model, plan.data) == (key, row.config.model, row.config.data)
+        assert catalog.LOOPS[plan.loop].label == loop
         assert run.missing == []
         check_lanes(workbench, run)
-        for name in names(run.plan):
+        for name in names(plan):
             expect(workbench.legend.get_by_text(name, exact=True)).to_have_count(1)
         joined = workbench.legend.filter(has_text=ALL_LINES)
-        together = row.synchronous and len(names(run.plan)) > 1
+        together = strategy.synchronous and len(names(plan)) > 1
         expect(joined).to_have_count(2 if together else 0)
 
 

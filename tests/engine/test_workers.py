@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,24 @@ def test_its_saved_model_tests_without_a_strategy_as_it_did_at_the_end(
     assert told is not None
     assert found["test_accuracy"] == pytest.approx(told["test_accuracy"], abs=1e-5)
     assert found["test_loss"] == pytest.approx(told["test_loss"], abs=1e-5)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_step_of_several_workers_is_taken_apart_as_one_step(
+    loop: str, alone: dict[str, Trained], one_device: Trained
+) -> None:
+    step = STEPS + 5
+    told, whole = (trained.run.xray(step) for trained in (alone[loop], one_device))
+    assert told["agrees"] is True
+    assert told["started_at_step"] == STEPS
+    assert [each["task"] for each in told["replicas"]] == ["worker-0", "worker-1"]
+    assert [each["name"] for each in told["replicas"]][1] == "worker 1, replica 1"
+    rows = chain(*(each["rows"] for each in told["replicas"]))
+    assert list(rows) == whole["replicas"][0]["rows"]
+    assert told["sum_norm"] == pytest.approx(whole["sum_norm"], rel=1e-5)
+    weights = told["weights"]
+    assert [copy["task"] for copy in weights["after"]] == ["worker-0", "worker-1"]
+    assert (weights["equal"], weights["changed"], weights["differing"]) == (True, True, [])
 
 
 def test_a_wrong_tf_config_is_told_with_what_is_needed_received_and_to_do(root: Path) -> None:

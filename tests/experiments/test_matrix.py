@@ -1,7 +1,10 @@
 """Every strategy in both loops, run for real and compared."""
 
 import json
+import shutil
+import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,9 @@ from tests.tpu.test_stand_in import STAND_IN, TPU_VM
 from workbench import catalog
 from workbench.config import RunConfig
 from workbench.experiments import Matrix, cells_of, run_matrix
+from workbench.experiments.agreement import compare, trains
 from workbench.plan import PlanError
+from workbench.runs import open_run
 
 CONFIG = RunConfig(pipeline="indexed", global_batch_size=64, steps_per_epoch=20, epochs=1)
 
@@ -52,13 +57,19 @@ def test_no_steps_are_a_problem_before_anything_runs(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def matrix(tmp_path_factory: pytest.TempPathFactory) -> Matrix:
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python in which the stand-in answers for a TPU."""
+    path = tmp_path_factory.mktemp("bin") / "python"
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture(scope="module")
+def matrix(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Matrix:
     """All cells, those of a TPU on its stand-in."""
     folder = tmp_path_factory.mktemp("matrix")
-    python = folder / "python"
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
-    python.chmod(0o755)
-    return run_matrix(20, runs_dir=folder / "runs", devices=TPU_VM, interpreter=str(python))
+    return run_matrix(20, runs_dir=folder, devices=TPU_VM, interpreter=str(python))
 
 
 @pytest.mark.slow
@@ -86,3 +97,24 @@ def test_what_steps_together_agrees_to_rounding_and_has_its_certificate(matrix: 
         assert len(proof["data_sha256"]) == 64
         assert proof["versions"]["tensorflow"]
         assert proof["precision"] == "float32"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("strategy", "loop"), list(product(catalog.STRATEGIES, catalog.LOOPS)))
+def test_each_script_started_alone_gives_the_losses_of_its_run(
+    strategy: str, loop: str, matrix: Matrix, python: Path, tmp_path: Path
+) -> None:
+    cell = next(cell for cell in matrix.cells if (cell.strategy, cell.loop) == (strategy, loop))
+    run = open_run(str(cell.run))
+    for name in ("train.py", "run.json", "plan.json", "config.json"):
+        shutil.copy(run.dir / name, tmp_path)
+    command = [python, "train.py", "--run-dir", tmp_path]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    alone = open_run(str(tmp_path))
+    if catalog.STRATEGIES[strategy].synchronous:
+        found = compare(alone, run, cell.precision)
+        assert found.holds, found.reason
+        assert found.steps == 20
+    else:
+        assert not trains(alone)

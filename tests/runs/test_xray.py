@@ -2,13 +2,13 @@
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from tests.runs.folder import Runs
 from tests.widgets.folders import BATCH, records, write_run, write_steps
-from workbench.config import RunConfig
 from workbench.runs import Run, RunError
 from workbench.runs.records import Shape
 from workbench.runs.xray import agrees, describe, recorded_row
@@ -31,14 +31,6 @@ def test_a_step_that_was_not_done_is_refused(step: int, runs: Runs) -> None:
 def test_a_run_without_a_step_is_refused(runs: Runs) -> None:
     run = write_run(runs.root, "stopped", steps=0)
     with pytest.raises(RunError, match=r"received 0, and it has done none\. Let it train first"):
-        run.xray(0)
-
-
-def test_several_processes_are_refused(runs: Runs) -> None:
-    config = RunConfig(strategy="multi_worker_mirrored", workers=2, per_replica_batch_size=64)
-    run = write_run(runs.root, config=config)
-    words = r"in one process; received.* in 2 processes \(worker-0, worker-1\)\. Choose a run of"
-    with pytest.raises(RunError, match=words):
         run.xray(0)
 
 
@@ -67,26 +59,40 @@ def test_an_interpreter_that_is_gone_is_named(runs: Runs) -> None:
 
 
 def test_the_record_is_the_one_that_counts(runs: Runs) -> None:
-    run, shape = write_run(runs.root), Shape(2, 78)
-    assert recorded_row(run.dir, shape, 100) == [[BATCH, 32.0, BATCH], [2 * BATCH, 32.0, BATCH]]
+    run, shape, tasks = write_run(runs.root), Shape(2, 78), ["worker-0"]
+    assert recorded_row(run.dir, tasks, shape, 100) == [
+        [BATCH, 32.0, BATCH],
+        [2 * BATCH, 32.0, BATCH],
+    ]
     write_steps(run.dir / "worker-0", 1, 90, records(20, loss=3.0))
-    again = recorded_row(run.dir, shape, 100)
+    again = recorded_row(run.dir, tasks, shape, 100)
     assert again is not None
     assert [row[0] for row in again] == [3 * BATCH, 6 * BATCH]
-    assert recorded_row(run.dir, shape, 110) is None
+    assert recorded_row(run.dir, tasks, shape, 110) is None
 
 
-def told(loss_sums: list[float | None], hashes: tuple[str, ...] = ("a", "a")) -> dict[str, Any]:
-    """What the program tells of two replicas with 64 examples each."""
+def told(loss_sums: Sequence[float | None], hashes: tuple[str, ...] = ("a", "a")) -> dict[str, Any]:
+    """What the program tells of replicas with 64 examples each."""
     replicas = [
-        {"replica": at, "examples": 64, "rows": [at], "loss_sum": loss_sum, "correct": 1.0,
+        {"examples": 64, "rows": [at], "loss_sum": loss_sum, "correct": 1.0,
          "loss": None if loss_sum is None else loss_sum / 128, "gradient_norm": 1.0,
          "sum_norm": 1.5}
         for at, loss_sum in enumerate(loss_sums)
     ]  # fmt: skip
-    copies = [{"device": f"CPU:{at}", "sha256": text} for at, text in enumerate(hashes)]
-    weights = {"before": [], "after": copies, "differing": [], "own": [], "numbers": 3}
+    copies = [
+        {"device": f"CPU:{at}", "sha256": text, "parts": [text, "same"]}
+        for at, text in enumerate(hashes)
+    ]
+    weights = {
+        "names": ["kernel", "bias"], "before": [], "after": copies, "other_names": [],
+        "others": [{**copy, "parts": []} for copy in copies], "numbers": 3,
+    }  # fmt: skip
     return {"step": 0, "replicas": replicas, "weights": weights}
+
+
+def one(*arguments: Any) -> dict[str, dict[str, Any]]:
+    """What a single task told."""
+    return {"worker-0": told(*arguments)}
 
 
 PLAN = {"replica_devices": ["CPU:0", "CPU:1"], "strategy_label": "Mirrored", "virtual": True}
@@ -94,12 +100,12 @@ ROW = [[64.0, 1.0, 64.0], [32.0, 1.0, 64.0]]
 
 
 def test_numbers_stand_beside_the_record() -> None:
-    found = describe(told([64.0, 32.0]), PLAN, ROW)
+    found = describe(one([64.0, 32.0]), PLAN, ROW)
     assert (found["agrees"], found["examples"], found["loss"]) == (True, 128, 0.75)
     assert [each["contribution"] for each in found["replicas"]] == [0.5, 0.25]
     assert [each["difference"] for each in found["replicas"]] == [0.0, 0.0]
     assert found["divides_by_batch"]
-    unrecorded = describe(told([64.0, 32.0]), PLAN, None)
+    unrecorded = describe(one([64.0, 32.0]), PLAN, None)
     assert unrecorded["agrees"] is None
     assert unrecorded["replicas"][0]["difference"] is None
 
@@ -127,12 +133,25 @@ def test_a_replica_too_many_is_a_disagreement() -> None:
 
 
 def test_copies_are_equal_by_their_hash_alone() -> None:
-    assert describe(told([64.0, 32.0]), PLAN, ROW)["weights"]["equal"] is True
-    assert describe(told([64.0, 32.0], ("a", "b")), PLAN, ROW)["weights"]["equal"] is False
+    assert describe(one([64.0, 32.0]), PLAN, ROW)["weights"]["equal"] is True
+    assert describe(one([64.0, 32.0], ("a", "b")), PLAN, ROW)["weights"]["equal"] is False
+
+
+def test_what_several_tasks_told_is_one_step() -> None:
+    tasks = {"worker-0": told([64.0], ("a",)), "worker-1": told([32.0], ("b",))}
+    found = describe(tasks, PLAN, ROW)
+    assert (found["agrees"], found["examples"], found["loss"]) == (True, 128, 0.75)
+    assert [each["name"] for each in found["replicas"]] == [
+        "worker 0, replica 0",
+        "worker 1, replica 1",
+    ]
+    assert [copy["task"] for copy in found["weights"]["after"]] == ["worker-0", "worker-1"]
+    assert found["weights"]["equal"] is False
+    assert found["weights"]["differing"] == ["kernel"]
 
 
 def test_a_loss_that_is_not_finite_has_no_mean() -> None:
-    found = describe(told([None, 32.0]), PLAN, [[math.nan, 1.0, 64.0], ROW[1]])
+    found = describe(one([None, 32.0]), PLAN, [[math.nan, 1.0, 64.0], ROW[1]])
     assert (found["agrees"], found["loss"]) == (True, None)
     assert found["replicas"][0]["recorded_loss_sum"] is None
     json.dumps(found, allow_nan=False)

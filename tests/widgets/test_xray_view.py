@@ -21,7 +21,8 @@ def told(replicas: int = 2, copies: int | None = None) -> dict[str, Any]:
     """What `Run.xray` returns of a step of so many replicas."""
     each = [
         {
-            "replica": at, "device": f"CPU:{at}", "examples": 64, "rows": [at, 100 + at, 7, 8],
+            "replica": at, "name": f"replica {at}", "task": "worker-0",
+            "device": f"CPU:{at}", "examples": 64, "rows": [at, 100 + at, 7, 8],
             "loss_sum": 32.5 + at, "recorded_loss_sum": 32.5 + at, "difference": 0.0,
             "correct": 40.0, "contribution": 0.25, "loss": 0.25, "gradient_norm": 0.375,
             "sum_norm": 0.625,
@@ -113,7 +114,7 @@ def test_what_is_not_known_or_not_finite_is_said() -> None:
     shown = page(values)
     assert "norm not finite" in shown
     assert "a gradient is not finite, so neither is the sum" in shown
-    assert "not those of the script's order" in texts(shown)
+    assert "not in the training set" in texts(shown)
     assert "The run has no record of this step" in shown
     assert "recorded" not in texts(shown)
     assert "None" not in shown

@@ -24,7 +24,7 @@ def _title(told: dict[str, Any]) -> str:
 
 
 def _rows(told: dict[str, Any], replicas: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
-    yield ["", *(f"replica {replica['replica']}" for replica in replicas)]
+    yield ["", *(replica["name"] for replica in replicas)]
     yield ["device", *(replica["device"] for replica in replicas)]
     yield ["examples", *(f"{replica['examples']:,}" for replica in replicas)]
     yield ["  their numbers", *(_numbers(replica["rows"]) for replica in replicas)]
@@ -69,7 +69,7 @@ def _weights(weights: dict[str, Any]) -> str:
 
 def _numbers(rows: list[int] | None) -> str:
     if rows is None:
-        return "others than planned"
+        return "not in the data"
     return " ".join(map(str, rows[:FEW_ROWS])) + (" ..." if len(rows) > FEW_ROWS else "")
 
 

@@ -2,7 +2,8 @@
 
 The run's own script gives strategy, model, data and steps. From the nearest checkpoint at or before
 STEP (0-based) it goes forward as the run did, does that step and tells its numbers. It only reads
-the run folder, and prints one line of JSON; a number that is not finite is null there.
+the run folder, and prints one line of JSON; a number that is not finite is null there. Of several
+workers each has such a process, by its TF_CONFIG, and tells of its own replicas.
 """
 
 import contextlib
@@ -13,7 +14,7 @@ import math
 import pathlib
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,18 +62,27 @@ def make_model(script: Any, strategy: tf.distribute.Strategy) -> tf.keras.Model:
 
 
 def restore(model: tf.keras.Model, folder: pathlib.Path, step: int) -> int:
-    """Go on from the nearest checkpoint before a step; return how many steps were done in it.
-
-    The states of random layers, such as dropout, are in none: a model with such starts anew.
-    """
-    names = [getattr(weight, "path", weight.name) for weight in model.variables]
-    if any("seed_generator" in name for name in names):
-        return 0
+    """Go on from the nearest checkpoint before a step; return how many steps were done in it."""
     path, start = find_checkpoint(folder, step)
     if path is not None:
-        checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+        weights = {id(weight) for weight in model.weights}
+        seeds = [each.value for each in model.variables if id(each) not in weights]  # Dropout's
+        checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer, seeds=seeds)
         checkpoint.restore(path).expect_partial()
     return start
+
+
+def meet(strategy: tf.distribute.Strategy, start: int) -> None:
+    """Wait for the processes of all workers, which must all start from the same step."""
+    own = tf.constant([1, start, start**2], tf.float64)
+    count, total, squares = strategy.reduce(
+        "SUM", strategy.run(tf.identity, args=(own,)), None
+    ).numpy()
+    if squares * count != total**2:
+        raise SystemExit(
+            f"All workers go forward from one checkpoint; this one found step {start}, another one "
+            "found other steps, for the run went on meanwhile. Ask again."
+        )
 
 
 def go_forward(script: Any, steps: Callable, data: Any, first: int, last: int) -> None:
@@ -165,25 +175,30 @@ def copies_of(strategy: tf.distribute.Strategy, weight: Any) -> list[Any]:
     return list(strategy.experimental_local_results(variable))
 
 
-def hash_copies(strategy: tf.distribute.Strategy, weights: list) -> list[dict[str, str]]:
-    """Return device and hash of each copy of all weights together."""
+def hash_copies(strategy: tf.distribute.Strategy, weights: list) -> list[dict[str, Any]]:
+    """Return device and hash of each copy of all weights together, and the hash of each weight."""
     copies = list(zip(*(copies_of(strategy, weight) for weight in weights)))
     told = []
     for copy in copies:
         device = tf.DeviceSpec.from_string(copy[0].device)
-        content = b"".join(part.numpy().tobytes() for part in copy)
-        digest = hashlib.sha256(content).hexdigest()[:HASH_DIGITS]
-        told.append({"device": f"{device.device_type}:{device.device_index}", "sha256": digest})
+        parts = [hash_of([part.numpy()]) for part in copy]
+        together = hash_of(part.numpy() for part in copy)
+        name = f"{device.device_type}:{device.device_index}"
+        told.append({"device": name, "sha256": together, "parts": parts})
     return told
 
 
-def differing(strategy: tf.distribute.Strategy, weights: list) -> list[str]:
-    """Return the names of weights whose copies are not the same."""
-    return [
-        getattr(weight, "path", weight.name)
-        for weight in weights
-        if len({copy.numpy().tobytes() for copy in copies_of(strategy, weight)}) > 1
-    ]
+def hash_of(arrays: Iterable[np.ndarray]) -> str:
+    """Return the first digits of the SHA-256 of arrays, one after another."""
+    content = hashlib.sha256()
+    for array in arrays:
+        content.update(array.tobytes())
+    return content.hexdigest()[:HASH_DIGITS]
+
+
+def names_of(weights: list) -> list[str]:
+    """Return the names of weights."""
+    return [getattr(weight, "path", weight.name) for weight in weights]
 
 
 def rows_of_step(script: Any, step: int) -> np.ndarray:
@@ -194,20 +209,33 @@ def rows_of_step(script: Any, step: int) -> np.ndarray:
     return script.shuffled_rows(tf.constant(epoch, tf.int64), first, size).numpy()
 
 
-def share_rows(
-    rows: np.ndarray, arrays: list[np.ndarray], received: Sequence[tuple[np.ndarray, ...]]
+def find_rows(
+    planned: np.ndarray, arrays: list[np.ndarray], received: Sequence[tuple[np.ndarray, ...]]
 ) -> list[list[int] | None]:
-    """Return the example numbers of each replica, None where it received others than these.
+    """Return the numbers, in the training set, of the examples that each replica received.
 
-    Replicas take their shares of the batch in order; features and labels are compared bit by bit.
+    They are looked for among those `planned` for the step, then in the whole set; features and
+    labels are compared bit by bit. None: an example is not in the set, as in one that is augmented.
     """
-    ends = np.cumsum([len(parts[0]) for parts in received])
-    shares = np.split(rows, ends[:-1])
+    keys = [keys_of(arrays, parts) for parts in received]
+    places = places_of(planned, arrays)
+    if not places.keys() >= set().union(*keys):
+        places = {**places_of(np.arange(len(arrays[0])), arrays), **places}
+    return [[places[key] for key in own] if places.keys() >= set(own) else None for own in keys]
+
+
+def places_of(rows: np.ndarray, arrays: list[np.ndarray]) -> dict[bytes, int]:
+    """Return the place of each of these examples in the training set, by a hash of the example."""
+    keys = keys_of(arrays, [array[rows] for array in arrays])
+    return dict(reversed(list(zip(keys, rows.tolist()))))
+
+
+def keys_of(arrays: list[np.ndarray], parts: Sequence[np.ndarray]) -> list[bytes]:
+    """Return a hash of each example: of its parts in the types that they have in `arrays`."""
+    alike = [np.asarray(part, array.dtype) for array, part in zip(arrays, parts)]
     return [
-        share.tolist()
-        if all(np.array_equal(array[share], part) for array, part in zip(arrays, parts))
-        else None
-        for share, parts in zip(shares, received)
+        hashlib.blake2b(b"".join(part.tobytes() for part in example), digest_size=16).digest()
+        for example in zip(*alike)
     ]
 
 
@@ -217,21 +245,21 @@ def finite(value: float) -> float | None:
 
 
 def describe_replica(
-    replica: int, rows: list[int] | None, taken: dict[str, list[np.ndarray]]
+    rows: list[int] | None, taken: dict[str, list[np.ndarray]], at: int
 ) -> dict[str, Any]:
-    """Return a replica's numbers."""
-    loss_sum, correct, examples = taken["row"][replica].tolist()
+    """Return the numbers of this process's replica `at`."""
+    loss_sum, correct, examples = taken["row"][at].tolist()
     numbers = {"loss_sum": loss_sum, "correct": correct}
     for name in ("loss", "gradient_norm", "sum_norm", "applied_norm"):
         if name in taken:
-            numbers[name] = taken[name][replica]
+            numbers[name] = taken[name][at]
     told = {name: finite(number) for name, number in numbers.items()}
-    return {"replica": replica, "examples": int(examples), "rows": rows, **told}
+    return {"examples": int(examples), "rows": rows, **told}
 
 
 def take_step(
     script: Any, strategy: tf.distribute.Strategy, model: tf.keras.Model, start: int, step: int
-) -> tuple[dict[str, list[np.ndarray]], list[dict[str, str]]]:
+) -> tuple[dict[str, list[np.ndarray]], list[dict[str, Any]]]:
     """Go forward, take the step apart; return what each replica saw, and the weights before it."""
     data = iter(script.make_data(strategy, start)[0])
     train_step, test_step = script.make_steps(model)
@@ -255,27 +283,30 @@ def main(run_dir: pathlib.Path, step: int) -> None:
     strategy = script.make_strategy()
     model = make_model(script, strategy)
     start = restore(model, run_dir / "checkpoints", step)
+    meet(strategy, start)
     taken, before = take_step(script, strategy, model, start, step)
     arrays = [np.asarray(part) for part in script.load_arrays()[0]]
     received = list(zip(taken["features"], taken["labels"]))
-    shares = share_rows(rows_of_step(script, step), arrays, received)
-    trained = model.trainable_weights
+    rows = find_rows(rows_of_step(script, step), arrays, received)
+    trained, others = model.trainable_weights, model.non_trainable_weights
     told = {
         "step": step,
         "epoch": step // script.STEPS_PER_EPOCH + 1,
         "started_at_step": start,
         "global_batch_size": script.GLOBAL_BATCH_SIZE,
         "clip_norm": getattr(script, "CLIP_NORM", None),
-        "replicas": [describe_replica(at, rows, taken) for at, rows in enumerate(shares)],
+        "replicas": [describe_replica(each, taken, at) for at, each in enumerate(rows)],
         "weights": {
+            "names": names_of(trained),
             "before": before,
             "after": hash_copies(strategy, trained),
-            "differing": differing(strategy, trained),
-            "own": differing(strategy, model.non_trainable_weights),
+            "other_names": names_of(others),
+            "others": hash_copies(strategy, others),
             "numbers": int(sum(np.prod(weight.shape) for weight in trained)),
         },
     }
     print(json.dumps(told))
+    meet(strategy, start)  # who ends first may take the others' coordination service along
 
 
 if __name__ == "__main__":

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .directory import TASK, RunError, json_text, read_json, write_text
-from .programs import run_program
+from .directory import RunError, json_text, read_json, write_text
+from .programs import run_programs
 from .progress import shape_of, steps_done
 from .reader import read_range
 from .records import Shape
-from .tasks import tasks_of
+from .tasks import workers_of
 
 TOLERANCE = 1e-6
 """Of the mean loss, absolute below 1 and relative above it."""
@@ -25,7 +26,7 @@ def xray(run_dir: Path, step: int) -> dict[str, Any]:
     of the steps on the way. The run is not changed; what is returned is kept in xray-STEP.json.
 
     Args:
-        run_dir: a run of one process, alive or over.
+        run_dir: a run whose replicas step together, alive or over.
         step: 0-based, one that the run has done.
 
     Returns:
@@ -35,59 +36,67 @@ def xray(run_dir: Path, step: int) -> dict[str, Any]:
         each replica differentiated its contribution; a loss of another kind may weigh otherwise),
         agrees (with the record; None where there is none), strategy_label, virtual.
 
-        replicas, a dict each: replica, device, examples, rows (their numbers in the training set;
-        None where they are others than the script's order gives), loss_sum, correct, contribution
+        replicas, a dict each: replica, name, task, device, examples, rows (their numbers in the
+        training set; None where one is not in it), loss_sum, correct, contribution
         (loss sum over the step's examples), loss (what it differentiated), gradient_norm,
         sum_norm (as it received it), recorded_loss_sum, difference.
 
-        weights: before and after (device and hash of each copy), differing (trained weights whose
-        copies are not equal), own (what is not trained and each replica keeps for itself), equal,
-        changed, numbers.
+        weights: before and after (task, device and hash of each copy), differing (trained weights
+        whose copies are not equal), own (what is not trained and each replica keeps for itself),
+        equal, changed, numbers.
 
         A number that is not finite is None.
 
     Raises:
-        RunError: the run has no such step, it cannot be taken apart in one process, or the
-            process fails.
+        RunError: the run has no such step, its replicas do not step together, or a process fails.
     """
     plan = read_json(run_dir / "plan.json")
-    _require_one_process(plan)
-    shape = shape_of(plan)
+    _require_together(plan)
+    shape, tasks = shape_of(plan), workers_of(plan)
     _require_done(step, steps_done(run_dir, shape))
-    told = run_program(run_dir, "xray", str(step))
-    result = describe(told, plan, recorded_row(run_dir, shape, step))
+    told = run_programs(run_dir, "xray", str(step), tasks=tasks)
+    row = recorded_row(run_dir, tasks, shape, step)
+    result = describe(dict(zip(tasks, told, strict=True)), plan, row)
     write_text(run_dir / f"xray-{step}.json", json_text(result))
     return result
 
 
-def recorded_row(run_dir: Path, shape: Shape, step: int) -> list[list[float]] | None:
+def recorded_row(
+    run_dir: Path, tasks: Sequence[str], shape: Shape, step: int
+) -> list[list[float]] | None:
     """Return loss sum, correct and examples of each replica as recorded; None: it was not."""
-    for block in read_range(run_dir / TASK, shape.replicas, step, step):
-        row: list[list[float]] = block.values[0].tolist()
-        return row
-    return None
+    row: list[list[float]] = []
+    for task in tasks:
+        block = next(read_range(run_dir / task, shape.replicas, step, step), None)
+        if block is None:
+            return None
+        row += block.values[0].tolist()
+    return row
 
 
 def describe(
-    told: dict[str, Any], plan: dict[str, Any], row: list[list[float]] | None
+    told: Mapping[str, dict[str, Any]], plan: dict[str, Any], row: list[list[float]] | None
 ) -> dict[str, Any]:
-    """Return what the program told, completed from the plan and compared with the record."""
-    examples = sum(replica["examples"] for replica in told["replicas"])
-    devices = plan["replica_devices"]
+    """Return what each task told as one, completed from the plan and compared with the record."""
+    owned = [(task, own) for task, each in told.items() for own in each["replicas"]]
+    examples = sum(own["examples"] for _, own in owned)
     replicas = [
         {
-            **replica,
-            "device": devices[replica["replica"]],
-            "contribution": _over(replica["loss_sum"], examples),
+            "replica": at,
+            "name": f"{task.replace('-', ' ')}, replica {at}" if len(told) > 1 else f"replica {at}",
+            "task": task,
+            "device": plan["replica_devices"][at],
+            **own,
+            "contribution": _over(own["loss_sum"], examples),
             "recorded_loss_sum": _finite(row[at][0]) if row else None,
         }
-        for at, replica in enumerate(told["replicas"])
+        for at, (task, own) in enumerate(owned)
     ]
     for replica in replicas:
         replica["difference"] = _difference(replica["loss_sum"], replica["recorded_loss_sum"])
-    weights = told["weights"]
+    first = next(iter(told.values()))
     return {
-        **told,
+        **first,
         "strategy_label": plan["strategy_label"],
         "virtual": plan["virtual"],
         "examples": examples,
@@ -97,12 +106,32 @@ def describe(
         "applied_norm": replicas[0].get("applied_norm"),
         "divides_by_batch": all(_divided(replica) for replica in replicas),
         "agrees": agrees(replicas, row),
-        "weights": {
-            **weights,
-            "equal": len({copy["sha256"] for copy in weights["after"]}) == 1,
-            "changed": weights["before"] != weights["after"],
-        },
+        "weights": _weights({task: each["weights"] for task, each in told.items()}),
     }
+
+
+def _weights(told: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the copies of all tasks together, and whether they are equal."""
+    first = next(iter(told.values()))
+    before, after, others = (
+        [{"task": task, **copy} for task, each in told.items() for copy in each[name]]
+        for name in ("before", "after", "others")
+    )
+    result = {
+        "differing": _differing(first["names"], after),
+        "own": _differing(first["other_names"], others),
+        "equal": len({copy["sha256"] for copy in after}) == 1,
+        "numbers": first["numbers"],
+    }
+    for copy in (*before, *after):
+        del copy["parts"]
+    return {"before": before, "after": after, **result, "changed": before != after}
+
+
+def _differing(names: Sequence[str], copies: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the names of weights of which two copies have other hashes."""
+    hashes = zip(*(copy["parts"] for copy in copies), strict=True)
+    return [name for name, each in zip(names, hashes, strict=True) if len(set(each)) > 1]
 
 
 def agrees(replicas: list[dict[str, Any]], row: list[list[float]] | None) -> bool | None:
@@ -146,19 +175,12 @@ def _sum(values: list[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _require_one_process(plan: dict[str, Any]) -> None:
-    tasks, label = tasks_of(plan), plan.get("strategy_label")
+def _require_together(plan: dict[str, Any]) -> None:
     if plan.get("strategy") == "parameter_server":
         raise RunError(
             "An X-ray shows a step that all replicas take together; received a run of "
-            f"{label}, whose workers each take steps of their own and wait for nobody. "
-            "Choose a run of a synchronous strategy, such as Mirrored."
-        )
-    if len(tasks) > 1:
-        raise RunError(
-            f"An X-ray takes a step apart in one process; received a run of {label} in "
-            f"{len(tasks)} processes ({', '.join(tasks)}). Choose a run of one process: Mirrored "
-            "takes the same global batches."
+            f"{plan.get('strategy_label')}, whose workers each take steps of their own and wait "
+            "for nobody. Choose a run of a synchronous strategy, such as Mirrored."
         )
     if (plan.get("config") or {}).get("precision") == "mixed_float16":
         raise RunError(

@@ -77,7 +77,7 @@ def draw(told: dict[str, Any]) -> str:
 def account(told: dict[str, Any]) -> str:
     """Return in a few sentences what the picture shows."""
     replicas = "; ".join(
-        f"replica {each['replica']} took {each['examples']} examples, loss sum "
+        f"{each['name']} took {each['examples']} examples, loss sum "
         f"{number(each['loss_sum'])}, over {told['examples']} is {number(each['contribution'])}, "
         f"gradient norm {number(each['gradient_norm'])}"
         for each in told["replicas"][:MOST]
@@ -132,11 +132,10 @@ def _share(column: _Column, across: float) -> str:
 
 
 def _replica(told: dict[str, Any], column: _Column) -> str:
-    name = f"replica {column.replica['replica']}"
     device = f"{'virtual ' * told['virtual']}{column.replica['device']}"
     parts = [
         _rect(column, BOX, column.sum - ARROW - BOX, 0.12),
-        _text(column.x + 10, BOX + LINE, name, "wb-strong"),
+        _text(column.x + 10, BOX + LINE, column.replica["name"], "wb-strong"),
         _end(column, BOX + LINE, device, "wb-faint"),
         _down(column.middle, column.sum - ARROW, column.sum, "its gradient"),
     ]
@@ -220,7 +219,7 @@ def _verdict(told: dict[str, Any], column: _Column, across: float) -> str:
 def few(rows: list[int] | None) -> str:
     """Return the first of the numbers of a replica's examples."""
     if rows is None:
-        return "not those of the script's order"
+        return "not in the training set"
     return ("no. " + ", ".join(map(str, rows[:FEW_ROWS]))) + (
         " ..." if len(rows) > FEW_ROWS else ""
     )

@@ -142,7 +142,7 @@ def _row(replica: dict[str, Any], copy: str, *, recorded: bool) -> list[str]:
         for name in ("recorded_loss_sum", "difference")
     ]
     return [
-        str(replica["replica"]),
+        replica["name"].removeprefix("replica "),
         f"{replica['examples']:,}",
         number(replica["loss_sum"]),
         *record,

@@ -1,0 +1,62 @@
+"""Every strategy in both loops against OneDevice: how many pass, how far apart, how long it takes.
+
+`python -m tests.benchmarks.agreement [--quick]` runs the cells of `workbench matrix`: the MLP for
+200 steps in single precision, the CNN on Fashion-MNIST for 100 steps in double. A TPU's cells count
+as had only where there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+
+from tests.benchmarks.report import Limit, tell
+from workbench.cli.matrix import report
+from workbench.experiments import Matrix, run_matrix
+
+STEPS = {"synthetic": 200, "fashion_mnist": 100}
+QUICK_STEPS = 20
+PASSING = Limit("cells that pass", "of 14", at_least=12)
+SECONDS = Limit("the whole table of the MLP", "s", at_most=300)
+LOSS = {
+    "synthetic": Limit("largest difference of a step's loss, MLP", "", at_most=1e-6),
+    "fashion_mnist": Limit("largest difference of a step's loss, CNN, float64", "", at_most=1e-12),
+}
+WEIGHTS = {
+    "synthetic": Limit("largest difference of a last weight, MLP", "", at_most=1e-6),
+    "fashion_mnist": Limit("largest difference of a last weight, CNN, float64", "", at_most=1e-12),
+}
+
+
+def differences(done: Matrix, name: str) -> list[float]:
+    """Return the largest difference over the cells that step together; of none, nothing."""
+    found = [getattr(cell, name) for cell in done.cells]
+    known = [value for value in found if value is not None]
+    return [max(known)] if known else []
+
+
+def main() -> int:
+    """Measure and print; the exit status is 1 where a limit is missed."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--quick", action="store_true", help="few steps, to try the benchmark")
+    quick = options.parse_args().quick
+    reached = True
+    for data, steps in STEPS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            done = run_matrix(QUICK_STEPS if quick else steps, data, folder)
+        tell(report(done))
+        passed = sum(cell.status == "pass" for cell in done.cells)
+        judged = [
+            PASSING.judge([passed]),
+            LOSS[data].judge(differences(done, "max_loss_difference")),
+            WEIGHTS[data].judge(differences(done, "max_weight_difference")),
+        ]
+        if data == "synthetic":
+            judged.append(SECONDS.judge([done.seconds]))
+        reached = reached and all(judged)
+    return int(not reached)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

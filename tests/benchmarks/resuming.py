@@ -1,0 +1,100 @@
+"""Runs killed at random steps and resumed, against the same runs never killed.
+
+`python -m tests.benchmarks.resuming [--quick]` trains the MLP by each kind of strategy whose
+workers step together, one process and several, in both loops. A task that trains is ended with
+SIGKILL at a random step of each attempt, and the run is resumed, until it has been killed twice and
+is whole. Losses of all steps and the last weights are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+from dataclasses import replace
+
+from tests.benchmarks.report import Limit, tell
+from tests.engine.tasks import task_of
+from tests.runs.folder import pid_of, until
+from workbench import start_run
+from workbench.config import RunConfig
+from workbench.devices import Devices, detect
+from workbench.experiments.agreement import certify
+from workbench.runs import Run
+
+STRATEGIES = ("mirrored", "central_storage", "multi_worker_mirrored")
+QUICK_STRATEGIES = ("mirrored",)
+LOOPS = ("custom", "fit")
+KILLS, EPOCHS, STEPS_PER_EPOCH = 2, 4, 2_000
+MLP = RunConfig(
+    pipeline="indexed", global_batch_size=64, epochs=EPOCHS, steps_per_epoch=STEPS_PER_EPOCH,
+    start_now=True,
+)  # fmt: skip
+LOSS = Limit("largest difference of a step's loss, killed against never killed", "", at_most=1e-6)
+WEIGHTS = Limit("largest difference of a last weight", "", at_most=1e-6)
+
+
+def trained(config: RunConfig, devices: Devices, folder: str) -> Run:
+    """Train to the end.
+
+    Raises:
+        RuntimeError: it does not get there.
+    """
+    return ended(start_run(config, folder, devices))
+
+
+def ended(run: Run) -> Run:
+    """Wait for the end of a run."""
+    if run.wait() != "finished":
+        raise RuntimeError(f"The run must finish; it {run.status}: {run.failure}")
+    return run
+
+
+def kill_from(run: Run, step: int) -> int:
+    """End the last of the tasks that train as soon as a step is reached; return the step done."""
+    until(lambda: run.progress.step >= step or not run.alive, 600)
+    several = len(run.plan.tasks) > 1
+    task = task_of(run.dir / "train.py", run.plan.tasks[-1]) if several else None
+    os.kill(task.pid if task else pid_of(run, "trainer"), signal.SIGKILL)
+    run.wait()
+    return run.progress.step
+
+
+def killed(config: RunConfig, devices: Devices, folder: str, chance: random.Random) -> Run:
+    """Train, killed at random steps and resumed."""
+    run, first, total = start_run(config, folder, devices), 0, EPOCHS * STEPS_PER_EPOCH
+    for left in range(KILLS, 0, -1):
+        done = kill_from(run, chance.randrange(first + 1, first + (total - first) // (left + 1)))
+        tell(f"  killed at step {done:,} of {total:,}: {run.status}")
+        first = done
+        run = run.resume()
+    return ended(run)
+
+
+def main() -> int:
+    """Measure and print; the exit status is 1 where a limit is missed."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--quick", action="store_true", help="one strategy, to try the benchmark")
+    strategies = QUICK_STRATEGIES if options.parse_args().quick else STRATEGIES
+    devices, chance, losses, weights = detect(), random.Random(), [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for strategy in strategies:
+            for loop in LOOPS:
+                tell(f"{strategy}, {loop}")
+                config = replace(MLP, strategy=strategy, loop=loop)
+                whole = trained(config, devices, folder)
+                other = killed(config, devices, folder, chance)
+                found = certify(whole, [other])[str(other.dir)].agreement
+                if found.max_weight_difference is None:
+                    raise RuntimeError(f"Both must have saved their model; {found.reason}")
+                losses.append(found.max_loss_difference)
+                weights.append(found.max_weight_difference)
+                tell(f"  losses differ by {losses[-1]:.1e}, weights by {weights[-1]:.1e}")
+    return int(not all([LOSS.judge([max(losses)]), WEIGHTS.judge([max(weights)])]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
