@@ -90,7 +90,7 @@ def test_a_wrong_tf_config_is_told_with_what_is_needed_received_and_to_do(root: 
         taken = json.dumps({"cluster": {"worker": two}, "task": task})
         *said, in_use = answers(script, [*wrong, taken])
     for text, answer in zip(wrong, said, strict=True):
-        assert answer.startswith("TF_CONFIG names 2 workers, as host:port, and which of them"), text
+        assert answer.startswith("TF_CONFIG names 2 worker tasks, as host:port, and which "), text
         assert f"received {text}. Mend it, or unset it" in answer
     assert f"Needs port {port} for itself; " in in_use
     assert "Address already in use" in in_use

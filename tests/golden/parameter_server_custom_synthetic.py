@@ -13,7 +13,7 @@ import tensorflow as tf
 
 SEED = 42  # decides data, first weights and the order of examples
 WORKERS = 2  # processes that train
-PARAMETER_SERVERS = 1  # processes that hold the variables
+TASKS = {"chief": 1, "worker": WORKERS, "ps": 1}  # processes of each kind; the first kind leads
 EVALUATOR = False  # a process of its own tests the checkpoints; else the chief does
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
@@ -231,7 +231,22 @@ def evaluate_checkpoints() -> None:
     recorder.event("finished")
 
 
-def run_task(main: Callable) -> None:
+def serve() -> None:
+    """As a worker or a parameter server, do what the chief asks for until this process is ended."""
+    recorder = Recorder()
+    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    kind, index = resolver.task_type, resolver.task_id
+    if kind == "worker":
+        open_devices(index)
+    else:
+        tf.config.set_visible_devices([], "GPU")
+    cluster = resolver.cluster_spec()
+    server = tf.distribute.Server(cluster, job_name=kind, task_index=index, protocol="grpc")
+    recorder.event("serving")
+    server.join()
+
+
+def run_task(**roles: Callable) -> None:
     """Be the task that TF_CONFIG names; without TF_CONFIG, start all of them here."""
     text = os.environ.get("TF_CONFIG")
     if text is None:
@@ -239,17 +254,15 @@ def run_task(main: Callable) -> None:
     try:
         config = json.loads(text)
         cluster, kind, index = config["cluster"], config["task"]["type"], config["task"]["index"]
-        port = int(cluster[kind][index].rpartition(":")[2]) if kind != "evaluator" else 0
-        sizes = {name: len(addresses) for name, addresses in cluster.items()}
-        known = sizes == {"chief": 1, "worker": WORKERS, "ps": PARAMETER_SERVERS}
-    except (ValueError, LookupError, TypeError, AttributeError):
-        known = False
-    if not known:
+        port = int(cluster[kind][index].rpartition(":")[2]) if kind in TASKS else 0
+        if kind not in roles or {name: len(cluster[name]) for name in cluster} != TASKS:
+            raise LookupError(kind)
+    except (ValueError, LookupError, TypeError) as error:
+        needed = ", ".join(f"{size} {name}" for name, size in TASKS.items())
         raise SystemExit(
-            f"TF_CONFIG names 1 chief, {WORKERS} workers and {PARAMETER_SERVERS} ps, as host:port, "
-            f"and which of them this is; received {text}. Mend it, or unset it to start all tasks "
-            "on this machine."
-        )
+            f"TF_CONFIG names {needed} tasks, as host:port, and which of them this is; received "
+            f"{text}. Mend it, or unset it to start all tasks on this machine."
+        ) from error
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a restarted task needs it
         try:
@@ -257,50 +270,34 @@ def run_task(main: Callable) -> None:
         except OSError as error:
             fix = "Name a free port in the TF_CONFIG of every task."
             raise SystemExit(f"Needs port {port} for itself; {error}. {fix}") from error
-    if kind == "chief":
-        main()
-    elif kind == "evaluator":
-        evaluate_checkpoints()
-    else:
-        serve(kind, index)
-
-
-def serve(kind: str, index: int) -> None:
-    """Do what the chief asks for, until this process is ended."""
-    recorder = Recorder()
-    if kind == "worker":
-        open_devices(index)
-    else:
-        tf.config.set_visible_devices([], "GPU")
-    cluster = tf.train.ClusterSpec(recorder.cluster)
-    server = tf.distribute.Server(cluster, job_name=kind, task_index=index, protocol="grpc")
-    recorder.event("serving")
-    server.join()
+    roles[kind]()
 
 
 def start_tasks() -> int:
-    """Run this script in a process for each task, until the chief has ended."""
-    sizes = {"ps": PARAMETER_SERVERS, "worker": WORKERS, "chief": 1}
-    probes = {kind: [socket.create_server(("", 0)) for _ in range(n)] for kind, n in sizes.items()}
-    cluster = {
-        kind: [f"localhost:{probe.getsockname()[1]}" for probe in opened]
-        for kind, opened in probes.items()
-    }
-    for probe in (probe for opened in probes.values() for probe in opened):
+    """Run this script in a process for each task until the first kind ends or fails."""
+    names = [(kind, index) for kind, size in TASKS.items() for index in range(size)]
+    probes = [socket.create_server(("", 0)) for _ in names]
+    cluster: dict[str, list[str]] = {kind: [] for kind in TASKS}
+    for (kind, _), probe in zip(names, probes):
+        cluster[kind].append(f"localhost:{probe.getsockname()[1]}")
         probe.close()
-    tasks = []
-    for kind, size in sizes.items():
-        for index in range(size):
-            config = {"cluster": cluster, "task": {"type": kind, "index": index}}
-            environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
-            output = None if kind == "chief" else subprocess.DEVNULL
-            command = [sys.executable, *sys.argv]
-            tasks.append(subprocess.Popen(command, env=environment, stdout=output))
+    tasks: list[subprocess.Popen] = []
+    for kind, index in names:
+        config = {"cluster": cluster, "task": {"type": kind, "index": index}}
+        environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
+        output = subprocess.DEVNULL if tasks else None  # the first tells what all have in common
+        tasks.append(subprocess.Popen([sys.executable, *sys.argv], env=environment, stdout=output))
+    leading = tasks[: next(iter(TASKS.values()))]
     try:
-        return abs(tasks[-1].wait())
+        while None in (ends := [task.poll() for task in leading]):
+            if any(ends):
+                time.sleep(1)  # until the others have met the failure and told of it
+                break
+            time.sleep(0.1)
     finally:
         for task in tasks:
             task.kill()
+    return max(abs(task.wait()) for task in leading)
 
 
 # The recorder of all scripts stands here.
@@ -410,4 +407,4 @@ class Coordinator(Recorder):
 
 
 if __name__ == "__main__":
-    run_task(main)
+    run_task(chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints)
