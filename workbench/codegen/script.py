@@ -99,7 +99,7 @@ def _task_files(plan: Plan) -> dict[str, str]:
 
 def _strategy_files(plan: Plan) -> dict[str, str]:
     source = f"strategies/{catalog.STRATEGIES[plan.strategy].source}"
-    if plan.physical_devices[0].startswith("TPU"):
+    if plan.on_tpu:
         return {"strategy": source}
     if plan.physical_devices[0].startswith("CPU"):
         return {"strategy": f"{source}_cpu"}
@@ -117,7 +117,7 @@ def _pipeline_files(plan: Plan) -> dict[str, str]:
         return {**tests, "pipeline": f"pipelines/{plan.pipeline}"}
     if plan.pipeline == "indexed":
         return {**order, **tests, "pipeline": "pipelines/indexed"}
-    if len(plan.tasks) == 1 and plan.strategy != "tpu":
+    if len(plan.tasks) == 1 and not plan.on_tpu:
         return {**order, "pipeline": "pipelines/usual"}
     return {**order, **tests, "pipeline": "pipelines/usual_workers"}
 
