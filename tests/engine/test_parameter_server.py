@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -24,15 +23,6 @@ FIELDS = {
     "per_replica_batch_size": BATCH,
     "synthetic_examples": STEPS * BATCH,
 }
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
-        patch.delenv("TF_CONFIG", raising=False)
-        yield tmp_path_factory.mktemp("runs")
 
 
 @pytest.fixture(scope="module")

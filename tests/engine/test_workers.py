@@ -4,7 +4,6 @@ import json
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -23,15 +22,6 @@ LOOPS = ("custom", "fit")
 STEPS, EPOCHS, BATCH = 200, 2, 32
 FIELDS = {"epochs": EPOCHS, "global_batch_size": BATCH, "synthetic_examples": STEPS * BATCH}
 WORKERS = {**FIELDS, "strategy": "multi_worker_mirrored", "steps_per_call": 1}
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
-        patch.delenv("TF_CONFIG", raising=False)
-        yield tmp_path_factory.mktemp("runs")
 
 
 @pytest.fixture(scope="module")
