@@ -55,7 +55,7 @@ def test_what_can_be_chosen_has_its_files_in_the_engine() -> None:
         for kind in ("cpu", "gpu")
         if row.available and not row.tpu
     ]
-    files += ["strategies/tpu", "tasks/synchronous", "tasks/coordinated", "coordinator"]
+    files += ["strategies/tpu", "tasks/task", "tasks/server", "tasks/evaluator", "coordinator"]
     files += [f"steps/{row.source}" for row in catalog.LOOPS.values()]
     files += [f"mains/{row.source}" for row in catalog.LOOPS.values()]
     files += [f"data/{row.source}" for row in catalog.DATA.values()]

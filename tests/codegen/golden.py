@@ -1,4 +1,4 @@
-"""The scripts kept in tests/golden: what each has of its own, and once the recorder of all.
+"""The scripts kept in tests/golden: what each has of its own, and once what they have in common.
 
 To renew them: `python -m tests.codegen.golden`.
 """
@@ -15,8 +15,12 @@ from workbench.plan import make_plan
 FOLDER = Path(__file__).parents[1] / "golden"
 OWN_MODEL = Path(__file__).parent / "own_model.py"
 
-PLACE = "# The recorder of all scripts stands here.\n"
-ENDS = f"\n\n{COORDINATOR}", "\n\nif __name__"
+MARKS = {"recorder": MARKER, "coordinator": COORDINATOR}
+PLACES = {
+    "recorder": "# The recorder of all scripts stands here.\n",
+    "coordinator": "# The recorder of workers that do not step together stands here.\n",
+}
+ENTRY = "\n\nif __name__"
 
 CONFIGS = {
     "default_custom_synthetic": RunConfig(strategy="default"),
@@ -40,17 +44,22 @@ def render(name: str) -> str:
     return render_script(make_plan(CONFIGS[name], LAPTOP))
 
 
-def parts(text: str) -> tuple[str, str, str]:
-    """A script's own part, the recorder of all scripts, and what comes after it."""
-    above, marker, below = text.partition(MARKER)
-    end = min(at for mark in ENDS if (at := below.find(mark)) >= 0)
-    return above, marker + below[:end], below[end:]
+def shared(text: str) -> dict[str, str]:
+    """The parts that scripts have in common, by the name each is kept under."""
+    rest, found = text.partition(ENTRY)[0], {}
+    for name, mark in reversed(MARKS.items()):
+        rest, begun, part = rest.partition(mark)
+        if begun:
+            found[name] = f"{mark}{part.rstrip()}\n"
+    return found
 
 
 def kept(name: str) -> str:
     """The whole script as it is kept."""
-    own, recorder = (path.read_bytes().decode() for path in (path_of(name), path_of("recorder")))
-    return own.replace(PLACE, recorder, 1)
+    text = path_of(name).read_bytes().decode()
+    for part in MARKS:
+        text = text.replace(PLACES[part], path_of(part).read_bytes().decode(), 1)
+    return text
 
 
 def path_of(name: str) -> Path:
@@ -59,6 +68,8 @@ def path_of(name: str) -> Path:
 
 if __name__ == "__main__":
     for name in CONFIGS:
-        above, recorder, ending = parts(render(name))
-        path_of(name).write_text(above + PLACE + ending, encoding="utf-8")
-        path_of("recorder").write_text(recorder, encoding="utf-8")
+        text = render(name)
+        for part, lines in shared(text).items():
+            text = text.replace(lines, PLACES[part])
+            path_of(part).write_text(lines, encoding="utf-8")
+        path_of(name).write_text(text, encoding="utf-8")

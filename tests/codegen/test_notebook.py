@@ -12,7 +12,7 @@ from tests.machines import LAPTOP
 from workbench.codegen import render_notebook
 from workbench.plan import make_plan
 
-SEVERAL = [name for name in CONFIGS if "run_task(main)" in render(name)]
+SEVERAL = [name for name in CONFIGS if "def run_task(" in render(name)]
 ALONE = [name for name in CONFIGS if name not in SEVERAL]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.codegen.golden import CONFIGS, parts, render
+from tests.codegen.golden import CONFIGS, MARKS, render, shared
 from tests.machines import LAPTOP, TWO_GPUS
 from workbench import catalog
 from workbench.codegen import render_script
@@ -51,9 +51,11 @@ def test_on_gpus_too(memory: str | int) -> None:
         assert [name for name in one if one[name] != other[name]] == ["make_strategy"]
 
 
-def test_the_recorder_is_the_same_bytes_in_every_script() -> None:
-    recorders = {parts(render(name))[1] for name in CONFIGS}
-    assert len(recorders) == 1
+@pytest.mark.parametrize("part", MARKS)
+def test_what_scripts_have_in_common_is_the_same_bytes_in_each(part: str) -> None:
+    found = [shared(render(name)) for name in CONFIGS]
+    assert all("recorder" in parts for parts in found)
+    assert len({parts[part] for parts in found if part in parts}) == 1
 
 
 @pytest.mark.parametrize("name", CONFIGS)

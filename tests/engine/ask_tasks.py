@@ -20,7 +20,7 @@ def main() -> None:
     for text in json.load(sys.stdin):
         os.environ["TF_CONFIG"] = text
         try:
-            script.run_task(lambda: None)
+            script.run_task(worker=lambda: None)
             answers.append("it is a task")
         except SystemExit as end:
             answers.append(str(end.code))

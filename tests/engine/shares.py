@@ -49,4 +49,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     first: Any = load(Path(sys.argv[3].partition("@")[0]))
-    getattr(first, "run_task", lambda task: task())(main)
+    getattr(first, "run_task", lambda worker: worker())(worker=main)

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from tests.engine.training import write_run
 from tests.machines import LAPTOP
 from tests.runs.folder import event_of, until
 from workbench.config import RunConfig
-from workbench.runs import Run, start_run
+from workbench.runs import Run, RunError, start_run
 
 pytestmark = pytest.mark.slow
 
@@ -24,15 +23,6 @@ FIELDS = {
     "per_replica_batch_size": BATCH,
     "synthetic_examples": STEPS * BATCH,
 }
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
-        patch.delenv("TF_CONFIG", raising=False)
-        yield tmp_path_factory.mktemp("runs")
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +98,25 @@ def test_the_staleness_of_every_step_is_recorded(run: Run) -> None:
     assert told is not None
     assert sum(told["worker_steps"].values()) == STEPS * EPOCHS
     assert told["staleness_max"] >= told["staleness_mean"] >= 0
+
+
+def test_the_same_step_of_each_worker_takes_examples_of_its_own(run: Run) -> None:
+    step = 7
+    told = run.xray(step)
+    assert [worker["task"] for worker in told["workers"]] == ["worker-0", "worker-1"]
+    rows = [row for worker in told["workers"] for row in worker["rows"]]
+    assert len(set(rows)) == len(rows) == 2 * BATCH
+    stale = run.staleness().query("step == @step").set_index("worker")["staleness"]
+    recorded = run.steps().query("step == @step").set_index("worker")["loss"]
+    for number, worker in enumerate(told["workers"]):
+        assert worker["examples"] == BATCH
+        assert worker["loss"] == pytest.approx(recorded[number], rel=1e-6)
+        assert worker["staleness"] == stale[number]
+
+
+def test_a_step_that_no_worker_did_is_refused(fitted: Run) -> None:
+    with pytest.raises(RunError, match="A step that the run has done can be taken apart, from 0"):
+        fitted.xray(STEPS * EPOCHS)
 
 
 def test_its_saved_model_tests_without_a_strategy_as_it_did_at_the_end(run: Run) -> None:

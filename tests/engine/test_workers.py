@@ -4,7 +4,6 @@ import json
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -24,15 +23,6 @@ LOOPS = ("custom", "fit")
 STEPS, EPOCHS, BATCH = 200, 2, 32
 FIELDS = {"epochs": EPOCHS, "global_batch_size": BATCH, "synthetic_examples": STEPS * BATCH}
 WORKERS = {**FIELDS, "strategy": "multi_worker_mirrored", "steps_per_call": 1}
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
-        patch.delenv("TF_CONFIG", raising=False)
-        yield tmp_path_factory.mktemp("runs")
 
 
 @pytest.fixture(scope="module")
@@ -107,13 +97,16 @@ def test_a_wrong_tf_config_is_told_with_what_is_needed_received_and_to_do(root: 
             json.dumps({"cluster": {"worker": ["a", "b"]}, "task": task}),
         ]
         taken = json.dumps({"cluster": {"worker": two}, "task": task})
-        *said, in_use = answers(script, [*wrong, taken])
+        no_port = taken.replace(str(port), "99999")
+        *said, in_use, beyond = answers(script, [*wrong, taken, no_port])
     for text, answer in zip(wrong, said, strict=True):
-        assert answer.startswith("TF_CONFIG names 2 workers, as host:port, and which of them"), text
+        assert answer.startswith("TF_CONFIG names 2 worker tasks, as host:port, and which "), text
         assert f"received {text}. Mend it, or unset it" in answer
     assert f"Needs port {port} for itself; " in in_use
     assert "Address already in use" in in_use
     assert "Name a free port" in in_use
+    assert beyond.startswith("Needs port 99999 for itself; ")
+    assert "Name a free port" in beyond
 
 
 def test_a_killed_worker_of_a_script_alone_ends_the_others_with_a_failure(root: Path) -> None:

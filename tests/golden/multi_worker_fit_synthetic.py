@@ -15,6 +15,7 @@ import tensorflow as tf
 
 SEED = 42  # decides data, first weights and the order of examples
 WORKERS = 2  # processes that train
+TASKS = {"worker": WORKERS}  # processes of each kind; the first kind leads
 # how gradients are summed
 COMMUNICATION = tf.distribute.experimental.CommunicationOptions(
     implementation=tf.distribute.experimental.CommunicationImplementation.AUTO,
@@ -233,60 +234,62 @@ def main() -> None:
     recorder.finish()
 
 
-def run_task(main: Callable) -> None:
-    """Be the worker that TF_CONFIG names; without TF_CONFIG, start all of them here."""
+def run_task(**roles: Callable) -> None:
+    """Be the task that TF_CONFIG names; without TF_CONFIG, start all of them here."""
     text = os.environ.get("TF_CONFIG")
     if text is None:
-        sys.exit(start_workers())
+        sys.exit(start_tasks())
     try:
         config = json.loads(text)
-        workers, index = config["cluster"]["worker"], config["task"]["index"]
-        port = int(workers[index].rpartition(":")[2])
-        known = len(workers) == WORKERS and config["task"]["type"] == "worker"
-    except (ValueError, LookupError, TypeError, AttributeError):
-        known = False
-    if not known:
+        cluster, kind, index = config["cluster"], config["task"]["type"], config["task"]["index"]
+        port = int(cluster[kind][index].rpartition(":")[2]) if kind in TASKS else 0
+        if kind not in roles or {name: len(cluster[name]) for name in cluster} != TASKS:
+            raise LookupError(kind)
+    except (ValueError, LookupError, TypeError) as error:
+        needed = ", ".join(f"{size} {name}" for name, size in TASKS.items())
         raise SystemExit(
-            f"TF_CONFIG names {WORKERS} workers, as host:port, and which of them this is; received "
-            f"{text}. Mend it, or unset it to start all workers on this machine."
-        )
+            f"TF_CONFIG names {needed} tasks, as host:port, and which of them this is; received "
+            f"{text}. Mend it, or unset it to start all tasks on this machine."
+        ) from error
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a restarted task needs it
         try:
             probe.bind(("", port))
         except OSError as error:
-            fix = "Name a free port in the TF_CONFIG of every worker."
+            fix = "Name a free port in the TF_CONFIG of every task."
             raise SystemExit(f"Needs port {port} for itself; {error}. {fix}") from error
-    main()
+    roles[kind]()
 
 
-def start_workers() -> int:
-    """Run this script in a process for each worker; when one fails, end the others."""
-    probes = [socket.create_server(("", 0)) for _ in range(WORKERS)]
-    addresses = [f"localhost:{probe.getsockname()[1]}" for probe in probes]
-    for probe in probes:
+def start_tasks() -> int:
+    """Run this script in a process for each task until the first kind ends or fails."""
+    names = [(kind, index) for kind, size in TASKS.items() for index in range(size)]
+    probes = [socket.create_server(("", 0)) for _ in names]
+    cluster: dict[str, list[str]] = {kind: [] for kind in TASKS}
+    for (kind, _), probe in zip(names, probes):
+        cluster[kind].append(f"localhost:{probe.getsockname()[1]}")
         probe.close()
-    workers = []
-    for index in range(WORKERS):
-        task = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}}
-        environment = {**os.environ, "TF_CONFIG": json.dumps(task)}
-        output = subprocess.DEVNULL if index else None  # all workers print the same
-        command = [sys.executable, *sys.argv]
-        workers.append(subprocess.Popen(command, env=environment, stdout=output))
+    tasks: list[subprocess.Popen] = []
+    for kind, index in names:
+        config = {"cluster": cluster, "task": {"type": kind, "index": index}}
+        environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
+        output = subprocess.DEVNULL if tasks else None  # the first tells what all have in common
+        tasks.append(subprocess.Popen([sys.executable, *sys.argv], env=environment, stdout=output))
+    leading = tasks[: next(iter(TASKS.values()))]
     try:
-        while any(worker.poll() is None for worker in workers):
-            if any(worker.poll() for worker in workers):
+        while None in (ends := [task.poll() for task in leading]):
+            if any(ends):
                 time.sleep(1)  # until the others have met the failure and told of it
                 break
             time.sleep(0.1)
     finally:
-        for worker in workers:
-            worker.kill()
-    return max(abs(worker.wait()) for worker in workers)
+        for task in tasks:
+            task.kill()
+    return max(abs(task.wait()) for task in leading)
 
 
 # The recorder of all scripts stands here.
 
 
 if __name__ == "__main__":
-    run_task(main)
+    run_task(worker=main)

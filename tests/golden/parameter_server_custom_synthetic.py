@@ -13,7 +13,7 @@ import tensorflow as tf
 
 SEED = 42  # decides data, first weights and the order of examples
 WORKERS = 2  # processes that train
-PARAMETER_SERVERS = 1  # processes that hold the variables
+TASKS = {"chief": 1, "worker": WORKERS, "ps": 1}  # processes of each kind; the first kind leads
 EVALUATOR = False  # a process of its own tests the checkpoints; else the chief does
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
@@ -231,7 +231,22 @@ def evaluate_checkpoints() -> None:
     recorder.event("finished")
 
 
-def run_task(main: Callable) -> None:
+def serve() -> None:
+    """As a worker or a parameter server, do what the chief asks for until this process is ended."""
+    recorder = Recorder()
+    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    kind, index = resolver.task_type, resolver.task_id
+    if kind == "worker":
+        open_devices(index)
+    else:
+        tf.config.set_visible_devices([], "GPU")
+    cluster = resolver.cluster_spec()
+    server = tf.distribute.Server(cluster, job_name=kind, task_index=index, protocol="grpc")
+    recorder.event("serving")
+    server.join()
+
+
+def run_task(**roles: Callable) -> None:
     """Be the task that TF_CONFIG names; without TF_CONFIG, start all of them here."""
     text = os.environ.get("TF_CONFIG")
     if text is None:
@@ -239,17 +254,15 @@ def run_task(main: Callable) -> None:
     try:
         config = json.loads(text)
         cluster, kind, index = config["cluster"], config["task"]["type"], config["task"]["index"]
-        port = int(cluster[kind][index].rpartition(":")[2]) if kind != "evaluator" else 0
-        sizes = {name: len(addresses) for name, addresses in cluster.items()}
-        known = sizes == {"chief": 1, "worker": WORKERS, "ps": PARAMETER_SERVERS}
-    except (ValueError, LookupError, TypeError, AttributeError):
-        known = False
-    if not known:
+        port = int(cluster[kind][index].rpartition(":")[2]) if kind in TASKS else 0
+        if kind not in roles or {name: len(cluster[name]) for name in cluster} != TASKS:
+            raise LookupError(kind)
+    except (ValueError, LookupError, TypeError) as error:
+        needed = ", ".join(f"{size} {name}" for name, size in TASKS.items())
         raise SystemExit(
-            f"TF_CONFIG names 1 chief, {WORKERS} workers and {PARAMETER_SERVERS} ps, as host:port, "
-            f"and which of them this is; received {text}. Mend it, or unset it to start all tasks "
-            "on this machine."
-        )
+            f"TF_CONFIG names {needed} tasks, as host:port, and which of them this is; received "
+            f"{text}. Mend it, or unset it to start all tasks on this machine."
+        ) from error
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a restarted task needs it
         try:
@@ -257,157 +270,41 @@ def run_task(main: Callable) -> None:
         except OSError as error:
             fix = "Name a free port in the TF_CONFIG of every task."
             raise SystemExit(f"Needs port {port} for itself; {error}. {fix}") from error
-    if kind == "chief":
-        main()
-    elif kind == "evaluator":
-        evaluate_checkpoints()
-    else:
-        serve(kind, index)
-
-
-def serve(kind: str, index: int) -> None:
-    """Do what the chief asks for, until this process is ended."""
-    recorder = Recorder()
-    if kind == "worker":
-        open_devices(index)
-    else:
-        tf.config.set_visible_devices([], "GPU")
-    cluster = tf.train.ClusterSpec(recorder.cluster)
-    server = tf.distribute.Server(cluster, job_name=kind, task_index=index, protocol="grpc")
-    recorder.event("serving")
-    server.join()
+    roles[kind]()
 
 
 def start_tasks() -> int:
-    """Run this script in a process for each task, until the chief has ended."""
-    sizes = {"ps": PARAMETER_SERVERS, "worker": WORKERS, "chief": 1}
-    probes = {kind: [socket.create_server(("", 0)) for _ in range(n)] for kind, n in sizes.items()}
-    cluster = {
-        kind: [f"localhost:{probe.getsockname()[1]}" for probe in opened]
-        for kind, opened in probes.items()
-    }
-    for probe in (probe for opened in probes.values() for probe in opened):
+    """Run this script in a process for each task until the first kind ends or fails."""
+    names = [(kind, index) for kind, size in TASKS.items() for index in range(size)]
+    probes = [socket.create_server(("", 0)) for _ in names]
+    cluster: dict[str, list[str]] = {kind: [] for kind in TASKS}
+    for (kind, _), probe in zip(names, probes):
+        cluster[kind].append(f"localhost:{probe.getsockname()[1]}")
         probe.close()
-    tasks = []
-    for kind, size in sizes.items():
-        for index in range(size):
-            config = {"cluster": cluster, "task": {"type": kind, "index": index}}
-            environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
-            output = None if kind == "chief" else subprocess.DEVNULL
-            command = [sys.executable, *sys.argv]
-            tasks.append(subprocess.Popen(command, env=environment, stdout=output))
+    tasks: list[subprocess.Popen] = []
+    for kind, index in names:
+        config = {"cluster": cluster, "task": {"type": kind, "index": index}}
+        environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
+        output = subprocess.DEVNULL if tasks else None  # the first tells what all have in common
+        tasks.append(subprocess.Popen([sys.executable, *sys.argv], env=environment, stdout=output))
+    leading = tasks[: next(iter(TASKS.values()))]
     try:
-        return abs(tasks[-1].wait())
+        while None in (ends := [task.poll() for task in leading]):
+            if any(ends):
+                time.sleep(1)  # until the others have met the failure and told of it
+                break
+            time.sleep(0.1)
     finally:
         for task in tasks:
             task.kill()
+    return max(abs(task.wait()) for task in leading)
 
 
 # The recorder of all scripts stands here.
 
 
-# ---- Recorder of workers that do not step together. ----
-import sys
-import time
-from collections import deque
-from typing import Any
-
-import numpy as np
-import tensorflow as tf
-
-
-def lost_with_worker(error: tf.errors.OpError) -> bool:
-    """Whether a worker died with the result of a call that it had done and not yet handed over."""
-    text = str(error)
-    gone = isinstance(error, (tf.errors.UnavailableError, tf.errors.AbortedError))
-    forgot = "Unable to find the relevant tensor remote_handle" in text  # already started again
-    return "/job:worker" in text and "remote target /job:ps" not in text and (gone or forgot)
-
-
-class Coordinator(Recorder):
-    """Has workers run the steps, each at its own pace, and records what each of them did."""
-
-    def restore(
-        self, strategy: tf.distribute.Strategy, model: tf.keras.Model, **more: tf.Variable
-    ) -> None:
-        """Go on from the last checkpoint, which also holds how many steps each worker did."""
-        self.cluster_coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
-        done = tf.Variable([0] * WORKERS, dtype=tf.int64)
-        super().restore(strategy, model, worker_steps=done, **more)
-        self.done, self.worker_steps = done, done.numpy()
-        if self.dir:
-            folders = [self.dir / f"worker-{number}" for number in range(WORKERS)]
-            for folder in folders:
-                folder.mkdir(exist_ok=True)
-            self.by_worker = [Records(folder) for folder in folders]
-            for records, first in zip(self.by_worker, self.worker_steps):
-                records.drop_from(int(first))
-
-    def save(self) -> None:
-        """Save also how many steps each worker did."""
-        self.done.assign(self.worker_steps)
-        super().save()
-
-    def train(self, steps: Any, data: Any, count: int) -> dict[str, float]:
-        """Have `count` steps done in calls of about 0.2 s, as fast as the workers come."""
-        calls, began, stale = deque[tuple[Any, int]](), time.perf_counter(), []
-        while count > 0 or calls:
-            while count > 0 and len(calls) < 3 * WORKERS and not self.stop.is_set():
-                size = min(count, STEPS_PER_CALL or self.steps_per_call)
-                call = self.cluster_coordinator.schedule(steps, args=(data, tf.constant(size)))
-                calls.append((call, size))
-                count -= size
-            if calls:
-                call, size = calls.popleft()
-                try:
-                    result = call.fetch()
-                except tf.errors.OpError as error:
-                    if not lost_with_worker(error):
-                        raise
-                    count += size  # again, as TensorFlow does with a call that was under way
-                else:
-                    stale.append(self.take(*result))
-            elif self.stop.is_set():
-                self.sums[3] += time.perf_counter() - began
-                self.save()
-                self.event("stopped", step=self.step)
-                sys.exit(0)
-        self.sums[3] += time.perf_counter() - began
-        if stale:
-            steps_behind = np.concatenate(stale)
-            self.more = {
-                "worker_steps": {f"worker-{n}": int(s) for n, s in enumerate(self.worker_steps)},
-                "staleness_mean": round(float(steps_behind.mean()), 3),
-                "staleness_max": int(steps_behind.max()),
-            }
-        return dict(zip(("loss", "accuracy"), self.sums[:2] / self.sums[2]))
-
-    def take(
-        self, worker: np.ndarray, rows: np.ndarray, stale: np.ndarray, times: np.ndarray
-    ) -> np.ndarray:
-        """Record a worker's call; return how many steps others did during each of its steps."""
-        number, start, seconds = int(worker), float(times[0]), float(times[1] - times[0])
-        first = int(self.worker_steps[number])
-        self.worker_steps[number] += len(rows)
-        if self.dir:
-            try:
-                self.by_worker[number].append(first, rows, start, seconds)
-                with open(self.by_worker[number].folder / "staleness", "ab") as file:
-                    file.write(np.stack([first + np.arange(len(rows)), stale]).T.tobytes())
-            except OSError as error:
-                lost = {"worker": number, "steps": len(rows), "error": str(error)}
-                self.event("unrecorded", worker_first_step=first, **lost)
-        for step, _ in np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist():
-            self.event("nonfinite", step=first + step, worker=number, replica=number)
-            sys.exit(3)
-        self.step += len(rows)
-        self.sums[:3] += rows.sum(axis=(0, 1), dtype=float)
-        longest = int(0.2 * len(rows) / max(seconds, 1e-9))
-        self.steps_per_call = max(1, min(longest, 4 * self.steps_per_call, 10_000))
-        if self.dir and time.monotonic() - self.saved_at > 300:
-            self.save()
-        return stale
+# The recorder of workers that do not step together stands here.
 
 
 if __name__ == "__main__":
-    run_task(main)
+    run_task(chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints)

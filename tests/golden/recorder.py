@@ -31,8 +31,8 @@ class Records:
 
     def append(self, step: int, rows: np.ndarray, start: float, seconds: float) -> None:
         """Append a call of len(rows) steps from `step` on: rows [steps, replicas, 3]."""
-        numbers = len(list(self.folder.glob("*.steps*")))
-        self.segment = self.segment or f"{numbers:04d}-{step:012d}"
+        if not self.segment:
+            self.segment = f"{len(list(self.folder.glob('*.steps*'))):04d}-{step:012d}"
         name = "steps64" if rows.dtype == np.float64 else "steps"
         call = np.array([step, len(rows), start, seconds])
         try:

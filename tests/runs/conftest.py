@@ -1,12 +1,18 @@
-"""Runs that are ended after each test."""
+"""Runs and crews that are ended after each test."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.runs.crews import Crews
 from tests.runs.folder import Runs
 from tests.runs.told import Told
+from workbench.runs import Run
+from workbench.runs.crew import Crew
+from workbench.runs.directory import read_json
+from workbench.runs.launch import Launch
+from workbench.runs.watchdog import Bounds
 
 
 @pytest.fixture
@@ -25,3 +31,21 @@ def told(runs: Runs) -> Iterator[Told]:
     made.state("queued")
     yield made
     made.dead()
+
+
+@pytest.fixture
+def crew_of() -> Iterator[Crews]:
+    """Starts the tasks of a run without a supervisor; `look` is told what time it is."""
+    started = []
+
+    def start(run: Run) -> Crew:
+        card, plan = (read_json(run.dir / name) for name in ("run.json", "plan.json"))
+        crew = Crew(run.dir, plan, Launch.of(run.dir, card, plan), Bounds(), ())
+        started.append(crew)
+        crew.choose_addresses()
+        crew.start(0.0, None)
+        return crew
+
+    yield start
+    for crew in started:
+        crew.end(0.0)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.runs.crews import QUICK_END, UNTIL_DEAD, Crews, told
 from tests.runs.folder import Runs, event_of, pid_of, pid_of_task, processes_of, states, until
-from tests.runs.test_crew import QUICK_END, UNTIL_DEAD, Crews, crew_of, told
 from workbench.runs import Run
 from workbench.runs.crew import MOST_RESTARTS, Crew
 
@@ -16,7 +16,6 @@ LED = ("chief-0", "worker-0", "worker-1", "ps-0")
 UNAVAILABLE = (
     "tensorflow.python.framework.errors_impl.UnavailableError: failed to connect to all addresses"
 )
-__all__ = ["crew_of"]
 
 
 def started(run: Run) -> bool:

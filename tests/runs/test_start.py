@@ -12,7 +12,7 @@ import pytest
 from tests.runs.folder import QUICK, Runs, pid_of, states, until
 from workbench import RunConfig
 from workbench.devices import Devices
-from workbench.runs import Run, RunError, list_runs, open_run, start_run, start_script
+from workbench.runs import Run, RunError, list_runs, start_run, start_script
 from workbench.runs.directory import read_json, sha256
 
 MACHINE = Devices(
@@ -130,18 +130,6 @@ def test_a_torn_file_is_a_clear_error_and_the_others_are_listed(runs: Runs) -> N
     with pytest.raises(RunError, match=r"whole config\.json"):
         _ = torn.config
     assert {run.id for run in list_runs(runs.root)} == {whole.id, torn.id}
-
-
-def test_runs_are_opened_by_id_or_folder_and_listed_newest_first(
-    runs: Runs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = runs.make(), runs.make()
-    monkeypatch.setenv("WORKBENCH_RUNS", str(runs.root))
-    assert open_run(first.id).dir == open_run(first.dir).dir == first.dir
-    assert [run.id for run in list_runs()] == [second.id, first.id]
-    with pytest.raises(RunError, match=f"'nothing'.*{second.id}"):
-        open_run("nothing")
-    assert list_runs(runs.root / "none") == []
 
 
 def test_a_script_edited_by_hand_runs_as_it_is_and_its_sha_is_noted(runs: Runs) -> None:

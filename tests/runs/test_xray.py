@@ -34,14 +34,6 @@ def test_a_run_without_a_step_is_refused(runs: Runs) -> None:
         run.xray(0)
 
 
-def test_workers_without_a_common_step_are_refused(runs: Runs) -> None:
-    run = replan(
-        write_run(runs.root), strategy="parameter_server", strategy_label="ParameterServer"
-    )
-    with pytest.raises(RunError, match=r"wait for nobody\. Choose a run of a synchronous"):
-        run.xray(0)
-
-
 def test_scaled_losses_are_refused(runs: Runs) -> None:
     run = write_run(runs.root)
     config = {**json.loads((run.dir / "config.json").read_text()), "precision": "mixed_float16"}

@@ -15,7 +15,7 @@ from workbench.widgets.fields import (
     TextField,
     UnreadableError,
 )
-from workbench.widgets.special_fields import DevicesField, GpuMemoryField, ModelField
+from workbench.widgets.special_fields import DevicesField, ModelField, gpu_memory_field
 
 
 @pytest.mark.parametrize("typed", ["10,000", " 10 000 ", "10_000", "1e4"])
@@ -113,6 +113,6 @@ def test_ticked_devices_survive_a_new_look_at_the_machine() -> None:
 
 @pytest.mark.parametrize("value", ["growth", "all", 2048])
 def test_gpu_memory_is_a_word_or_a_limit(value: str | int) -> None:
-    field = GpuMemoryField()
+    field = gpu_memory_field()
     field.write(value)
     assert field.read() == value

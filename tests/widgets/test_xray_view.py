@@ -13,8 +13,9 @@ import pytest
 from tests.widgets.folders import write_run
 from tests.widgets.test_markup import EVIL
 from tests.widgets.waiting import until
+from workbench.widgets import markup
 from workbench.widgets.xray_picture import MOST, draw
-from workbench.widgets.xray_view import Xray, page
+from workbench.widgets.xray_view import Xray, own_steps, page, summary
 
 
 def told(replicas: int = 2, copies: int | None = None) -> dict[str, Any]:
@@ -174,3 +175,19 @@ def test_what_another_run_gave_is_not_shown(tmp_path: Path) -> None:
     assert view._picture.value == ""
     view._show(first, told())
     assert view._picture.value == ""
+
+
+def test_workers_without_a_common_step_are_told_of_one_by_one() -> None:
+    done = {"loss_sum": 32.5, "loss": 0.5, "correct": 40.0, "staleness": 3}
+    workers = [
+        {"task": "worker-0", "examples": 64, "rows": [7, 1], **done},
+        {"task": "worker-1", "examples": 64, "rows": [5, 2], **dict.fromkeys(done)},
+    ]
+    values = {"step": 12, "strategy_label": "ParameterServer", "workers": workers}
+    assert summary(values) == "Step 12 of each worker, which is its own: they wait for nobody."
+    shown = own_steps(values)
+    assert "<td>worker 0</td>" in shown
+    assert "32.5000" in shown
+    assert "7, 1" in shown
+    assert "5, 2" in shown
+    assert shown.count(markup.UNKNOWN) == 4

@@ -11,10 +11,24 @@ MOST_ACROSS = 6
 
 def table_of_step(told: dict[str, Any]) -> str:
     """Return what `Run.xray` returned as aligned text, at most six replicas side by side."""
+    if "workers" in told:
+        return _own_steps(told)
     replicas = told["replicas"]
     blocks = [replicas[at : at + MOST_ACROSS] for at in range(0, len(replicas), MOST_ACROSS)]
     tables = [_aligned(list(_rows(told, block))) for block in blocks]
     return "\n\n".join([_title(told), *tables, "\n".join(_endings(told))])
+
+
+def _own_steps(told: dict[str, Any]) -> str:
+    title = f"step {told['step']:,} of each worker of {told['strategy_label']}, its own"
+    rows = [["", "examples", "their numbers", "loss sum", "mean loss", "staleness"]]
+    for worker in told["workers"]:
+        loss_sum, loss, stale = (worker[name] for name in ("loss_sum", "loss", "staleness"))
+        record = ["not done"] * 2 if loss is None else [_number(loss_sum), _number(loss)]
+        behind = "" if stale is None else str(stale)
+        numbers = _numbers(worker["rows"])
+        rows.append([worker["task"], f"{worker['examples']:,}", numbers, *record, behind])
+    return f"{title}\n\n{_aligned(rows)}\n\n{NOTHING_COMMON}"
 
 
 def _title(told: dict[str, Any]) -> str:
@@ -82,6 +96,10 @@ def _aligned(rows: list[list[str]]) -> str:
     return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
+NOTHING_COMMON = (
+    "Workers wait for nobody: each sends its gradient by itself, nothing is summed. Staleness\n"
+    "counts the updates by others between a step's reading of the weights and its own update."
+)
 RECORD = {
     True: "the same loss sums and examples, to 1e-6 of the mean loss",
     False: "NOT the same: the step that ran gave other numbers",

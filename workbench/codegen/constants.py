@@ -83,8 +83,7 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "WORKERS", repr(plan.workers), "processes that train"
-    servers = sum(task.startswith("ps-") for task in plan.tasks)
-    yield "PARAMETER_SERVERS", repr(servers), "processes that hold the variables"
+    yield "TASKS", _tasks(plan), "processes of each kind; the first kind leads"
     evaluated = "a process of its own tests the checkpoints; else the chief does"
     yield "EVALUATOR", repr(plan.config.evaluator), evaluated
     yield "DEVICES", literal(plan.physical_devices), "must be on this machine"
@@ -101,6 +100,13 @@ def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "AUTO_SHARD", policy, split
     yield "DATA_FILES", repr(plan.config.data_files), "files that the training data is written to"
     yield "READ_PER_STEP", repr(plan.read_per_step), _read_per_step(plan)
+
+
+def _tasks(plan: Plan) -> str:
+    if plan.together:
+        return '{"worker": WORKERS}'
+    servers = sum(task.startswith("ps-") for task in plan.tasks)
+    return f'{{"chief": 1, "worker": WORKERS, "ps": {servers}}}'
 
 
 def _read_per_step(plan: Plan) -> str:

@@ -18,6 +18,7 @@ MARKER = """\
 # ruff: noqa: E402, F811"""
 COORDINATOR = "# ---- Recorder of workers that do not step together. ----"
 LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
+COORDINATED = "chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints"
 ENTRY = 'if __name__ == "__main__":\n    {}'
 
 
@@ -41,7 +42,9 @@ def prelude(plan: Plan) -> list[str]:
 
 def call(plan: Plan) -> str:
     """Return the statement that a script ends with."""
-    return "run_task(main)" if len(plan.tasks) > 1 else "main()"
+    if len(plan.tasks) == 1:
+        return "main()"
+    return "run_task(worker=main)" if plan.together else f"run_task({COORDINATED})"
 
 
 def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
@@ -90,13 +93,13 @@ def _task_files(plan: Plan) -> dict[str, str]:
     if len(plan.tasks) == 1:
         return {}
     if plan.together:
-        return {"task": "tasks/synchronous"}
-    return {"evaluator": "tasks/evaluator", "task": "tasks/coordinated"}
+        return {"task": "tasks/task"}
+    return {"evaluator": "tasks/evaluator", "server": "tasks/server", "task": "tasks/task"}
 
 
 def _strategy_files(plan: Plan) -> dict[str, str]:
     source = f"strategies/{catalog.STRATEGIES[plan.strategy].source}"
-    if plan.physical_devices[0].startswith("TPU"):
+    if plan.on_tpu:
         return {"strategy": source}
     if plan.physical_devices[0].startswith("CPU"):
         return {"strategy": f"{source}_cpu"}
@@ -114,7 +117,7 @@ def _pipeline_files(plan: Plan) -> dict[str, str]:
         return {**tests, "pipeline": f"pipelines/{plan.pipeline}"}
     if plan.pipeline == "indexed":
         return {**order, **tests, "pipeline": "pipelines/indexed"}
-    if len(plan.tasks) == 1 and plan.strategy != "tpu":
+    if len(plan.tasks) == 1 and not plan.on_tpu:
         return {**order, "pipeline": "pipelines/usual"}
     return {**order, **tests, "pipeline": "pipelines/usual_workers"}
 

@@ -3,7 +3,8 @@
 The run's own script gives strategy, model, data and steps. From the nearest checkpoint at or before
 STEP (0-based) it goes forward as the run did, does that step and tells its numbers. It only reads
 the run folder, and prints one line of JSON; a number that is not finite is null there. Of several
-workers each has such a process, by its TF_CONFIG, and tells of its own replicas.
+workers each has such a process, by its TF_CONFIG, and tells of its own replicas. Where workers wait
+for nobody, one process tells what each of them takes in its own step STEP.
 """
 
 import contextlib
@@ -239,6 +240,23 @@ def keys_of(arrays: list[np.ndarray], parts: Sequence[np.ndarray]) -> list[bytes
     ]
 
 
+def batches_of_workers(script: Any, step: int) -> list[dict[str, Any]]:
+    """Return what each worker that waits for nobody takes in its own step `step`."""
+    arrays = [np.asarray(part) for part in script.load_arrays()[0]]
+    coordinator, size, told = tf.distribute.coordinator, script.PER_REPLICA_BATCH_SIZE, []
+    for worker in range(script.WORKERS):
+        # TensorFlow knows it only inside a call that a coordinator has scheduled.
+        coordinator.experimental_get_current_worker_index = lambda at=worker: tf.constant(at)
+        make_batches, _ = script.make_data(np.full(script.WORKERS, step))
+        received = tuple(part.numpy() for part in next(iter(make_batches())))
+        epoch, in_epoch = divmod(step * script.WORKERS + worker, script.STEPS_PER_EPOCH)
+        first = tf.constant(in_epoch * size, tf.int64)
+        planned = script.shuffled_rows(tf.constant(epoch, tf.int64), first, size).numpy()
+        (rows,) = find_rows(planned, arrays, [received])
+        told.append({"examples": len(received[0]), "rows": rows})
+    return told
+
+
 def finite(value: float) -> float | None:
     """Return a number that JSON can hold."""
     return float(value) if math.isfinite(value) else None
@@ -278,8 +296,16 @@ def take_step(
 
 
 def main(run_dir: pathlib.Path, step: int) -> None:
-    """Go to the step, take it apart and print what it was."""
+    """Print what the step was: one of all replicas taken apart, or what each worker took in its."""
     script = import_script(run_dir / "train.py")
+    if hasattr(script, "Coordinator"):
+        print(json.dumps({"workers": batches_of_workers(script, step)}))
+    else:
+        take_common_step(script, run_dir, step)
+
+
+def take_common_step(script: Any, run_dir: pathlib.Path, step: int) -> None:
+    """Go to a step of all replicas, take it apart and print what it was."""
     strategy = script.make_strategy()
     model = make_model(script, strategy)
     start = restore(model, run_dir / "checkpoints", step)

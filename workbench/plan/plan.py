@@ -88,9 +88,14 @@ class Plan:
         return self.global_batch_size or self.per_replica_batch_size
 
     @property
+    def on_tpu(self) -> bool:
+        """Whether its replicas are cores of a TPU."""
+        return catalog.STRATEGIES[self.strategy].tpu
+
+    @property
     def test_batch_size(self) -> int:
         """Examples of a test step: on a TPU, where no batch may be short, as many as divide all."""
-        if self.strategy != "tpu":
+        if not self.on_tpu:
             return self.examples_per_step
         return even_batch(self.num_test_examples, self.examples_per_step, self.num_replicas_in_sync)
 

@@ -9,22 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .directory import RunError
+    from .listing import list_runs, open_run
+    from .outcome import Failure
     from .progress import Progress
     from .reader import Block, StepReader
-    from .run import Failure, Run, list_runs, open_run
+    from .run import Run
     from .start import start_run, start_script
     from .warm import WarmStart
 
 _HOMES = {
     "Block": ".reader",
-    "Failure": ".run",
+    "Failure": ".outcome",
     "Progress": ".progress",
     "Run": ".run",
     "RunError": ".directory",
     "StepReader": ".reader",
     "WarmStart": ".warm",
-    "list_runs": ".run",
-    "open_run": ".run",
+    "list_runs": ".listing",
+    "open_run": ".listing",
     "start_run": ".start",
     "start_script": ".start",
 }

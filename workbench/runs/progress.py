@@ -110,7 +110,7 @@ def _lanes(
         told = json.dumps(configs[task]) if task in configs else ""
         note = f"{task} has fallen silent." if silence and silence.get("task") == task else ""
         if task in rates:
-            own = step if len(tasks) == 1 else _recorded(run_dir / task, shape)[0]
+            own = step if len(tasks) == 1 else recorded_steps(run_dir / task, shape)[0]
             yield Lane(task, phase, own, rates[task], note, told)
         elif type_of(task) == "ps":
             yield Lane(task, "serving" if phase in WORKING else phase, None, None, note, told)
@@ -138,7 +138,7 @@ def _steps_done(
     """Return the steps done, and whether this attempt has recorded any."""
     told = max([0, *(_step_after(event) for event in events)])
     start = next((event for event in reversed(events) if event["event"] == "start"), None)
-    done = [_recorded(run_dir / task, shape) for task in workers_of(plan)]
+    done = [recorded_steps(run_dir / task, shape) for task in workers_of(plan)]
     newest = max(changed for _, changed in done)
     if not newest or (start is not None and newest < start["time"]):
         return told, False
@@ -146,7 +146,7 @@ def _steps_done(
     return max(told, max(steps) if shape.together else sum(steps)), start is not None
 
 
-def _recorded(task_dir: Path, shape: Shape) -> tuple[int, float]:
+def recorded_steps(task_dir: Path, shape: Shape) -> tuple[int, float]:
     """Return one past the last step that a worker recorded, and when; 0 where it has none."""
     with contextlib.suppress(FileNotFoundError, IndexError):
         newest = list_segments(task_dir)[-1]

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import time
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import locks
-from .directory import (
-    SCRIPT,
-    RunError,
-    find_run,
-    read_json,
-    run_folders,
-    runs_root,
-    sha256,
-    unwritable,
-)
-from .events import Event, note_epoch, read_events
+from .directory import SCRIPT, RunError, read_json, sha256, unwritable
+from .events import Event, read_events
 from .failure import log_tail
-from .presence import crews_of
-from .state import LIVE, Status, alive_error, attempt_events, is_alive, last_state, run_lock, status
-from .tasks import EVALUATOR, leader_of, tasks_of, workers_of
+from .outcome import Failure, read_failure
+from .state import LIVE, Status, alive_error, is_alive, run_lock, status
+from .tasks import leader_of, tasks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,21 +24,11 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.plan import Plan
 
+    from .history import History
     from .ledger import Ledger
     from .progress import Progress
-    from .records import Shape, TaskRecords
 
 WAIT_POLL_SECONDS = 0.1
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why a run failed or was lost: the cause, whose it is, the log's end, what to change."""
-
-    cause: str
-    task: str
-    log_tail: str
-    fix: str
 
 
 class Run:
@@ -112,14 +91,7 @@ class Run:
     @property
     def failure(self) -> Failure | None:
         """Why it failed or was lost; None in every other state."""
-        state = self.status
-        if state == "lost":
-            return self._loss()
-        event = last_state(self.dir)
-        if state != "failed" or event is None:
-            return None
-        texts = (str(event.get(name, "")) for name in ("cause", "task", "log", "fix"))
-        return Failure(*texts)
+        return read_failure(self.dir)
 
     @property
     def progress(self) -> Progress:
@@ -138,11 +110,7 @@ class Run:
     @property
     def missing(self) -> list[tuple[int, int]]:
         """Ranges (first, last) of steps done but not recorded, 0-based, both ends included."""
-        from .progress import steps_done
-        from .records import missing_ranges
-
-        done = steps_done(self.dir, self._shape())  # told before the records are read: they grow
-        return missing_ranges(self._records(), done)
+        return self._history.missing()
 
     def stop(self) -> None:
         """Ask it to finish its call, save and end. Returns at once; nothing to do where it is over.
@@ -203,30 +171,22 @@ class Run:
 
     def replica_steps(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return a row for each replica of each recorded step; see `frames.replica_frame`."""
-        from .frames import replica_frame
-
-        return replica_frame(self._records(), columns)
+        return self._history.replica_steps(columns)
 
     def steps(self) -> pd.DataFrame:
         """Return a row for each step, over all replicas by examples; see `frames.step_frame`."""
-        from .frames import step_frame
-
-        return step_frame(self._records())
+        return self._history.steps()
 
     def epochs(self) -> pd.DataFrame:
         """Return a row for each epoch that is over, train and test; see `frames.epoch_frame`."""
-        from .frames import epoch_frame
-
-        return epoch_frame(self._records(), self._epoch_events())
+        return self._history.epochs()
 
     def staleness(self) -> pd.DataFrame:
         """Return how stale each step of a ParameterServer run was; see `staleness`.
 
         Empty where all workers step together.
         """
-        from .staleness import read_staleness
-
-        return read_staleness(self.dir, workers_of(read_json(self.dir / "plan.json")))
+        return self._history.staleness()
 
     def figure(self) -> Any:
         """Return a plotly figure of loss, accuracy and throughput as they are now."""
@@ -260,20 +220,14 @@ class Run:
 
         examples_per_second is the steady state: without the first call and the test passes.
         """
-        from .progress import steps_done
-        from .records import steady_rate
-
         plan = read_json(self.dir / "plan.json")
-        tasks = self._records()
         return {
             "run": self.id,
             "dir": str(self.dir),
             "status": self.status,
             "num_replicas_in_sync": plan.get("num_replicas_in_sync"),
             "global_batch_size": plan.get("global_batch_size"),
-            "steps": steps_done(self.dir, self._shape()),
-            "examples_per_second": steady_rate(tasks),
-            **self._last_measures(tasks),
+            **self._history.measures(),
             "script_sha256": sha256(self.script),
         }
 
@@ -295,68 +249,8 @@ class Run:
 
         return load_model(self.dir)
 
-    def _shape(self) -> Shape:
-        from .progress import shape_of
+    @property
+    def _history(self) -> History:
+        from .history import History
 
-        shape = shape_of(read_json(self.dir / "plan.json"))
-        events = read_events(self.dir / leader_of(self.dir) / "events.jsonl")
-        return replace(shape, crews=crews_of(events))
-
-    def _records(self) -> list[TaskRecords]:
-        from .records import read_tasks
-
-        ends: dict[str, list[int]] = {}
-        for _, event in sorted(self._epoch_events().items()):
-            for worker, steps in event.get("worker_steps", {}).items():
-                ends.setdefault(worker, []).append(steps)
-        return read_tasks(self.dir, self._shape(), ends)
-
-    def _epoch_events(self) -> dict[int, Event]:
-        """Return the newest event of each epoch, less those a resume does again."""
-        epochs: dict[int, Event] = {}
-        for task in (leader_of(self.dir), EVALUATOR):
-            for event in read_events(self.dir / task / "events.jsonl"):
-                if task != EVALUATOR or event["event"] == "evaluated":
-                    note_epoch(epochs, event)
-        return epochs
-
-    def _last_measures(self, tasks: Sequence[TaskRecords]) -> dict[str, float | None]:
-        from .frames import epoch_frame
-
-        names = ["loss", "accuracy", "test_loss", "test_accuracy"]
-        last = epoch_frame(tasks, self._epoch_events())[names].tail(1)
-        measures: dict[str, float | None] = dict.fromkeys(names)
-        for name in names:
-            with contextlib.suppress(IndexError):
-                value = float(last[name].iloc[0])
-                measures[name] = value if abs(value) < float("inf") else None
-        return measures
-
-    def _loss(self) -> Failure:
-        names = [event["event"] for event in attempt_events(self.dir)]
-        saved = "The trainer saved a checkpoint and ended. " if "stopped" in names else ""
-        return Failure(
-            cause="The supervisor ended without writing how: it was killed, or the machine went "
-            f"down. {saved}".strip(),
-            task="supervisor",
-            log_tail=self.log(30),
-            fix="Resume the run: it goes on from its last checkpoint.",
-        )
-
-
-def open_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | None = None) -> Run:
-    """Open a run by its id in `runs_dir` (None: `$WORKBENCH_RUNS`, else `runs`), or its folder.
-
-    Raises:
-        RunError: there is none.
-    """
-    return Run(find_run(run, runs_dir))
-
-
-def list_runs(runs_dir: str | os.PathLike[str] | None = None) -> list[Run]:
-    """Return all runs of a folder, newest first. Folders without a whole run.json are left out."""
-    runs = []
-    for folder in run_folders(runs_root(runs_dir)):
-        with contextlib.suppress(RunError):
-            runs.append(Run(folder))
-    return sorted(runs, key=lambda run: (run.created, run.id), reverse=True)
+        return History(self.dir)

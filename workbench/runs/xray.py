@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .directory import RunError, json_text, read_json, write_text
+from .own_steps import longest, own_steps
 from .programs import run_programs
 from .progress import shape_of, steps_done
 from .reader import read_range
@@ -25,8 +26,11 @@ def xray(run_dir: Path, step: int) -> dict[str, Any]:
     run's own script on its own strategy, and takes the step apart. It takes seconds, and the time
     of the steps on the way. The run is not changed; what is returned is kept in xray-STEP.json.
 
+    Where workers wait for nobody there is no common step: the result is that of
+    `own_steps.own_steps`, told by its `workers`.
+
     Args:
-        run_dir: a run whose replicas step together, alive or over.
+        run_dir: a run, alive or over.
         step: 0-based, one that the run has done.
 
     Returns:
@@ -48,15 +52,19 @@ def xray(run_dir: Path, step: int) -> dict[str, Any]:
         A number that is not finite is None.
 
     Raises:
-        RunError: the run has no such step, its replicas do not step together, or a process fails.
+        RunError: the run has no such step, its precision scales losses, or a process fails.
     """
     plan = read_json(run_dir / "plan.json")
-    _require_together(plan)
     shape, tasks = shape_of(plan), workers_of(plan)
-    _require_done(step, steps_done(run_dir, shape))
-    told = run_programs(run_dir, "xray", str(step), tasks=tasks)
-    row = recorded_row(run_dir, tasks, shape, step)
-    result = describe(dict(zip(tasks, told, strict=True)), plan, row)
+    if shape.together:
+        _require_unscaled(plan)
+        _require_done(step, steps_done(run_dir, shape))
+        told = run_programs(run_dir, "xray", str(step), tasks=tasks)
+        row = recorded_row(run_dir, tasks, shape, step)
+        result = describe(dict(zip(tasks, told, strict=True)), plan, row)
+    else:
+        _require_done(step, longest(run_dir, plan))
+        result = own_steps(run_dir, plan, step)
     write_text(run_dir / f"xray-{step}.json", json_text(result))
     return result
 
@@ -175,13 +183,7 @@ def _sum(values: list[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _require_together(plan: dict[str, Any]) -> None:
-    if plan.get("strategy") == "parameter_server":
-        raise RunError(
-            "An X-ray shows a step that all replicas take together; received a run of "
-            f"{plan.get('strategy_label')}, whose workers each take steps of their own and wait "
-            "for nobody. Choose a run of a synchronous strategy, such as Mirrored."
-        )
+def _require_unscaled(plan: dict[str, Any]) -> None:
     if (plan.get("config") or {}).get("precision") == "mixed_float16":
         raise RunError(
             "An X-ray reads the gradients as the step computes them; received a run in "

@@ -9,7 +9,6 @@ from workbench.charts import REPLICA_COLORS
 from . import markup
 
 GAP = 12
-_MIDDLE = 'text-anchor="middle"'
 _LINE = 'fill="none" stroke="currentColor" stroke-opacity="0.6"'
 
 
@@ -46,50 +45,51 @@ def color_of(replica: int) -> str:
     return REPLICA_COLORS[replica % len(REPLICA_COLORS)]
 
 
-def frame(box: Box, title: str = "") -> str:
-    """Draw the outline of a process with its title inside, at the top."""
-    named = f'<text x="{box.x + 10:.1f}" y="{box.y + 20:.1f}">{markup.text(title)}</text>'
+def rect(box: Box, radius: int, look: str) -> str:
+    """Draw a rectangle with round corners; `look` are its fill and its line."""
     return (
         f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
-        f'height="{box.height:.1f}" rx="6" {_LINE}/>{named if title else ""}'
+        f'height="{box.height:.1f}" rx="{radius}" {look}/>'
     )
+
+
+def text(said: str, x: float, y: float, look: str = "", anchor: str = "") -> str:
+    """Draw a line of text from a point, or as `anchor` says."""
+    css = f' class="{look}"' if look else ""
+    where = f' text-anchor="{anchor}"' if anchor else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}"{where}{css}>{markup.text(said)}</text>'
+
+
+def frame(box: Box, title: str = "") -> str:
+    """Draw the outline of a process with its title inside, at the top."""
+    return rect(box, 6, _LINE) + (text(title, box.x + 10, box.y + 20) if title else "")
 
 
 def filled(box: Box, color: str, *lines: str) -> str:
     """Draw a coloured box with lines of text in its middle; all but the first are secondary."""
     top = box.y + box.height / 2 - 8 * (len(lines) - 1) + 4
     drawn = "".join(
-        words(text, box.middle, top + 16 * at, faint=at > 0) for at, text in enumerate(lines)
+        words(line, box.middle, top + 16 * at, faint=at > 0) for at, line in enumerate(lines)
     )
-    return (
-        f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
-        f'height="{box.height:.1f}" rx="4" fill="{color}" fill-opacity="0.14" '
-        f'stroke="{color}" stroke-width="1.5"/>{drawn}'
-    )
+    look = f'fill="{color}" fill-opacity="0.14" stroke="{color}" stroke-width="1.5"'
+    return rect(box, 4, look) + drawn
 
 
-def shard(box: Box, color: str, text: str) -> str:
+def shard(box: Box, color: str, said: str) -> str:
     """Draw the examples that somebody takes."""
-    return (
-        f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
-        f'height="{box.height:.1f}" rx="3" fill="{color}" fill-opacity="0.3"/>'
-        f"{words(text, box.middle, box.y + box.height / 2 + 4)}"
-    )
+    look = f'fill="{color}" fill-opacity="0.3"'
+    return rect(box, 3, look) + words(said, box.middle, box.y + box.height / 2 + 4)
 
 
-def band(box: Box, text: str) -> str:
+def band(box: Box, said: str) -> str:
     """Draw what all that touch it do together."""
-    return (
-        f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
-        f'height="{box.height:.1f}" rx="4" fill="currentColor" fill-opacity="0.09"/>'
-        f"{words(text, box.middle, box.y + box.height / 2 + 4)}"
-    )
+    look = 'fill="currentColor" fill-opacity="0.09"'
+    return rect(box, 4, look) + words(said, box.middle, box.y + box.height / 2 + 4)
 
 
-def words(text: str, x: float, y: float, *, faint: bool = False, middle: bool = True) -> str:
+def words(said: str, x: float, y: float, *, faint: bool = False, middle: bool = True) -> str:
     """Draw a line of text around, or else from, a point."""
-    anchor, style = (_MIDDLE if middle else ""), ('class="wb-faint"' if faint else "")
-    return f'<text x="{x:.1f}" y="{y:.1f}" {anchor} {style}>{markup.text(text)}</text>'
+    return text(said, x, y, "wb-faint" if faint else "", "middle" if middle else "")
 
 
 def arrow(x: float, tail: float, head: float, *, both: bool = False) -> str:

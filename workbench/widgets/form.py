@@ -193,9 +193,7 @@ class Form:
 
 
 def _replicas_hint(plan: Plan) -> str:
-    return (
-        "8 for a v3-8" if plan.strategy == "tpu" else f"{plan.num_replicas_in_sync}, chosen for you"
-    )
+    return "8 for a v3-8" if plan.on_tpu else f"{plan.num_replicas_in_sync}, chosen for you"
 
 
 def _arithmetic(plan: Plan) -> str:

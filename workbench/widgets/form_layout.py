@@ -13,7 +13,13 @@ from workbench.plan.placement import LOCAL
 
 from . import markup
 from .fields import CheckField, ChoiceField, Field, NumberField, RadioField, TextField
-from .special_fields import BatchFields, DevicesField, GpuMemoryField, ModelField, StepsPerCallField
+from .special_fields import (
+    BatchFields,
+    DevicesField,
+    ModelField,
+    gpu_memory_field,
+    steps_per_call_field,
+)
 
 
 @dataclass(frozen=True)
@@ -65,9 +71,9 @@ def make_fields(device_names: Sequence[str]) -> Parts:
         ChoiceField("cross_device_ops", "Cross-device operations", catalog.CROSS_DEVICE_OPS),
         ChoiceField("communication", "Communication", catalog.COMMUNICATIONS),
         NumberField("bytes_per_pack", "Bytes a pack", whole=True),
-        GpuMemoryField(),
+        gpu_memory_field(),
         ChoiceField("precision", "Precision", catalog.PRECISIONS),
-        StepsPerCallField(),
+        steps_per_call_field(),
         NumberField("rendezvous_seconds", "Seconds to meet", whole=True, optional=True),
         TextField("interpreter", "Python interpreter", whole=True),
         CheckField("eager", "Run eagerly"),

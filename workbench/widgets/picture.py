@@ -88,7 +88,7 @@ def _draw_workers(plan: Plan) -> str:
 
 def _replica(plan: Plan, number: int, device: str, box: Box) -> str:
     kind = "virtual " if plan.virtual and plan.workers == 1 else ""
-    name = f"core {device}" if plan.strategy == "tpu" else f"{kind}{device}"
+    name = f"core {device}" if plan.on_tpu else f"{kind}{device}"
     return filled(box, color_of(number), f"replica {number}", name)
 
 
@@ -108,7 +108,7 @@ def _batch_text(plan: Plan, y: float) -> str:
 
 def _where(plan: Plan) -> str:
     tpu = plan.config.tpu
-    elsewhere = f" {tpu}" if plan.strategy == "tpu" and tpu != LOCAL else ""
+    elsewhere = f" {tpu}" if plan.on_tpu and tpu != LOCAL else ""
     return f"{plan.strategy_label}{elsewhere}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets as ipw
@@ -243,72 +243,57 @@ class ModelField(Field):
         self.show_help(FIELD_HELP["model"] if own else row.help if row else usual)
 
 
-GPU_MEMORY = {
-    "growth": Choice("As needed", "Memory is taken as it is needed."),
-    "all": Choice("All at once", "All memory is taken at the start: TensorFlow's own way."),
-    "limit": Choice("A limit", "No more than so many MiB for each replica."),
-}
+class OrNumberField(ChoiceField):
+    """A table's rows, of which one stands for a whole number that is typed below it."""
 
-
-class GpuMemoryField(ChoiceField):
-    """As needed, all at once, or a limit in MiB for each replica."""
-
-    def __init__(self) -> None:
-        super().__init__("gpu_memory", "GPU memory", GPU_MEMORY, "")
-        self._limit = text_box("MiB for each replica")
-        self._limit.value = "4096"
-        self._limit.layout.display = "none"
-        self.box.children = [self.control, self._help, self._limit, self._problems]
-        self._limit.observe(self._on_value, "value")
-
-    def read(self) -> Any:
-        if self.control.value != "limit":
-            return self.control.value
-        return int(parse_number(self._limit.value.strip(), whole=True))
-
-    def write(self, value: Any) -> None:
-        if isinstance(value, int):
-            self._limit.value = f"{value}"
-            value = "limit"
-        super().write(value)
-
-    def _on_value(self, change: object) -> None:
-        self._limit.layout.display = None if self.control.value == "limit" else "none"
-        super()._on_value(change)
-
-
-FOUND, EPOCH, GIVEN = "", "epoch", "number"
-STEPS_PER_CALL = {
-    FOUND: Choice("As many as take 0.2 s", "Found while training."),
-    GIVEN: Choice("A number of steps", "1 is the lessons' loop, a call a step, and to debug."),
-    EPOCH: Choice(
-        "A whole epoch", "One graph call an epoch: records and stops only at the epoch's end."
-    ),
-}
-
-
-class StepsPerCallField(ChoiceField):
-    """How many steps one graph call takes: found, a number, or a whole epoch."""
-
-    def __init__(self) -> None:
-        super().__init__("steps_per_call", "Steps a graph call", STEPS_PER_CALL, "")
-        self._number = text_box("Steps in a call")
-        self._number.value = "1"
+    def __init__(
+        self, name: str, label: str, rows: Mapping[str, Choice], row: str, typed: str, usual: int
+    ) -> None:
+        super().__init__(name, label, rows, "")
+        self._row = row
+        self._number = text_box(typed)
+        self._number.value = f"{usual}"
         self._number.layout.display = "none"
         self.box.children = [self.control, self._help, self._number, self._problems]
         self._number.observe(self._on_value, "value")
 
     def read(self) -> Any:
-        if self.control.value != GIVEN:
+        if self.control.value != self._row:
             return self.control.value or None
         return int(parse_number(self._number.value.strip(), whole=True))
 
     def write(self, value: Any) -> None:
         if isinstance(value, int):
             self._number.value = f"{value}"
-            value = GIVEN
-        super().write(value or FOUND)
+            value = self._row
+        super().write(value or "")
 
     def _on_value(self, change: object) -> None:
-        self._number.layout.display = None if self.control.value == GIVEN else "none"
+        self._number.layout.display = None if self.control.value == self._row else "none"
         super()._on_value(change)
+
+
+def gpu_memory_field() -> OrNumberField:
+    """As needed, all at once, or a limit in MiB for each replica."""
+    rows = {
+        "growth": Choice("As needed", "Memory is taken as it is needed."),
+        "all": Choice("All at once", "All memory is taken at the start: TensorFlow's own way."),
+        "limit": Choice("A limit", "No more than so many MiB for each replica."),
+    }
+    label = "MiB for each replica"
+    return OrNumberField("gpu_memory", "GPU memory", rows, "limit", label, 4096)
+
+
+def steps_per_call_field() -> OrNumberField:
+    """How many steps one graph call takes: found, a number, or a whole epoch."""
+    rows = {
+        "": Choice("As many as take 0.2 s", "Found while training."),
+        "number": Choice(
+            "A number of steps", "1 is the lessons' loop, a call a step, and to debug."
+        ),
+        "epoch": Choice(
+            "A whole epoch", "One graph call an epoch: records and stops only at the epoch's end."
+        ),
+    }
+    label = "Steps in a call"
+    return OrNumberField("steps_per_call", "Steps a graph call", rows, "number", label, 1)

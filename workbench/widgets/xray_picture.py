@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.charts import REPLICA_COLORS
-
 from . import markup
+from .drawing import Box, color_of, rect, text
 
 MOST, FEW_ROWS = 8, 3
 MARGIN, GAP, ARROW = 8, 34, 34
 COLUMN, NARROWEST = 196, 560
 BATCH, BATCH_HEIGHT, BOX, LINE, SUM_HEIGHT, WEIGHTS_HEIGHT = 28, 46, 108, 21, 52, 54
-MIDDLE = 'text-anchor="middle"'
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class _Column:
 
     @property
     def color(self) -> str:
-        return REPLICA_COLORS[self.replica["replica"] % len(REPLICA_COLORS)]
+        return color_of(self.replica["replica"])
 
 
 def draw(told: dict[str, Any]) -> str:
@@ -115,7 +113,7 @@ def number(value: float | None) -> str:
 def _title(told: dict[str, Any]) -> str:
     dealt = ", dealt out" if len(told["replicas"]) > 1 else ""
     words = f"global batch of step {told['step']:,}: {told['examples']:,} examples{dealt}"
-    return _text(MARGIN, 18, words, "wb-strong")
+    return text(words, MARGIN, 18, "wb-strong")
 
 
 def _share(column: _Column, across: float) -> str:
@@ -135,13 +133,13 @@ def _replica(told: dict[str, Any], column: _Column) -> str:
     device = f"{'virtual ' * told['virtual']}{column.replica['device']}"
     parts = [
         _rect(column, BOX, column.sum - ARROW - BOX, 0.12),
-        _text(column.x + 10, BOX + LINE, column.replica["name"], "wb-strong"),
+        text(column.replica["name"], column.x + 10, BOX + LINE, "wb-strong"),
         _end(column, BOX + LINE, device, "wb-faint"),
         _down(column.middle, column.sum - ARROW, column.sum, "its gradient"),
     ]
     for at, (words, value, faint) in enumerate(column.lines, 2):
         y, look = BOX + at * LINE + 2, "wb-faint" if faint else ""
-        parts += [_text(column.x + 10, y, words, look), _end(column, y, value, look)]
+        parts += [text(words, column.x + 10, y, look), _end(column, y, value, look)]
     return "".join(parts)
 
 
@@ -204,7 +202,8 @@ def _mark(column: _Column, same: bool) -> str:
     x, y = column.x + column.width + GAP / 2, column.weights + WEIGHTS_HEIGHT / 2 + 7
     title = "equal" if same else "not equal"
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" {MIDDLE} class="wb-mark{"" if same else " wb-unlike"}">'
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" '
+        f'class="wb-mark{"" if same else " wb-unlike"}">'
         f"<title>{title}</title>{'=' if same else '≠'}</text>"
     )
 
@@ -225,32 +224,23 @@ def few(rows: list[int] | None) -> str:
     )
 
 
-def _text(x: float, y: float, words: str, look: str = "", more: str = "") -> str:
-    css = f' class="{look}"' if look else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}"{css}{more}>{markup.text(words)}</text>'
-
-
 def _middle(x: float, y: float, words: str, look: str = "") -> str:
-    return _text(x, y, words, look, f" {MIDDLE}")
+    return text(words, x, y, look, "middle")
 
 
 def _end(column: _Column, y: float, words: str, look: str = "") -> str:
-    return _text(column.x + column.width - 10, y, words, look, ' text-anchor="end"')
+    return text(words, column.x + column.width - 10, y, look, "end")
 
 
 def _rect(column: _Column, y: float, height: float, opacity: float) -> str:
-    return (
-        f'<rect x="{column.x:.1f}" y="{y}" width="{column.width:.1f}" height="{height}" rx="5" '
-        f'fill="{column.color}" fill-opacity="{opacity}" stroke="{column.color}" '
-        'stroke-width="1.5"/>'
-    )
+    color = column.color
+    look = f'fill="{color}" fill-opacity="{opacity}" stroke="{color}" stroke-width="1.5"'
+    return rect(Box(column.x, y, column.width, height), 5, look)
 
 
 def _outline(y: float, across: float, height: float) -> str:
-    return (
-        f'<rect x="{MARGIN}" y="{y}" width="{across - 2 * MARGIN}" height="{height}" rx="5" '
-        'fill="none" stroke="currentColor" stroke-opacity="0.55" stroke-width="1.5"/>'
-    )
+    look = 'fill="none" stroke="currentColor" stroke-opacity="0.55" stroke-width="1.5"'
+    return rect(Box(MARGIN, y, across - 2 * MARGIN, height), 5, look)
 
 
 def _down(x: float, top: float, bottom: float, words: str = "") -> str:
@@ -258,4 +248,4 @@ def _down(x: float, top: float, bottom: float, words: str = "") -> str:
         f'<path d="M{x:.1f} {top + 3} V{bottom - 3} m-5 -6 l5 6 l5 -6" fill="none" '
         'stroke="currentColor" stroke-opacity="0.65" stroke-width="1.3"/>'
     )
-    return arrow + (_text(x + 10, (top + bottom) / 2 + 4, words, "wb-faint") if words else "")
+    return arrow + (text(words, x + 10, (top + bottom) / 2 + 4, "wb-faint") if words else "")

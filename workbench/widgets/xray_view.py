@@ -28,6 +28,13 @@ OTHER_LOSS = (
 )
 
 
+NOTHING_COMMON = (
+    "Each worker sends its gradient to the parameter servers by itself, and nothing is summed. "
+    "Staleness counts the updates by others between its reading of the weights and its own update. "
+    "A worker without numbers has not done so many steps."
+)
+
+
 class Xray:
     """Shows a step of the opened run taken apart, on request."""
 
@@ -82,12 +89,8 @@ class Xray:
         if self._run is not run:
             return
         self._ask.disabled = False
-        start = told["started_at_step"]
-        self._state.value = markup.quiet(
-            f"Step {told['step']:,} of epoch {told['epoch']}, done again from step {start:,} on. "
-            f"Mean loss {number(told['loss'])}."
-        )
-        self._picture.value = page(told)
+        self._state.value = markup.quiet(summary(told))
+        self._picture.value = own_steps(told) if "workers" in told else page(told)
 
     def _failed(self, run: Run, error: Exception) -> None:
         if self._run is not run:
@@ -95,6 +98,37 @@ class Xray:
         self._ask.disabled = False
         self._picture.value = ""
         self._state.value = markup.notice("error", str(error))
+
+
+def summary(told: dict[str, Any]) -> str:
+    """Return in a line what `Run.xray` returned."""
+    if "workers" in told:
+        return f"Step {told['step']:,} of each worker, which is its own: they wait for nobody."
+    return (
+        f"Step {told['step']:,} of epoch {told['epoch']}, done again from step "
+        f"{told['started_at_step']:,} on. Mean loss {number(told['loss'])}."
+    )
+
+
+def own_steps(told: dict[str, Any]) -> str:
+    """Return what each worker took in its own step, and what is on record of it."""
+    title = "What each worker took in its own step"
+    columns = [
+        *("Worker", "Examples", "Loss sum", "Mean loss", "Correct", "Staleness"),
+        "Their numbers in the training set",
+    ]
+    rows = [
+        [
+            worker["task"].replace("-", " "),
+            f"{worker['examples']:,}",
+            *(_known(worker[name]) for name in ("loss_sum", "loss")),
+            *(_count(worker[name]) for name in ("correct", "staleness")),
+            _listed(worker["rows"]),
+        ]
+        for worker in told["workers"]
+    ]
+    table = markup.table(title, columns, rows, numeric=range(1, 6))
+    return markup.scrolling(title, table) + markup.quiet(NOTHING_COMMON)
 
 
 def page(told: dict[str, Any]) -> str:
@@ -136,7 +170,6 @@ def _table(told: dict[str, Any]) -> str:
 
 
 def _row(replica: dict[str, Any], copy: str, *, recorded: bool) -> list[str]:
-    rows = replica["rows"]
     record = [
         number(replica[name]) if recorded else markup.UNKNOWN
         for name in ("recorded_loss_sum", "difference")
@@ -148,5 +181,17 @@ def _row(replica: dict[str, Any], copy: str, *, recorded: bool) -> list[str]:
         *record,
         *(number(replica[name]) for name in ("contribution", "loss", "gradient_norm")),
         copy,
-        markup.UNKNOWN if rows is None else ", ".join(map(str, rows)),
+        _listed(replica["rows"]),
     ]
+
+
+def _listed(rows: list[int] | None) -> str:
+    return markup.UNKNOWN if rows is None else ", ".join(map(str, rows))
+
+
+def _known(value: float | None) -> str:
+    return markup.UNKNOWN if value is None else number(value)
+
+
+def _count(value: float | None) -> str:
+    return markup.UNKNOWN if value is None else f"{value:,.0f}"

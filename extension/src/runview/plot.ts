@@ -2,17 +2,11 @@
 
 import uPlot from 'uplot';
 
-import {
-  areFew,
-  linesOf,
-  SPREAD,
-  table,
-  type Line,
-  type Treatment
-} from './curves.js';
+import { areFew, linesOf, table, type Line, type Treatment } from './curves.js';
+import { look } from './look.js';
 import type { Epochs } from './protocol.js';
-import type { Axis, Chart, Series } from './series.js';
-import { account, duration, reading, short } from './words.js';
+import type { Chart, Series } from './series.js';
+import { account, reading } from './words.js';
 
 const HEIGHT = 220;
 const SAID_EVERY_MS = 5000;
@@ -21,16 +15,6 @@ const TITLES: Record<Chart, string> = {
   loss: 'Loss',
   accuracy: 'Accuracy',
   rate: 'Examples a second of call time'
-};
-const AXIS_NAMES: Record<Axis, string> = {
-  step: 'step',
-  examples: 'examples',
-  time: 'training time'
-};
-const OWN_AXIS_NAMES: Record<Axis, string> = {
-  step: "worker's own steps",
-  examples: 'examples of one worker',
-  time: 'training time'
 };
 
 /** A part of the x axis. */
@@ -171,10 +155,7 @@ export class Plot {
 
   private _make(lines: Line[], data: uPlot.AlignedData): void {
     this.destroy();
-    const treatment = this._treatment();
-    const { together } = this._drawing!.series;
-    const few = areFew(this._drawing!.series);
-    const percent = this._chart === 'accuracy';
+    const { series } = this._drawing!;
     this._plot = new uPlot(
       {
         width: this._place.clientWidth || 400,
@@ -185,36 +166,7 @@ export class Plot {
           points: { show: false },
           drag: { setScale: false }
         },
-        bands: [{ series: [2, 1], fill: 'rgba(122, 130, 140, 0.22)' }],
-        scales: {
-          x: { time: false },
-          y: treatment.logarithmic
-            ? { distr: 3 }
-            : {
-                range: (_, low, high) =>
-                  range(low, high, this._chart === 'rate')
-              }
-        },
-        axes: [
-          {
-            ...this._axis(),
-            size: 24,
-            label: (together ? AXIS_NAMES : OWN_AXIS_NAMES)[treatment.axis],
-            labelSize: 18,
-            labelFont: '11px system-ui, sans-serif',
-            values: (_, ticks) =>
-              ticks.map(treatment.axis === 'time' ? duration : compact)
-          },
-          {
-            ...this._axis(),
-            size: 52,
-            values: (_, ticks) =>
-              ticks.map(tick =>
-                percent ? `${short(100 * tick)} %` : compact(tick)
-              )
-          }
-        ],
-        series: [{}, ...lines.map(line => drawn(line, few))],
+        ...look(this._chart, series, this._treatment(), lines, this.node),
         hooks: {
           setCursor: [() => this._read()],
           setSelect: [plot => this._select(plot)],
@@ -225,23 +177,6 @@ export class Plot {
       this._place
     );
     this._plot.over.addEventListener('dblclick', () => this._zoomed(null));
-  }
-
-  private _axis(): uPlot.Axis {
-    return {
-      stroke: () => this._style('--wbv-muted', '#59636e'),
-      grid: {
-        stroke: () => this._style('--wbv-grid', 'rgba(128,128,128,0.25)'),
-        width: 1
-      },
-      ticks: { show: false },
-      font: '11px system-ui, sans-serif'
-    };
-  }
-
-  private _style(name: string, otherwise: string): string {
-    const style = getComputedStyle(this.node).getPropertyValue(name).trim();
-    return style || otherwise;
   }
 
   private _select(plot: uPlot): void {
@@ -318,22 +253,6 @@ export class Plot {
   }
 }
 
-function drawn({ name, color, look }: Line, few: boolean): uPlot.Series {
-  const dots = few && name !== SPREAD;
-  return {
-    label: name,
-    stroke: color,
-    ...look,
-    points: {
-      show: dots,
-      size: 4,
-      stroke: color,
-      fill: color,
-      ...look.points
-    }
-  };
-}
-
 /** Why speeds tell little. */
 function shares({ workers }: Series): string {
   return workers > 1 ? 'workers share a device' : 'virtual';
@@ -341,26 +260,4 @@ function shares({ workers }: Series): string {
 
 function around(value: number): Range {
   return { min: value - 1, max: value + 1 };
-}
-
-function range(low: number, high: number, fromZero: boolean): [number, number] {
-  if (low === null || high === null || !Number.isFinite(low)) {
-    return [0, 1];
-  }
-  const room = (high - low || Math.abs(high) || 1) * 0.05;
-  return [fromZero ? 0 : low - room, high + room];
-}
-
-const COMPACT = new Intl.NumberFormat('en', {
-  notation: 'compact',
-  maximumSignificantDigits: 4
-});
-
-function compact(value: number | null): string {
-  if (value === null) {
-    return '';
-  }
-  return Math.abs(value) < 1 && value !== 0
-    ? short(value)
-    : COMPACT.format(value);
 }

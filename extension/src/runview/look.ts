@@ -1,0 +1,117 @@
+/** How a chart looks: its scales, axes and lines, in the colours of the page. */
+
+import type uPlot from 'uplot';
+
+import { areFew, SPREAD, type Line, type Treatment } from './curves.js';
+import type { Axis, Chart, Series } from './series.js';
+import { duration, short } from './words.js';
+
+const FONT = '11px system-ui, sans-serif';
+const AXIS_NAMES: Record<Axis, string> = {
+  step: 'step',
+  examples: 'examples',
+  time: 'training time'
+};
+const OWN_AXIS_NAMES: Record<Axis, string> = {
+  step: "worker's own steps",
+  examples: 'examples of one worker',
+  time: 'training time'
+};
+
+type Look = Pick<uPlot.Options, 'axes' | 'bands' | 'scales' | 'series'>;
+
+/** What uPlot is told of a chart; colours are asked of its node whenever it draws. */
+export function look(
+  chart: Chart,
+  series: Series,
+  treatment: Treatment,
+  lines: Line[],
+  node: Element
+): Look {
+  const few = areFew(series);
+  return {
+    bands: [{ series: [2, 1], fill: 'rgba(122, 130, 140, 0.22)' }],
+    scales: {
+      x: { time: false },
+      y: treatment.logarithmic
+        ? { distr: 3 }
+        : { range: (_, low, high) => range(low, high, chart === 'rate') }
+    },
+    axes: [
+      across(node, treatment.axis, series.together),
+      upward(node, chart === 'accuracy')
+    ],
+    series: [{}, ...lines.map(line => drawn(line, few))]
+  };
+}
+
+function across(node: Element, axis: Axis, together: boolean): uPlot.Axis {
+  return {
+    ...plain(node),
+    size: 24,
+    label: (together ? AXIS_NAMES : OWN_AXIS_NAMES)[axis],
+    labelSize: 18,
+    labelFont: FONT,
+    values: (_, ticks) => ticks.map(axis === 'time' ? duration : compact)
+  };
+}
+
+function upward(node: Element, percent: boolean): uPlot.Axis {
+  const told = (tick: number) =>
+    percent ? `${short(100 * tick)} %` : compact(tick);
+  return { ...plain(node), size: 52, values: (_, ticks) => ticks.map(told) };
+}
+
+function plain(node: Element): uPlot.Axis {
+  return {
+    stroke: () => style(node, '--wbv-muted', '#59636e'),
+    grid: {
+      stroke: () => style(node, '--wbv-grid', 'rgba(128,128,128,0.25)'),
+      width: 1
+    },
+    ticks: { show: false },
+    font: FONT
+  };
+}
+
+function style(node: Element, name: string, otherwise: string): string {
+  return getComputedStyle(node).getPropertyValue(name).trim() || otherwise;
+}
+
+function drawn({ name, color, look }: Line, few: boolean): uPlot.Series {
+  const dots = few && name !== SPREAD;
+  return {
+    label: name,
+    stroke: color,
+    ...look,
+    points: {
+      show: dots,
+      size: 4,
+      stroke: color,
+      fill: color,
+      ...look.points
+    }
+  };
+}
+
+function range(low: number, high: number, fromZero: boolean): [number, number] {
+  if (low === null || high === null || !Number.isFinite(low)) {
+    return [0, 1];
+  }
+  const room = (high - low || Math.abs(high) || 1) * 0.05;
+  return [fromZero ? 0 : low - room, high + room];
+}
+
+const COMPACT = new Intl.NumberFormat('en', {
+  notation: 'compact',
+  maximumSignificantDigits: 4
+});
+
+function compact(value: number | null): string {
+  if (value === null) {
+    return '';
+  }
+  return Math.abs(value) < 1 && value !== 0
+    ? short(value)
+    : COMPACT.format(value);
+}

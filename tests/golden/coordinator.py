@@ -1,0 +1,101 @@
+# ---- Recorder of workers that do not step together. ----
+import sys
+import time
+from collections import deque
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+
+def lost_with_worker(error: tf.errors.OpError) -> bool:
+    """Whether a worker died with the result of a call that it had done and not yet handed over."""
+    text = str(error)
+    gone = isinstance(error, (tf.errors.UnavailableError, tf.errors.AbortedError))
+    forgot = "Unable to find the relevant tensor remote_handle" in text  # already started again
+    return "/job:worker" in text and "remote target /job:ps" not in text and (gone or forgot)
+
+
+class Coordinator(Recorder):
+    """Has workers run the steps, each at its own pace, and records what each of them did."""
+
+    def restore(
+        self, strategy: tf.distribute.Strategy, model: tf.keras.Model, **more: tf.Variable
+    ) -> None:
+        """Go on from the last checkpoint, which also holds how many steps each worker did."""
+        self.cluster_coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+        done = tf.Variable([0] * WORKERS, dtype=tf.int64)
+        super().restore(strategy, model, worker_steps=done, **more)
+        self.done, self.worker_steps = done, done.numpy()
+        if self.dir:
+            folders = [self.dir / f"worker-{number}" for number in range(WORKERS)]
+            for folder in folders:
+                folder.mkdir(exist_ok=True)
+            self.by_worker = [Records(folder) for folder in folders]
+            for records, first in zip(self.by_worker, self.worker_steps):
+                records.drop_from(int(first))
+
+    def save(self) -> None:
+        """Save also how many steps each worker did."""
+        self.done.assign(self.worker_steps)
+        super().save()
+
+    def train(self, steps: Any, data: Any, count: int) -> dict[str, float]:
+        """Have `count` steps done in calls of about 0.2 s, as fast as the workers come."""
+        calls, began, stale = deque[tuple[Any, int]](), time.perf_counter(), []
+        while count > 0 or calls:
+            while count > 0 and len(calls) < 3 * WORKERS and not self.stop.is_set():
+                size = min(count, STEPS_PER_CALL or self.steps_per_call)
+                call = self.cluster_coordinator.schedule(steps, args=(data, tf.constant(size)))
+                calls.append((call, size))
+                count -= size
+            if calls:
+                call, size = calls.popleft()
+                try:
+                    result = call.fetch()
+                except tf.errors.OpError as error:
+                    if not lost_with_worker(error):
+                        raise
+                    count += size  # again, as TensorFlow does with a call that was under way
+                else:
+                    stale.append(self.take(*result))
+            elif self.stop.is_set():
+                self.sums[3] += time.perf_counter() - began
+                self.save()
+                self.event("stopped", step=self.step)
+                sys.exit(0)
+        self.sums[3] += time.perf_counter() - began
+        if stale:
+            steps_behind = np.concatenate(stale)
+            self.more = {
+                "worker_steps": {f"worker-{n}": int(s) for n, s in enumerate(self.worker_steps)},
+                "staleness_mean": round(float(steps_behind.mean()), 3),
+                "staleness_max": int(steps_behind.max()),
+            }
+        return dict(zip(("loss", "accuracy"), self.sums[:2] / self.sums[2]))
+
+    def take(
+        self, worker: np.ndarray, rows: np.ndarray, stale: np.ndarray, times: np.ndarray
+    ) -> np.ndarray:
+        """Record a worker's call; return how many steps others did during each of its steps."""
+        number, start, seconds = int(worker), float(times[0]), float(times[1] - times[0])
+        first = int(self.worker_steps[number])
+        self.worker_steps[number] += len(rows)
+        if self.dir:
+            try:
+                self.by_worker[number].append(first, rows, start, seconds)
+                with open(self.by_worker[number].folder / "staleness", "ab") as file:
+                    file.write(np.stack([first + np.arange(len(rows)), stale]).T.tobytes())
+            except OSError as error:
+                lost = {"worker": number, "steps": len(rows), "error": str(error)}
+                self.event("unrecorded", worker_first_step=first, **lost)
+        for step, _ in np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist():
+            self.event("nonfinite", step=first + step, worker=number, replica=number)
+            sys.exit(3)
+        self.step += len(rows)
+        self.sums[:3] += rows.sum(axis=(0, 1), dtype=float)
+        longest = int(0.2 * len(rows) / max(seconds, 1e-9))
+        self.steps_per_call = max(1, min(longest, 4 * self.steps_per_call, 10_000))
+        if self.dir and time.monotonic() - self.saved_at > 300:
+            self.save()
+        return stale

@@ -1,0 +1,22 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..recorder import Recorder
+    from ..strategies.parameter_server_cpu import open_devices
+
+
+def serve() -> None:
+    """As a worker or a parameter server, do what the chief asks for until this process is ended."""
+    recorder = Recorder()
+    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    kind, index = resolver.task_type, resolver.task_id
+    if kind == "worker":
+        open_devices(index)
+    else:
+        tf.config.set_visible_devices([], "GPU")
+    cluster = resolver.cluster_spec()
+    server = tf.distribute.Server(cluster, job_name=kind, task_index=index, protocol="grpc")
+    recorder.event("serving")
+    server.join()

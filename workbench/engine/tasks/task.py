@@ -1,0 +1,65 @@
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..constants import TASKS
+
+
+def run_task(**roles: Callable) -> None:
+    """Be the task that TF_CONFIG names; without TF_CONFIG, start all of them here."""
+    text = os.environ.get("TF_CONFIG")
+    if text is None:
+        sys.exit(start_tasks())
+    try:
+        config = json.loads(text)
+        cluster, kind, index = config["cluster"], config["task"]["type"], config["task"]["index"]
+        port = int(cluster[kind][index].rpartition(":")[2]) if kind in TASKS else 0
+        if kind not in roles or {name: len(cluster[name]) for name in cluster} != TASKS:
+            raise LookupError(kind)
+    except (ValueError, LookupError, TypeError) as error:
+        needed = ", ".join(f"{size} {name}" for name, size in TASKS.items())
+        raise SystemExit(
+            f"TF_CONFIG names {needed} tasks, as host:port, and which of them this is; received "
+            f"{text}. Mend it, or unset it to start all tasks on this machine."
+        ) from error
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a restarted task needs it
+        try:
+            probe.bind(("", port))
+        except (OSError, OverflowError) as error:
+            fix = "Name a free port in the TF_CONFIG of every task."
+            raise SystemExit(f"Needs port {port} for itself; {error}. {fix}") from error
+    roles[kind]()
+
+
+def start_tasks() -> int:
+    """Run this script in a process for each task until the first kind ends or fails."""
+    names = [(kind, index) for kind, size in TASKS.items() for index in range(size)]
+    probes = [socket.create_server(("", 0)) for _ in names]
+    cluster: dict[str, list[str]] = {kind: [] for kind in TASKS}
+    for (kind, _), probe in zip(names, probes):
+        cluster[kind].append(f"localhost:{probe.getsockname()[1]}")
+        probe.close()
+    tasks: list[subprocess.Popen] = []
+    for kind, index in names:
+        config = {"cluster": cluster, "task": {"type": kind, "index": index}}
+        environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
+        output = subprocess.DEVNULL if tasks else None  # the first tells what all have in common
+        tasks.append(subprocess.Popen([sys.executable, *sys.argv], env=environment, stdout=output))
+    leading = tasks[: next(iter(TASKS.values()))]
+    try:
+        while None in (ends := [task.poll() for task in leading]):
+            if any(ends):
+                time.sleep(1)  # until the others have met the failure and told of it
+                break
+            time.sleep(0.1)
+    finally:
+        for task in tasks:
+            task.kill()
+    return max(abs(task.wait()) for task in leading)
