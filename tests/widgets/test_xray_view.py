@@ -177,6 +177,15 @@ def test_what_another_run_gave_is_not_shown(tmp_path: Path) -> None:
     assert view._picture.value == ""
 
 
+def test_of_several_workers_the_box_has_both_names_and_the_device_alone() -> None:
+    values = told()
+    for at, replica in enumerate(values["replicas"]):
+        replica.update(name=f"worker {at}, replica {at}", device=f"worker-{at}/CPU:0")
+    shown = texts(draw(values))
+    assert "worker 1, replica 1" in shown
+    assert shown.count("CPU:0") == 2
+
+
 def test_workers_without_a_common_step_are_told_of_one_by_one() -> None:
     done = {"loss_sum": 32.5, "loss": 0.5, "correct": 40.0, "staleness": 3}
     workers = [
@@ -186,7 +195,7 @@ def test_workers_without_a_common_step_are_told_of_one_by_one() -> None:
     values = {"step": 12, "strategy_label": "ParameterServer", "workers": workers}
     assert summary(values) == "Step 12 of each worker, which is its own: they wait for nobody."
     shown = own_steps(values)
-    assert "<td>worker 0</td>" in shown
+    assert "<td>worker\u00a00</td>" in shown
     assert "32.5000" in shown
     assert "7, 1" in shown
     assert "5, 2" in shown

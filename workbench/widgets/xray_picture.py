@@ -130,11 +130,12 @@ def _share(column: _Column, across: float) -> str:
 
 
 def _replica(told: dict[str, Any], column: _Column) -> str:
-    device = f"{'virtual ' * told['virtual']}{column.replica['device']}"
+    place, _, device = column.replica["device"].rpartition("/")
+    kind = "virtual " if told["virtual"] and not place else ""
     parts = [
         _rect(column, BOX, column.sum - ARROW - BOX, 0.12),
         text(column.replica["name"], column.x + 10, BOX + LINE, "wb-strong"),
-        _end(column, BOX + LINE, device, "wb-faint"),
+        _end(column, BOX + LINE, kind + device, "wb-faint"),
         _down(column.middle, column.sum - ARROW, column.sum, "its gradient"),
     ]
     for at, (words, value, faint) in enumerate(column.lines, 2):

@@ -119,7 +119,7 @@ def own_steps(told: dict[str, Any]) -> str:
     ]
     rows = [
         [
-            worker["task"].replace("-", " "),
+            worker["task"].replace("-", "\u00a0"),
             f"{worker['examples']:,}",
             *(_known(worker[name]) for name in ("loss_sum", "loss")),
             *(_count(worker[name]) for name in ("correct", "staleness")),
