@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slow
 OWN = Path(__file__).parent / "own_models.py"
 STEPS = 300
 SEEDS = ", seeds=seeds"
+ANSWER = 'tf.keras.layers.Dense(1, activation="sigmoid")(hidden)'
 CELLS = list(itertools.product(("mirrored", "one_device"), ("custom", "fit")))
 
 
@@ -40,7 +41,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
     written["old"] = write_run(root, "old", config_of("one_device", "custom", epochs=1))
     forget_seeds(written["old"].run.dir / "train.py")
     written["newer"] = write_run(root, "newer", config_of("one_device", "custom"))
-    (root / "newer" / "checkpoints").symlink_to(root / "old" / "checkpoints")
+    written["deeper"] = write_run(root, "deeper", config_of("one_device", "custom"))
+    deepen(written["deeper"].run.dir / "train.py")
+    for name in ("newer", "deeper"):
+        (root / name / "checkpoints").symlink_to(root / "old" / "checkpoints")
     train_written(root, written, stopped=[name for name in written if name.endswith("stopped")])
     return written
 
@@ -50,6 +54,13 @@ def forget_seeds(script: Path) -> None:
     text = script.read_text()
     assert SEEDS in text
     script.write_text(text.replace(SEEDS, ""))
+
+
+def deepen(script: Path) -> None:
+    """Give its model one layer more, behind all others."""
+    text = script.read_text()
+    assert ANSWER in text
+    script.write_text(text.replace(ANSWER, f"tf.keras.layers.Dense(1)({ANSWER})"))
 
 
 @pytest.mark.parametrize("cell", ["-".join(cell) for cell in CELLS])
@@ -78,3 +89,10 @@ def test_a_checkpoint_of_an_earlier_release_without_random_state_still_restores(
     assert run.status == 0, run.log
     assert run.events("start")[0]["step"] == STEPS
     assert run.run.steps()["step"].tolist() == list(range(STEPS, 2 * STEPS))
+
+
+def test_a_checkpoint_that_lacks_a_layer_of_the_model_is_refused(runs: dict[str, Trained]) -> None:
+    run = runs["deeper"]
+    assert run.status != 0
+    assert "not bound to checkpointed values" in run.log
+    assert not run.events("start")

@@ -267,7 +267,7 @@ def run_task(**roles: Callable) -> None:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a restarted task needs it
         try:
             probe.bind(("", port))
-        except OSError as error:
+        except (OSError, OverflowError) as error:
             fix = "Name a free port in the TF_CONFIG of every task."
             raise SystemExit(f"Needs port {port} for itself; {error}. {fix}") from error
     roles[kind]()

@@ -88,7 +88,10 @@ class Recorder:
             checkpoint = tf.train.Checkpoint(**state, **more, seeds=seeds)
             kept = str(self.folder / "checkpoints")
             self.saves = tf.train.CheckpointManager(checkpoint, kept, max_to_keep=3)
-            checkpoint.restore(tf.train.latest_checkpoint(str(self.dir / "checkpoints")))
+            if latest := tf.train.latest_checkpoint(str(self.dir / "checkpoints")):
+                whole = tf.train.Checkpoint(**state, **more).restore(latest)
+                whole.assert_existing_objects_matched()  # or it would go on in part with another's
+                checkpoint.restore(latest)
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
         self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
         self.event("start", step=self.step, epoch=self.epoch, workers=workers)

@@ -37,7 +37,8 @@ FIXES: tuple[tuple[str, str], ...] = (
         "Give yourself the right to use the file named in the log, or choose another folder.",
     ),
     (
-        r"incompatible tensor with shape|checkpoint.*(?:[Ss]hape|mismatch)|[Ss]hape.*checkpoint",
+        r"not bound to checkpointed values"
+        r"|incompatible tensor with shape|checkpoint.*(?:[Ss]hape|mismatch)|[Ss]hape.*checkpoint",
         "The checkpoint is of another model: put back the script that wrote it, or start a new "
         "run.",
     ),
