@@ -1,8 +1,8 @@
 """Every strategy in both loops against OneDevice: how many pass, how far apart, how long it takes.
 
-`python -m tests.benchmarks.agreement [--quick]` runs the cells of `workbench matrix`: the MLP for
-200 steps in single precision, the CNN on Fashion-MNIST for 100 steps in double. A TPU's cells count
-as had only where there is one.
+`python -m tests.benchmarks.agreement [--quick] [--data NAME]` runs the cells of `workbench matrix`:
+the MLP for 200 steps in single precision, the CNN on Fashion-MNIST for 100 steps in double. A TPU's
+cells count as had only where there is one.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ def main() -> int:
     """Measure and print; the exit status is 1 where a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="few steps, to try the benchmark")
-    quick = options.parse_args().quick
+    options.add_argument("--data", choices=STEPS, help="only this")
+    chosen = options.parse_args()
     reached = True
-    for data, steps in STEPS.items():
+    for data in [chosen.data] if chosen.data else STEPS:
         with tempfile.TemporaryDirectory() as folder:
-            done = run_matrix(QUICK_STEPS if quick else steps, data, folder)
+            done = run_matrix(QUICK_STEPS if chosen.quick else STEPS[data], data, folder)
         tell(report(done))
         passed = sum(cell.status == "pass" for cell in done.cells)
         judged = [
