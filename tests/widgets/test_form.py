@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -163,6 +164,26 @@ def test_each_change_tells_one_state(form: Form) -> None:
     form.on_change(told.append)
     control(form, "epochs").value = "7"
     assert [state.config.epochs for state in told] == [7]
+
+
+def test_what_is_typed_while_a_newer_look_at_the_machine_is_shown_counts(form: Form) -> None:
+    shown, go = threading.Event(), threading.Event()
+
+    def wait(_: object) -> None:
+        shown.set()
+        assert go.wait(30)
+
+    form.parts.batch.fields[0].show_problems = wait  # type: ignore[method-assign]
+    looker = threading.Thread(target=form.use_devices, args=(LAPTOP,))
+    looker.start()
+    assert shown.wait(30)
+    person = threading.Thread(target=setattr, args=(control(form, "epochs"), "value", "7"))
+    person.start()
+    person.join(0.2)  # it is over by now only where the change was dropped
+    go.set()
+    looker.join(30)
+    person.join(30)
+    assert form.state.config.epochs == 7
 
 
 def test_a_newer_look_at_the_machine_plans_again(form: Form) -> None:

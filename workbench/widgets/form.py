@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,8 @@ class Form:
     def __init__(self, config: RunConfig, devices: Devices) -> None:
         self._devices = devices
         self._changed: Callable[[FormState], None] = lambda state: None
+        # What was found on the machine comes from another thread, amid a person's changes.
+        self._turn = threading.RLock()
         self._busy = True
         self._last_good = config
         self.parts = form_layout.make_fields(device_names(devices))
@@ -58,30 +61,33 @@ class Form:
 
     def use_devices(self, devices: Devices) -> None:
         """Plan with what a newer look at the machine found."""
-        self._devices = devices
-        self.parts.devices.offer(device_names(devices))
-        self._remark()
-        self._replan()
+        with self._turn:
+            self._devices = devices
+            self.parts.devices.offer(device_names(devices))
+            self._remark()
+            self._replan()
 
     def write(self, config: RunConfig) -> None:
         """Show a config."""
-        self._busy = True
-        for field in self.parts.all:
-            field.write(getattr(config, field.name))
-        self.parts.batch.write(
-            config.per_replica_batch_size,
-            config.global_batch_size,
-            together=row_of(config.strategy).synchronous,
-        )
-        self._aside.begin(config.strategy)
-        self._remark()
-        self._last_good = config
-        self._replan()
+        with self._turn:
+            self._busy = True
+            for field in self.parts.all:
+                field.write(getattr(config, field.name))
+            self.parts.batch.write(
+                config.per_replica_batch_size,
+                config.global_batch_size,
+                together=row_of(config.strategy).synchronous,
+            )
+            self._aside.begin(config.strategy)
+            self._remark()
+            self._last_good = config
+            self._replan()
 
     def _on_field(self) -> None:
-        if not self._busy:
-            self._follow_strategy()
-            self._replan()
+        with self._turn:
+            if not self._busy:
+                self._follow_strategy()
+                self._replan()
 
     def _follow_strategy(self) -> None:
         self._busy = True
@@ -103,9 +109,10 @@ class Form:
 
     def _on_preset(self, change: Any) -> None:
         preset = catalog.PRESETS.get(change["new"])
-        if preset and not self._busy:
-            asked = self._last_good
-            self.write(replace(preset.config, name=asked.name, interpreter=asked.interpreter))
+        with self._turn:
+            if preset and not self._busy:
+                asked = self._last_good
+                self.write(replace(preset.config, name=asked.name, interpreter=asked.interpreter))
 
     def _replan(self) -> None:
         config, unread = self._read()
