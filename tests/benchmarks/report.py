@@ -77,7 +77,8 @@ class Limit:
         )
         verdict = "reached" if reached else "MISSED"
         spread = f" [{low:.4g}, {high:.4g}]" if len(values) > 1 else ""
-        tell(f"{self.name}: {value:.4g} {self.unit}{spread}; {bound}: {verdict}")
+        figure = f"{value:.4g} {self.unit}".rstrip()
+        tell(f"{self.name}: {figure}{spread}; {bound}: {verdict}")
         return reached
 
 
