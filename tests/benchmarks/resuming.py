@@ -9,16 +9,15 @@ is whole. Losses of all steps and the last weights are compared.
 from __future__ import annotations
 
 import argparse
-import os
 import random
-import signal
 import sys
 import tempfile
 from dataclasses import replace
 
+import psutil
+
 from tests.benchmarks.report import Limit, tell
-from tests.engine.tasks import task_of
-from tests.runs.folder import pid_of, until
+from tests.runs.folder import until
 from workbench import start_run
 from workbench.config import RunConfig
 from workbench.devices import Devices, detect
@@ -54,11 +53,12 @@ def ended(run: Run) -> Run:
 
 
 def kill_from(run: Run, step: int) -> int:
-    """End the last of the tasks that train as soon as a step is reached; return the step done."""
+    """End one of the processes that train as soon as a step is reached; return the step done."""
     until(lambda: run.progress.step >= step or not run.alive, 600)
-    several = len(run.plan.tasks) > 1
-    task = task_of(run.dir / "train.py", run.plan.tasks[-1]) if several else None
-    os.kill(task.pid if task else pid_of(run, "trainer"), signal.SIGKILL)
+    script = str(run.dir / "train.py")
+    every = psutil.process_iter(["cmdline"])
+    trainers = [process for process in every if script in (process.info["cmdline"] or ())]
+    trainers[-1].kill()
     run.wait()
     return run.progress.step
 
