@@ -12,6 +12,7 @@ import hashlib
 import importlib.util
 import json
 import math
+import os
 import pathlib
 import sys
 import threading
@@ -74,7 +75,9 @@ def restore(model: tf.keras.Model, folder: pathlib.Path, step: int) -> int:
 
 
 def meet(strategy: tf.distribute.Strategy, start: int) -> None:
-    """Wait for the processes of all workers, which must all start from the same step."""
+    """Wait for the processes of all workers, if several, which must start from the same step."""
+    if "TF_CONFIG" not in os.environ:
+        return
     own = tf.constant([1, start, start**2], tf.float64)
     count, total, squares = strategy.reduce(
         "SUM", strategy.run(tf.identity, args=(own,)), None
@@ -202,10 +205,9 @@ def names_of(weights: list) -> list[str]:
     return [getattr(weight, "path", weight.name) for weight in weights]
 
 
-def rows_of_step(script: Any, step: int) -> np.ndarray:
-    """Return the numbers, in the training set, of a step's examples in the order of the batch."""
-    epoch, in_epoch = divmod(step, script.STEPS_PER_EPOCH)
-    size = script.GLOBAL_BATCH_SIZE
+def rows_of_batch(script: Any, number: int, size: int) -> np.ndarray:
+    """Return the numbers, in the training set, of a batch's examples in order; it is 0-based."""
+    epoch, in_epoch = divmod(number, script.STEPS_PER_EPOCH)
     first = tf.constant(in_epoch * size, tf.int64)
     return script.shuffled_rows(tf.constant(epoch, tf.int64), first, size).numpy()
 
@@ -249,9 +251,7 @@ def batches_of_workers(script: Any, step: int) -> list[dict[str, Any]]:
         coordinator.experimental_get_current_worker_index = lambda at=worker: tf.constant(at)
         make_batches, _ = script.make_data(np.full(script.WORKERS, step))
         received = tuple(part.numpy() for part in next(iter(make_batches())))
-        epoch, in_epoch = divmod(step * script.WORKERS + worker, script.STEPS_PER_EPOCH)
-        first = tf.constant(in_epoch * size, tf.int64)
-        planned = script.shuffled_rows(tf.constant(epoch, tf.int64), first, size).numpy()
+        planned = rows_of_batch(script, step * script.WORKERS + worker, size)
         (rows,) = find_rows(planned, arrays, [received])
         told.append({"examples": len(received[0]), "rows": rows})
     return told
@@ -313,7 +313,8 @@ def take_common_step(script: Any, run_dir: pathlib.Path, step: int) -> None:
     taken, before = take_step(script, strategy, model, start, step)
     arrays = [np.asarray(part) for part in script.load_arrays()[0]]
     received = list(zip(taken["features"], taken["labels"]))
-    rows = find_rows(rows_of_step(script, step), arrays, received)
+    planned = rows_of_batch(script, step, script.GLOBAL_BATCH_SIZE)
+    rows = find_rows(planned, arrays, received)
     trained, others = model.trainable_weights, model.non_trainable_weights
     told = {
         "step": step,
