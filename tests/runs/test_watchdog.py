@@ -154,7 +154,8 @@ def test_the_newest_calls_are_read_whole(tmp_path: Path) -> None:
 def test_where_a_task_entered_is_the_step_that_it_noted_last(task: Task) -> None:
     dog, note = watch(task), task.writer.dir / ENTERED
     assert dog.entered_step() == -1
-    for text, step in (("", -1), ("20", 20), ("2x", -1)):
+    being_written = ("", 20)
+    for text, step in (("", -1), ("20", 20), being_written, ("2x", 20), ("30", 30)):
         note.write_text(text)
         assert dog.entered_step() == step
 

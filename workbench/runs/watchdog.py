@@ -70,6 +70,7 @@ class Watchdog:
         self._tail = EventTail(task_dir / "events.jsonl", skip_present=True)
         self._calls = self._newest_calls()
         self._heard_at = 0.0
+        self._entered_step = -1
         self._stalled = False
 
     def begin(self, now: float) -> None:
@@ -82,11 +83,11 @@ class Watchdog:
         return self._stalled
 
     def entered_step(self) -> int:
-        """Return the first step of the call that it entered last; -1 where it has noted none."""
-        try:
-            return int((self._task_dir / ENTERED).read_text() or -1)
-        except (OSError, ValueError):
-            return -1
+        """Return the first step of the call that it noted last; -1 where it has noted none."""
+        with contextlib.suppress(OSError, ValueError):
+            if noted := (self._task_dir / ENTERED).read_text():  # empty while it is written anew
+                self._entered_step = int(noted)
+        return self._entered_step
 
     def look(self, now: float, leader: Watchdog | None = None) -> str | None:
         """Read what is new; return `stalled` or `recovered` where that has just come about.
