@@ -10,18 +10,12 @@ from .config import RunConfig
 
 @dataclass(frozen=True)
 class Choice:
-    """One value of a field: how it is called, what it means, and why it cannot be had if so."""
+    """One value of a field: how it is called and what it means."""
 
     label: str
     help: str
-    reason: str = ""
     warning: str = ""
     """What to know before it is used."""
-
-    @property
-    def available(self) -> bool:
-        """Whether it can be chosen in this release."""
-        return not self.reason
 
 
 @dataclass(frozen=True)

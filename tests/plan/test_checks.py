@@ -54,16 +54,6 @@ def test_a_name_that_is_not_in_the_table_is_never_taken(given: str) -> None:
     assert problems_of(strategy=given)["strategy"].fix.endswith((".", "?"))
 
 
-AVAILABLE = [name for name, row in catalog.STRATEGIES.items() if row.available]
-
-
-@pytest.mark.parametrize("name", sorted(set(catalog.STRATEGIES) - set(AVAILABLE)))
-def test_what_this_release_lacks_says_so_and_names_what_it_has(name: str) -> None:
-    problem = problems_of(strategy=name)["strategy"]
-    assert "not in this release yet" in problem.fix
-    assert problem.rule == f"one of {', '.join(AVAILABLE)}"
-
-
 @pytest.mark.parametrize("value", [0, -1, -(10**30)])
 @pytest.mark.parametrize(
     "field",

@@ -52,17 +52,6 @@ def test_numbers_survive_writing_and_reading(value: float) -> None:
     assert field.read() == value
 
 
-def test_a_row_that_cannot_be_had_is_in_sight_with_its_reason() -> None:
-    field = RadioField("strategy", "Strategy", catalog.STRATEGIES)
-    offered = [key for _, key in field.control.options]
-    greyed = field.box.children[1].value
-    for key, row in catalog.STRATEGIES.items():
-        assert (key in offered) == row.available
-        if not row.available:
-            assert row.label in greyed
-            assert "disabled" in greyed
-
-
 @pytest.mark.parametrize("kind", [RadioField, ChoiceField])
 def test_a_value_that_is_not_in_the_table_is_kept_for_the_plan_to_judge(kind: Any) -> None:
     field = kind("optimizer", "Optimizer", catalog.OPTIMIZERS)

@@ -37,8 +37,7 @@ def add_config_flags(parser: argparse.ArgumentParser) -> None:
     for name, hint in field_types().items():
         flag, words = "--" + name.replace("_", "-"), catalog.FIELD_HELP[name]
         if name in TABLES:
-            choices = [key for key, row in TABLES[name].items() if row.available]
-            words = f"{words} One of: {', '.join(choices)}."
+            words = f"{words} One of: {', '.join(TABLES[name])}."
         default = getattr(defaults, name)
         if default not in (None, "", False):
             words = f"{words} Default: {default}."

@@ -28,17 +28,12 @@ class Findings:
         self.problems.append(Problem(field_name, rule, _shown(got), fix))
 
     def known(self, field_name: str, name: str, table: Mapping[str, RowT]) -> RowT | None:
-        """Return the table's row of that name, or note that there is none or why it is greyed."""
+        """Return the table's row of that name, or note that there is none."""
         row = table.get(name)
-        if row is not None and row.available:
-            return row
-        choices = [key for key, choice in table.items() if choice.available]
-        if row is not None:
-            fix = f"{row.reason}; choose {choices[0]}."
-        else:
-            fix = did_you_mean(name, table, f"Choose {choices[0]}.")
-        self.add(field_name, f"one of {', '.join(choices)}", name, fix)
-        return None
+        if row is None:
+            fix = did_you_mean(name, table, f"Choose {next(iter(table))}.")
+            self.add(field_name, f"one of {', '.join(table)}", name, fix)
+        return row
 
     def positive(self, field_name: str, value: float, example: object) -> None:
         """Note a problem unless the value is finite and above zero."""

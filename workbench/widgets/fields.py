@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import ipywidgets as ipw
@@ -154,14 +154,14 @@ def parse_number(typed: str, *, whole: bool) -> float:
 
 
 class ChoiceField(Field):
-    """One of a table's rows; rows that cannot be had are named below with the reason."""
+    """One of a table's rows."""
 
     def __init__(
         self, name: str, label: str, rows: Mapping[str, Choice], help_text: str | None = None
     ) -> None:
         self.rows = rows
         self._field_help = FIELD_HELP.get(name, "") if help_text is None else help_text
-        options = [(row.label, key) for key, row in rows.items() if row.available]
+        options = [(row.label, key) for key, row in rows.items()]
         control = ipw.Dropdown(
             options=options, description=label, style={"description_width": "initial"}
         )
@@ -184,27 +184,24 @@ class ChoiceField(Field):
 
     def _explain(self) -> None:
         row = self.rows.get(self.control.value)
-        parts = [row.help if row else self._field_help]
-        parts += [f"{r.label}: {why_not(r)}." for r in self.rows.values() if not r.available]
-        self.show_help(" ".join(part for part in parts if part))
+        self.show_help(row.help if row else self._field_help)
 
 
 class RadioField(Field):
-    """One of a table's rows, all in sight: those that cannot be had are greyed, with the reason.
+    """One of a table's rows, all in sight.
 
     What there is to know before the chosen one is used stands below it as a notice.
     """
 
     def __init__(self, name: str, label: str, rows: Mapping[str, Choice]) -> None:
         self.rows = rows
-        there = [(row.label, key) for key, row in rows.items() if row.available]
+        options = [(row.label, key) for key, row in rows.items()]
         control = ipw.RadioButtons(
-            options=there, description=label, style={"description_width": "initial"}
+            options=options, description=label, style={"description_width": "initial"}
         )
         super().__init__(name, label, control, "")
-        greyed = ipw.HTML(_greyed_rows(rows.values()), description=f"{label}: not available")
         self._warning = ipw.HTML(description=f"Notice on {label}")
-        self.box.children = [control, greyed, self._help, self._warning, self._problems]
+        self.box.children = [control, self._help, self._warning, self._problems]
         self._explain()
 
     def read(self) -> str:
@@ -219,11 +216,10 @@ class RadioField(Field):
     def remark(self, remarks: Mapping[str, str]) -> None:
         """Say of rows, behind their labels, what is the matter with them here."""
         chosen = self.control.value
-        rows = [(key, row) for key, row in self.rows.items() if row.available]
-        options = [(_remarked(row.label, remarks.get(key)), key) for key, row in rows]
+        options = [(_remarked(r.label, remarks.get(key)), key) for key, r in self.rows.items()]
         if chosen not in [key for _, key in options]:
             options.append((chosen, chosen))
-        last = rows[-1][0] in remarks
+        last = list(self.rows)[-1] in remarks
         (self.control.add_class if last else self.control.remove_class)("wb-last-faint")
         if options != list(self.control.options):
             self.control.options = options
@@ -241,32 +237,6 @@ class RadioField(Field):
 
 def _remarked(label: str, remark: str | None) -> str:
     return f"{label} ({remark})" if remark else label
-
-
-def why_not(row: Choice) -> str:
-    """Return why a row cannot be had, to be read after its label."""
-    return row.reason.removeprefix(f"{row.label} is ")
-
-
-def _greyed_rows(rows: Iterable[Choice]) -> str:
-    """Return the rows that cannot be had, those with the same reason together."""
-    by_reason: dict[str, list[str]] = {}
-    for row in rows:
-        if not row.available:
-            by_reason.setdefault(why_not(row), []).append(row.label)
-    return "".join(
-        f'<div class="wb-greyed">{"".join(_greyed(label, reason) for label in labels)}'
-        f'<span class="wb-why">{markup.text(reason)}</span></div>'
-        for reason, labels in by_reason.items()
-    )
-
-
-def _greyed(label: str, reason: str) -> str:
-    name, why = markup.text(label), markup.text(reason)
-    return (
-        f'<label class="wb-what"><input type="radio" disabled aria-label="{name}: {why}">'
-        f"{name}</label>"
-    )
 
 
 class CheckField(Field):

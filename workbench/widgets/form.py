@@ -231,7 +231,7 @@ def label_of(name: str, parts: form_layout.Parts) -> str:
 
 def _preset_box() -> Any:
     options = [("Own settings", CUSTOM)]
-    options += [(row.label, key) for key, row in catalog.PRESETS.items() if row.available]
+    options += [(row.label, key) for key, row in catalog.PRESETS.items()]
     return ipw.Dropdown(
         options=options, description="Preset", style={"description_width": "initial"}
     )

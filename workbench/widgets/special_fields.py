@@ -202,7 +202,7 @@ class ModelField(Field):
 
     def __init__(self) -> None:
         options = [("The data's usual model", USUAL)]
-        options += [(row.label, key) for key, row in MODELS.items() if row.available]
+        options += [(row.label, key) for key, row in MODELS.items()]
         options += [("Your own function ...", OWN)]
         control = ipw.Dropdown(
             options=options, description="Model", style={"description_width": "initial"}
