@@ -19,20 +19,15 @@ from .watching import columns
 if TYPE_CHECKING:
     from types import FrameType
 
-DEFAULT_STEPS = {"synthetic": 200}
-STEPS_OF_IMAGES = 100
 HEAD = ("strategy", "loop", "result", "loss differs", "weights differ", "steps/s", "keras", "why")
 
 
 def matrix(arguments: Namespace) -> int:
     """Run it; 0 where nothing failed, 1 else, also where it was stopped."""
-    steps = arguments.steps
-    if steps is None:
-        steps = DEFAULT_STEPS.get(arguments.data, STEPS_OF_IMAGES)
     teller = _Teller()
     with _stop_by_interrupt() as stop:
         done = run_matrix(
-            steps,
+            arguments.steps,
             arguments.data,
             arguments.runs_dir,
             interpreter=arguments.interpreter,
@@ -40,7 +35,10 @@ def matrix(arguments: Namespace) -> int:
             stopped=stop.is_set,
         )
     teller.end()
-    print(json.dumps(done.to_json()) if arguments.json else report(done))
+    if arguments.json:
+        print(json.dumps(done.to_json()))
+    else:
+        print(report(done), f"Runs and certificates: {done.folder}", sep="\n")
     stopped = any(cell.status == "stopped" for cell in done.cells)
     return int(done.failed or stopped)
 
@@ -58,7 +56,6 @@ def report(done: Matrix) -> str:
             *columns(HEAD, rows),
             "",
             f"{told}; {done.steps} steps each against OneDevice's custom loop, in {took}.",
-            f"Runs and certificates: {done.folder}",
         ]
     )
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from workbench.devices import Devices
 
 GLOBAL_BATCH_SIZE = 64
+STEPS = {"synthetic": 200}
+STEPS_OF_IMAGES = 100
 STANDARD = ("one_device", "custom")
 Status = Literal["waiting", "running", "pass", "fail", "unavailable", "stopped"]
 
@@ -85,8 +87,13 @@ def cells_of(config: RunConfig, devices: Devices) -> list[Cell]:
     return [_planned(config, devices, *name) for name in names]
 
 
+def usual_steps(data: str) -> int:
+    """Return how many steps show what a data set's usual model can: 100 of images, else 200."""
+    return STEPS.get(data, STEPS_OF_IMAGES)
+
+
 def run_matrix(
-    steps: int = 200,
+    steps: int | None = None,
     data: str = "synthetic",
     runs_dir: str | Path | None = None,
     devices: Devices | None = None,
@@ -100,7 +107,7 @@ def run_matrix(
     apart. The runs lie in a folder of their own under `runs_dir`, each with its certificate.
 
     Args:
-        steps: of each run, all in one epoch.
+        steps: of each run, all in one epoch; None: `usual_steps`.
         data: a data set of the catalogue.
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
         devices: what was found on this machine; None asks now.
@@ -114,6 +121,7 @@ def run_matrix(
     """
     from workbench.devices import detect
 
+    steps = usual_steps(data) if steps is None else steps
     config = _config(steps, data, interpreter)
     devices = devices or detect(interpreter)
     make_plan(replace(config, strategy=STANDARD[0], loop=STANDARD[1]), devices)

@@ -12,7 +12,7 @@ import ipywidgets as ipw
 
 from workbench import catalog
 from workbench.experiments import Matrix, run_matrix
-from workbench.experiments.matrix import read_matrix
+from workbench.experiments.matrix import read_matrix, usual_steps
 from workbench.runs.directory import runs_root
 
 from . import markup
@@ -22,8 +22,6 @@ from .fields import ChoiceField, NumberField, UnreadableError
 if TYPE_CHECKING:
     from workbench.devices import Devices
 
-STEPS = {"synthetic": 200}
-STEPS_OF_IMAGES = 100
 ABOUT = (
     "Trains every strategy in both loops on the same data with the same seed and the same global "
     "batches, one after another, and compares the loss of every step and the last weights with "
@@ -80,7 +78,7 @@ class MatrixView:
             self._stop.set()
 
     def _offer_steps(self) -> None:
-        self._steps.write(STEPS.get(self._data.read(), STEPS_OF_IMAGES))
+        self._steps.write(usual_steps(self._data.read()))
 
     def _on_start(self, _: Any) -> None:
         try:
