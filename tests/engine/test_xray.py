@@ -29,6 +29,8 @@ CONFIGS = {
     "clipped": (RunConfig(**BASE, clip_norm=CLIP), 0),
     "central": (RunConfig(**BASE, strategy="central_storage", pipeline="indexed"), 0),
     "one": (RunConfig(**BASE, strategy="one_device"), 0),
+    "files": (RunConfig(**BASE, pipeline="files", data_files=2), 13),
+    "numpy": (RunConfig(**BASE, pipeline="numpy", loop="fit"), 3),
     "dropout": (RunConfig(**BASE, model=f"{OWN}:normalized"), 13),
 }
 # In a process of its own, for the engine loads TensorFlow. Example 4 is equal to example 9.

@@ -206,7 +206,12 @@ def names_of(weights: list) -> list[str]:
 
 
 def rows_of_batch(script: Any, number: int, size: int) -> np.ndarray:
-    """Return the numbers, in the training set, of a batch's examples in order; it is 0-based."""
+    """Return the numbers, in the training set, of a batch's examples in order; it is 0-based.
+
+    None of them where TensorFlow shuffles: there the order is known only as the batch comes.
+    """
+    if not hasattr(script, "shuffled_rows"):
+        return np.empty(0, np.int64)
     epoch, in_epoch = divmod(number, script.STEPS_PER_EPOCH)
     first = tf.constant(in_epoch * size, tf.int64)
     return script.shuffled_rows(tf.constant(epoch, tf.int64), first, size).numpy()
