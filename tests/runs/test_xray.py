@@ -63,6 +63,15 @@ def test_the_record_is_the_one_that_counts(runs: Runs) -> None:
     assert recorded_row(run.dir, tasks, shape, 110) is None
 
 
+def test_the_record_of_another_number_of_workers_is_not_compared(runs: Runs) -> None:
+    run, shape, tasks = write_run(runs.root), Shape(2, 78), ["worker-0"]
+    with (run.dir / "worker-0" / "events.jsonl").open("a") as file:
+        for step, workers in ((0, 2), (50, 1)):
+            file.write(json.dumps({"event": "start", "step": step, "workers": workers}) + "\n")
+    assert recorded_row(run.dir, tasks, shape, 49) is None
+    assert recorded_row(run.dir, tasks, shape, 50) is not None
+
+
 def told(loss_sums: Sequence[float | None], hashes: tuple[str, ...] = ("a", "a")) -> dict[str, Any]:
     """What the program tells of replicas with 64 examples each."""
     replicas = [

@@ -103,5 +103,5 @@ NOTHING_COMMON = (
 RECORD = {
     True: "the same loss sums and examples, to 1e-6 of the mean loss",
     False: "NOT the same: the step that ran gave other numbers",
-    None: "none: this step was not recorded",
+    None: "none: this step was not recorded, or another number of workers did it",
 }

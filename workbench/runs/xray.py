@@ -7,13 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .directory import RunError, json_text, read_json, write_text
+from .events import read_events
 from .own_steps import longest, own_steps
+from .presence import crews_of, workers_at
 from .programs import run_programs
 from .progress import shape_of, steps_done
 from .reader import read_range
 from .records import Shape
-from .tasks import workers_of
+from .tasks import leader_of, workers_of
 
 TOLERANCE = 1e-6
 """Of the mean loss, absolute below 1 and relative above it."""
@@ -38,7 +42,8 @@ def xray(run_dir: Path, step: int) -> dict[str, Any]:
         mean over them), sum_norm (of the gradient summed over the replicas), clip_norm and
         applied_norm (after clipping; None where nothing is clipped), divides_by_batch (whether
         each replica differentiated its contribution; a loss of another kind may weigh otherwise),
-        agrees (with the record; None where there is none), strategy_label, virtual.
+        agrees (with the record; None where there is none, or another number of workers did the
+        step), strategy_label, virtual.
 
         replicas, a dict each: replica, name, task, device, examples, rows (their numbers in the
         training set; None where one is not in it), loss_sum, correct, contribution
@@ -72,7 +77,13 @@ def xray(run_dir: Path, step: int) -> dict[str, Any]:
 def recorded_row(
     run_dir: Path, tasks: Sequence[str], shape: Shape, step: int
 ) -> list[list[float]] | None:
-    """Return loss sum, correct and examples of each replica as recorded; None: it was not."""
+    """Return loss sum, correct and examples of each replica as these workers recorded them.
+
+    None: the step was not recorded, or another number of workers did it last.
+    """
+    crews = crews_of(read_events(run_dir / leader_of(run_dir) / "events.jsonl"))
+    if crews and workers_at(crews, np.array([step])) != len(tasks):
+        return None
     row: list[list[float]] = []
     for task in tasks:
         block = next(read_range(run_dir / task, shape.replicas, step, step), None)

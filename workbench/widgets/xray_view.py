@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 BEFORE_ANY_STEP = ("queued", "starting")
 RECORDS = {
     True: "The run's own record of the step has the same examples and loss sums.",
-    None: "The run has no record of this step to compare with.",
+    None: "The run has no record of this step, by as many workers, to compare with.",
 }
 OTHER_RECORD = (
     "The run's own record of the step has other numbers, in the table below: the step was not done "
