@@ -64,7 +64,8 @@ class RunConfig:
     replicas: int | None = None
     """Replicas in sync. None: one a device, or two virtual ones where Mirrored has one device."""
     workers: int | None = None
-    """Worker processes of MultiWorkerMirrored and ParameterServer. None: two."""
+    """Worker processes of MultiWorkerMirrored and ParameterServer. None: two, or a
+    ParameterServer worker on each GPU."""
     parameter_servers: int | None = None
     """Processes that hold the variables under ParameterServer. None: one."""
     evaluator: bool = False

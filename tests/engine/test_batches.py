@@ -17,6 +17,7 @@ EXAMPLES, BATCH = 203, 16  # 12 whole batches, 11 left
 BASE = {"synthetic_examples": EXAMPLES, "global_batch_size": BATCH, "epochs": 2}
 SGD = {**BASE, "optimizer": "sgd", "learning_rate": 0.5, "epochs": 1}
 RATE, CLIP = 0.5, 0.01
+STACKS = {**BASE, "synthetic_examples": 57 * BATCH, "pipeline": "indexed"}
 CONFIGS = {
     "drop": RunConfig(**BASE),
     "keep": RunConfig(**BASE, last_batch="keep"),
@@ -32,10 +33,12 @@ CONFIGS = {
     "beyond": RunConfig(**BASE, steps_per_epoch=30),
     "short": RunConfig(**BASE, steps_per_epoch=5),
     "keep_few": RunConfig(**{**BASE, "synthetic_examples": 12 * BATCH + 2}, last_batch="keep"),
-    "stacks": RunConfig(**{**BASE, "synthetic_examples": 57 * BATCH}, pipeline="indexed"),
+    "stacks": RunConfig(**STACKS),
     "one_a_call": RunConfig(**BASE, steps_per_call=1),
     "one_a_call_fit": RunConfig(**BASE, steps_per_call=1, loop="fit"),
     "seven_a_call_indexed": RunConfig(**BASE, steps_per_call=7, pipeline="indexed"),
+    "epoch_a_call": RunConfig(**BASE, steps_per_call="epoch", loop="fit"),
+    "epoch_a_call_indexed": RunConfig(**STACKS, steps_per_call="epoch"),
     "usual_57": RunConfig(**{**BASE, "synthetic_examples": 57 * BATCH}),
     "plain": RunConfig(**SGD),
     "clipped": RunConfig(**SGD, clip_norm=CLIP),
@@ -124,6 +127,15 @@ def test_steps_a_call_change_nothing_but_the_calls(name: str, runs: dict[str, Tr
     longest = max(_steps_of_calls(runs[name]))
     assert longest <= per_call
     assert longest == per_call or per_call > 1
+
+
+def test_a_whole_epoch_is_one_call_also_where_its_last_stack_is_not_full(
+    runs: dict[str, Trained],
+) -> None:
+    assert same(runs["epoch_a_call"], runs["drop"])
+    assert _steps_of_calls(runs["epoch_a_call"]) == [runs["drop"].plan.steps_per_epoch] * 2
+    assert same(runs["epoch_a_call_indexed"], runs["stacks"])
+    assert _steps_of_calls(runs["epoch_a_call_indexed"]) == [57, 57]
 
 
 def _steps_of_calls(trained: Trained) -> list[int]:

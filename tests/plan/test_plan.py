@@ -59,6 +59,7 @@ def test_data_brings_its_usual_model(data: str, model: str) -> None:
         ({"pipeline": "indexed"}, None, 39),
         ({"steps_per_call": 7}, 7, 7),
         ({"steps_per_call": "epoch"}, 78, 78),
+        ({"steps_per_call": "epoch", "strategy": "parameter_server"}, 78, 78),
         ({"steps_per_call": 1}, 1, 1),
         ({"eager": True}, 1, 1),
         ({"eager": True, "steps_per_call": 5}, 1, 1),

@@ -137,13 +137,12 @@ def _place_workers(
     strategy: Strategy,
     chosen: tuple[str, ...],
 ) -> Placement:
-    """Give each worker the CPU, or an equal part of the GPUs."""
-    workers = max(1, 2 if config.workers is None else config.workers)
+    """Give each worker the CPU, or GPUs of its own."""
     on_gpus = chosen[0].startswith("GPU")
-    if on_gpus and len(chosen) % workers:
-        rule = f"a number that divides the {len(chosen)} GPUs, which workers do not share"
-        fix = "Set workers to that, choose other devices, or the device CPU:0."
-        findings.add("workers", rule, workers, fix)
+    usual = len(chosen) if on_gpus and not strategy.synchronous else 2
+    workers = max(1, usual if config.workers is None else config.workers)
+    if on_gpus:
+        chosen = _gpus_of_workers(findings, config, strategy, chosen, workers)
     if config.communication == "nccl" and not on_gpus:
         rule = "auto or ring on CPUs: NCCL needs a GPU in each worker"
         findings.add("communication", rule, "nccl", "Choose ring.")
@@ -163,6 +162,33 @@ def _place_workers(
         evaluator=config.evaluator,
         coordinated=not strategy.synchronous,
     )
+
+
+def _gpus_of_workers(
+    findings: Findings,
+    config: RunConfig,
+    strategy: Strategy,
+    chosen: tuple[str, ...],
+    workers: int,
+) -> tuple[str, ...]:
+    """Return the GPUs that train: equal parts of them all, or one for each that waits for nobody.
+
+    `open_devices` of the engine gives a worker of ParameterServer one GPU.
+    """
+    fix = "Set workers to that, choose other devices, or the device CPU:0."
+    if strategy.synchronous:
+        if len(chosen) % workers:
+            rule = f"a number that divides the {len(chosen)} GPUs, which workers do not share"
+            findings.add("workers", rule, workers, fix)
+        return chosen
+    if workers > len(chosen):
+        rule = f"at most {len(chosen)}, for each has a GPU of its own"
+        findings.add("workers", rule, workers, fix)
+    elif config.devices and workers < len(chosen):
+        rule = f"{workers}, one for each worker"
+        fix = f"Leave {', '.join(chosen[workers:])} out, or set workers to {len(chosen)}."
+        findings.add("devices", rule, ", ".join(chosen), fix)
+    return chosen[:workers]
 
 
 def _chosen_devices(

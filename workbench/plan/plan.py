@@ -213,7 +213,7 @@ def _assemble(
         arithmetic=epoch.arithmetic,
         element_spec=_element_spec(config, batches),
         notes=(*placement.notes, *plan_sharding(config, placement.workers_in_step).notes),
-        steps_per_call=_steps_per_call(config, epoch),
+        steps_per_call=_steps_per_call(config, epoch, placement),
         tasks=placement.tasks,
         local_replicas=placement.local_replicas,
         auto_shard=config.auto_shard,
@@ -221,10 +221,12 @@ def _assemble(
     )
 
 
-def _steps_per_call(config: RunConfig, epoch: Epoch) -> int | None:
+def _steps_per_call(config: RunConfig, epoch: Epoch, placement: Placement) -> int | None:
     if config.eager:
         return 1
-    return config.steps_per_call if isinstance(config.steps_per_call, int | None) else epoch.steps
+    if isinstance(config.steps_per_call, int | None):
+        return config.steps_per_call
+    return math.ceil(epoch.steps / placement.workers) if placement.coordinated else epoch.steps
 
 
 def _steps_per_stack(config: RunConfig, batches: Batches, epoch: Epoch, one_by_one: bool) -> int:
