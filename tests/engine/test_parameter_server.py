@@ -54,6 +54,21 @@ def killed(root: Path) -> Run:
 
 
 @pytest.fixture(scope="module")
+def hung(root: Path) -> Run:
+    """A run with a worker that is paused in a call, until the other has done most of an epoch."""
+    run = start_run(RunConfig(**FIELDS, steps_per_call=1, start_now=True), root, LAPTOP)
+    until(lambda: run.progress.step > 0 or not run.alive, 300)
+    victim = task_of(run.dir / "train.py", "worker-1")
+    assert victim is not None, run.failure
+    victim.suspend()
+    began = run.progress.step
+    until(lambda: run.progress.step > began + STEPS // 2 or not run.alive, 300)
+    victim.resume()
+    assert run.wait(300) == "finished", run.failure
+    return run
+
+
+@pytest.fixture(scope="module")
 def fitted(root: Path) -> Run:
     """A run with Keras fit, whose script was started alone."""
     trained = write_run(root, "fit", RunConfig(**FIELDS, loop="fit"))
@@ -75,6 +90,12 @@ def test_a_killed_worker_is_restarted_and_the_run_goes_on_and_leaves_nothing(kil
     until(lambda: not list(tasks_of(killed.dir / "train.py")))
 
 
+def test_a_worker_that_hangs_holds_up_no_other(hung: Run) -> None:
+    steps = hung.steps().groupby("worker")["step"].count()
+    assert steps.sum() == STEPS * EPOCHS
+    assert steps[0] > steps[1]
+
+
 def test_it_trains_and_records_every_step_of_every_worker_exactly_once(run: Run) -> None:
     steps = run.steps()
     assert len(steps) == STEPS * EPOCHS
@@ -94,6 +115,7 @@ def test_the_staleness_of_every_step_is_recorded(run: Run) -> None:
         rows = np.fromfile(path, "<i8").reshape(-1, 2)
         assert set(own["step"]) <= set(rows[:, 0].tolist())
         assert (rows[:, 1] >= 0).all()
+    assert run.staleness()["staleness"].sum() > 0
     told = event_of(run, "epoch")
     assert told is not None
     assert sum(told["worker_steps"].values()) == STEPS * EPOCHS
