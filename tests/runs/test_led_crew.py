@@ -190,27 +190,52 @@ def brought_to(crew: Crew, run: Run, step: int) -> None:
 
 
 @pytest.mark.parametrize("step", [20, 40])
-def test_a_worker_that_falls_silent_is_named_in_the_first_epoch_and_later(
+def test_where_all_workers_fall_silent_at_once_the_chief_is_named_whoever_it_waits_for(
     runs: Runs, crew_of: Crews, step: int
 ) -> None:
     run = runs.make(tasks=LED, pauses={str(step): "go"})
     crew = crew_of(run)
     brought_to(crew, run, step)
     assert crew.look(15.9) == []
-    changes = crew.look(16.1)
-    assert [(change.name, change.task) for change in changes] == [
-        ("stalled", "worker-0"),
-        ("stalled", "worker-1"),
-    ]
+    (stalled,) = crew.look(16.1)
+    assert (stalled.name, stalled.task) == ("stalled", "chief-0")
+    assert stalled.details["silent_seconds"] == pytest.approx(15.1)
+    assert crew.look(40.0) == []
     (run.dir / "go").touch()
-    taken_back: list[str] = []
+    (recovered,) = until(lambda: crew.look(41.0))
+    assert (recovered.name, recovered.task) == ("recovered", "chief-0")
+    assert crew.look(41.1) == []
 
-    def recovered() -> bool:
-        taken_back.extend(change.task for change in crew.look(17.0))
-        return len(taken_back) == 2
 
-    until(recovered)
-    assert sorted(taken_back) == ["worker-0", "worker-1"]
+def test_a_worker_that_keeps_its_work_while_others_go_on_is_named_alone_and_taken_back(
+    runs: Runs, crew_of: Crews
+) -> None:
+    run = runs.make(tasks=LED, pauses={"10": "on", "20": "go"})
+    crew = crew_of(run)
+    brought_to(crew, run, 10)
+    (run.dir / "on").touch()
+    until(lambda: crew.look(10.0) or run.progress.step == 20)
+    crew.look(10.0)
+    (stalled,) = crew.look(16.1)
+    assert (stalled.name, stalled.task) == ("stalled", "worker-0")
+    assert crew.look(60.0) == []
+    (run.dir / "go").touch()
+    (recovered,) = until(lambda: crew.look(61.0))
+    assert (recovered.name, recovered.task) == ("recovered", "worker-0")
+    assert crew.look(62.0) == []
+
+
+def test_a_worker_that_hangs_in_its_first_call_is_named(runs: Runs, crew_of: Crews) -> None:
+    run = runs.make(tasks=LED, pauses={"0": "on", "10": "go"})
+    crew = crew_of(run)
+    ready = {"start", "serving"}
+    until(lambda: crew.look(1.0) or all(ready & set(member.names) for member in crew.members))
+    (run.dir / "on").touch()
+    until(lambda: crew.look(10.0) or run.progress.step == 10)
+    crew.look(10.0)
+    assert crew.look(24.9) == []
+    (stalled,) = crew.look(25.1)
+    assert (stalled.name, stalled.task) == ("stalled", "worker-1")
 
 
 def test_workers_without_work_during_a_long_test_pass_are_not_silent(

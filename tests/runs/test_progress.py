@@ -75,7 +75,7 @@ def test_silence_is_told_and_the_rate_unknown_meanwhile(told: Told) -> None:
     assert told.run.progress.steps_per_second is not None
     told.silence("stalled", at=30, silent_seconds=20)
     progress = told.run.progress
-    assert progress.note == "worker-0 has been silent for more than 20 s, where it answered before."
+    assert progress.note == "worker-0 has been silent for more than 20 s."
     assert progress.steps_per_second is progress.eta_seconds is None
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .failure import cannot_start, explain, follows_another, log_tail
 from .launch import Launch
+from .silence import CommonSilence, LedSilence
 from .tasks import environments, tasks_of, type_of
 from .trainer import Trainer
 from .watchdog import ENTERED, Bounds, Watchdog
@@ -103,9 +104,11 @@ class Crew:
         self._environments: dict[str, dict[str, str]] = {}
         self._first_death_at: float | None = None
         self._imported_at: float | None = None
-        self._entered_at: float | None = None
-        self._behind: Member | None = None
-        """Of synchronous tasks, the one that was named when they fell silent."""
+        self._silent: Member | None = None
+        """The one that was named when tasks fell silent."""
+        workers = [member for member in self.members if member.type == "worker"]
+        led = LedSilence(self.leader, workers, bounds)
+        self._silence = led if self.coordinated else CommonSilence(self.members, bounds)
 
     def choose_addresses(self) -> dict[str, Any]:
         """Choose where the tasks are to find each other; return the TF_CONFIG of each, if any.
@@ -135,7 +138,7 @@ class Crew:
 
     def look(self, now: float) -> list[Change]:
         """Read what is new and return what has just come about."""
-        changes = self._silences(now) if self.coordinated else self._common_silence(now)
+        changes = self._look_for_silence(now)
         for member in self.members:
             if member.exit_status is not None and member not in self.dead:
                 changes += self._note_end(member, now)
@@ -233,52 +236,22 @@ class Crew:
             return []
         return [Change("restarted", member.task, {"cause": reason["cause"]})]
 
-    def _silence(self, member: Member) -> dict[str, Any]:
-        return {
-            "silent_seconds": round(member.dog.silent_seconds, 1),
-            "limit_seconds": round(member.dog.limit_seconds, 1),
-            "log": member.log_end(),
-        }
-
-    def _silences(self, now: float) -> list[Change]:
-        """Return who fell silent or spoke again, of tasks that go on without each other."""
-        changes = []
+    def _look_for_silence(self, now: float) -> list[Change]:
+        """Look at all tasks; return the one that holds up the others, or that all go on again."""
+        leader = self.leader.dog if self.coordinated else None
         for member in self.members:
-            leader = self.leader.dog if member is not self.leader else None
-            if name := member.dog.look(now, leader):
-                changes.append(Change(name, member.task, self._silence(member)))
-        return changes
-
-    def _common_silence(self, now: float) -> list[Change]:
-        """Return the one that is behind: of synchronous tasks all fall silent when one does."""
-        for member in self.members:
-            member.dog.look(now)
-        known, self._behind = self._behind, self._who_lags(now)
-        if self._behind is known:
+            member.dog.look(now, None if member is self.leader else leader)
+        known, self._silent = self._silent, self._silence.blame(now)
+        if self._silent is known:
             return []
-        if self._behind is None:
+        if self._silent is None:
             return [Change("recovered", known.task, {})] if known else []
-        return [Change("stalled", self._behind.task, self._silence(self._behind))]
-
-    def _who_lags(self, now: float) -> Member | None:
-        """Return the one that is behind where they are silent, or one misses the first step."""
-        steps = [member.dog.entered_step() for member in self.members]
-        silent = [member for member in self.members if member.dog.silent]
-        if not silent and not self._first_step_waits(steps, now):
-            return None
-        known = self._behind or (silent or self.members)[0]
-        if steps[self.members.index(known)] == min(steps):
-            return known
-        return self.members[steps.index(min(steps))]
-
-    def _first_step_waits(self, steps: Sequence[int], now: float) -> bool:
-        """Return whether some have waited long for others to enter the first step with them."""
-        if not min(steps) < 0 <= max(steps):
-            self._entered_at = None
-            return False
-        if self._entered_at is None:
-            self._entered_at = now
-        return now - self._entered_at >= self.bounds.rendezvous_seconds
+        told = {
+            "silent_seconds": round(self._silence.seconds, 1),
+            "limit_seconds": round(self._silent.dog.limit_seconds, 1),
+            "log": self._silent.log_end(),
+        }
+        return [Change("stalled", self._silent.task, told)]
 
     def _check_rendezvous(self, now: float) -> None:
         """Give up where tasks do not find each other: TensorFlow itself waits without a word."""

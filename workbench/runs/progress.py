@@ -208,6 +208,6 @@ def _note(state: Status, event: Event, silence: Event | None) -> str:
     if silence:
         return (
             f"{silence.get('task')} has been silent for more than "
-            f"{silence.get('silent_seconds', 0):g} s, where it answered before."
+            f"{silence.get('silent_seconds', 0):g} s."
         )
     return str(event.get("note", "")) if event.get("state") == state else ""

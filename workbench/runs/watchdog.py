@@ -76,6 +76,7 @@ class Watchdog:
     def begin(self, now: float) -> None:
         """Count the silence from here on."""
         self._heard_at = now
+        self._stalled = False
 
     @property
     def silent(self) -> bool:
