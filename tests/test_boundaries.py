@@ -20,7 +20,7 @@ ROOMS: dict[str, set[str]] = {
     "plan": {"config", "catalog", "devices"},
     "engine": set(),
     "codegen": {"config", "catalog", "plan"},
-    "inspection": {"config", "plan", "codegen"},
+    "inspection": {"config", "plan", "codegen", "runs"},
     "points": set(),
     "runs": {"config", "catalog", "devices", "plan", "codegen", "points", "charts"},
     "charts": {"points"},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -14,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from .codegen import render_script
 from .plan import PlanError, Problem
+from .plan.own_model import module_file
+from .runs.launch import Launch
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).parent / "engine" / "inspect_model.py"
 TIMEOUT_SECONDS = 120.0
-
-
-_NOT_OURS = ("TF_CONFIG", "TF_USE_LEGACY_KERAS")
-"""Of the process that asks; a run is given its own."""
 
 
 @dataclass(frozen=True)
@@ -54,37 +51,29 @@ def inspect_model(plan: Plan, timeout_seconds: float = TIMEOUT_SECONDS) -> Model
     Raises:
         PlanError: the model cannot be built, or not in time; the problem's field is `model`.
     """
-    text = render_script(plan)
-    key = hashlib.sha256(f"{text}{_changed(plan.own_model)}".encode()).hexdigest()
-    environment = tuple({"TF_USE_LEGACY_KERAS": "1"}.items()) if plan.keras == "legacy" else ()
-    return _inspect(key, text, plan.interpreter, plan.model, timeout_seconds, environment)
+    text, own, here = render_script(plan), plan.own_model, Path.cwd()
+    key = hashlib.sha256(f"{text}{_changed(own)}".encode()).hexdigest()
+    module_dir = here if own is not None and own.module is not None else None
+    launch = Launch(plan.interpreter, here, module_dir, plan.keras == "legacy")
+    return _inspect(key, text, launch, plan.model, timeout_seconds)
 
 
 @lru_cache(maxsize=32)
 def _inspect(
-    key: str,
-    text: str,
-    interpreter: str,
-    model: str,
-    timeout_seconds: float,
-    environment: tuple[tuple[str, str], ...],
+    key: str, text: str, launch: Launch, model: str, timeout_seconds: float
 ) -> ModelSummary:
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
         path = Path(folder) / f"train_{key[:8]}.py"
         path.write_text(text, encoding="utf-8")
         try:
             child = subprocess.run(
-                [interpreter, str(SCRIPT), str(path), model],
+                [launch.interpreter, str(SCRIPT), str(path), model],
                 capture_output=True,
                 text=True,
                 timeout=timeout_seconds,
                 check=False,
-                env={
-                    **{name: os.environ[name] for name in os.environ if name not in _NOT_OURS},
-                    "TF_CPP_MIN_LOG_LEVEL": "3",
-                    "PYTHONPATH": _search_path(),
-                    **dict(environment),
-                },
+                cwd=launch.working_dir,
+                env={**launch.environment(), "TF_CPP_MIN_LOG_LEVEL": "3"},
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise _problem(model, str(error)) from error
@@ -96,15 +85,8 @@ def _inspect(
 
 def _changed(own: OwnModel | None) -> str:
     """When an imported model's file was last written: its text is not in the script."""
-    if own is None or own.module is None:
-        return ""
-    places = [Path(place, *own.module.split(".")) for place in _search_path().split(os.pathsep)]
-    files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
-    return next((f"{file} {file.stat().st_mtime_ns}" for file in files if file.is_file()), "")
-
-
-def _search_path() -> str:
-    return os.pathsep.join([str(Path.cwd()), *filter(None, [os.environ.get("PYTHONPATH")])])
+    file = module_file(own.module) if own is not None and own.module is not None else None
+    return "" if file is None else f"{file} {file.stat().st_mtime_ns}"
 
 
 def _last_line(text: str) -> str:

@@ -16,6 +16,7 @@ from workbench.plan import PlanError, make_plan
 pytestmark = pytest.mark.slow
 
 OWN = Path(__file__).parent / "own_models.py"
+HIDDEN = "import importlib\n\nthird = importlib.import_module('keras')\n"
 FASHION = {
     "data": "fashion_mnist",
     "model": "dense",
@@ -116,6 +117,21 @@ def test_a_model_that_cannot_be_built_is_a_problem_of_its_field() -> None:
     assert problem.field == "model"
     assert "ValueError: no such width: -1" in problem.got
     assert problem.fix
+
+
+def test_a_model_of_keras_3_is_called_that_where_tf_keras_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = OWN.read_text().replace(
+        "import tensorflow as tf", "import tensorflow as tf\n" + HIDDEN
+    )
+    (tmp_path / "hidden.py").write_text(source.replace("tf.keras", "third"))
+    fields = {"strategy": "parameter_server", "loop": "fit"}
+    for model in ("hidden:plain", "hidden:normalized"):
+        with pytest.raises(PlanError, match="a model of Keras 3, which"):
+            inspect(**fields, model=model)
+    assert inspect(model="hidden:plain").parameters == inspect(model=f"{OWN}:plain").parameters
 
 
 def test_an_interpreter_without_tensorflow_is_a_problem_of_the_model(tmp_path: Path) -> None:

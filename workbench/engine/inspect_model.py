@@ -44,6 +44,12 @@ def describe(model: tf.keras.Model, optimizer: tf.keras.optimizers.Optimizer) ->
 
 def check(model: object, address: str) -> tf.keras.Model:
     """Return the model, or end with what is wrong with what the function returned."""
+    kinds = {(kind.__module__.split(".")[0], kind.__name__) for kind in type(model).__mro__}
+    if not isinstance(model, tf.keras.Model) and ("keras", "Model") in kinds:
+        raise SystemExit(
+            f"A model's function returns a tf.keras.Model; {address} returned a model of Keras 3, "
+            "which tf.keras is not here. Import keras through tf.keras."
+        )
     if not isinstance(model, tf.keras.Model):
         raise SystemExit(
             f"A model's function returns a tf.keras.Model; {address} returned "

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+import tokenize
 from typing import TYPE_CHECKING, NamedTuple
 
+from .own_model import OwnModel, module_file
 from .problems import Findings
 
 if TYPE_CHECKING:
     from ..catalog import Strategy
     from ..config import RunConfig
     from ..devices import Devices
-    from .own_model import OwnModel
 
 LEGACY_NOTE = (
     "tf.keras is the tf-keras package in this run: Keras 3's fit takes no DatasetCreator, which "
@@ -35,7 +36,9 @@ class KnownFault(NamedTuple):
 KNOWN_FAULTS = (
     KnownFault("keras", "3.7.0", "models with Dropout cannot be made (keras issue 20611)"),
     KnownFault("keras", "2.11", "fit ends without an error (keras issue 17397)"),
+    KnownFault("keras", "2.12", "fit ends without an error (tensorflow issue 59091)"),
     KnownFault("tensorflow", "2.16", "apply_gradients may hang (tensorflow issue 72686)"),
+    KnownFault("tensorflow", "2.17", "apply_gradients may hang (tensorflow issue 72686)"),
 )
 
 
@@ -61,7 +64,7 @@ def check_keras(
             f"{LEGACY_NOTE}"
         )
         findings.add("loop", rule, config.loop, fix)
-    if own_model is not None and own_model.source is not None and _imports_keras(own_model.source):
+    if own_model is not None and _imports_keras(own_model):
         rule = "one that says tf.keras and does not import keras itself, which is Keras 3"
         fix = f"Write tf.keras instead, or choose the loop custom. {LEGACY_NOTE}"
         findings.add("model", rule, config.model, fix)
@@ -84,8 +87,22 @@ def keras_notes(config: RunConfig, strategy: Strategy, devices: Devices) -> tupl
     )
 
 
-def _imports_keras(source: str) -> bool:
-    nodes = list(ast.walk(ast.parse(source)))
+def _imports_keras(model: OwnModel) -> bool:
+    """Return whether the file does; what cannot be read is told when the model is tried."""
+    try:
+        nodes = list(ast.walk(ast.parse(_source(model))))
+    except (OSError, SyntaxError, ValueError):
+        return False
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    names += [
+        node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) if not node.level
+    ]
     return any(name.split(".")[0] == "keras" for name in names)
+
+
+def _source(model: OwnModel) -> str:
+    file = module_file(model.module) if model.module is not None else None
+    if file is None:
+        return model.source or ""
+    with tokenize.open(file) as text:
+        return text.read()

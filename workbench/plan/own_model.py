@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,6 +44,18 @@ def read_own_model(findings: Findings, address: str) -> OwnModel | None:
         findings.add("model", rule, address, fix)
         return None
     return OwnModel(function, module=where, source=None)
+
+
+def module_file(module: str) -> Path | None:
+    """Return the file of a module that a run asked for here imports; None of one installed.
+
+    Nothing is imported, for that would run it.
+    """
+    path = os.environ.get("PYTHONPATH", "")
+    folders = [*filter(None, path.split(os.pathsep)), str(Path.cwd())]
+    places = [Path(folder, *module.split(".")) for folder in folders]
+    files = [file for place in places for file in (place / "__init__.py", place.with_suffix(".py"))]
+    return next(filter(Path.is_file, files), None)
 
 
 def _is_name(text: str) -> bool:
