@@ -131,6 +131,19 @@ def test_a_folder_of_runs_that_cannot_be_written_is_refused(terminal: Terminal) 
     assert "choose another runs_dir" in done.stderr
 
 
+@pytest.mark.parametrize("flags", [[], ["--detach"], ["--detach", "--json"]])
+def test_what_is_to_be_known_is_said_before_a_start(flags: list[str], terminal: Terminal) -> None:
+    (terminal.folder / "file").touch()
+    words = "--strategy multi_worker_mirrored --pipeline numpy --runs-dir file/runs"
+    done = terminal.type("run", *words.split(), *flags)
+    *notes, why_it_did_not_start = done.stderr.splitlines()
+    assert "must be writable" in why_it_did_not_start
+    assert [note.partition(": ")[0] for note in notes] == ["Note", "Note"]
+    assert "listen on every network interface" in notes[0]
+    assert "shuffles in a buffer" in notes[1]
+    assert done.stdout == ""
+
+
 @pytest.mark.slow
 def test_a_model_of_ones_own_is_tried_before_a_run_is_made(terminal: Terminal) -> None:
     text = "import tensorflow as tf\n\n\ndef build():\n    return tf.constant(1)\n"

@@ -29,6 +29,7 @@ def finished(terminal: Terminal) -> dict[str, Any]:
     done = terminal.type("run", *SMALL, "--name", 'it\'s "mine"', "--json")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 1
+    assert done.stderr.startswith("Note: Gradients are summed by ReductionToOneDevice")
     assert "epoch 1: loss" in done.stderr
     return dict(last_json(done))
 

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..catalog import STRATEGIES
 from ..config import Problem, RunConfig
 from ..devices import Devices, describe, detect
 from ..inspection import inspect_model
@@ -18,6 +19,7 @@ from .flags import config_from
 from .watching import exit_status, show, table, watch
 
 if TYPE_CHECKING:
+    from ..plan import Plan
     from ..runs import Run
 
 OK, FAILED = 0, 1
@@ -38,7 +40,7 @@ def run(arguments: Namespace) -> int:
     """`workbench run`: check, start and watch."""
     config = config_from(arguments)
     devices = _devices_for(config)
-    _check(config, devices)
+    _tell_before(_checked(config, devices))
     return _follow(start_run(config, arguments.runs_dir, devices), arguments)
 
 
@@ -100,6 +102,7 @@ def stop(arguments: Namespace) -> int:
 def resume(arguments: Namespace) -> int:
     """`workbench runs resume`."""
     opened = open_run(arguments.run, arguments.runs_dir)
+    _tell_before(opened.plan)
     return _follow(opened.resume(arguments.epochs, arguments.workers), arguments)
 
 
@@ -141,7 +144,7 @@ def _devices_for(config: RunConfig) -> Devices:
     return quick if settled else detect(config.interpreter)
 
 
-def _check(config: RunConfig, devices: Devices) -> None:
+def _checked(config: RunConfig, devices: Devices) -> Plan:
     """Say what of the machine cannot be used, and raise all that is against this run at once.
 
     A model of one's own is built once, apart, before a run is made for it; that takes seconds.
@@ -158,10 +161,17 @@ def _check(config: RunConfig, devices: Devices) -> None:
         plan = make_plan(config, devices)
     except PlanError as error:
         problems += error.problems
-    if problems:
+    if problems or plan is None:
         raise PlanError(problems)
-    if plan is not None and plan.own_model is not None:
+    if plan.own_model is not None:
         inspect_model(plan)
+    return plan
+
+
+def _tell_before(plan: Plan) -> None:
+    """Say what is to be known before the start, beside what is printed of the run."""
+    for sentence in filter(None, (STRATEGIES[plan.strategy].warning, *plan.notes)):
+        print(f"Note: {sentence}", file=sys.stderr, flush=True)
 
 
 def _follow(followed: Run, arguments: Namespace) -> int:

@@ -21,7 +21,7 @@ OVER = ("finished", "stopped", "failed", "lost")
 
 def watch(run: Run, out: TextIO) -> None:
     """Show a run until it is over. The first Ctrl-C stops it, a second one leaves it running."""
-    print(f"{run.id}: {run.plan.arithmetic}", *run.plan.notes, sep="\n", file=out)
+    print(f"{run.id}: {run.plan.arithmetic}", file=out)
     shown = 0
     asked = False
     with _counted_interrupts() as interrupts:
