@@ -11,21 +11,7 @@ from workbench import catalog
 from workbench.config import RunConfig
 
 ENGINE = Path(workbench.__file__).parent / "engine"
-TABLES: dict[str, Mapping[str, catalog.Choice]] = {
-    "strategies": catalog.STRATEGIES,
-    "loops": catalog.LOOPS,
-    "data": catalog.DATA,
-    "models": catalog.MODELS,
-    "cross-device ops": catalog.CROSS_DEVICE_OPS,
-    "optimizers": catalog.OPTIMIZERS,
-    "pipelines": catalog.PIPELINES,
-    "last batch": catalog.LAST_BATCH,
-    "communication": catalog.COMMUNICATIONS,
-    "auto shard": catalog.AUTO_SHARD,
-    "precisions": catalog.PRECISIONS,
-    "learning rate": catalog.LEARNING_RATE_SCALINGS,
-    "presets": catalog.PRESETS,
-}
+TABLES: dict[str, Mapping[str, catalog.Choice]] = {**catalog.CHOICES, "preset": catalog.PRESETS}
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -33,6 +19,18 @@ def test_every_row_has_a_label_and_a_sentence_of_help(table: str) -> None:
     for row in TABLES[table].values():
         assert row.label
         assert row.help.endswith(".")
+
+
+def test_every_table_is_that_of_a_field() -> None:
+    tables = [table for table in vars(catalog).values() if _holds_choices(table)]
+    assert sorted(map(list, tables)) == sorted(map(list, TABLES.values()))
+    defaults = dataclasses.asdict(RunConfig())
+    assert all(defaults[name] in {None, *table} for name, table in catalog.CHOICES.items())
+
+
+def _holds_choices(table: object) -> bool:
+    rows = table.values() if isinstance(table, Mapping) else ()
+    return bool(rows) and all(isinstance(row, catalog.Choice) for row in rows)
 
 
 def test_every_field_of_a_config_has_help() -> None:

@@ -275,6 +275,22 @@ LEARNING_RATE_SCALINGS: Mapping[str, Choice] = {
     "square_root": Choice("Square root", "Times the square root of the replicas."),
 }
 
+CHOICES: Mapping[str, Mapping[str, Choice]] = {
+    "strategy": STRATEGIES,
+    "loop": LOOPS,
+    "data": DATA,
+    "model": MODELS,
+    "cross_device_ops": CROSS_DEVICE_OPS,
+    "communication": COMMUNICATIONS,
+    "last_batch": LAST_BATCH,
+    "pipeline": PIPELINES,
+    "auto_shard": AUTO_SHARD,
+    "optimizer": OPTIMIZERS,
+    "learning_rate_scaling": LEARNING_RATE_SCALINGS,
+    "precision": PRECISIONS,
+}
+"""The table that a field's values come from."""
+
 PRESETS: Mapping[str, Preset] = {
     "mlp_synthetic": Preset(
         "MLP on synthetic data",

@@ -12,18 +12,6 @@ from typing import Any
 from .. import catalog
 from ..config import ConfigError, Problem, RunConfig, did_you_mean, field_types, fields_in
 
-TABLES = {
-    "strategy": catalog.STRATEGIES,
-    "loop": catalog.LOOPS,
-    "data": catalog.DATA,
-    "model": catalog.MODELS,
-    "cross_device_ops": catalog.CROSS_DEVICE_OPS,
-    "last_batch": catalog.LAST_BATCH,
-    "pipeline": catalog.PIPELINES,
-    "auto_shard": catalog.AUTO_SHARD,
-    "optimizer": catalog.OPTIMIZERS,
-    "learning_rate_scaling": catalog.LEARNING_RATE_SCALINGS,
-}
 _SIZES = {"per_replica_batch_size", "global_batch_size"}
 
 
@@ -36,8 +24,8 @@ def add_config_flags(parser: argparse.ArgumentParser) -> None:
     defaults = RunConfig()
     for name, hint in field_types().items():
         flag, words = "--" + name.replace("_", "-"), catalog.FIELD_HELP[name]
-        if name in TABLES:
-            words = f"{words} One of: {', '.join(TABLES[name])}."
+        if name in catalog.CHOICES:
+            words = f"{words} One of: {', '.join(catalog.CHOICES[name])}."
         default = getattr(defaults, name)
         if default not in (None, "", False):
             words = f"{words} Default: {default}."

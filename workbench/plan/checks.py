@@ -16,17 +16,8 @@ if TYPE_CHECKING:
     from .batches import Epoch
     from .placement import Placement
 
-_PLAIN_CHOICES = {
-    "loop": catalog.LOOPS,
-    "cross_device_ops": catalog.CROSS_DEVICE_OPS,
-    "optimizer": catalog.OPTIMIZERS,
-    "pipeline": catalog.PIPELINES,
-    "last_batch": catalog.LAST_BATCH,
-    "learning_rate_scaling": catalog.LEARNING_RATE_SCALINGS,
-    "communication": catalog.COMMUNICATIONS,
-    "auto_shard": catalog.AUTO_SHARD,
-    "precision": catalog.PRECISIONS,
-}
+_LOOKED_UP_APART = ("strategy", "data", "model")
+"""Fields whose row of the catalogue is wanted itself."""
 _ABOVE_ZERO = {
     "replicas": 2,
     "workers": 2,
@@ -47,8 +38,9 @@ _GPU_MEMORY = ("growth", "all")
 
 def check_fields(findings: Findings, config: RunConfig) -> None:
     """Note every field whose value is wrong by itself."""
-    for name, table in _PLAIN_CHOICES.items():
-        findings.known(name, getattr(config, name), table)
+    for name, table in catalog.CHOICES.items():
+        if name not in _LOOKED_UP_APART:
+            findings.known(name, getattr(config, name), table)
     synthetic = config.data == "synthetic"
     for name, example in (_ABOVE_ZERO | (_ABOVE_ZERO_SYNTHETIC if synthetic else {})).items():
         value = getattr(config, name)
