@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.machines import LAPTOP
 from workbench.devices import DeviceError, Devices, Gpu, describe, detect
 from workbench.devices.nvidia import NvidiaGpu
 
@@ -179,7 +180,9 @@ def test_plain_tensorflow_on_a_tpu_is_the_wrong_build(
     reporting: Make, imported: Make, tpu_vm: dict[str, Any], nvml: Make
 ) -> None:
     program = reporting(imported=imported())
-    (problem,) = detect(program, nvml=nvml(driver=False), **tpu_vm).problems
+    devices = detect(program, nvml=nvml(driver=False), **tpu_vm)
+    assert devices.tensorflow_for_tpus is False
+    (problem,) = devices.problems
     assert "tensorflow in " in problem
     assert "is built without TPU support" in problem
     assert "pip uninstall -y tensorflow && " in problem
@@ -191,6 +194,15 @@ def test_a_tpu_build_on_a_tpu_has_no_problem(
     program = reporting(distributions={"tensorflow-tpu": "2.20.0"})
     devices = detect(program, nvml=nvml(driver=False), **tpu_vm)
     assert devices.tensorflow_version == "2.20.0"
+    assert devices.tensorflow_for_tpus is True
+    assert devices.problems == ()
+
+
+def test_of_a_tensorflow_that_was_not_asked_tpu_support_is_unknown(
+    reporting: Make, tpu_vm: dict[str, Any], nvml: Make
+) -> None:
+    devices = detect(reporting(), nvml=nvml(driver=False), **tpu_vm)
+    assert devices.tensorflow_for_tpus is None
     assert devices.problems == ()
 
 
@@ -201,6 +213,14 @@ def test_a_broken_tensorflow_is_a_problem_that_quotes_the_error(
     (problem,) = detect(program, nvml=nvml(driver=False), **empty).problems
     assert "importing it fails (ImportError: libstdc++.so.6: version not found)" in problem
     assert "--force-reinstall" in problem
+
+
+def test_json_of_an_earlier_release_lacks_only_what_was_added() -> None:
+    values = LAPTOP.to_json()
+    del values["tensorflow_for_tpus"]
+    assert Devices.from_json(values) == LAPTOP
+    with pytest.raises(DeviceError, match="cpu_model"):
+        Devices.from_json({name: values[name] for name in values if name != "cpu_model"})
 
 
 def test_json_of_another_release_is_refused_with_the_field() -> None:

@@ -22,6 +22,10 @@ LOGS = {
     "tensorflow.python.framework.errors_impl.DataLossError: Unable to open table file": "damaged",
     "InvalidArgumentError: No OpKernel was registered to support Op 'NcclAllReduce'": "Hierarchi",
     "E0000 failed call to cuInit: CUDA_ERROR_NO_DEVICE: no device": "nvidia-smi",
+    "NotFoundError: No OpKernel was registered to support Op 'ConfigureDistributedTPU'": (
+        "install tensorflow-tpu in its place for the run's interpreter (/py)"
+    ),
+    "ValueError: Please provide a TPU Name to connect to.": "No TPU was found",
     "RuntimeError: Could not start gRPC server": "free ones",
     "urllib.error.URLError: <urlopen error timed out>": "network",
     "SyntaxError: invalid syntax": "Mend train.py",

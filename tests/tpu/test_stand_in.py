@@ -3,13 +3,15 @@
 import dataclasses
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.machines import LAPTOP
-from workbench.config import RunConfig
-from workbench.plan import PlanError, make_plan
+from workbench.config import Problem, RunConfig
+from workbench.devices import Devices
+from workbench.plan import Plan, PlanError, make_plan
 from workbench.runs import Run, start_run
 
 STAND_IN = Path(__file__).with_name("stand_in.py")
@@ -34,6 +36,17 @@ def interpreter(tmp_path_factory: pytest.TempPathFactory) -> str:
 def standard(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The same training on one device."""
     return finished(start_run(TRAINING, tmp_path_factory.mktemp("standard"), LAPTOP))
+
+
+def planned(machine: Devices, **fields: Any) -> Plan:
+    return make_plan(RunConfig(strategy="tpu", **fields), machine)
+
+
+def problem(machine: Devices, **fields: Any) -> Problem:
+    with pytest.raises(PlanError) as caught:
+        planned(machine, **fields)
+    (only,) = caught.value.problems
+    return only
 
 
 def finished(run: Run) -> Run:
@@ -83,6 +96,37 @@ def test_every_batch_has_one_size_the_test_batches_too() -> None:
     plan = make_plan(RunConfig(strategy="tpu", tpu="my-tpu", replicas=8), LAPTOP)
     assert plan.num_test_examples % plan.test_batch_size == 0
     assert plan.test_batch_size % 8 == 0
-    for fields in ({"last_batch": "keep"}, {"synthetic_examples": 10_001 * 5}):
-        with pytest.raises(PlanError, match=r"TPU|multiple"):
-            make_plan(RunConfig(strategy="tpu", tpu="my-tpu", replicas=8, **fields), LAPTOP)
+    found = problem(LAPTOP, tpu="my-tpu", replicas=8, last_batch="keep")
+    assert (found.field, found.fix) == ("last_batch", "Choose drop or repeat.")
+
+
+@pytest.mark.parametrize(("examples", "nearest"), [(10_001 * 5, 50_000), (30, 40), (1, 40)])
+def test_of_examples_that_make_uneven_test_batches_the_nearest_are_offered(
+    examples: int, nearest: int
+) -> None:
+    fields = {"tpu": "my-tpu", "replicas": 8, "global_batch_size": 8, "last_batch": "repeat"}
+    found = problem(LAPTOP, **fields, synthetic_examples=examples)
+    assert found.field == "synthetic_examples"
+    assert found.rule == "such that a fifth of it is a multiple of the 8 replicas"
+    assert found.fix == f"Set it to {nearest}."
+    planned(LAPTOP, **fields, synthetic_examples=nearest)
+
+
+def test_data_whose_test_examples_the_cores_do_not_divide_is_named_itself() -> None:
+    found = problem(LAPTOP, tpu="my-tpu", replicas=32, data="fashion_mnist")
+    assert (found.field, found.got) == ("data", "fashion_mnist, which has 10,000")
+    assert found.rule == "one whose test examples are a multiple of the 32 replicas"
+    assert found.fix == "Choose synthetic, or a TPU whose number of cores divides that."
+    planned(LAPTOP, tpu="my-tpu", replicas=16, data="fashion_mnist")
+
+
+def test_a_tensorflow_that_knows_no_tpu_is_told_before_a_start_where_it_can_be_known() -> None:
+    found = problem(dataclasses.replace(TPU_VM, tensorflow_for_tpus=False))
+    assert found.field == "strategy"
+    assert found.rule.endswith("it was built without TPU support")
+    assert "tensorflow-tpu" in found.fix
+    assert LAPTOP.interpreter in found.fix
+    for known in (True, None):
+        planned(dataclasses.replace(TPU_VM, tensorflow_for_tpus=known))
+    elsewhere = dataclasses.replace(LAPTOP, tensorflow_for_tpus=False)
+    planned(elsewhere, tpu="my-tpu", replicas=8)

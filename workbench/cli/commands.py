@@ -140,7 +140,8 @@ def lab(arguments: Namespace) -> int:
 def _devices_for(config: RunConfig) -> Devices:
     """Ask TensorFlow, which takes seconds, only where the quick look leaves something open."""
     quick = detect(config.interpreter, import_tensorflow=False)
-    settled = quick.tensorflow_version is not None and not quick.gpus
+    accelerated = quick.gpus or quick.tpu_chips
+    settled = quick.tensorflow_version is not None and not accelerated
     return quick if settled else detect(config.interpreter)
 
 

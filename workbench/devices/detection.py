@@ -11,7 +11,7 @@ from typing import Any
 from workbench.devices import machine, nvidia, tpu
 from workbench.devices.child import Report, ask
 from workbench.devices.nvidia import NvidiaGpu
-from workbench.devices.problems import Evidence, cpu_only, found_problems
+from workbench.devices.problems import Evidence, cpu_only, for_tpus, found_problems
 from workbench.devices.records import Devices, Gpu
 
 
@@ -72,6 +72,7 @@ def detect(
         keras_version=report.keras,
         tf_keras_version=report.tf_keras,
         problems=found_problems(evidence),
+        tensorflow_for_tpus=for_tpus(report),
     )
 
 

@@ -42,6 +42,13 @@ def cpu_only(report: Report) -> bool:
     return bool(names) and all(name in _CPU_ONLY or name.endswith("-tpu") for name in names)
 
 
+def for_tpus(report: Report) -> bool | None:
+    """Whether TensorFlow there was built with support for TPUs; None is unknown."""
+    if any(name.endswith("-tpu") for name in report.distributions):
+        return True
+    return report.imported.tpu_build if report.imported is not None else None
+
+
 def _tensorflow_problems(evidence: Evidence) -> Iterator[str]:
     report = evidence.report
     if not report.tensorflow_found:
@@ -115,8 +122,7 @@ def _tpu_problems(evidence: Evidence) -> Iterator[str]:
     report, tpu = evidence.report, evidence.tpu
     if tpu.problem is not None:
         yield tpu.problem
-    plain = report.imported is not None and report.imported.tpu_build is False
-    if tpu.chips and plain and not any(name.endswith("-tpu") for name in report.distributions):
+    if tpu.chips and for_tpus(report) is False:
         name = next(iter(report.distributions), "tensorflow")
         yield (
             f"{_tpu_counted(tpu)} cannot be used because {name} in {report.interpreter} is built "

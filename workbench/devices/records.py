@@ -51,6 +51,9 @@ class Devices:
     tf_keras_version: str | None
     problems: tuple[str, ...]
     """A sentence each: why something that is here cannot be used, and what changes that."""
+    # What devices of earlier runs lack has a default.
+    tensorflow_for_tpus: bool | None = None
+    """Whether TensorFlow there was built with support for TPUs."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, the fields' own names."""
@@ -72,8 +75,10 @@ class Devices:
 
 
 def _same_fields(record: type[Devices | Gpu], values: dict[str, Any]) -> None:
-    expected = {field.name for field in dataclasses.fields(record)}
-    odd = sorted(expected.symmetric_difference(values))
+    fields = dataclasses.fields(record)
+    expected = {field.name for field in fields}
+    added = {field.name for field in fields if field.default is not dataclasses.MISSING}
+    odd = sorted(expected.symmetric_difference(values) - (added - values.keys()))
     if odd:
         raise DeviceError(
             f"{record.__name__} in JSON has exactly the fields {', '.join(sorted(expected))}",

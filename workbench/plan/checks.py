@@ -92,10 +92,17 @@ def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Ep
     if epoch.last_batch == "keep":
         rule = "drop or repeat on a TPU, which compiles for one batch size"
         findings.add("last_batch", rule, "keep", "Choose drop or repeat.")
-    if epoch.test_examples % replicas:
+    if not epoch.test_examples % replicas:
+        return
+    if config.data == "synthetic":
         rule = f"such that a fifth of it is a multiple of the {replicas} replicas"
-        fix = f"Set it to {config.synthetic_examples // (5 * replicas) * 5 * replicas}."
+        fix = f"Set it to {max(1, config.synthetic_examples // (5 * replicas)) * 5 * replicas}."
         findings.add("synthetic_examples", rule, config.synthetic_examples, fix)
+    else:
+        rule = f"one whose test examples are a multiple of the {replicas} replicas"
+        got = f"{config.data}, which has {epoch.test_examples:,}"
+        fix = "Choose synthetic, or a TPU whose number of cores divides that."
+        findings.add("data", rule, got, fix)
 
 
 def _check_coordinated(findings: Findings, config: RunConfig) -> None:

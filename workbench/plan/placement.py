@@ -123,6 +123,11 @@ def _place_tpu(findings: Findings, config: RunConfig, devices: Devices) -> Place
         fix = "Choose mirrored, or name a Cloud TPU under tpu."
         findings.add("strategy", rule, config.strategy, fix)
         return None
+    if devices.tensorflow_for_tpus is False:
+        rule = "one that the interpreter's TensorFlow can run: it was built without TPU support"
+        fix = f"Install tensorflow-tpu in its place for {devices.interpreter}, or choose mirrored."
+        findings.add("strategy", rule, config.strategy, fix)
+        return None
     cores = devices.tpu_chips * CORES_PER_CHIP.get(devices.tpu_kind or "", 1)
     if config.replicas not in (None, cores):
         rule = f"{cores}, the cores of this TPU, or empty"

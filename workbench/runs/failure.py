@@ -27,6 +27,16 @@ FIXES: tuple[tuple[str, str], ...] = (
         "correct its name.",
     ),
     (
+        r"ConfigureDistributedTPU",
+        "This TensorFlow was built without TPU support: install tensorflow-tpu in its place for "
+        "the run's interpreter ({interpreter}), or choose another strategy.",
+    ),
+    (
+        r"Please provide a TPU Name",
+        "No TPU was found: start again on a machine that has one, name a Cloud TPU, or choose "
+        "another strategy.",
+    ),
+    (
         r"ResourceExhaustedError|RESOURCE_EXHAUSTED|OOM when allocating|out of memory"
         r"|MemoryError|bad_alloc",
         "Make the batch or the model smaller, or end what else uses the device's memory.",
