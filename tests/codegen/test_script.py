@@ -31,6 +31,30 @@ def definitions(text: str) -> dict[str, str]:
     return {getattr(node, "name", ast.unparse(node)): ast.unparse(node) for node in nodes}
 
 
+@pytest.mark.parametrize(
+    ("fields", "written"),
+    [
+        ({}, {"implementation": "AUTO"}),
+        ({"communication": "ring"}, {"implementation": "RING"}),
+        ({"communication": "ring", "bytes_per_pack": 4096},
+         {"implementation": "RING", "bytes_per_pack": "4096"}),
+    ],
+)  # fmt: skip
+def test_how_workers_sum_gradients_is_written_as_asked(
+    fields: dict[str, Any], written: dict[str, str]
+) -> None:
+    text = script(strategy="multi_worker_mirrored", **fields)
+    (options,) = [
+        node.value
+        for node in ast.parse(text).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "COMMUNICATION"
+    ]
+    assert isinstance(options, ast.Call)
+    assert ast.unparse(options.func).endswith("CommunicationOptions")
+    given = {each.arg: ast.unparse(each.value).rpartition(".")[2] for each in options.keywords}
+    assert given == written
+
+
 @pytest.mark.parametrize("pipeline", catalog.PIPELINES)
 @pytest.mark.parametrize("loop", catalog.LOOPS)
 @pytest.mark.parametrize("data", catalog.DATA)

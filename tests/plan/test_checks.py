@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.machines import LAPTOP
+from tests.machines import LAPTOP, TWO_GPUS
 from workbench import catalog
 from workbench.config import Problem, RunConfig
 from workbench.plan import PlanError, make_plan
@@ -68,6 +68,13 @@ def test_a_count_is_above_zero(field: str, value: int) -> None:
     assert problem.got == str(value)
 
 
+@pytest.mark.parametrize("value", [0, -1])
+@pytest.mark.parametrize("field", ["workers", "parameter_servers", "rendezvous_seconds"])
+def test_a_count_of_processes_or_seconds_to_meet_is_above_zero(field: str, value: int) -> None:
+    problem = problems_of(strategy="parameter_server", **{field: value})[field]
+    assert (problem.rule, problem.got) == ("a number above 0", str(value))
+
+
 @pytest.mark.parametrize("value", [0.0, -0.1, math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("field", ["learning_rate", "clip_norm"])
 def test_a_rate_is_finite_and_above_zero(field: str, value: float) -> None:
@@ -92,6 +99,15 @@ def test_a_seed_fits_what_tensorflow_takes(seed: int) -> None:
 def test_gpu_memory_is_a_word_or_mebibytes(value: str | int) -> None:
     problem = problems_of(gpu_memory=value)["gpu_memory"]
     assert problem.rule == "growth, all, or MiB above 0"
+
+
+def test_half_precision_floats_need_a_gpu() -> None:
+    problem = problems_of(precision="mixed_float16")["precision"]
+    assert problem.rule == "other than mixed_float16 on a CPU, which takes minutes for a step"
+    assert problem.fix == "Choose mixed_bfloat16, or float32."
+    asked = RunConfig(precision="mixed_float16")
+    assert make_plan(asked, TWO_GPUS).config == asked
+    make_plan(RunConfig(precision="mixed_bfloat16"), LAPTOP)
 
 
 def test_fit_cannot_clip_the_summed_gradient() -> None:

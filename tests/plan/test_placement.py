@@ -156,6 +156,16 @@ def test_nccl_needs_real_gpus(where: Devices, fields: dict[str, Any], what: str)
     assert "reduction_to_one_device" in found.fix
 
 
+def test_nccl_between_workers_needs_a_gpu_in_each() -> None:
+    fields = {"strategy": "multi_worker_mirrored", "communication": "nccl"}
+    for where, devices in ((LAPTOP, None), (TWO_GPUS, ("CPU:0",))):
+        found = problem(where, **fields, devices=devices)
+        assert (found.field, found.got) == ("communication", "nccl")
+        assert found.rule == "auto or ring on CPUs: NCCL needs a GPU in each worker"
+        assert found.fix == "Choose ring."
+    assert plan(TWO_GPUS, **fields).workers == 2
+
+
 def test_cross_device_ops_are_taken_as_asked_and_the_default_works_everywhere() -> None:
     assert plan(TWO_GPUS).cross_device_ops == "default"
     assert plan(TWO_GPUS, cross_device_ops="nccl").cross_device_ops == "nccl"

@@ -26,7 +26,7 @@ def problem(**fields: Any) -> Problem:
 
 
 @pytest.mark.parametrize("strategy", ["default", "multi_worker_mirrored"])
-@pytest.mark.parametrize("pipeline", ["usual", "indexed"])
+@pytest.mark.parametrize("pipeline", ["usual", "indexed", "numpy"])
 def test_data_in_memory_is_not_split_by_files(strategy: str, pipeline: str) -> None:
     found = problem(auto_shard="file", strategy=strategy, pipeline=pipeline)
     assert found.field == "auto_shard"
@@ -87,6 +87,9 @@ def test_every_worker_has_every_so_many_th_file() -> None:
         ({"auto_shard": "off"}, "every worker takes the same 32"),
         ({"auto_shard": "off", "pipeline": "usual"}, "every worker takes the same 32"),
         ({"auto_shard": "off", "pipeline": "indexed"}, "3 examples left out"),
+        ({"pipeline": "numpy"}, "3 examples left out"),
+        ({"auto_shard": "data", "pipeline": "numpy"}, "3 examples left out"),
+        ({"auto_shard": "off", "pipeline": "numpy"}, "every worker takes the same 32"),
         ({"last_batch": "repeat"}, "5 examples are taken again"),
         ({"data_files": 3},
          "of workers' own files 10 examples are taken again, 13 left out"),
@@ -110,6 +113,8 @@ def test_the_arithmetic_tells_what_an_epoch_takes(fields: dict[str, Any], words:
         ({"auto_shard": "data"}, 128),
         ({"pipeline": "usual"}, 128),
         ({"pipeline": "usual", "auto_shard": "off"}, 64),
+        ({"pipeline": "numpy"}, 128),
+        ({"pipeline": "numpy", "auto_shard": "off"}, 64),
         ({"strategy": "mirrored", "auto_shard": "off"}, 128),
     ],
 )
@@ -123,6 +128,7 @@ def test_a_worker_reads_its_part_of_a_batch_or_all_of_it(
 def test_notes_say_whose_batches_agree() -> None:
     assert workers().notes == ()
     assert plan(pipeline="files").notes[-1] == NOT_THE_SAME_BATCHES
+    assert workers(pipeline="numpy").notes == (NOT_THE_SAME_BATCHES,)
     assert workers(pipeline="files", auto_shard="data").notes == (NOT_THE_SAME_BATCHES,)
     assert workers(pipeline="files").notes == (NOT_THE_SAME_BATCHES, NOT_THE_SAME_AS_ALONE)
 
