@@ -88,7 +88,7 @@ def main() -> int:
                 whole = trained(config, devices, folder)
                 other = killed(config, devices, folder, chance)
                 found = certify(whole, [other])[str(other.dir)].agreement
-                if found.max_weight_difference is None:
+                if found.max_loss_difference is None or found.max_weight_difference is None:
                     raise RuntimeError(f"Both must have saved their model; {found.reason}")
                 losses.append(found.max_loss_difference)
                 weights.append(found.max_weight_difference)

@@ -1,10 +1,26 @@
 """Whether two runs trained the same: told from their records, step by step."""
 
+import json
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
+from tests.engine.training import write_run
+from tests.machines import LAPTOP
 from tests.runs.folder import Runs
-from workbench.experiments.agreement import TOLERANCE, compare
+from tests.runs.recording import TaskWriter
+from workbench.config import RunConfig
+from workbench.experiments.agreement import (
+    ENOUGH_STEPS,
+    TOLERANCE,
+    Agreement,
+    Proof,
+    certify,
+    compare,
+    trains,
+)
 from workbench.runs import Run
 
 
@@ -40,15 +56,119 @@ def test_the_first_step_that_differs_by_more_than_rounding_is_named(runs: Runs) 
 
 
 def test_a_loss_that_is_no_number_never_agrees(runs: Runs) -> None:
-    found = compare(finished(runs, code=raised_from(20, float("nan"))), finished(runs), "float32")
-    assert not found.holds
-    assert np.isnan(found.max_loss_difference)
+    for number in ("nan", "inf"):
+        odd = finished(runs, code=raised_from(20, float(number)))
+        for standard in (finished(runs), odd):
+            found = compare(odd, standard, "float32")
+            assert not found.holds
+            assert found.reason == "loss is not finite, first at step 20"
+            assert found.max_loss_difference is None
 
 
 def test_runs_of_different_steps_cannot_be_compared(runs: Runs) -> None:
     found = compare(finished(runs, steps=30), finished(runs), "float32")
     assert found.reason == "30 steps recorded, the standard has 60"
+    assert found.max_loss_difference is None
 
 
 def test_double_precision_is_held_to_more(runs: Runs) -> None:
     assert TOLERANCE["float64"] < TOLERANCE["float32"]
+
+
+def recorded(root: Path, losses: Any, **fields: Any) -> Run:
+    """A run on one device with these losses on record."""
+    config = RunConfig(strategy="one_device", epochs=1, steps_per_epoch=len(losses), **fields)
+    run = write_run(root, "recorded", config).run
+    rows = np.stack([4 * np.asarray(losses), np.ones(len(losses)), np.full(len(losses), 4)], axis=1)
+    task = TaskWriter(run.dir / "worker-0", replicas=1)
+    task.add_steps(0, 0, rows[:, None, :].astype(np.float32))
+    task.add_calls(0, 0, [0, len(losses), 100.0, 0.5])
+    return run
+
+
+@pytest.mark.parametrize(
+    ("losses", "reason"),
+    [
+        (np.linspace(1.0, 0.5, ENOUGH_STEPS), ""),
+        (np.linspace(0.5, 1.0, ENOUGH_STEPS), "loss went from 0.5227 to 0.9773"),
+        (np.full(ENOUGH_STEPS, 0.7), "loss went from 0.7000 to 0.7000"),
+        (np.full(ENOUGH_STEPS, np.nan), "loss went from nan to nan"),
+        (np.linspace(0.5, 1.0, ENOUGH_STEPS - 1), ""),
+    ],
+)
+def test_a_run_trains_where_its_loss_falls_and_there_were_steps_to_tell(
+    losses: Any, reason: str, tmp_path: Path
+) -> None:
+    assert trains(recorded(tmp_path, losses)) == reason
+
+
+def test_a_run_does_not_train_where_a_step_is_not_on_record(tmp_path: Path) -> None:
+    run = write_run(tmp_path, "empty", RunConfig(steps_per_epoch=20, epochs=1)).run
+    assert trains(run) == "0 steps recorded of 20"
+
+
+def certificate(root: Path, float32_loss_difference: float | None = None, **fields: Any) -> Any:
+    """What a run's certificate says, as JSON takes it."""
+    standard = write_run(root, "standard", RunConfig(strategy="one_device")).run
+    run = write_run(root, "run", RunConfig(**fields)).run
+    together = run.plan.together
+    found = Agreement(20, run.config.precision, *((1e-7, 2e-7) if together else ()))
+    proof = Proof(run, standard, found, "abc", {"tensorflow": "2.21.0"}, {})
+    return json.loads(json.dumps(proof.certificate(float32_loss_difference), allow_nan=False))
+
+
+def test_a_certificate_names_what_was_compared_on_what(tmp_path: Path) -> None:
+    said = certificate(tmp_path, strategy="mirrored", loop="fit", seed=7)
+    assert said["claim"] == "Mirrored, fit loop, trains as OneDevice, custom loop"
+    assert (said["run"], said["standard"]) == ("run", "standard")
+    assert said["devices"] == {
+        "replicas": ["CPU:0", "CPU:1"], "virtual": True, "cpu": LAPTOP.cpu_model, "gpus": [],
+    }  # fmt: skip
+    assert said["versions"] == {"tensorflow": "2.21.0", "keras": LAPTOP.keras_version}
+    assert (said["seed"], said["data"], said["data_sha256"]) == (7, "synthetic", "abc")
+    assert (said["max_loss_difference"], said["max_weight_difference"]) == (1e-7, 2e-7)
+    assert (said["precision"], said["tolerance"]) == ("float32", TOLERANCE["float32"])
+    assert "note" not in said
+
+
+def test_a_certificate_in_double_precision_says_what_single_precision_came_to(
+    tmp_path: Path,
+) -> None:
+    said = certificate(tmp_path, float32_loss_difference=0.026, precision="float64")
+    assert (said["precision"], said["tolerance"]) == ("float64", TOLERANCE["float64"])
+    assert said["float32_max_loss_difference"] == 0.026
+    assert "rounding alone grows" in said["note"]
+    assert said["note"].endswith("agreement is proved in float64.")
+
+
+def test_a_certificate_of_workers_apart_claims_no_agreement(tmp_path: Path) -> None:
+    said = certificate(tmp_path, strategy="parameter_server", loop="fit")
+    assert said["claim"] == (
+        "ParameterServer, fit loop, every step recorded; its workers do not step together"
+    )
+    assert said["versions"] == {"tensorflow": "2.21.0", "tf-keras": LAPTOP.tf_keras_version}
+    assert said["tasks"] == ["chief-0", "worker-0", "worker-1", "ps-0"]
+    compared = ("standard", "tolerance", "max_loss_difference", "max_weight_difference")
+    assert [said[name] for name in (*compared, "global_batch_size")] == [None] * 5
+    assert (said["steps"], said["data_sha256"]) == (20, "abc")
+
+
+@pytest.mark.slow
+def test_the_hash_is_that_of_the_data_alone(tmp_path: Path) -> None:
+    changed: dict[str, dict[str, Any]] = {
+        "standard": {"strategy": "one_device"},
+        "strategy": {"strategy": "mirrored", "loop": "fit", "epochs": 2},
+        "apart": {"strategy": "parameter_server", "loop": "fit"},
+        "seed": {"seed": 43},
+        "noise": {"synthetic_noise": 0.2},
+        "size": {"synthetic_examples": 10_005},
+    }
+    runs = {name: write_run(tmp_path, name, RunConfig(**f)).run for name, f in changed.items()}
+    proofs = certify(runs["standard"], list(runs.values()))
+    hashes = {name: proofs[str(run.dir)].data_sha256 for name, run in runs.items()}
+    assert hashes["standard"] == hashes["strategy"] == hashes["apart"]
+    assert len(set(hashes.values())) == 4
+    reasons = {name: proofs[str(run.dir)].agreement.reason for name, run in runs.items()}
+    assert all(
+        reasons[name] == "it was trained on other data" for name in ("seed", "noise", "size")
+    )

@@ -16,7 +16,7 @@ from workbench.config import RunConfig
 from workbench.experiments import Matrix, cells_of, run_matrix
 from workbench.experiments.agreement import compare, trains
 from workbench.plan import PlanError
-from workbench.runs import open_run
+from workbench.runs import list_runs, open_run
 
 CONFIG = RunConfig(pipeline="indexed", global_batch_size=64, steps_per_epoch=20, epochs=1)
 
@@ -80,18 +80,16 @@ def test_all_fourteen_pass_the_tpu_on_its_stand_in(matrix: Matrix) -> None:
 
 
 @pytest.mark.slow
-def test_what_steps_together_agrees_to_rounding_and_has_its_certificate(matrix: Matrix) -> None:
+def test_what_steps_together_agrees_to_rounding_and_each_has_its_certificate(
+    matrix: Matrix,
+) -> None:
     for cell in matrix.cells:
         synchronous = catalog.STRATEGIES[cell.strategy].synchronous
         assert cell.run is not None
-        path = Path(cell.run) / "certificate.json"
-        assert path.exists() is synchronous
-        if not synchronous:
-            assert cell.max_loss_difference is None
-            continue
-        proof = json.loads(path.read_text())
-        assert proof["max_loss_difference"] == cell.max_loss_difference <= 1e-6
-        assert proof["max_weight_difference"] == cell.max_weight_difference <= 1e-6
+        proof = json.loads((Path(cell.run) / "certificate.json").read_text())
+        for name in ("max_loss_difference", "max_weight_difference"):
+            assert proof[name] == getattr(cell, name)
+            assert proof[name] <= 1e-6 if synchronous else proof[name] is None
         assert proof["steps"] == 20
         assert proof["seed"] == 42
         assert len(proof["data_sha256"]) == 64
@@ -118,3 +116,26 @@ def test_each_script_started_alone_gives_the_losses_of_its_run(
         assert found.steps == 20
     else:
         assert not trains(alone)
+
+
+@pytest.mark.slow
+def test_a_run_that_cannot_be_read_fails_its_cell_alone_and_others_say_so(tmp_path: Path) -> None:
+    done = 0
+
+    def tear_the_first(matrix: Matrix) -> None:
+        nonlocal done
+        done = matrix.done
+        runs = list_runs(matrix.folder)
+        if len(runs) == 1 and runs[0].status == "running":
+            (runs[0].dir / "plan.json").write_text("{")
+
+    unavailable_and_two_more = 4
+    ended = run_matrix(
+        20, runs_dir=tmp_path, devices=LAPTOP, told=tear_the_first,
+        stopped=lambda: done >= unavailable_and_two_more,
+    )  # fmt: skip
+    torn, other = (cell for cell in ended.cells if cell.status == "fail")
+    assert (torn.strategy, torn.loop) == ("one_device", "custom")
+    assert "A run folder holds a whole plan.json" in torn.reason
+    assert other.reason == f"OneDevice, the standard, did not train: {torn.reason}"
+    assert not list(ended.folder.glob("*/certificate.json"))

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from .. import __version__
 from ..config import did_you_mean
+from ..experiments.matrix import usual_steps
 from . import commands, matrix
 from .flags import add_config_flags
 
@@ -145,7 +146,9 @@ def _add_matrix(adding: Any) -> None:
         description="Run every strategy in both loops at one seed and one global batch, and compare"
         " each with OneDevice. Ctrl-C stops and prints what there is.",
     )
-    parser.add_argument("--steps", type=int, metavar="N", help="steps of each run. Default: 200.")
+    words = f"steps of each run. Default: {usual_steps('synthetic')}"
+    words += f", of images {usual_steps('fashion_mnist')}."
+    parser.add_argument("--steps", type=int, metavar="N", help=words)
     words = "synthetic (the MLP) or fashion_mnist (the CNN, in float64). Default: synthetic."
     parser.add_argument("--data", metavar="DATA", default="synthetic", help=words)
     parser.add_argument("--interpreter", help="the Python that trains")

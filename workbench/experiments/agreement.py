@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,11 @@ only of models as small as the MLP."""
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two runs are apart."""
+    """How far two runs are apart; None where no number tells it."""
 
     steps: int
     precision: str
-    max_loss_difference: float
+    max_loss_difference: float | None = None
     max_weight_difference: float | None = None
     reason: str = ""
     """Why they cannot be compared; empty where they can."""
@@ -44,7 +45,7 @@ class Proof:
     run: Run
     standard: Run
     agreement: Agreement
-    weights: float | None
+    """With no differences where workers do not step together."""
     data_sha256: str
     versions: dict[str, str]
     environment: dict[str, str]
@@ -56,10 +57,9 @@ class Proof:
         values: dict[str, Any] = {
             "version": 1,
             "created": time.time(),
-            "claim": f"{plan.strategy_label}, {plan.loop} loop, trains as "
-            f"{self.standard.plan.strategy_label}, {self.standard.plan.loop} loop",
+            "claim": self._claim(),
             "run": self.run.id,
-            "standard": self.standard.id,
+            "standard": self.standard.id if plan.together else None,
             "script_sha256": self.run.result()["script_sha256"],
             "versions": {**self.versions, **_keras(plan.keras, devices)},
             "environment": self.environment,
@@ -72,9 +72,9 @@ class Proof:
             "steps": found.steps,
             "global_batch_size": plan.global_batch_size,
             "precision": found.precision,
-            "tolerance": TOLERANCE[found.precision],
+            "tolerance": TOLERANCE[found.precision] if plan.together else None,
             "max_loss_difference": found.max_loss_difference,
-            "max_weight_difference": self.weights,
+            "max_weight_difference": found.max_weight_difference,
         }  # fmt: skip
         if float32_loss_difference is not None:
             values["float32_max_loss_difference"] = float32_loss_difference
@@ -84,24 +84,37 @@ class Proof:
             )
         return values
 
+    def _claim(self) -> str:
+        plan, standard = self.run.plan, self.standard.plan
+        what = f"{plan.strategy_label}, {plan.loop} loop"
+        if plan.together:
+            return f"{what}, trains as {standard.strategy_label}, {standard.loop} loop"
+        return f"{what}, {what_is_seen(self.agreement.steps)}; its workers do not step together"
+
 
 def compare(run: Run, standard: Run, precision: str) -> Agreement:
     """Compare the losses of all steps, each the mean over the global batch."""
     one, other = (each.steps()[["step", "loss"]] for each in (run, standard))
     if one["step"].tolist() != other["step"].tolist():
         reason = f"{len(one)} steps recorded, the standard has {len(other)}"
-        return Agreement(len(one), precision, float("nan"), reason=reason)
-    gaps = np.abs(one["loss"].to_numpy() - other["loss"].to_numpy())
+        return Agreement(len(one), precision, reason=reason)
+    with np.errstate(invalid="ignore"):
+        gaps = np.abs(one["loss"].to_numpy() - other["loss"].to_numpy())
+    if not np.isfinite(gaps).all():
+        reason = f"loss is not finite, first at step {int(np.argmin(np.isfinite(gaps)))}"
+        return Agreement(len(one), precision, reason=reason)
     most = float(gaps.max()) if len(gaps) else 0.0
     reason = ""
-    if not most <= TOLERANCE[precision]:
-        at = int(np.argmax(~(gaps <= TOLERANCE[precision])))
+    if most > TOLERANCE[precision]:
+        at = int(np.argmax(gaps > TOLERANCE[precision]))
         reason = f"loss differs by {most:.1e}, first at step {at}"
     return Agreement(len(one), precision, most, reason=reason)
 
 
 def certify(standard: Run, runs: Sequence[Run]) -> dict[str, Proof]:
     """Compare data and last weights of runs with those of the standard, in its interpreter.
+
+    Of a run whose workers do not step together only the data: its weights are its own.
 
     Raises:
         RunError: the comparing program fails.
@@ -110,24 +123,31 @@ def certify(standard: Run, runs: Sequence[Run]) -> dict[str, Proof]:
     hashes = {folder: each["data_sha256"] for folder, each in told["runs"].items()}
     proofs = {}
     for run in runs:
-        found = compare(run, standard, run.config.precision)
-        weights = told["runs"][str(run.dir)]["max_weight_difference"]
-        limit = TOLERANCE[found.precision]
-        reason = found.reason
-        if hashes[str(run.dir)] != hashes[str(standard.dir)]:
-            reason = "it was trained on other data"
-        elif weights is None:
-            reason = "its weights cannot be compared: no saved model, or other layers"
-        elif not weights <= limit:
-            reason = f"weights differ by {weights:.1e} at the end"
-        agreement = Agreement(
-            found.steps, found.precision, found.max_loss_difference, weights, reason
+        key = str(run.dir)
+        if run.plan.together:
+            found = _with_weights(
+                compare(run, standard, run.config.precision),
+                told["runs"][key]["max_weight_difference"],
+            )
+        else:
+            found = Agreement(len(run.steps()), run.config.precision, reason=trains(run))
+        if hashes[key] != hashes[str(standard.dir)]:
+            found = replace(found, reason="it was trained on other data")
+        proofs[key] = Proof(
+            run, standard, found, hashes[key], told["versions"], told["environment"]
         )
-        proofs[str(run.dir)] = Proof(
-            run, standard, agreement, weights, hashes[str(run.dir)],
-            told["versions"], told["environment"],
-        )  # fmt: skip
     return proofs
+
+
+def _with_weights(found: Agreement, weights: float | None) -> Agreement:
+    reason = found.reason
+    if weights is None:
+        reason = "its weights cannot be compared: no saved model, or other layers"
+    elif not math.isfinite(weights):
+        weights, reason = None, "its weights at the end are not finite"
+    elif weights > TOLERANCE[found.precision]:
+        reason = f"weights differ by {weights:.1e} at the end"
+    return replace(found, max_weight_difference=weights, reason=reason)
 
 
 def trains(run: Run) -> str:
@@ -145,6 +165,11 @@ def trains(run: Run) -> str:
     if not last < first:
         return f"loss went from {first:.4f} to {last:.4f}"
     return ""
+
+
+def what_is_seen(steps: int) -> str:
+    """Return what so many steps show of a run for which `trains` knows no reason against."""
+    return "trains, every step recorded" if steps >= ENOUGH_STEPS else "every step recorded"
 
 
 def _keras(kind: str, devices: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from workbench.runs import Run, RunError, start_run
 from workbench.runs.directory import json_text, runs_root, unwritable, write_text
 from workbench.runs.state import LIVE
 
-from .agreement import ENOUGH_STEPS, Agreement, certify, compare, trains
+from .agreement import Agreement, certify, compare, trains, what_is_seen
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -104,7 +104,8 @@ def run_matrix(
     """Run every cell that this machine can and compare each with OneDevice's custom loop.
 
     Images are run in float64 beside float32, in which rounding alone drives such a model's runs
-    apart. The runs lie in a folder of their own under `runs_dir`, each with its certificate.
+    apart. The runs lie in a folder of their own under `runs_dir`, each that passes with its
+    certificate; of a strategy whose workers do not step together it says that it trains.
 
     Args:
         steps: of each run, all in one epoch; None: `usual_steps`.
@@ -219,8 +220,14 @@ class _Runner:
         try:
             for precision in kinds:
                 runs[precision] = self._train(cell, precision)
+            return self._seen(cell, runs)
         except RunError as error:
-            return replace(cell, status="fail", reason=str(error))
+            self._runs.pop((cell.strategy, cell.loop), None)
+            folder = str(runs[cell.precision].dir) if cell.precision in runs else None
+            return replace(cell, run=folder, status="fail", reason=str(error))
+
+    def _seen(self, cell: Cell, runs: dict[str, Run]) -> Cell:
+        """Return a cell with what its runs came to."""
         run = runs[cell.precision]
         cell = replace(cell, run=str(run.dir), status="pass")
         for each in runs.values():
@@ -232,7 +239,7 @@ class _Runner:
         rate = run.result()["examples_per_second"]
         per_step = run.plan.examples_per_step
         cell = replace(cell, steps_per_second=rate and rate / per_step)
-        return self._compared(cell, runs) if synchronous else _asynchronous(cell, run)
+        return self._compared(cell, runs) if run.plan.together else _asynchronous(cell, run)
 
     def _train(self, cell: Cell, precision: str) -> Run:
         config = replace(_of_cell(self._config, cell.strategy, cell.loop), precision=precision)
@@ -246,7 +253,10 @@ class _Runner:
     def _compared(self, cell: Cell, runs: Mapping[str, Run]) -> Cell:
         standard = self._runs.get(STANDARD)
         if standard is None:
-            return replace(cell, status="fail", reason="OneDevice, the standard, did not train")
+            named = [(each.strategy, each.loop) for each in self._matrix.cells]
+            why = self._matrix.cells[named.index(STANDARD)].reason
+            reason = f"OneDevice, the standard, did not train: {why}"
+            return replace(cell, status="fail", reason=reason)
         found = compare(runs[cell.precision], standard[cell.precision], cell.precision)
         other = None
         if "float32" in runs and cell.precision != "float32":
@@ -261,13 +271,13 @@ class _Runner:
         )
 
     def _certify(self) -> None:
-        """Compare the saved weights and write each run's certificate."""
+        """Compare the saved weights and write the certificate of each run that passes."""
         compared = [
             (at, self._runs[cell.strategy, cell.loop][cell.precision])
             for at, cell in enumerate(self._matrix.cells)
-            if cell.max_loss_difference is not None
+            if cell.status == "pass" or cell.max_loss_difference is not None
         ]
-        if not compared:
+        if not compared or STANDARD not in self._runs:
             return
         standard = self._runs[STANDARD][self._config.precision]
         try:
@@ -279,7 +289,8 @@ class _Runner:
             return
         for at, run in compared:
             found = proofs[str(run.dir)]
-            cell = replace(self._matrix.cells[at], max_weight_difference=found.weights)
+            weights = found.agreement.max_weight_difference
+            cell = replace(self._matrix.cells[at], max_weight_difference=weights)
             self._put(at, _judged(cell, found.agreement) if cell.status == "pass" else cell)
             if self._matrix.cells[at].status == "pass":
                 text = found.certificate(self._matrix.cells[at].float32_loss_difference)
@@ -295,8 +306,7 @@ def _asynchronous(cell: Cell, run: Run) -> Cell:
     reason = trains(run)
     if reason:
         return replace(cell, status="fail", reason=reason)
-    steps = run.plan.total_steps
-    seen = "trains, every step recorded" if steps >= ENOUGH_STEPS else "every step recorded"
+    seen = what_is_seen(run.plan.total_steps)
     return replace(cell, reason=f"asynchronous: {seen}; it cannot agree")
 
 
