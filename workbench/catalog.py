@@ -330,7 +330,7 @@ FIELD_HELP: Mapping[str, str] = {
     "global_batch_size": "Examples of all replicas in a step: per-replica size times replicas.",
     "last_batch": "What becomes of an epoch's last examples that do not fill a global batch.",
     "pipeline": "How batches reach the replicas; usual and indexed give the same batches.",
-    "auto_shard": "How training data is split among workers (pipelines usual and files).",
+    "auto_shard": "How training data is split among workers (every pipeline but indexed).",
     "data_files": "TFRecord files that the training data is written to, in your cache folder: in "
     "all 192 MB for Fashion-MNIST.",
     "epochs": "Passes through the training data; a test pass and a checkpoint follow each.",

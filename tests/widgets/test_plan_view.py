@@ -5,10 +5,12 @@ from __future__ import annotations
 import html
 from typing import Any
 
+import pytest
+
 from tests.machines import LAPTOP
-from workbench import RunConfig
+from workbench import RunConfig, make_plan
 from workbench.widgets.form import Form
-from workbench.widgets.plan_view import PlanView
+from workbench.widgets.plan_view import PlanView, _what_shapes_the_model
 
 
 def shown(strategy: str, **asked: Any) -> PlanView:
@@ -41,3 +43,22 @@ def test_the_other_keras_is_named_with_the_reason() -> None:
     assert f"tf-keras {LAPTOP.tf_keras_version}" in view._numbers.value
     assert "DatasetCreator" in view._notes.value
     assert "DatasetCreator" not in shown("parameter_server")._notes.value
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "measured_anew"),
+    [
+        ("precision", "float64", True),
+        ("optimizer", "sgd", True),
+        ("replicas", 4, True),
+        ("synthetic_features", 20, True),
+        ("epochs", 9, False),
+        ("learning_rate", 0.1, False),
+    ],
+)
+def test_the_model_is_measured_anew_where_its_size_may_differ(
+    field: str, value: Any, measured_anew: bool
+) -> None:
+    plans = [make_plan(RunConfig(**asked), LAPTOP) for asked in ({}, {field: value})]
+    before, after = map(_what_shapes_the_model, plans)
+    assert (before != after) is measured_anew

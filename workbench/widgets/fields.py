@@ -153,20 +153,14 @@ def parse_number(typed: str, *, whole: bool) -> float:
     return int(value) if whole else value
 
 
-class ChoiceField(Field):
-    """One of a table's rows."""
+class TableField(Field):
+    """One of a table's rows, whose help stands below; kinds of control say how rows are offered."""
 
-    def __init__(
-        self, name: str, label: str, rows: Mapping[str, Choice], help_text: str | None = None
-    ) -> None:
+    def __init__(self, name: str, label: str, rows: Mapping[str, Choice], kind: Any) -> None:
         self.rows = rows
-        self._field_help = FIELD_HELP.get(name, "") if help_text is None else help_text
         options = [(row.label, key) for key, row in rows.items()]
-        control = ipw.Dropdown(
-            options=options, description=label, style={"description_width": "initial"}
-        )
+        control = kind(options=options, description=label, style={"description_width": "initial"})
         super().__init__(name, label, control, "")
-        self._explain()
 
     def read(self) -> str:
         return str(self.control.value)
@@ -182,36 +176,37 @@ class ChoiceField(Field):
         self._explain()
         super()._on_value(change)
 
+    @abstractmethod
+    def _explain(self) -> None:
+        """Show the help of the chosen row."""
+
+
+class ChoiceField(TableField):
+    """One of a table's rows, in a list that opens."""
+
+    def __init__(
+        self, name: str, label: str, rows: Mapping[str, Choice], help_text: str | None = None
+    ) -> None:
+        self._field_help = FIELD_HELP.get(name, "") if help_text is None else help_text
+        super().__init__(name, label, rows, ipw.Dropdown)
+        self._explain()
+
     def _explain(self) -> None:
         row = self.rows.get(self.control.value)
         self.show_help(row.help if row else self._field_help)
 
 
-class RadioField(Field):
+class RadioField(TableField):
     """One of a table's rows, all in sight.
 
     What there is to know before the chosen one is used stands below it as a notice.
     """
 
     def __init__(self, name: str, label: str, rows: Mapping[str, Choice]) -> None:
-        self.rows = rows
-        options = [(row.label, key) for key, row in rows.items()]
-        control = ipw.RadioButtons(
-            options=options, description=label, style={"description_width": "initial"}
-        )
-        super().__init__(name, label, control, "")
+        super().__init__(name, label, rows, ipw.RadioButtons)
         self._warning = ipw.HTML(description=f"Notice on {label}")
-        self.box.children = [control, self._help, self._warning, self._problems]
+        self.box.children = [self.control, self._help, self._warning, self._problems]
         self._explain()
-
-    def read(self) -> str:
-        return str(self.control.value)
-
-    def write(self, value: str) -> None:
-        keys = [key for _, key in self.control.options]
-        if value not in keys:
-            self.control.options = [*self.control.options, (value, value)]
-        self.control.value = value
 
     def remark(self, remarks: Mapping[str, str]) -> None:
         """Say of rows, behind their labels, what is the matter with them here."""
@@ -224,10 +219,6 @@ class RadioField(Field):
         if options != list(self.control.options):
             self.control.options = options
             self.control.value = chosen
-
-    def _on_value(self, change: object) -> None:
-        self._explain()
-        super()._on_value(change)
 
     def _explain(self) -> None:
         row = self.rows.get(self.control.value)

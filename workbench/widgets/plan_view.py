@@ -113,7 +113,7 @@ def _what_shapes_the_model(plan: Plan) -> tuple[Any, ...]:
     """Return what the model's size depends on, so that nothing is measured twice in a row."""
     return (plan.model, plan.data, plan.interpreter, plan.per_replica_batch_size,
             plan.num_replicas_in_sync, plan.config.optimizer, plan.config.synthetic_features,
-            plan.own_model)  # fmt: skip
+            plan.config.precision, plan.keras, plan.own_model)  # fmt: skip
 
 
 def _folded(title: str, inside: Any) -> Any:

@@ -20,7 +20,7 @@ class RunActions:
     def __init__(self, tell: Tell) -> None:
         """`tell` passes a level, info or error, and a text on to the person."""
         self._tell = tell
-        self._busy = False
+        self._doing = ""
         self._started: Callable[[Run], None] = lambda run: None
         self._deleted: Callable[[Run], None] = lambda run: None
 
@@ -37,11 +37,11 @@ class RunActions:
         if name == "stop":
             self._stop(run)
         elif name == "resume":
-            self._begin("Resuming ...", run.resume, self._started)
+            self._begin("Resuming", run.resume, self._started)
         elif name == "train_on":
-            self._begin("Resuming ...", lambda: run.resume(epochs), self._started)
+            self._begin("Resuming", lambda: run.resume(epochs), self._started)
         elif name == "delete":
-            self._begin("Deleting ...", run.delete, lambda _: self._deleted(run))
+            self._begin("Deleting", run.delete, lambda _: self._deleted(run))
 
     def _stop(self, run: Run) -> None:
         try:
@@ -51,20 +51,21 @@ class RunActions:
         else:
             self._tell("info", "Asked to stop: it finishes its step and saves.")
 
-    def _begin(self, message: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
-        if self._busy:
-            self._tell("error", "One thing is done after another; try again in a moment.")
+    def _begin(self, deed: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
+        if self._doing:
+            got = f"received {deed.lower()} amid {self._doing.lower()}"
+            self._tell("error", f"One thing is done after another; {got}. Try again in a moment.")
             return
-        self._busy = True
-        self._tell("info", message)
+        self._doing = deed
+        self._tell("info", f"{deed} ...")
 
         def ended(result: T) -> None:
-            self._busy = False
+            self._doing = ""
             self._tell("info", "")
             done(result)
 
         def failed(error: Exception) -> None:
-            self._busy = False
+            self._doing = ""
             self._tell("error", str(error))
 
         run_in_background(work, ended, failed)
