@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.machines import FOUR_GPUS, GIB, LAPTOP, ONE_GPU, TWO_GPUS, machine
+from workbench import catalog
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices
 from workbench.plan import Plan, PlanError, make_plan
@@ -171,7 +172,50 @@ def test_cross_device_ops_are_taken_as_asked_and_the_default_works_everywhere() 
     assert plan(TWO_GPUS, cross_device_ops="nccl").cross_device_ops == "nccl"
     assert plan(LAPTOP, cross_device_ops="hierarchical_copy").notes == ()
     assert plan(LAPTOP).cross_device_ops == "reduction_to_one_device"
-    assert plan(LAPTOP, strategy="default", cross_device_ops="nccl").num_replicas_in_sync == 1
+
+
+USED_BY = {
+    "workers": ({"multi_worker_mirrored", "parameter_server"}, 3),
+    "parameter_servers": ({"parameter_server"}, 2),
+    "evaluator": ({"parameter_server"}, True),
+    "rendezvous_seconds": ({"multi_worker_mirrored", "parameter_server"}, 60),
+    "communication": ({"multi_worker_mirrored"}, "ring"),
+    "bytes_per_pack": ({"multi_worker_mirrored"}, 4096),
+    "cross_device_ops": ({"mirrored"}, "hierarchical_copy"),
+    "learning_rate_scaling": (set(catalog.STRATEGIES) - {"parameter_server"}, "linear"),
+}
+REPLICAS_OF = {"tpu": {"tpu": "my-tpu", "replicas": 8}}
+
+
+@pytest.mark.parametrize("strategy", catalog.STRATEGIES)
+@pytest.mark.parametrize("field", USED_BY)
+def test_a_field_that_the_strategy_has_no_use_for_stays_as_usual(field: str, strategy: str) -> None:
+    used_by, value = USED_BY[field]
+    fields = {"strategy": strategy, **REPLICAS_OF.get(strategy, {}), field: value}
+    if strategy in used_by:
+        assert getattr(plan(LAPTOP, **fields).config, field) == value
+        return
+    usual = {"communication": "auto", "bytes_per_pack": "0", "cross_device_ops": "default",
+             "learning_rate_scaling": "none"}.get(field, "empty")  # fmt: skip
+    found = problem(LAPTOP, **fields)
+    assert (found.field, found.got) == (field, str(value))
+    assert found.rule == f"{usual} with the strategy {strategy}, which has no use for it"
+    fix = "Leave it empty" if usual == "empty" else f"Set it to {usual}"
+    assert found.fix == f"{fix}, or choose another strategy."
+
+
+@pytest.mark.parametrize("strategy", sorted(set(catalog.STRATEGIES) - {"tpu"}))
+def test_a_tpu_is_named_for_the_strategy_of_tpus_alone(strategy: str) -> None:
+    found = problem(LAPTOP, strategy=strategy, tpu="my-tpu")
+    assert (found.field, found.got) == ("tpu", "my-tpu")
+    assert found.rule == f"local with the strategy {strategy}, which has no use for it"
+    assert found.fix == "Set it to local, or choose another strategy."
+
+
+def test_a_value_that_is_wrong_by_itself_is_one_problem() -> None:
+    assert problem(LAPTOP, communication="rign").fix == "Did you mean ring?"
+    assert problem(LAPTOP, bytes_per_pack=-1).rule == "0 or more"
+    assert problem(LAPTOP, workers=-1).rule == "a number above 0"
 
 
 def test_the_smallest_known_memory_counts_where_others_are_unknown() -> None:

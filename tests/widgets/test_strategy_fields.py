@@ -73,6 +73,26 @@ def test_what_was_typed_for_one_strategy_is_there_when_it_is_chosen_again(form: 
     assert form.state.config.workers == 3
 
 
+def test_what_only_one_strategy_takes_is_not_sent_with_another(form: Form) -> None:
+    typed = {
+        "mirrored": {"cross_device_ops": "hierarchical_copy", "learning_rate_scaling": "linear"},
+        "multi_worker_mirrored": {
+            "communication": "ring", "bytes_per_pack": "4,096", "rendezvous_seconds": "60",
+        },
+        "tpu": {"tpu": "my-tpu"},
+    }  # fmt: skip
+    for strategy, values in typed.items():
+        set_to(form, strategy=strategy)
+        set_to(form, **values)
+    for strategy in ("parameter_server", "default", "central_storage", "one_device"):
+        set_to(form, strategy=strategy)
+        assert form.state.problems == (), strategy
+    for strategy, values in typed.items():
+        set_to(form, strategy=strategy)
+        for name, value in values.items():
+            assert field(form, name).control.value == value
+
+
 def test_what_a_config_asks_for_in_vain_is_shown_with_its_problem() -> None:
     form = Form(RunConfig(strategy="mirrored", workers=3), LAPTOP)
     assert "workers" in in_sight(form)

@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
 from workbench.config import RunConfig
-from workbench.plan.placement import LOCAL
+from workbench.plan.placement import LOCAL, uses
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
 
     from .fields import Field
 
-EMPTY = {"evaluator": False, "eager": False, "auto_shard": "auto", "pipeline": "usual"}
+EMPTY = {
+    "evaluator": False,
+    "eager": False,
+    "auto_shard": "auto",
+    "pipeline": "usual",
+    "communication": "auto",
+    "bytes_per_pack": "0",
+    "cross_device_ops": "default",
+    "learning_rate_scaling": "none",
+}
 """What the control of such a field holds where nothing is asked for; of others no text."""
 
 
@@ -27,10 +36,8 @@ def fields_of(strategy: str) -> dict[str, bool]:
     """Return, for each field that must be empty with some strategies, whether this one has it."""
     row = row_of(strategy)
     return {
+        **uses(row),
         "replicas": row.mirrors,
-        "workers": row.workers,
-        "parameter_servers": not row.synchronous,
-        "evaluator": not row.synchronous,
         "auto_shard": row.workers and row.synchronous,
         "clip_norm": row.synchronous,
         "eager": row.synchronous,
@@ -43,20 +50,13 @@ def fields_shown(config: RunConfig, devices: Devices) -> dict[str, bool]:
     row = row_of(config.strategy)
     own = fields_of(config.strategy)
     synthetic = config.data == "synthetic"
-    several = row.workers and row.synchronous
     return {
         **own,
         "replicas": own["replicas"] or (row.tpu and config.tpu != LOCAL),
-        "tpu": row.tpu,
         "devices": not row.tpu and (bool(devices.gpus) or config.devices is not None),
         "gpu_memory": not row.tpu and bool(devices.gpus),
-        "cross_device_ops": row.reduces,
-        "communication": several,
-        "bytes_per_pack": several,
         "auto_shard": own["auto_shard"] and config.pipeline != "indexed",
         "data_files": config.pipeline == "files",
-        "rendezvous_seconds": row.workers,
-        "learning_rate_scaling": row.synchronous,
         "clip_norm": own["clip_norm"] and config.loop == "custom",
         "steps_per_call": not config.eager,
         "data_dir": not synthetic,
