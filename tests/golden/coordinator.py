@@ -16,6 +16,19 @@ def lost_with_worker(error: tf.errors.OpError) -> bool:
     return "/job:worker" in text and "remote target /job:ps" not in text and (gone or forgot)
 
 
+def next_done(calls: deque[tuple[Any, int]]) -> tuple[Any, int]:
+    """Take the first call that is done; one that hangs holds up no other worker's.
+
+    Calls of one worker are done in their order. A RemoteValue has no public way to be asked.
+    """
+    while True:
+        for at, (call, size) in enumerate(calls):
+            if call._status_available_event.is_set():
+                del calls[at]
+                return call, size
+        calls[0][0]._status_available_event.wait(0.01)
+
+
 class Coordinator(Recorder):
     """Has workers run the steps, each at its own pace, and records what each of them did."""
 
@@ -50,7 +63,7 @@ class Coordinator(Recorder):
                 calls.append((call, size))
                 count -= size
             if calls:
-                call, size = calls.popleft()
+                call, size = next_done(calls)
                 try:
                     result = call.fetch()
                 except tf.errors.OpError as error:

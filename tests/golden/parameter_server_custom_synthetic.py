@@ -141,11 +141,15 @@ def make_loops(
     """Return graph functions of many steps a call: one for a worker to train, one to test here.
 
     Training gives the worker's number, [step, 1, 3] of what its steps gave, for each step how
-    many steps the others did from its first reading of the weights to its update (int64), and the
-    time at which the call began and ended on the worker, in seconds since 1970.
+    many steps the others did from before it read the weights until it had updated them (int64),
+    and the time at which the call began and ended on the worker, in seconds since 1970.
     """
     with strategy.scope():
         updates = tf.Variable(0, dtype=tf.int64, trainable=False)
+
+    @tf.function  # of its own, for control dependencies do not reach into strategy.run
+    def step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
+        return strategy.run(train_step, args=(batch,))
 
     @tf.function
     def train(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tuple:
@@ -155,9 +159,10 @@ def make_loops(
         stale = tf.TensorArray(tf.int64, size=count)
         with tf.control_dependencies([began]):
             for number in tf.range(count):
+                batch = next(iterator)
                 seen = updates.read_value()
                 with tf.control_dependencies([seen]):
-                    row = strategy.run(train_step, args=(next(iterator),))
+                    row = step(batch)
                 with tf.control_dependencies([row]):
                     now = updates.assign_add(1, read_value=True)
                 rows = rows.write(number, row[None])

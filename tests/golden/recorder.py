@@ -147,7 +147,7 @@ class Recorder:
     def calls(self, steps: Callable, data: Any, count: int) -> Iterator[tuple[Any, float, float]]:
         """Run steps in calls of about 0.2 s; yield rows, start, seconds of each; stop if told."""
         while count > 0:
-            wish = max(1, (STEPS_PER_CALL or self.steps_per_call) // STEPS_PER_STACK)
+            wish = -(-(STEPS_PER_CALL or self.steps_per_call) // STEPS_PER_STACK)
             stacks, stop = self.summed(np.array([wish, self.stop.is_set()])) / self.tasks
             if stop:
                 self.save()
