@@ -1,11 +1,14 @@
 """What is mistyped or cannot be done is said in words, all of it at once, and makes no run."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.cli.terminal import Terminal
+from tests.engine.training import write_run
+from workbench.config import RunConfig
 
 
 @pytest.mark.parametrize(
@@ -121,6 +124,15 @@ def test_runs_that_are_not_there_are_named(terminal: Terminal) -> None:
         assert done.returncode == 1
         assert "'20200101-000000-0000'" in done.stderr
     assert terminal.type("evaluate", "20200101-000000-0000").returncode == 1
+
+
+def test_a_run_that_cannot_go_on_with_so_many_workers_says_why(terminal: Terminal) -> None:
+    config = RunConfig(strategy="multi_worker_mirrored")
+    run = write_run(terminal.runs, "two-workers", config).run
+    done = terminal.type("runs", "resume", run.id, "--workers", 3)
+    assert done.returncode == 2
+    assert "global_batch_size must be a multiple of the 3 replicas; got 128" in done.stderr
+    shutil.rmtree(terminal.runs)  # others here ask that no run be made
 
 
 def test_a_folder_of_runs_that_cannot_be_written_is_refused(terminal: Terminal) -> None:

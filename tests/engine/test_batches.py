@@ -1,14 +1,9 @@
 """What a step takes and how it updates: last batches, clipping, learning rates, calls."""
 
-import io
-import zipfile
-from typing import Any
-
-import h5py
 import numpy as np
 import pytest
 
-from tests.engine.training import Trained, train_together
+from tests.engine.training import Trained, train_together, weights
 from workbench.config import RunConfig
 
 pytestmark = pytest.mark.slow
@@ -150,26 +145,11 @@ def test_eager_gives_the_same_losses_a_step_at_a_time(name: str, runs: dict[str,
     assert set(_steps_of_calls(runs[name])) == {1}
 
 
-def weights(trained: Trained) -> np.ndarray[Any, Any]:
-    """All weights of the saved model in a row."""
-    found: list[np.ndarray[Any, Any]] = []
-
-    def take(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset) and not name.startswith("optimizer"):
-            found.append(item[()].ravel())
-
-    with zipfile.ZipFile(trained.run.dir / "model.keras") as archive:
-        content = io.BytesIO(archive.read("model.weights.h5"))
-    with h5py.File(content) as file:
-        file.visititems(take)
-    return np.concatenate(found)
-
-
 def test_clipping_bounds_the_norm_of_the_gradient_over_all_replicas(
     runs: dict[str, Trained],
 ) -> None:
-    start = weights(runs["still"])
-    moved = {name: weights(runs[name]) - start for name in ("step", "clipped_step")}
+    start = weights(runs["still"].run)
+    moved = {name: weights(runs[name].run) - start for name in ("step", "clipped_step")}
     assert np.linalg.norm(moved["step"]) > 2 * RATE * CLIP
     assert np.linalg.norm(moved["clipped_step"]) == pytest.approx(RATE * CLIP, rel=1e-3)
     shrunk = moved["step"] * RATE * CLIP / np.linalg.norm(moved["step"])

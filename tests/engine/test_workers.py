@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.engine.tasks import answers, task_of, tasks_of, train_alone
-from tests.engine.training import Trained, train_together, write_run
+from tests.engine.training import Trained, train_together, weights, write_run
 from tests.machines import LAPTOP
 from tests.runs.folder import event_of, until
 from workbench.config import RunConfig
@@ -100,7 +100,9 @@ def test_a_wrong_tf_config_is_told_with_what_is_needed_received_and_to_do(root: 
         no_port = taken.replace(str(port), "99999")
         *said, in_use, beyond = answers(script, [*wrong, taken, no_port])
     for text, answer in zip(wrong, said, strict=True):
-        assert answer.startswith("TF_CONFIG names 2 worker tasks, as host:port, and which "), text
+        assert answer.startswith("TF_CONFIG names 2 worker tasks, as host:port, and which "), (
+            text
+        )
         assert f"received {text}. Mend it, or unset it" in answer
     assert f"Needs port {port} for itself; " in in_use
     assert "Address already in use" in in_use
@@ -150,3 +152,39 @@ def test_stopped_then_killed_at_some_step_and_resumed_it_gives_the_curve_of_a_ru
     np.testing.assert_allclose(run.steps()["loss"], whole.losses(), rtol=0, atol=1e-6)
     names = ["loss", "accuracy", "test_loss", "test_accuracy"]
     np.testing.assert_allclose(run.epochs()[names], whole.run.epochs()[names], rtol=0, atol=1e-5)
+
+
+def test_resumed_with_fewer_workers_and_then_with_more_it_gives_the_curve_of_one_device(
+    root: Path,
+) -> None:
+    batch, epochs = 24, 3  # a batch that 1, 2 and 3 workers share evenly
+    fields = {**FIELDS, "global_batch_size": batch, "synthetic_examples": STEPS * batch}
+    one_device = RunConfig(**{**fields, "epochs": epochs}, strategy="one_device")
+    whole = train_together(root, {"whole": one_device})["whole"]
+    config = RunConfig(**{**WORKERS, **fields, "epochs": epochs}, start_now=True)
+    run = start_run(config, root, LAPTOP)
+    until(lambda: event_of(run, "checkpoint") or not run.alive, 300)
+    victim = task_of(run.dir / "train.py", "worker-0")
+    assert victim is not None, run.failure
+    victim.kill()
+    assert run.wait(300) == "failed"
+    run.resume(workers=1)
+    until(lambda: len(starts(run)) == 2 or not run.alive, 300)
+    until(lambda: run.progress.step > STEPS + 20 or not run.alive, 300)
+    run.stop()
+    assert run.wait(300) == "stopped", run.failure
+    assert run.resume(workers=3).wait(300) == "finished", run.failure
+    began = starts(run)
+    assert [workers for _, workers in began] == [2, 1, 3]
+    assert [step for step, _ in began[:2]] == [0, STEPS]
+    assert STEPS < began[2][0] < STEPS * epochs
+    assert run.missing == []
+    assert run.steps()["examples"].unique() == [batch]
+    np.testing.assert_allclose(run.steps()["loss"], whole.losses(), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(weights(run), weights(whole.run), rtol=0, atol=1e-6)
+
+
+def starts(run: Run) -> list[tuple[int, int]]:
+    """The step at which each attempt of the leading task began, and its workers."""
+    told = [event for event in run.events() if event["event"] == "start"]
+    return [(event["step"], event["workers"]) for event in told if event["task"] == "worker-0"]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 
 from tests.machines import LAPTOP
 from workbench.codegen import render_script
 from workbench.config import RunConfig
+from workbench.devices import Devices
 from workbench.plan import Plan, make_plan
 from workbench.runs import Run
 from workbench.runs.directory import json_text, make_folder, sha256
@@ -59,9 +63,24 @@ class Trained:
         return [event for event in self.run.events() if event["event"] == name]
 
 
-def write_run(root: Path, name: str, config: RunConfig) -> Trained:
+def weights(run: Run) -> np.ndarray[Any, Any]:
+    """All weights of the saved model in a row."""
+    found: list[np.ndarray[Any, Any]] = []
+
+    def take(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and not name.startswith("optimizer"):
+            found.append(item[()].ravel())
+
+    with zipfile.ZipFile(run.dir / "model.keras") as archive:
+        content = io.BytesIO(archive.read("model.weights.h5"))
+    with h5py.File(content) as file:
+        file.visititems(take)
+    return np.concatenate(found)
+
+
+def write_run(root: Path, name: str, config: RunConfig, devices: Devices = LAPTOP) -> Trained:
     """Plan a config and write its run folder; nothing is started."""
-    plan = make_plan(config, LAPTOP)
+    plan = make_plan(config, devices)
     script = render_script(plan)
     card = {
         "version": 1,
@@ -75,7 +94,7 @@ def write_run(root: Path, name: str, config: RunConfig) -> Trained:
     }
     texts = {
         "config.json": json_text(config.to_json()),
-        "devices.json": json_text(LAPTOP.to_json()),
+        "devices.json": json_text(devices.to_json()),
         "plan.json": json_text(plan.to_json()),
         "run.json": json_text(card),
         "train.py": script,

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine.training import write_run
+from tests.machines import FOUR_GPUS, LAPTOP
 from tests.runs.folder import QUICK, Runs, pid_of, states, until
 from workbench import RunConfig
 from workbench.devices import Devices
+from workbench.plan import PlanError
 from workbench.runs import Run, RunError, list_runs, start_run, start_script
 from workbench.runs.directory import read_json, sha256
 
@@ -157,6 +160,35 @@ def test_a_finished_run_goes_on_only_for_more_epochs(runs: Runs) -> None:
     after = {path.name: path.read_bytes() for path in run.dir.glob("*.*")}
     assert after == {**before, "train.py": before["train.py"] + b"\n"}
     assert run.status == "finished"
+
+
+@pytest.mark.parametrize(
+    ("machine", "fields", "workers", "words"),
+    [
+        (LAPTOP, {}, True, r"workers is a whole number; received True\. Give 2\."),
+        (LAPTOP, {"strategy": "mirrored"}, 2, r"workers step together.*is of Mirrored\. Resume it"),
+        (LAPTOP, {"strategy": "parameter_server"}, 3, r"is of ParameterServer\. Resume it without"),
+        (LAPTOP, {}, 3, r"global_batch_size must be a multiple of the 3 replicas; got 128"),
+        (LAPTOP, {}, 0, r"workers must be a number above 0; got 0"),
+        (FOUR_GPUS, {}, 4, r"stay as many as they were, 2; with 4 workers it would be 1\. Start"),
+    ],
+)
+def test_another_number_of_workers_that_cannot_go_on_is_refused_and_changes_nothing(
+    machine: Devices, fields: dict[str, str], workers: int, words: str, runs: Runs
+) -> None:
+    config = RunConfig(**{"strategy": "multi_worker_mirrored", **fields})
+    run = write_run(runs.root, "run", config, machine).run
+    before = {path.name: path.read_bytes() for path in run.dir.glob("*.*")}
+    with pytest.raises((RunError, PlanError), match=words):
+        run.resume(workers=workers)
+    assert {path.name: path.read_bytes() for path in run.dir.glob("*.*")} == before
+
+
+def test_another_number_of_workers_does_not_overwrite_a_script_edited_by_hand(runs: Runs) -> None:
+    run = write_run(runs.root, "run", RunConfig(strategy="multi_worker_mirrored")).run
+    (run.dir / "train.py").write_text(f"{run.script}\n")
+    with pytest.raises(RunError, match=r"edited by hand.*Put the original back, or change EPOCHS"):
+        run.resume(workers=4)
 
 
 @pytest.mark.slow
