@@ -12,7 +12,7 @@ from tests.engine.training import write_run
 from tests.machines import LAPTOP
 from tests.runs.folder import event_of, until
 from workbench.config import RunConfig
-from workbench.runs import Run, RunError, start_run
+from workbench.runs import Run, RunError, start_run, start_script
 
 pytestmark = pytest.mark.slow
 
@@ -74,6 +74,15 @@ def fitted(root: Path) -> Run:
     trained = write_run(root, "fit", RunConfig(**FIELDS, loop="fit"))
     assert f"finished step={STEPS * EPOCHS}" in train_alone(trained)
     return trained.run
+
+
+@pytest.fixture(scope="module")
+def evaluated(root: Path) -> Run:
+    """A run whose checkpoints an evaluator tested."""
+    config = RunConfig(**{**FIELDS, "epochs": 3}, evaluator=True, start_now=True)
+    run = start_run(config, root, LAPTOP)
+    assert run.wait(300) == "finished", run.failure
+    return run
 
 
 @pytest.fixture(params=["killed", "fitted"])
@@ -159,3 +168,34 @@ def test_the_model_of_a_run_with_legacy_keras_loads_in_a_python_that_has_the_oth
     module, count = done.stdout.split()
     assert module.startswith("tf_keras")
     assert int(count) > 0
+
+
+def test_an_evaluator_tests_what_the_chief_saved_of_each_epoch(evaluated: Run) -> None:
+    tests = [event for event in evaluated.events() if event["event"] == "evaluated"]
+    assert [(event["task"], event["epoch"]) for event in tests] == [
+        ("evaluator-0", 1),
+        ("evaluator-0", 2),
+        ("evaluator-0", 3),
+    ]
+    assert event_of(evaluated, "test") is None
+    for name in ("test_loss", "test_accuracy"):
+        assert evaluated.epochs()[name].tolist() == [event[name] for event in tests]
+        assert evaluated.evaluate()[name] == pytest.approx(tests[-1][name], abs=1e-5)
+
+
+def test_an_evaluator_ends_with_a_chief_that_could_not_save(root: Path) -> None:
+    config = RunConfig(**{**FIELDS, "epochs": 1}, evaluator=True, start_now=True)
+    run = write_run(root, "unsaved", config).run
+    (run.dir / "checkpoints").touch()  # a file, in which nothing can be saved
+    start_script(run.dir)
+    assert run.wait(300) == "finished", run.failure
+    assert event_of(run, "checkpoint_failed") is not None
+    assert run.epochs()["test_loss"].isna().tolist() == [True]
+
+
+def test_a_script_that_starts_its_tasks_starts_no_evaluator_and_tests_by_itself(root: Path) -> None:
+    config = RunConfig(**{**FIELDS, "epochs": 2}, evaluator=True)
+    printed = train_alone(write_run(root, "no-evaluator", config)).splitlines()
+    epochs = [line for line in printed if line.startswith("epoch ")]
+    assert len(epochs) == 2
+    assert all("test_loss=" in line and "test_accuracy=" in line for line in epochs)

@@ -1,3 +1,4 @@
+import os
 import sys
 import time
 from collections import deque
@@ -7,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from .constants import STEPS_PER_CALL, WORKERS
+    from .constants import EVALUATOR, STEPS_PER_CALL, WORKERS
     from .recorder import Recorder, Records
 
 
@@ -34,6 +35,11 @@ def next_done(calls: deque[tuple[Any, int]]) -> tuple[Any, int]:
 
 class Coordinator(Recorder):
     """Has workers run the steps, each at its own pace, and records what each of them did."""
+
+    @property
+    def tested_elsewhere(self) -> bool:
+        """Whether an evaluator tests the checkpoints; a script that starts its tasks has none."""
+        return EVALUATOR and "WORKBENCH_NO_EVALUATOR" not in os.environ
 
     def restore(
         self, strategy: tf.distribute.Strategy, model: tf.keras.Model, **more: tf.Variable

@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import EPOCHS, EVALUATOR, RUN_EAGERLY, SEED, STEPS_PER_EPOCH, TEST_STEPS
+    from ..constants import EPOCHS, RUN_EAGERLY, SEED, STEPS_PER_EPOCH, TEST_STEPS
     from ..coordinator import Coordinator
     from ..loops.scheduled import make_loops
     from ..models.mlp import make_model
@@ -30,7 +30,7 @@ def main() -> None:
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):
         recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)
-        if EVALUATOR:
+        if recorder.tested_elsewhere:
             recorder.end_epoch()
         else:
             recorder.test(test_steps, test_data, TEST_STEPS)

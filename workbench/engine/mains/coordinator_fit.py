@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import EPOCHS, EVALUATOR, RUN_EAGERLY, SEED, STEPS_PER_EPOCH, TEST_STEPS
+    from ..constants import EPOCHS, RUN_EAGERLY, SEED, STEPS_PER_EPOCH, TEST_STEPS
     from ..coordinator import Coordinator
     from ..loops.scheduled import make_loops
     from ..models.mlp import make_model
@@ -34,7 +34,7 @@ def main() -> None:
         return recorder.train(train_steps, iterator, left)
 
     def test(_: int, logs: dict[str, float]) -> None:
-        if EVALUATOR:
+        if recorder.tested_elsewhere:
             recorder.end_epoch()
         else:
             results = recorder.test(test_steps, test_data, TEST_STEPS)
