@@ -95,12 +95,15 @@ def test_a_wrong_tf_config_is_told_with_what_is_needed_received_and_to_do(root: 
             json.dumps({"cluster": {"worker": [*two, "c:1"]}, "task": task}),
             json.dumps({"cluster": {"worker": two}, "task": {"type": "chief", "index": 0}}),
             json.dumps({"cluster": {"worker": ["a", "b"]}, "task": task}),
+            json.dumps({"cluster": {"worker": [1, 2]}, "task": task}),
+            json.dumps({"cluster": {"worker": ["c:1", "c:1"]}, "task": task}),
+            json.dumps({"cluster": {"worker": two}, "task": {"type": "worker", "index": -1}}),
         ]
         taken = json.dumps({"cluster": {"worker": two}, "task": task})
         no_port = taken.replace(str(port), "99999")
         *said, in_use, beyond = answers(script, [*wrong, taken, no_port])
     for text, answer in zip(wrong, said, strict=True):
-        assert answer.startswith("TF_CONFIG names 2 worker tasks, as host:port, and which "), (
+        assert answer.startswith("TF_CONFIG names 2 worker tasks, each by its own host:port, "), (
             text
         )
         assert f"received {text}. Mend it, or unset it" in answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 from .. import catalog
@@ -19,7 +20,8 @@ MARKER = """\
 COORDINATOR = "# ---- Recorder of workers that do not step together. ----"
 LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
 COORDINATED = "chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints"
-ENTRY = 'if __name__ == "__main__":\n    {}'
+ENTRY = 'if __name__ == "__main__":'
+ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one'
 
 
 def render_script(plan: Plan) -> str:
@@ -28,7 +30,7 @@ def render_script(plan: Plan) -> str:
     return (
         "\n\n".join([title, *prelude(plan), imports, numbers])
         + "\n\n\n"
-        + "\n\n\n".join([*bodies, f"{MARKER}\n{recorder}", ENTRY.format(call(plan))])
+        + "\n\n\n".join([*bodies, f"{MARKER}\n{recorder}", _entry(plan)])
         + "\n"
     )
 
@@ -41,10 +43,14 @@ def prelude(plan: Plan) -> list[str]:
 
 
 def call(plan: Plan) -> str:
-    """Return the statement that a script ends with."""
+    """Return the statements that a script ends with."""
     if len(plan.tasks) == 1:
-        return "main()"
+        return f"{ALONE}\nmain()"
     return "run_task(worker=main)" if plan.together else f"run_task({COORDINATED})"
+
+
+def _entry(plan: Plan) -> str:
+    return f"{ENTRY}\n{indent(call(plan), ' ' * 4)}"
 
 
 def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:

@@ -1,0 +1,51 @@
+"""A script of one task trains by itself, whatever TF_CONFIG its environment has."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.engine.training import write_run
+from workbench.config import RunConfig
+
+pytestmark = pytest.mark.slow
+
+FOREIGN = json.dumps(
+    {
+        "cluster": {"worker": ["localhost:1", "localhost:2"], "ps": ["localhost:3"]},
+        "task": {"type": "worker", "index": 1},
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "tf_config"),
+    [
+        ("one_device", "{"),
+        ("one_device", "[]"),
+        ("mirrored", FOREIGN),
+        ("multi_worker_mirrored", FOREIGN),
+    ],
+)
+def test_a_tf_config_that_is_torn_or_of_other_tasks_changes_nothing(
+    strategy: str, tf_config: str, root: Path
+) -> None:
+    workers = 1 if strategy == "multi_worker_mirrored" else None
+    config = RunConfig(strategy=strategy, workers=workers, synthetic_examples=640, epochs=1)
+    run = write_run(root, f"{strategy}-{len(tf_config)}", config).run
+    done = subprocess.run(
+        [sys.executable, "train.py", "--run-dir", "."],
+        cwd=run.dir,
+        env={**os.environ, "TF_CONFIG": tf_config},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    written = {path.name for path in run.dir.iterdir()}
+    assert written >= {"worker-0", "checkpoints", "model.keras"}
+    assert "worker-1" not in written
+    assert run.result()["steps"] == run.plan.total_steps
