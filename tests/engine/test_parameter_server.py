@@ -1,5 +1,6 @@
 """Workers that do not step together: every step recorded once, and a killed one comes back."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.engine.tasks import task_of, tasks_of, train_alone
-from tests.engine.training import write_run
+from tests.engine.training import Trained, train_together, write_run
 from tests.machines import LAPTOP
 from tests.runs.folder import event_of, until
 from workbench.config import RunConfig
@@ -199,3 +200,23 @@ def test_a_script_that_starts_its_tasks_starts_no_evaluator_and_tests_by_itself(
     epochs = [line for line in printed if line.startswith("epoch ")]
     assert len(epochs) == 2
     assert all("test_loss=" in line and "test_accuracy=" in line for line in epochs)
+
+
+def test_a_checkpoint_of_workers_that_step_otherwise_is_refused(evaluated: Run, root: Path) -> None:
+    fields = {**FIELDS, "epochs": 1}
+    together = RunConfig(**{**fields, "strategy": "one_device"})
+    trained = train_together(root, {"together": together})["together"]
+    alien = write_run(root, "alien-together", together)
+    assert "of a run of ParameterServer. Go on with" in refusal(alien, evaluated)
+    alien = write_run(root, "alien-servers", RunConfig(**fields))
+    assert "of a run whose replicas step together. Go on with" in refusal(alien, trained.run)
+
+
+def refusal(trained: Trained, other: Run) -> str:
+    """Return what a script ends with that is to go on from another run's checkpoint."""
+    folder = trained.run.dir
+    shutil.copytree(other.dir / "checkpoints", folder / "checkpoints")
+    command = [sys.executable, "train.py", "--run-dir", str(folder)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    return done.stderr
