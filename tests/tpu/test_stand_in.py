@@ -73,6 +73,20 @@ def test_a_run_on_the_cores_of_a_tpu_trains_as_on_one_device(
     assert (run.replica_steps()["examples"] == 32).all()
 
 
+@pytest.mark.slow
+def test_a_run_in_mixed_bfloat16_trains_and_holds_its_variables_in_single_precision(
+    tmp_path: Path, interpreter: str
+) -> None:
+    config = dataclasses.replace(
+        TRAINING, strategy="tpu", precision="mixed_bfloat16", interpreter=interpreter
+    )
+    run = finished(start_run(config, tmp_path, TPU_VM))
+    assert np.isfinite(run.steps()["loss"]).all()
+    layers = run.load_model().layers
+    dtypes = {(layer.variable_dtype, layer.compute_dtype) for layer in layers}
+    assert dtypes == {("float32", "bfloat16")}
+
+
 def test_a_machine_without_one_says_so() -> None:
     with pytest.raises(PlanError, match="no TPU here"):
         make_plan(RunConfig(strategy="tpu"), LAPTOP)

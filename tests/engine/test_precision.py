@@ -1,0 +1,63 @@
+"""Training in a precision that is not the usual: variables and computation are as asked for."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.engine.training import Trained, train_together
+from workbench.config import RunConfig
+
+pytestmark = pytest.mark.slow
+
+STEPS = 20
+DTYPES = {"float64": ("float64", "float64"), "mixed_bfloat16": ("float32", "bfloat16")}
+"""Of variables and of computation."""
+RECORDS = {"float64": ".steps64", "mixed_bfloat16": ".steps"}
+LOOPS = {
+    "custom": {"loop": "custom"},
+    "fit": {"loop": "fit"},
+    "general": {"loop": "custom", "clip_norm": 1e6},
+}
+Runs = dict[str, dict[str, Trained]]
+
+
+@pytest.fixture(scope="module")
+def runs(root: Path) -> Runs:
+    """Two replicas in each loop; a process for each precision, which a script sets for all."""
+    found: Runs = {}
+    for precision in DTYPES:
+        fields = {"precision": precision, "steps_per_epoch": STEPS, "epochs": 1}
+        configs = {f"{precision}-{loop}": {**fields, **more} for loop, more in LOOPS.items()}
+        made = {name: RunConfig(**config) for name, config in configs.items()}
+        trained = train_together(root, made)
+        found[precision] = {loop: trained[f"{precision}-{loop}"] for loop in LOOPS}
+    return found
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("precision", DTYPES)
+def test_every_step_is_recorded_with_a_finite_loss(precision: str, loop: str, runs: Runs) -> None:
+    trained = runs[precision][loop]
+    assert trained.status == 0, trained.log
+    assert np.isfinite(trained.losses()).tolist() == [True] * STEPS
+    assert np.isfinite(trained.run.epochs()["test_loss"]).all()
+    (records,) = (trained.run.dir / "worker-0").glob("*.steps*")
+    assert records.suffix == RECORDS[precision]
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("precision", DTYPES)
+def test_each_layer_holds_and_computes_numbers_of_the_precision(
+    precision: str, loop: str, runs: Runs
+) -> None:
+    layers = runs[precision][loop].run.load_model().layers
+    dtypes = {(layer.variable_dtype, layer.compute_dtype) for layer in layers}
+    assert dtypes == {DTYPES[precision]}
+
+
+@pytest.mark.parametrize("precision", DTYPES)
+def test_the_loops_give_the_same_losses(precision: str, runs: Runs) -> None:
+    losses = [trained.losses() for trained in runs[precision].values()]
+    for others in losses[1:]:
+        np.testing.assert_allclose(others, losses[0], rtol=0, atol=1e-6)
