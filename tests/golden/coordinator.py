@@ -1,4 +1,5 @@
 # ---- Recorder of workers that do not step together. ----
+import os
 import sys
 import time
 from collections import deque
@@ -31,6 +32,11 @@ def next_done(calls: deque[tuple[Any, int]]) -> tuple[Any, int]:
 
 class Coordinator(Recorder):
     """Has workers run the steps, each at its own pace, and records what each of them did."""
+
+    @property
+    def tested_elsewhere(self) -> bool:
+        """Whether an evaluator tests the checkpoints; a script that starts its tasks has none."""
+        return EVALUATOR and "WORKBENCH_NO_EVALUATOR" not in os.environ
 
     def restore(
         self, strategy: tf.distribute.Strategy, model: tf.keras.Model, **more: tf.Variable

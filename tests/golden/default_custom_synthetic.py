@@ -101,7 +101,7 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
         losses = example_losses(labels, outputs)
-        penalty = tf.add_n(model.losses) if model.losses else 0.0
+        penalty = tf.add_n(model.losses) if model.losses else tf.zeros([], losses.dtype)
         examples = tf.cast(tf.size(losses), losses.dtype)
         correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
         return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
@@ -163,4 +163,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one
     main()

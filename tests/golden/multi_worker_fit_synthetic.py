@@ -245,11 +245,14 @@ def run_task(**roles: Callable) -> None:
         port = int(cluster[kind][index].rpartition(":")[2]) if kind in TASKS else 0
         if kind not in roles or {name: len(cluster[name]) for name in cluster} != TASKS:
             raise LookupError(kind)
-    except (ValueError, LookupError, TypeError) as error:
+        addresses = [address for name in cluster for address in cluster[name]]
+        if index < 0 or len(set(addresses)) < len(addresses):
+            raise ValueError(index)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         needed = ", ".join(f"{size} {name}" for name, size in TASKS.items())
         raise SystemExit(
-            f"TF_CONFIG names {needed} tasks, as host:port, and which of them this is; received "
-            f"{text}. Mend it, or unset it to start all tasks on this machine."
+            f"TF_CONFIG names {needed} tasks, each by its own host:port, and which of them this "
+            f"is; received {text}. Mend it, or unset it to start all tasks on this machine."
         ) from error
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a restarted task needs it
@@ -272,7 +275,8 @@ def start_tasks() -> int:
     tasks: list[subprocess.Popen] = []
     for kind, index in names:
         config = {"cluster": cluster, "task": {"type": kind, "index": index}}
-        environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
+        told = {"TF_CONFIG": json.dumps(config), "WORKBENCH_NO_EVALUATOR": "1"}
+        environment = {**os.environ, **told}
         output = subprocess.DEVNULL if tasks else None  # the first tells what all have in common
         tasks.append(subprocess.Popen([sys.executable, *sys.argv], env=environment, stdout=output))
     leading = tasks[: next(iter(TASKS.values()))]

@@ -239,4 +239,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one
     main()

@@ -2,11 +2,13 @@
 
 import json
 import os
+import pathlib
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import tensorflow as tf
@@ -118,7 +120,7 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
         losses = example_losses(labels, outputs)
-        penalty = tf.add_n(model.losses) if model.losses else 0.0
+        penalty = tf.add_n(model.losses) if model.losses else tf.zeros([], losses.dtype)
         examples = tf.cast(tf.size(losses), losses.dtype)
         correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
         return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
@@ -198,7 +200,7 @@ def main() -> None:
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):
         recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)
-        if EVALUATOR:
+        if recorder.tested_elsewhere:
             recorder.end_epoch()
         else:
             recorder.test(test_steps, test_data, TEST_STEPS)
@@ -206,7 +208,7 @@ def main() -> None:
 
 
 def evaluate_checkpoints() -> None:
-    """Test the newest checkpoint whenever an epoch is over, while the others train on."""
+    """Test the checkpoint that closes an epoch, while the others train on."""
     recorder = Recorder()
     if not recorder.dir:
         raise SystemExit("Needs --run-dir, where the chief saves its checkpoints; got none.")
@@ -217,23 +219,44 @@ def evaluate_checkpoints() -> None:
     batches = iter(make_data(np.zeros(WORKERS, np.int64))[1])
     _, test_steps = make_loops(tf.distribute.get_strategy(), *make_steps(model))
     recorder.event("serving")
-    tested, seen = 0, None
-    while tested < EPOCHS and not recorder.stop.is_set():
-        newest = tf.train.latest_checkpoint(str(recorder.dir / "checkpoints"))
-        if newest != seen:
-            checkpoint.restore(newest).expect_partial()
-            seen, (step, epoch) = newest, progress.numpy()[:2].astype(int).tolist()
-            if epoch > tested:
-                loss, correct, examples = (
-                    test_steps(batches, tf.constant(TEST_STEPS))
-                    .numpy()
-                    .sum(axis=(0, 1), dtype=float)
-                )
-                result = {"test_loss": loss / examples, "test_accuracy": correct / examples}
-                recorder.event("evaluated", epoch=epoch, step=step, **result)
-                tested = epoch
-        time.sleep(0.2)
+    tested = 0
+    for path in new_checkpoints(recorder.dir, recorder.stop):
+        try:
+            checkpoint.restore(path).expect_partial()
+        except tf.errors.NotFoundError:
+            continue  # the chief keeps three, so a slow test may find one gone
+        step, epoch = progress.numpy()[:2].astype(int).tolist()
+        if epoch > tested:
+            rows = test_steps(batches, tf.constant(TEST_STEPS)).numpy()
+            loss, correct, examples = rows.sum(axis=(0, 1), dtype=float)
+            result = {"test_loss": loss / examples, "test_accuracy": correct / examples}
+            recorder.event("evaluated", epoch=epoch, step=step, **result)
+            tested = epoch
     recorder.event("finished")
+
+
+def new_checkpoints(run_dir: pathlib.Path, stop: threading.Event) -> Iterator[str]:
+    """Yield each checkpoint once, until the chief has finished or a stop is asked for."""
+    seen, over = set[str](), False
+    while not (over or stop.is_set()):
+        over = chief_has_finished(run_dir)  # asked first: what it saved last counts, too
+        saved = tf.train.get_checkpoint_state(str(run_dir / "checkpoints"))
+        for path in saved.all_model_checkpoint_paths if saved else ():
+            if path not in seen:
+                seen.add(path)
+                yield path
+        time.sleep(0.2)
+
+
+def chief_has_finished(run_dir: pathlib.Path) -> bool:
+    """Whether the chief told that it did every step, after which it saves nothing more."""
+    try:
+        told = (run_dir / "chief-0" / "events.jsonl").read_text().splitlines()
+        last = json.loads(told[-1])
+    except (OSError, ValueError, IndexError):
+        return False  # it has told nothing yet, or half a line
+    # An earlier attempt that finished had fewer steps to do.
+    return bool(last["event"] == "finished" and last["step"] == EPOCHS * STEPS_PER_EPOCH)
 
 
 def serve() -> None:
@@ -262,11 +285,14 @@ def run_task(**roles: Callable) -> None:
         port = int(cluster[kind][index].rpartition(":")[2]) if kind in TASKS else 0
         if kind not in roles or {name: len(cluster[name]) for name in cluster} != TASKS:
             raise LookupError(kind)
-    except (ValueError, LookupError, TypeError) as error:
+        addresses = [address for name in cluster for address in cluster[name]]
+        if index < 0 or len(set(addresses)) < len(addresses):
+            raise ValueError(index)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         needed = ", ".join(f"{size} {name}" for name, size in TASKS.items())
         raise SystemExit(
-            f"TF_CONFIG names {needed} tasks, as host:port, and which of them this is; received "
-            f"{text}. Mend it, or unset it to start all tasks on this machine."
+            f"TF_CONFIG names {needed} tasks, each by its own host:port, and which of them this "
+            f"is; received {text}. Mend it, or unset it to start all tasks on this machine."
         ) from error
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a restarted task needs it
@@ -289,7 +315,8 @@ def start_tasks() -> int:
     tasks: list[subprocess.Popen] = []
     for kind, index in names:
         config = {"cluster": cluster, "task": {"type": kind, "index": index}}
-        environment = {**os.environ, "TF_CONFIG": json.dumps(config)}
+        told = {"TF_CONFIG": json.dumps(config), "WORKBENCH_NO_EVALUATOR": "1"}
+        environment = {**os.environ, **told}
         output = subprocess.DEVNULL if tasks else None  # the first tells what all have in common
         tasks.append(subprocess.Popen([sys.executable, *sys.argv], env=environment, stdout=output))
     leading = tasks[: next(iter(TASKS.values()))]

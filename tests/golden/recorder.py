@@ -88,12 +88,24 @@ class Recorder:
             kept = str(self.folder / "checkpoints")
             self.saves = tf.train.CheckpointManager(checkpoint, kept, max_to_keep=3)
             if latest := tf.train.latest_checkpoint(str(self.dir / "checkpoints")):
+                self.check_kind(latest, together="worker_steps" not in more)
                 whole = tf.train.Checkpoint(**state, **more).restore(latest)
                 whole.assert_existing_objects_matched()  # or it would go on in part with another's
                 checkpoint.restore(latest)
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
         self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
         self.event("start", step=self.step, epoch=self.epoch, workers=workers)
+
+    def check_kind(self, latest: str, *, together: bool) -> None:
+        """Refuse a checkpoint that counts other steps: those of all workers, or of each its own."""
+        names = [name for name, _ in tf.train.list_variables(latest)]
+        found = not any(name.startswith("worker_steps/") for name in names)
+        if found != together:
+            kinds = {True: "whose replicas step together", False: "of ParameterServer"}
+            raise SystemExit(
+                f"Goes on from the checkpoint of a run {kinds[together]}; {latest} is of a run "
+                f"{kinds[found]}. Go on with the script that saved it, or choose another --run-dir."
+            )
 
     def listen(self) -> None:
         """Stop at a byte from the supervisor, or when its pipe ends because it died."""

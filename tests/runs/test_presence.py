@@ -8,9 +8,9 @@ import pytest
 from tests.runs.recording import TaskWriter
 from workbench.runs import Block
 from workbench.runs.curves import Curves
-from workbench.runs.frames import replica_frame, step_frame
+from workbench.runs.frames import epoch_frame, replica_frame, step_frame
 from workbench.runs.presence import crews_of, workers_at
-from workbench.runs.records import Shape, missing_ranges, read_tasks
+from workbench.runs.records import Shape, missing_ranges, read_tasks, steady_rate
 
 CREWS = ((0, 2), (6, 1), (8, 3))
 SHAPE = Shape(replicas=2, steps_per_epoch=10, crews=CREWS)
@@ -50,6 +50,18 @@ def test_steps_are_whole_with_those_who_were_there(run_dir: Path) -> None:
     assert frame["step"].tolist() == list(range(12))
     assert frame["examples"].tolist() == [16] * 6 + [8] * 2 + [24] * 4
     assert missing_ranges(tasks, 12) == []
+
+
+def test_rate_and_seconds_are_those_of_the_workers_that_were_there(run_dir: Path) -> None:
+    for number, calls in ((0, 4), (1, 2)):
+        for call in range(calls):
+            writer = TaskWriter(run_dir / "went" / f"worker-{number}")
+            writer.call(0, 0, first=5 * call, count=5, start=100.0 + call / 2)
+    shape = Shape(replicas=2, steps_per_epoch=10, crews=((0, 2), (10, 1)))
+    tasks = read_tasks(run_dir / "went", shape)
+    # The first call of each is left out: 3 and 1 of 0.5 s, with 40 examples each.
+    assert steady_rate(tasks) == 4 * 40 / 1.5
+    assert epoch_frame(tasks, {1: {}, 2: {}})["seconds"].tolist() == [1.0, 1.0]
 
 
 def test_the_line_of_all_goes_on_where_workers_come_and_go() -> None:

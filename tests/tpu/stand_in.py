@@ -16,6 +16,13 @@ import tensorflow as tf
 CORES = int(os.environ.get("TPU_STAND_IN_CORES", "2"))
 CALLS: list[str] = []
 """What the script asked of the TPU, in order."""
+TOLD = "stand-in for a TPU: "
+"""Begins a line of the log for each of them."""
+
+
+def note(call: str) -> None:
+    CALLS.append(call)
+    sys.stderr.write(f"{TOLD}{call}\n")
 
 
 class Resolver:
@@ -24,26 +31,26 @@ class Resolver:
     def __init__(self, tpu: str | None = None) -> None:
         if not tpu:
             raise ValueError("Please provide a TPU Name to connect to.")
-        CALLS.append(f"resolve {tpu}")
+        note(f"resolve {tpu}")
 
 
 class TPUStrategy(tf.distribute.MirroredStrategy):  # a class, because Keras asks for its kind
     def __init__(self, resolver: Resolver) -> None:
         assert isinstance(resolver, Resolver)
-        CALLS.append("strategy")
+        note("strategy")
         operations = tf.distribute.ReductionToOneDevice()
         devices = [f"CPU:{core}" for core in range(CORES)]
         super().__init__(devices, cross_device_ops=operations)
 
 
 def connect(resolver: Resolver) -> None:
-    CALLS.append("connect")
+    note("connect")
 
 
 def initialize(resolver: Resolver) -> None:
     if "initialize" in CALLS:
         raise RuntimeError("A TPU system is initialized once in a process.")
-    CALLS.append("initialize")
+    note("initialize")
     cpu = tf.config.list_physical_devices("CPU")[0]
     parts = [tf.config.LogicalDeviceConfiguration()] * CORES
     tf.config.set_logical_device_configuration(cpu, parts)
@@ -62,7 +69,6 @@ def main(script: str, *arguments: Any) -> None:
     sys.argv = [script, *arguments]
     sys.path.insert(0, str(pathlib.Path(script).parent))
     runpy.run_path(script, run_name="__main__")
-    sys.stderr.write(f"stand-in for a TPU, calls: {CALLS}\n")
 
 
 if __name__ == "__main__":

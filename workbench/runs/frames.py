@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from .directory import RunError
+from .presence import workers_at
 from .records import TaskRecords, joined, shared_steps
 from .segments import Doubles, Ints
 
@@ -158,13 +159,19 @@ def _own_epochs(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) 
 
 
 def _epoch_seconds(tasks: Sequence[TaskRecords], count: int) -> Doubles:
+    """Return the seconds of the slowest task; NaN where a call of one that was there is missing."""
     slowest = np.zeros(count)
+    if not tasks:
+        return slowest
+    shape = tasks[0].shape
+    in_epoch = shape.steps_per_epoch
+    workers = workers_at(shape.crews, np.arange(count * in_epoch)).reshape(count, in_epoch)
     for task in tasks:
-        epoch = (task.calls[:, 0] // task.shape.steps_per_epoch).astype(np.int64)
+        epoch = (task.calls[:, 0] // in_epoch).astype(np.int64)
         inside = epoch < count
         seconds = np.bincount(epoch[inside], task.calls[inside, 3], minlength=count)
         steps = np.bincount(epoch[inside], task.calls[inside, 1], minlength=count)
-        whole = steps == task.shape.steps_per_epoch
+        whole = steps == (workers > task.worker).sum(axis=1)
         slowest = np.maximum(slowest, np.where(whole, seconds, np.nan))
     return slowest
 

@@ -137,16 +137,20 @@ def read_tasks(
 def steady_rate(tasks: Sequence[TaskRecords]) -> float | None:
     """Return examples a second over all tasks, without first calls and test passes.
 
-    None where no call but the first was recorded.
+    Of tasks that step together some may have been there only for a part of the time. None where a
+    task recorded no call but the first.
     """
-    rates = []
+    examples, seconds = [], []
     for task in tasks:
-        seconds, examples = task.steady_seconds(), task.call_examples
-        known = np.isfinite(seconds) & np.isfinite(examples)
+        each_seconds, each_examples = task.steady_seconds(), task.call_examples
+        known = np.isfinite(each_seconds) & np.isfinite(each_examples)
         if not known.any():
             return None
-        rates.append(float(examples[known].sum() / seconds[known].sum()))
-    return sum(rates) if rates else None
+        examples.append(float(each_examples[known].sum()))
+        seconds.append(float(each_seconds[known].sum()))
+    if tasks and tasks[0].shape.together:
+        return sum(examples) / max(seconds)
+    return sum(np.divide(examples, seconds)) if tasks else None
 
 
 def missing_ranges(tasks: Sequence[TaskRecords], done: int) -> list[tuple[int, int]]:
