@@ -107,6 +107,7 @@ def test_no_tpu_here_is_said_beside_the_strategy(lab: LabPage) -> None:
 @pytest.mark.timeout(900)
 def test_whether_they_agree_is_told_while_the_form_goes_on(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "agree.ipynb")
+    workbench.turn_to("Do they agree?")
     workbench.fill({"Steps of each run": "10"})
     workbench.button("Compare all").click()
     expect(workbench.root.get_by_text("0 of 12 done, OneDevice, Custom loop runs")).to_be_visible()
@@ -123,4 +124,5 @@ def test_whether_they_agree_is_told_while_the_form_goes_on(lab: LabPage) -> None
     expect(cells.filter(has_text="no TPU here")).to_have_count(2)
 
     workbench.show()
+    workbench.turn_to("Do they agree?")
     expect(cells.nth(0)).to_contain_text("✓ pass")

@@ -124,6 +124,7 @@ def test_the_script_shown_is_the_script_that_ran_and_is_saved(
 ) -> None:
     workbench = WorkbenchPage(lab, "script.ipynb")
     workbench.open_run(finished_run.id)
+    workbench.turn_to("Script")
     workbench.button("Of the opened run").click()
     code = workbench.root.locator(".wb-code pre")
     text = finished_run.script
@@ -169,7 +170,9 @@ def test_fits_both_themes_and_narrow_pages(lab: LabPage, finished_run: Run) -> N
             "() => [...document.querySelectorAll('.wb-root')]"
             ".every(root => root.scrollWidth <= root.clientWidth)"
         )
-        assert workbench.overflowing() == []
+        for tab in ("Earlier runs", "Do they agree?", "Script", "Plan"):
+            workbench.turn_to(tab)
+            assert workbench.overflowing() == []
         lab.screenshot(f"fits-{width}-{theme}")
 
 

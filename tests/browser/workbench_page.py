@@ -106,8 +106,13 @@ class WorkbenchPage:
         """Scroll to the run view, which hears nothing while it is out of sight."""
         self.root.locator(".wbv").scroll_into_view_if_needed()
 
+    def turn_to(self, tab: str) -> None:
+        """Click the title of a tab."""
+        self.root.get_by_role("tab", name=tab, exact=True).click()
+
     def open_run(self, run_id: str) -> None:
         """Open an earlier run from the list."""
+        self.turn_to("Earlier runs")
         row = self.root.locator(".wb-run-row", has_text=run_id)
         row.get_by_role("button", name="Open").click()
         self.look()

@@ -57,6 +57,15 @@ def test_what_was_not_finite_is_named() -> None:
     assert explain(3, [{**event, "message": "NaN!"}], "", "py")["cause"] == "NaN!"
 
 
+def test_the_signal_that_ends_a_task_whose_work_is_over_is_not_its_last_word(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "log.txt"
+    notice = "W0000 00:00:1.0 1 preemption_notifier.cc:90] SIGTERM caught at 2026-11-22T09:10:12\n"
+    log.write_text(f"{notice}finished step=600\n{notice}\n")
+    assert log_tail(log, 5) == f"{notice}finished step=600"
+
+
 def test_the_tail_of_a_log_is_its_last_lines(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     assert log_tail(log, 5) == ""

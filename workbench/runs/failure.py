@@ -89,6 +89,7 @@ _ESCAPE = re.compile(  # a code without its end ends with its line
     r"|\x1b[ -/]*[0-~]?"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_ENDED_BY_US = re.compile(r"preemption_notifier\.cc.* SIGTERM caught")
 _EXCEPTION = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception|Interrupt|Exit)\b(?::.*)?$")
 
 
@@ -97,7 +98,8 @@ def log_tail(path: Path, lines: int, since: int = 0) -> str:
 
     They are plain text as a terminal would have left it: escape codes and control characters are
     taken out, of a line that was rewritten its last state is kept, and a long line says how much
-    of it is left out. Text is not escaped for a page.
+    of it is left out. What TensorFlow says last of the signal that ends a task whose work is over
+    is left out. Text is not escaped for a page.
     """
     try:
         with path.open("rb") as file:
@@ -109,7 +111,7 @@ def log_tail(path: Path, lines: int, since: int = 0) -> str:
     begun = start > since and content[:1] != b"\n"
     first, *rest = content.decode("utf-8", "replace").split("\n")
     shown = [_shown(first, begun=begun), *map(_shown, rest)]
-    while shown and not shown[-1].strip():
+    while shown and (not shown[-1].strip() or _ENDED_BY_US.search(shown[-1])):
         shown.pop()
     return "\n".join(shown[-lines:])
 

@@ -144,12 +144,23 @@ class Workbench:
         run_box = ipw.VBox([run_title, self._train.box, self._run.box])
         run_box.add_class("wb-section")
         of_run = [run_box, self._xray.box, self._predictions.box]
-        parts = [head, self._hardware.box, self._form.box, *of_run,
-                 self._plan.box, self._script.box, self._matrix.box, self._runs.box]  # fmt: skip
-        root = ipw.VBox(parts)
+        root = ipw.VBox([head, self._hardware.box, self._form.box, *of_run, self._tabs()])
         root.add_class("wb-root")
         root.add_class(f"wb-live-{self._token}")
         return root
+
+    def _tabs(self) -> Any:
+        pages = {
+            "Plan": self._plan.box,
+            "Script": self._script.box,
+            "Do they agree?": self._matrix.box,
+            "Earlier runs": self._runs.box,
+        }
+        tabs = ipw.Tab(children=list(pages.values()), selected_index=0)
+        for number, title in enumerate(pages):
+            tabs.set_title(number, title)
+        tabs.add_class("wb-tabs")
+        return tabs
 
     def _on_form(self, state: FormState) -> None:
         edited = state.config != self._asked
