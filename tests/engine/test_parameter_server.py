@@ -56,15 +56,21 @@ def killed(root: Path) -> Run:
 
 @pytest.fixture(scope="module")
 def hung(root: Path) -> Run:
-    """A run with a worker that is paused in a call, until the other has done most of an epoch."""
+    """A run with a worker that is paused in a call, until the other has done half an epoch.
+
+    Both have done a call before, for TensorFlow has the first of each wait for all workers.
+    """
     run = start_run(RunConfig(**FIELDS, steps_per_call=1, start_now=True), root, LAPTOP)
-    until(lambda: run.progress.step > 0 or not run.alive, 300)
+    until(lambda: list((run.dir / "worker-0").glob("*.calls")) or not run.alive, 300)
+    until(lambda: list((run.dir / "worker-1").glob("*.calls")) or not run.alive, 300)
     victim = task_of(run.dir / "train.py", "worker-1")
     assert victim is not None, run.failure
     victim.suspend()
-    began = run.progress.step
-    until(lambda: run.progress.step > began + STEPS // 2 or not run.alive, 300)
-    victim.resume()
+    try:
+        began = run.progress.step
+        until(lambda: run.progress.step > began + STEPS // 2 or not run.alive, 300)
+    finally:
+        victim.resume()
     assert run.wait(300) == "finished", run.failure
     return run
 
@@ -121,15 +127,15 @@ def test_it_trains_and_records_every_step_of_every_worker_exactly_once(run: Run)
 def test_the_staleness_of_every_step_is_recorded(run: Run) -> None:
     steps = run.steps()
     for worker, own in steps.groupby("worker"):
-        path = run.dir / f"worker-{worker}" / "staleness"
-        rows = np.fromfile(path, "<i8").reshape(-1, 2)
-        assert set(own["step"]) <= set(rows[:, 0].tolist())
-        assert (rows[:, 1] >= 0).all()
-    assert run.staleness()["staleness"].sum() > 0
+        times = np.fromfile(run.dir / f"worker-{worker}" / "updates", "<f8").reshape(-1, 3)
+        assert set(own["step"]) <= set(times[:, 0].astype(int).tolist())
+        assert (np.diff(times[:, 1:].ravel()) >= 0).all()  # a step reads after the one before it
+    stale = run.staleness()
+    assert len(stale) >= STEPS * EPOCHS
+    assert 0 < stale["staleness"].mean() < STEPS
     told = event_of(run, "epoch")
     assert told is not None
     assert sum(told["worker_steps"].values()) == STEPS * EPOCHS
-    assert told["staleness_max"] >= told["staleness_mean"] >= 0
 
 
 def test_the_same_step_of_each_worker_takes_examples_of_its_own(run: Run) -> None:

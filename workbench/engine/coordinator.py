@@ -64,7 +64,7 @@ class Coordinator(Recorder):
 
     def train(self, steps: Any, data: Any, count: int) -> dict[str, float]:
         """Have `count` steps done in calls of about 0.2 s, as fast as the workers come."""
-        calls, began, stale = deque[tuple[Any, int]](), time.perf_counter(), []
+        calls, began = deque[tuple[Any, int]](), time.perf_counter()
         while count > 0 or calls:
             while count > 0 and len(calls) < 3 * WORKERS and not self.stop.is_set():
                 size = min(count, STEPS_PER_CALL or self.steps_per_call)
@@ -80,34 +80,29 @@ class Coordinator(Recorder):
                         raise
                     count += size  # again, as TensorFlow does with a call that was under way
                 else:
-                    stale.append(self.take(*result))
+                    self.take(*result)
             elif self.stop.is_set():
                 self.sums[3] += time.perf_counter() - began
                 self.save()
                 self.event("stopped", step=self.step)
                 sys.exit(0)
         self.sums[3] += time.perf_counter() - began
-        if stale:
-            steps_behind = np.concatenate(stale)
-            self.more = {
-                "worker_steps": {f"worker-{n}": int(s) for n, s in enumerate(self.worker_steps)},
-                "staleness_mean": round(float(steps_behind.mean()), 3),
-                "staleness_max": int(steps_behind.max()),
-            }
+        done = {f"worker-{n}": int(s) for n, s in enumerate(self.worker_steps)}
+        self.more = {"worker_steps": done}
         return dict(zip(("loss", "accuracy"), self.sums[:2] / self.sums[2]))
 
     def take(
-        self, worker: np.ndarray, rows: np.ndarray, stale: np.ndarray, times: np.ndarray
-    ) -> np.ndarray:
-        """Record a worker's call; return how many steps others did during each of its steps."""
-        number, start, seconds = int(worker), float(times[0]), float(times[1] - times[0])
+        self, worker: np.ndarray, rows: np.ndarray, times: np.ndarray, span: np.ndarray
+    ) -> None:
+        """Record a worker's call, and when each of its steps read the weights and updated them."""
+        number, start, seconds = int(worker), float(span[0]), float(span[1] - span[0])
         first = int(self.worker_steps[number])
         self.worker_steps[number] += len(rows)
         if self.dir:
             try:
                 self.by_worker[number].append(first, rows, start, seconds)
-                with open(self.by_worker[number].folder / "staleness", "ab") as file:
-                    file.write(np.stack([first + np.arange(len(rows)), stale]).T.tobytes())
+                with open(self.by_worker[number].folder / "updates", "ab") as file:
+                    file.write(np.column_stack([first + np.arange(len(rows)), times]).tobytes())
             except OSError as error:
                 lost = {"worker": number, "steps": len(rows), "error": str(error)}
                 self.event("unrecorded", worker_first_step=first, **lost)
@@ -120,4 +115,3 @@ class Coordinator(Recorder):
         self.steps_per_call = max(1, min(longest, 4 * self.steps_per_call, 10_000))
         if self.dir and time.monotonic() - self.saved_at > 300:
             self.save()
-        return stale

@@ -6,25 +6,41 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-FILE = "staleness"
-"""In each worker's folder: int64 [steps, 2], the worker's own step and its staleness."""
+FILE = "updates"
+"""In each worker's folder: float64 [steps, 3], the worker's own step, when it was about to read the
+weights and when it had updated them, in seconds since 1970."""
+
+Updates = npt.NDArray[np.float64]
 
 
 def read_staleness(run_dir: Path, workers: Sequence[str]) -> pd.DataFrame:
     """Return a row for each recorded step: `worker` (its number), `step` (its own), `staleness`.
 
     Staleness counts the updates by others between a step's reading of the weights and its own
-    update. Of a step that a resume did again the newer one is kept.
+    update, by the clock that the workers of a machine share. Of a step that a resume did again
+    the newer one is kept.
     """
-    frames = [_of_worker(run_dir / worker / FILE, int(worker[7:])) for worker in workers]
+    updates = [_read(run_dir / worker / FILE) for worker in workers]
+    numbers = [int(worker.rpartition("-")[2]) for worker in workers]
+    frames = [
+        _frame(number, updates[at], [*updates[:at], *updates[at + 1 :]])
+        for at, number in enumerate(numbers)
+    ]
     return pd.concat(frames, ignore_index=True)
 
 
-def _of_worker(path: Path, number: int) -> pd.DataFrame:
-    content = path.read_bytes() if path.exists() else b""
-    rows = np.frombuffer(content[: len(content) // 16 * 16], "<i8").reshape(-1, 2)
-    frame = pd.DataFrame({"worker": number, "step": rows[:, 0], "staleness": rows[:, 1]})
-    kept = frame.drop_duplicates("step", keep="last")
+def _frame(number: int, own: Updates, others: Sequence[Updates]) -> pd.DataFrame:
+    step, read_at, updated_at = own.T
+    moments = np.sort(np.concatenate([np.empty(0), *(each[:, 2] for each in others)]))
+    before, after = (np.searchsorted(moments, at, side="right") for at in (read_at, updated_at))
+    columns = {"worker": number, "step": step.astype(np.int64), "staleness": after - before}
+    kept = pd.DataFrame(columns).drop_duplicates("step", keep="last")
     return kept.sort_values("step", ignore_index=True)
+
+
+def _read(path: Path) -> Updates:
+    content = path.read_bytes() if path.exists() else b""
+    return np.frombuffer(content[: len(content) // 24 * 24], "<f8").reshape(-1, 3)

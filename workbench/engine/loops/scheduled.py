@@ -8,12 +8,10 @@ def make_loops(
 ) -> list[Callable]:
     """Return graph functions of many steps a call: one for a worker to train, one to test here.
 
-    Training gives the worker's number, [step, 1, 3] of what its steps gave, for each step how
-    many steps the others did from before it read the weights until it had updated them (int64),
-    and the time at which the call began and ended on the worker, in seconds since 1970.
+    Training gives the worker's number, [step, 1, 3] of what its steps gave, [step, 2] of when each
+    was about to read the weights and when it had updated them, and when the call began and ended:
+    float64 seconds since 1970 on the worker.
     """
-    with strategy.scope():
-        updates = tf.Variable(0, dtype=tf.int64, trainable=False)
 
     @tf.function  # of its own, for control dependencies do not reach into strategy.run
     def step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
@@ -24,20 +22,21 @@ def make_loops(
         worker = tf.distribute.coordinator.experimental_get_current_worker_index()
         began = tf.timestamp()
         rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
-        stale = tf.TensorArray(tf.int64, size=count)
+        times = tf.TensorArray(tf.float64, size=count)
         with tf.control_dependencies([began]):
             for number in tf.range(count):
                 batch = next(iterator)
-                seen = updates.read_value()
-                with tf.control_dependencies([seen]):
+                with tf.control_dependencies(tf.nest.flatten(batch)):
+                    reads = tf.timestamp()
+                with tf.control_dependencies([reads]):
                     row = step(batch)
                 with tf.control_dependencies([row]):
-                    now = updates.assign_add(1, read_value=True)
+                    updated = tf.timestamp()
                 rows = rows.write(number, row[None])
-                stale = stale.write(number, tf.maximum(now - 1 - seen, 0))
-        result, behind = rows.stack(), stale.stack()
-        with tf.control_dependencies([result, behind]):
-            return worker, result, behind, tf.stack([began, tf.timestamp()])
+                times = times.write(number, tf.stack([reads, updated]))
+        result = rows.stack()
+        with tf.control_dependencies([result]):
+            return worker, result, times.stack(), tf.stack([began, tf.timestamp()])
 
     @tf.function
     def test(iterator: tf.data.Iterator, count: tf.Tensor) -> tf.Tensor:
