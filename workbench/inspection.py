@@ -73,7 +73,12 @@ def _inspect(
                 timeout=timeout_seconds,
                 check=False,
                 cwd=launch.working_dir,
-                env={**launch.environment(), "TF_CPP_MIN_LOG_LEVEL": "3"},
+                # No module of the engine, beside which the program lies, hides one of the user's.
+                env={
+                    **launch.environment(),
+                    "TF_CPP_MIN_LOG_LEVEL": "3",
+                    "PYTHONSAFEPATH": "1",
+                },
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise _problem(model, str(error)) from error

@@ -253,7 +253,7 @@ def evaluate_checkpoints() -> None:
         except tf.errors.NotFoundError:
             continue  # the chief keeps three, so a slow test may find one gone
         step, epoch = progress.numpy()[:2].astype(int).tolist()
-        if epoch > tested:
+        if epoch > tested and step == epoch * STEPS_PER_EPOCH:
             rows = test_steps(batches, tf.constant(TEST_STEPS)).numpy()
             loss, correct, examples = rows.sum(axis=(0, 1), dtype=float)
             result = {"test_loss": loss / examples, "test_accuracy": correct / examples}
@@ -269,7 +269,7 @@ def new_checkpoints(run_dir: pathlib.Path, stop: threading.Event) -> Iterator[st
         over = chief_has_finished(run_dir)  # asked first: what it saved last counts, too
         saved = tf.train.get_checkpoint_state(str(run_dir / "checkpoints"))
         for path in saved.all_model_checkpoint_paths if saved else ():
-            if path not in seen:
+            if path not in seen and not stop.is_set():
                 seen.add(path)
                 yield path
         time.sleep(0.2)

@@ -80,12 +80,9 @@ class Runs:
 
     def end_all(self) -> None:
         for run in self.made:
-            if run.dir.exists():
-                for event in run.events():
-                    for number in (event.get("supervisor_pid"), event.get("pid")):
-                        if number and run.alive:
-                            with contextlib.suppress(ProcessLookupError):
-                                os.kill(number, signal.SIGKILL)
+            for number in processes_of(run):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGKILL)
 
 
 def until(condition: Callable[[], Any], seconds: float = 30.0) -> Any:

@@ -5,6 +5,7 @@ import signal
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.runs.crews import QUICK_END, UNTIL_DEAD, Crews, told
@@ -185,15 +186,26 @@ def test_a_worker_that_does_not_come_fails_the_run_after_the_time_given_to_meet(
 
 
 def brought_to(crew: Crew, run: Run, step: int) -> None:
-    until(lambda: crew.look(1.0) or run.progress.step == step)
+    """Look at 1 s until the chief, which `begin` lets go once all serve, has come to a step."""
+    ready = {"start", "serving"}
+    until(lambda: crew.look(1.0) or all(ready & set(member.names) for member in crew.members))
+    if step:
+        (run.dir / "begin").touch()
+    until(lambda: crew.look(1.0) or steps_called(run) == step)
     crew.look(1.0)
+
+
+def steps_called(run: Run) -> int:
+    """Return the steps of all calls on record, which is written after the steps themselves."""
+    calls = [np.fromfile(path, "<f8").reshape(-1, 4) for path in run.dir.glob("worker-*/*.calls")]
+    return int(sum(each[:, 1].sum() for each in calls))
 
 
 @pytest.mark.parametrize("step", [20, 40])
 def test_where_all_workers_fall_silent_at_once_the_chief_is_named_whoever_it_waits_for(
     runs: Runs, crew_of: Crews, step: int
 ) -> None:
-    run = runs.make(tasks=LED, pauses={str(step): "go"})
+    run = runs.make(tasks=LED, pauses={"0": "begin", str(step): "go"})
     crew = crew_of(run)
     brought_to(crew, run, step)
     assert crew.look(15.9) == []
@@ -210,11 +222,11 @@ def test_where_all_workers_fall_silent_at_once_the_chief_is_named_whoever_it_wai
 def test_a_worker_that_keeps_its_work_while_others_go_on_is_named_alone_and_taken_back(
     runs: Runs, crew_of: Crews
 ) -> None:
-    run = runs.make(tasks=LED, pauses={"10": "on", "20": "go"})
+    run = runs.make(tasks=LED, pauses={"0": "begin", "10": "on", "20": "go"})
     crew = crew_of(run)
     brought_to(crew, run, 10)
     (run.dir / "on").touch()
-    until(lambda: crew.look(10.0) or run.progress.step == 20)
+    until(lambda: crew.look(10.0) or steps_called(run) == 20)
     crew.look(10.0)
     (stalled,) = crew.look(16.1)
     assert (stalled.name, stalled.task) == ("stalled", "worker-0")
@@ -228,10 +240,9 @@ def test_a_worker_that_keeps_its_work_while_others_go_on_is_named_alone_and_take
 def test_a_worker_that_hangs_in_its_first_call_is_named(runs: Runs, crew_of: Crews) -> None:
     run = runs.make(tasks=LED, pauses={"0": "on", "10": "go"})
     crew = crew_of(run)
-    ready = {"start", "serving"}
-    until(lambda: crew.look(1.0) or all(ready & set(member.names) for member in crew.members))
+    brought_to(crew, run, 0)
     (run.dir / "on").touch()
-    until(lambda: crew.look(10.0) or run.progress.step == 10)
+    until(lambda: crew.look(10.0) or steps_called(run) == 10)
     crew.look(10.0)
     assert crew.look(24.9) == []
     (stalled,) = crew.look(25.1)
@@ -241,8 +252,9 @@ def test_a_worker_that_hangs_in_its_first_call_is_named(runs: Runs, crew_of: Cre
 def test_workers_without_work_during_a_long_test_pass_are_not_silent(
     runs: Runs, crew_of: Crews
 ) -> None:
-    run = runs.make(tasks=LED, tests={"30": "tested"}, pauses={"30": "go"})
+    run = runs.make(tasks=LED, tests={"30": "tested"}, pauses={"0": "begin", "30": "go"})
     crew = crew_of(run)
+    brought_to(crew, run, 30)
     until(lambda: crew.look(1.0) or "test" in crew.leader.names)
     assert crew.look(1000.0) == []
     (run.dir / "tested").touch()

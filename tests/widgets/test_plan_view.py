@@ -38,11 +38,9 @@ def test_several_tasks_are_named_with_what_each_will_be_told() -> None:
     assert '"task": {"type": "ps", "index": 0}' in told
 
 
-def test_the_other_keras_is_named_with_the_reason() -> None:
+def test_the_other_keras_is_named() -> None:
     view = shown("parameter_server", loop="fit")
     assert f"tf-keras {LAPTOP.tf_keras_version}" in view._numbers.value
-    assert "DatasetCreator" in view._notes.value
-    assert "DatasetCreator" not in shown("parameter_server")._notes.value
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import os
 import sys
+import threading
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -20,17 +21,21 @@ def lost_with_worker(error: tf.errors.OpError) -> bool:
     return "/job:worker" in text and "remote target /job:ps" not in text and (gone or forgot)
 
 
-def next_done(calls: deque[tuple[Any, int]]) -> tuple[Any, int]:
-    """Take the first call that is done; one that hangs holds up no other worker's.
+def take_done(calls: deque[Any], stop: threading.Event) -> list[Any]:
+    """Take out the calls that are done, waiting for one, but ten seconds once a stop is asked for.
 
-    Calls of one worker are done in their order. A RemoteValue has no public way to be asked.
+    A call that hangs holds up no other. A RemoteValue has no public way to be asked.
     """
-    while True:
-        for at, (call, size) in enumerate(calls):
-            if call._status_available_event.is_set():
-                del calls[at]
-                return call, size
-        calls[0][0]._status_available_event.wait(0.01)
+    began = time.monotonic()
+    while calls and not (stop.is_set() and time.monotonic() - began > 10):
+        # The newest first: of one worker's calls an older one is done before a newer one.
+        done = [call for call in reversed(calls) if call._status_available_event.is_set()]
+        if done:
+            for call in done:
+                calls.remove(call)
+            return done
+        calls[0]._status_available_event.wait(0.01)
+    return []
 
 
 class Coordinator(Recorder):
@@ -64,24 +69,17 @@ class Coordinator(Recorder):
 
     def train(self, steps: Any, data: Any, count: int) -> dict[str, float]:
         """Have `count` steps done in calls of about 0.2 s, as fast as the workers come."""
-        calls, began = deque[tuple[Any, int]](), time.perf_counter()
+        calls, began = deque[Any](), time.perf_counter()
         while count > 0 or calls:
             while count > 0 and len(calls) < 3 * WORKERS and not self.stop.is_set():
                 size = min(count, STEPS_PER_CALL or self.steps_per_call)
                 call = self.cluster_coordinator.schedule(steps, args=(data, tf.constant(size)))
-                calls.append((call, size))
+                calls.append(call)
                 count -= size
-            if calls:
-                call, size = next_done(calls)
-                try:
-                    result = call.fetch()
-                except tf.errors.OpError as error:
-                    if not lost_with_worker(error):
-                        raise
-                    count += size  # again, as TensorFlow does with a call that was under way
-                else:
-                    self.take(*result)
-            elif self.stop.is_set():
+            results = self.fetch(calls)
+            for result in sorted(results, key=lambda each: each[3][0]):  # in the order they began
+                self.take(*result)
+            if self.stop.is_set() and not results:
                 self.sums[3] += time.perf_counter() - began
                 self.save()
                 self.event("stopped", step=self.step)
@@ -90,6 +88,19 @@ class Coordinator(Recorder):
         done = {f"worker-{n}": int(s) for n, s in enumerate(self.worker_steps)}
         self.more = {"worker_steps": done}
         return dict(zip(("loss", "accuracy"), self.sums[:2] / self.sums[2]))
+
+    def fetch(self, calls: deque[Any]) -> list[Any]:
+        """Return the results of the calls that are done; TensorFlow does lost ones again."""
+        results = []
+        for call in take_done(calls, self.stop):
+            try:
+                results.append(call.fetch())
+            except tf.errors.OpError as error:
+                if not lost_with_worker(error):
+                    raise
+                calls.append(call)
+                time.sleep(0.1)
+        return results
 
     def take(
         self, worker: np.ndarray, rows: np.ndarray, times: np.ndarray, span: np.ndarray

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -18,7 +18,7 @@ from workbench.runs import Run, RunError, start_run
 from workbench.runs.directory import json_text, runs_root, unwritable, write_text
 from workbench.runs.state import LIVE
 
-from .agreement import Agreement, certify, compare, trains, what_is_seen
+from .agreement import Agreement, Proof, certify, compare, trains, what_is_seen
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -254,8 +254,8 @@ class _Runner:
         standard = self._runs.get(STANDARD)
         if standard is None:
             named = [(each.strategy, each.loop) for each in self._matrix.cells]
-            why = self._matrix.cells[named.index(STANDARD)].reason
-            reason = f"OneDevice, the standard, did not train: {why}"
+            first = self._matrix.cells[named.index(STANDARD)]
+            reason = f"OneDevice, the standard, did not train: {first.reason or first.status}"
             return replace(cell, status="fail", reason=reason)
         found = compare(runs[cell.precision], standard[cell.precision], cell.precision)
         other = None
@@ -282,11 +282,15 @@ class _Runner:
         standard = self._runs[STANDARD][self._config.precision]
         try:
             proofs = certify(standard, [run for _, run in compared])
-        except RunError as error:
+            self._write_certificates(compared, proofs)
+        except (RunError, OSError) as error:
             for at, _ in compared:
                 cell = self._matrix.cells[at]
                 self._put(at, replace(cell, status="fail", reason=f"not certified: {error}"))
-            return
+
+    def _write_certificates(
+        self, compared: Sequence[tuple[int, Run]], proofs: Mapping[str, Proof]
+    ) -> None:
         for at, run in compared:
             found = proofs[str(run.dir)]
             weights = found.agreement.max_weight_difference

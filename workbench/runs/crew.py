@@ -246,11 +246,7 @@ class Crew:
             return []
         if self._silent is None:
             return [Change("recovered", known.task, {})] if known else []
-        told = {
-            "silent_seconds": round(self._silence.seconds, 1),
-            "limit_seconds": round(self._silent.dog.limit_seconds, 1),
-            "log": self._silent.log_end(),
-        }
+        told = {"silent_seconds": round(self._silence.seconds, 1), "log": self._silent.log_end()}
         return [Change("stalled", self._silent.task, told)]
 
     def _check_rendezvous(self, now: float) -> None:

@@ -27,7 +27,7 @@ FIXES: tuple[tuple[str, str], ...] = (
         "correct its name.",
     ),
     (
-        r"ConfigureDistributedTPU",
+        r"No OpKernel was registered.*ConfigureDistributedTPU",
         "This TensorFlow was built without TPU support: install tensorflow-tpu in its place for "
         "the run's interpreter ({interpreter}), or choose another strategy.",
     ),
@@ -89,7 +89,7 @@ _ESCAPE = re.compile(  # a code without its end ends with its line
     r"|\x1b[ -/]*[0-~]?"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_ENDED_BY_US = re.compile(r"preemption_notifier\.cc.* SIGTERM caught")
+_SIGNAL_TOLD = re.compile(r"preemption_notifier\.cc.* SIGTERM caught")
 _EXCEPTION = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception|Interrupt|Exit)\b(?::.*)?$")
 
 
@@ -111,7 +111,8 @@ def log_tail(path: Path, lines: int, since: int = 0) -> str:
     begun = start > since and content[:1] != b"\n"
     first, *rest = content.decode("utf-8", "replace").split("\n")
     shown = [_shown(first, begun=begun), *map(_shown, rest)]
-    while shown and (not shown[-1].strip() or _ENDED_BY_US.search(shown[-1])):
+    over = any(line.startswith(("finished ", "stopped ")) for line in shown)
+    while shown and (not shown[-1].strip() or (over and _SIGNAL_TOLD.search(shown[-1]))):
         shown.pop()
     return "\n".join(shown[-lines:])
 

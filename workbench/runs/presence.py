@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .events import Event
 
+UNKNOWN = np.iinfo(np.int64).max
 Crews = tuple[tuple[int, int], ...]
 """Of each attempt in order: the step that it began at, and how many workers it had."""
 
@@ -21,8 +22,8 @@ def crews_of(leader_events: Iterable[Event]) -> Crews:
 
 
 def workers_at(crews: Crews, steps: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return how many workers each step was last done by."""
-    counts = np.full(len(steps), np.iinfo(np.int64).max)
+    """Return how many workers each step was last done by; `UNKNOWN`, above all, of those before."""
+    counts = np.full(len(steps), UNKNOWN)
     for first, workers in crews:
         counts[steps >= first] = workers
     return counts

@@ -72,7 +72,8 @@ def _start(
     return subprocess.Popen(
         command,
         cwd=launch.working_dir,
-        env={**launch.environment(), **variables},
+        # No module of the engine, beside which a program lies, hides one of the user's.
+        env={**launch.environment(), **variables, "PYTHONSAFEPATH": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

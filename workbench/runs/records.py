@@ -137,8 +137,8 @@ def read_tasks(
 def steady_rate(tasks: Sequence[TaskRecords]) -> float | None:
     """Return examples a second over all tasks, without first calls and test passes.
 
-    Of tasks that step together some may have been there only for a part of the time. None where a
-    task recorded no call but the first.
+    Where workers came and went, some were there only for a part of the time. None where a task
+    recorded no call but the first.
     """
     examples, seconds = [], []
     for task in tasks:
@@ -148,7 +148,7 @@ def steady_rate(tasks: Sequence[TaskRecords]) -> float | None:
             return None
         examples.append(float(each_examples[known].sum()))
         seconds.append(float(each_seconds[known].sum()))
-    if tasks and tasks[0].shape.together:
+    if tasks and len({workers for _, workers in tasks[0].shape.crews}) > 1:
         return sum(examples) / max(seconds)
     return sum(np.divide(examples, seconds)) if tasks else None
 

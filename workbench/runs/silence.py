@@ -76,9 +76,11 @@ class LedSilence:
         named = self._workers if self._known is self._leader else [self._known]
         return min(member.dog.silent_seconds for member in named if member is not None)
 
-    def _longest_silent(self) -> Member:
+    def _longest_silent(self) -> Member | None:
+        """Return it, or the leader where all are; None where it may be silent for longer yet."""
         seconds = [member.dog.silent_seconds for member in self._workers]
         about_a_call = max(m.dog.limit_seconds for m in self._workers) / self._bounds.stall_factor
         if len(seconds) > 1 and max(seconds) - min(seconds) <= about_a_call:
             return self._leader
-        return self._workers[seconds.index(max(seconds))]
+        longest = self._workers[seconds.index(max(seconds))]
+        return longest if longest.dog.silent or not longest.dog.recorded else None

@@ -12,7 +12,7 @@ import numpy as np
 from .directory import RunError, json_text, read_json, write_text
 from .events import read_events
 from .own_steps import longest, own_steps
-from .presence import crews_of, workers_at
+from .presence import UNKNOWN, crews_of, workers_at
 from .programs import run_programs
 from .progress import shape_of, steps_done
 from .reader import read_range
@@ -82,7 +82,7 @@ def recorded_row(
     None: the step was not recorded, or another number of workers did it last.
     """
     crews = crews_of(read_events(run_dir / leader_of(run_dir) / "events.jsonl"))
-    if crews and workers_at(crews, np.array([step])) != len(tasks):
+    if crews and workers_at(crews, np.array([step])) not in (len(tasks), UNKNOWN):
         return None
     row: list[list[float]] = []
     for task in tasks:

@@ -33,7 +33,7 @@ class PlanView:
         self._numbers = ipw.HTML(description="Numbers of the plan")
         self._picture = ipw.HTML(description="Picture of the plan")
         self._model = ipw.HTML(description="Size of the model")
-        self._notes = ipw.HTML(description="Notes on the plan")
+        self._batch = ipw.HTML(description="A replica's batch")
         self._layers = ipw.HTML(description="Layers of the model")
         self._folded = _folded("Layers", self._layers)
         self._configs = ipw.HTML(description="TF_CONFIG of each task")
@@ -47,7 +47,7 @@ class PlanView:
         both = ipw.Box([self._picture, side])
         both.add_class("wb-beside")
         title = ipw.HTML(markup.heading("Plan"), description="Section")
-        parts = [title, both, self._notes, self._folded, self._tasks]
+        parts = [title, both, self._batch, self._folded, self._tasks]
         self.box = ipw.VBox(parts)
         self.box.add_class("wb-section")
 
@@ -58,7 +58,7 @@ class PlanView:
     def show(self, state: FormState) -> None:
         """Show the plan of a form's state, or that there is none yet."""
         plan = self._plan = state.plan
-        for part in (self._picture, self._model, self._notes, self._folded):
+        for part in (self._picture, self._model, self._batch, self._folded):
             part.layout.display = None if plan else "none"
         several = plan is not None and len(plan.tasks) > 1
         self._tasks.layout.display = None if several else "none"
@@ -68,8 +68,7 @@ class PlanView:
             self._measured = None
             self._inspecting.forget()
             return
-        notes = "".join(markup.notice("warning", note) for note in plan.notes)
-        self._notes.value = markup.quiet(plan.element_spec) + notes
+        self._batch.value = markup.quiet(plan.element_spec)
         self._numbers.value = markup.facts(_numbers(state, plan))
         self._picture.value = picture.draw(plan)
         (self._picture.add_class if picture.is_wide(plan) else self._picture.remove_class)(

@@ -36,10 +36,11 @@ class TrainButton:
         )
         self._train.on_click(self._on_train)
         self._reason = ipw.HTML(description="Why Train is off")
+        self._notes = ipw.HTML(description="Notes on the plan")
         self._message = ipw.HTML(description="Messages")
         row = ipw.Box([self._train, self._readiness.box])
         row.add_class("wb-row")
-        self.box = ipw.VBox([row, self._reason, self._message])
+        self.box = ipw.VBox([self._notes, row, self._reason, self._message])
         self._update()
 
     def on_started(self, started: Callable[[Run], None]) -> None:
@@ -49,6 +50,8 @@ class TrainButton:
     def show_form(self, state: FormState, reason: str) -> None:
         """Follow the form: what Train would start, or why it is off (HTML)."""
         self._state = state
+        notes = state.plan.notes if state.plan else ()
+        self._notes.value = "".join(markup.notice("warning", note) for note in notes)
         self._reason.value = f'<div class="wb-problem">{reason}</div>' if reason else ""
         self._update()
 
