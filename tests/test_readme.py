@@ -28,6 +28,7 @@ def run(command: list[str], folder: Path) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_every_block_runs(tmp_path: Path) -> None:
     blocks = BLOCK.findall(README)
     assert {language for language, _, _ in blocks} == {"sh", "python"}

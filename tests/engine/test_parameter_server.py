@@ -15,7 +15,7 @@ from tests.runs.folder import event_of, until
 from workbench.config import RunConfig
 from workbench.runs import Run, RunError, start_run, start_script
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 STEPS, EPOCHS, BATCH = 200, 5, 32
 FIELDS = {

@@ -17,7 +17,7 @@ from tests.runs.folder import event_of, until
 from workbench.config import RunConfig
 from workbench.runs import Run, start_run
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 LOOPS = ("custom", "fit")
 STEPS, EPOCHS, BATCH = 200, 2, 32

@@ -18,6 +18,8 @@ from workbench.experiments.agreement import compare, trains
 from workbench.plan import PlanError
 from workbench.runs import list_runs, open_run
 
+pytestmark = pytest.mark.timeout(1800)
+
 CONFIG = RunConfig(pipeline="indexed", global_batch_size=64, steps_per_epoch=20, epochs=1)
 
 
