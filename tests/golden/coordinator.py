@@ -10,28 +10,21 @@ import numpy as np
 import tensorflow as tf
 
 
-def lost_with_worker(error: tf.errors.OpError) -> bool:
-    """Whether a worker died with the result of a call that it had done and not yet handed over."""
-    text = str(error)
-    gone = isinstance(error, (tf.errors.UnavailableError, tf.errors.AbortedError))
-    forgot = "Unable to find the relevant tensor remote_handle" in text  # already started again
-    return "/job:worker" in text and "remote target /job:ps" not in text and (gone or forgot)
-
-
 def take_done(calls: deque[Any], stop: threading.Event) -> list[Any]:
     """Take out the calls that are done, waiting for one, but ten seconds once a stop is asked for.
 
-    A call that hangs holds up no other. A RemoteValue has no public way to be asked.
+    A call that hangs holds up no other. TensorFlow fetches each result by itself, and does a call
+    again whose worker died before; a RemoteValue has no public way to be asked whether it is there.
     """
     began = time.monotonic()
     while calls and not (stop.is_set() and time.monotonic() - began > 10):
         # The newest first: of one worker's calls an older one is done before a newer one.
-        done = [call for call in reversed(calls) if call._status_available_event.is_set()]
+        done = [call for call in reversed(calls) if call._has_fetched_to_local or call._error]
         if done:
             for call in done:
                 calls.remove(call)
             return done
-        calls[0]._status_available_event.wait(0.01)
+        time.sleep(0.002)
     return []
 
 
@@ -73,7 +66,7 @@ class Coordinator(Recorder):
                 call = self.cluster_coordinator.schedule(steps, args=(data, tf.constant(size)))
                 calls.append(call)
                 count -= size
-            results = self.fetch(calls)
+            results = [call.fetch() for call in take_done(calls, self.stop)]
             for result in sorted(results, key=lambda each: each[3][0]):  # in the order they began
                 self.take(*result)
             if self.stop.is_set() and not results:
@@ -85,19 +78,6 @@ class Coordinator(Recorder):
         done = {f"worker-{n}": int(s) for n, s in enumerate(self.worker_steps)}
         self.more = {"worker_steps": done}
         return dict(zip(("loss", "accuracy"), self.sums[:2] / self.sums[2]))
-
-    def fetch(self, calls: deque[Any]) -> list[Any]:
-        """Return the results of the calls that are done; TensorFlow does lost ones again."""
-        results = []
-        for call in take_done(calls, self.stop):
-            try:
-                results.append(call.fetch())
-            except tf.errors.OpError as error:
-                if not lost_with_worker(error):
-                    raise
-                calls.append(call)
-                time.sleep(0.1)
-        return results
 
     def take(
         self, worker: np.ndarray, rows: np.ndarray, times: np.ndarray, span: np.ndarray
