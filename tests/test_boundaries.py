@@ -15,6 +15,7 @@ DEVICES_CHILD = "devices/probe.py"
 ROOMS: dict[str, set[str]] = {
     "config": set(),
     "catalog": {"config"},
+    "field_help": set(),
     "devices": set(),
     "usage": {"devices"},
     "plan": {"config", "catalog", "devices"},
@@ -28,11 +29,11 @@ ROOMS: dict[str, set[str]] = {
     "experiments": {"config", "catalog", "devices", "plan", "runs"},
     "lab": set(),
     "widgets": {
-        *("config", "catalog", "devices", "usage", "plan", "codegen"),
+        *("config", "catalog", "field_help", "devices", "usage", "plan", "codegen"),
         *("inspection", "points", "runs", "charts", "feed", "lab", "experiments"),
     },
     "cli": {
-        *("config", "catalog", "devices", "usage", "plan", "codegen"),
+        *("config", "catalog", "field_help", "devices", "usage", "plan", "codegen"),
         *("inspection", "runs", "charts", "lab", "experiments", "__version__"),
     },
     "__main__": {"cli"},

@@ -9,6 +9,7 @@ import pytest
 import workbench
 from workbench import catalog
 from workbench.config import RunConfig
+from workbench.field_help import FIELD_HELP
 
 ENGINE = Path(workbench.__file__).parent / "engine"
 TABLES: dict[str, Mapping[str, catalog.Choice]] = {**catalog.CHOICES, "preset": catalog.PRESETS}
@@ -35,7 +36,7 @@ def _holds_choices(table: object) -> bool:
 
 def test_every_field_of_a_config_has_help() -> None:
     fields = [field.name for field in dataclasses.fields(RunConfig)]
-    assert list(catalog.FIELD_HELP) == fields
+    assert list(FIELD_HELP) == fields
 
 
 def test_the_strategies_are_those_of_tensorflow() -> None:

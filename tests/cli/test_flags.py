@@ -6,6 +6,7 @@ import pytest
 
 from workbench import catalog
 from workbench.cli.flags import add_config_flags
+from workbench.field_help import FIELD_HELP
 
 
 def words_of(field: str) -> str:
@@ -20,6 +21,6 @@ def test_a_flag_of_a_table_names_every_row(field: str) -> None:
     assert f"One of: {', '.join(catalog.CHOICES[field])}." in words_of(field)
 
 
-@pytest.mark.parametrize("field", catalog.FIELD_HELP)
+@pytest.mark.parametrize("field", FIELD_HELP)
 def test_every_flag_says_what_its_field_is(field: str) -> None:
-    assert words_of(field).startswith(catalog.FIELD_HELP[field])
+    assert words_of(field).startswith(FIELD_HELP[field])

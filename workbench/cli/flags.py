@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import catalog
 from ..config import ConfigError, Problem, RunConfig, did_you_mean, field_types, fields_in
+from ..field_help import FIELD_HELP
 
 _SIZES = {"per_replica_batch_size", "global_batch_size"}
 
@@ -23,7 +24,7 @@ def add_config_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="FILE", help=words)
     defaults = RunConfig()
     for name, hint in field_types().items():
-        flag, words = "--" + name.replace("_", "-"), catalog.FIELD_HELP[name]
+        flag, words = "--" + name.replace("_", "-"), FIELD_HELP[name]
         if name in catalog.CHOICES:
             words = f"{words} One of: {', '.join(catalog.CHOICES[name])}."
         default = getattr(defaults, name)

@@ -9,7 +9,8 @@ from typing import Any
 
 import ipywidgets as ipw
 
-from workbench.catalog import FIELD_HELP, Choice
+from workbench.catalog import Choice
+from workbench.field_help import FIELD_HELP
 
 from . import markup
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import ipywidgets as ipw
 
-from workbench.catalog import FIELD_HELP, MODELS, Choice
+from workbench.catalog import MODELS, Choice
+from workbench.field_help import FIELD_HELP
 
 from . import markup
 from .fields import (
