@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..config import RunConfig
 from .problems import Findings
+from .uses import check_used
 
 if TYPE_CHECKING:
     from ..catalog import Strategy
+    from ..config import RunConfig
     from ..devices import Devices
 
-USUAL = RunConfig()
 MIB = 2**20
 LOCAL = "local"
 CORES_PER_CHIP = {"v2": 2, "v3": 2}
@@ -81,7 +81,7 @@ def place(
     chosen = _chosen_devices(findings, config, devices)
     if not chosen or strategy is None:
         return None
-    _check_used(findings, config, strategy)
+    check_used(findings, config, strategy)
     if strategy.tpu:
         return _place_tpu(findings, config, devices)
     if strategy.workers:
@@ -97,35 +97,6 @@ def place(
     memory = _gpu_memory(findings, config, devices, chosen, replicas)
     operations, notes = _cross_device_ops(findings, config, strategy, chosen, replicas)
     return Placement(chosen, replicas, memory, operations, notes)
-
-
-def _check_used(findings: Findings, config: RunConfig, strategy: Strategy) -> None:
-    """Note what is asked of a strategy that has no use for it."""
-    wrong = {problem.field for problem in findings.problems}
-    for name, used in uses(strategy).items():
-        value, usual = getattr(config, name), getattr(USUAL, name)
-        if used or not value or value == usual or name in wrong:
-            continue
-        empty = usual is None or usual is False
-        usually, fix = ("empty", "Leave it empty") if empty else (usual, f"Set it to {usual}")
-        rule = f"{usually} with the strategy {config.strategy}, which has no use for it"
-        findings.add(name, rule, value, f"{fix}, or choose another strategy.")
-
-
-def uses(strategy: Strategy) -> dict[str, bool]:
-    """Return, for each field that stays as usual with some strategies, whether this one has it."""
-    together = strategy.workers and strategy.synchronous
-    return {
-        "workers": strategy.workers,
-        "parameter_servers": not strategy.synchronous,
-        "evaluator": not strategy.synchronous,
-        "rendezvous_seconds": strategy.workers,
-        "communication": together,
-        "bytes_per_pack": together,
-        "cross_device_ops": strategy.reduces,
-        "learning_rate_scaling": strategy.synchronous,
-        "tpu": strategy.tpu,
-    }
 
 
 def _place_tpu(findings: Findings, config: RunConfig, devices: Devices) -> Placement | None:

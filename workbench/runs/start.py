@@ -203,14 +203,12 @@ def _changed(run: Run, epochs: int | None, workers: int | None) -> RunConfig:
 
 def _write_anew(run: Run, card: dict[str, object], script: str, config: RunConfig) -> None:
     from workbench.codegen import render_script
-    from workbench.config import RunConfig
     from workbench.devices import Devices
     from workbench.plan import make_plan
-    from workbench.plan.placement import uses
+    from workbench.plan.uses import without_unused
 
     # Of an earlier release, whose plans passed over what a strategy has no use for.
-    unused = [name for name, used in uses(STRATEGIES[config.strategy]).items() if not used]
-    config = dataclasses.replace(config, **{name: getattr(RunConfig(), name) for name in unused})
+    config = without_unused(config, STRATEGIES[config.strategy])
     plan = make_plan(config, Devices.from_json(read_json(run.dir / "devices.json")))
     if plan.local_replicas != run.plan.local_replicas:
         raise RunError(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
 from workbench.config import RunConfig
-from workbench.plan.placement import LOCAL, uses
+from workbench.plan.placement import LOCAL
+from workbench.plan.uses import uses
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
