@@ -102,8 +102,9 @@ def stop(arguments: Namespace) -> int:
 def resume(arguments: Namespace) -> int:
     """`workbench runs resume`."""
     opened = open_run(arguments.run, arguments.runs_dir)
-    _tell_before(opened.plan)
-    return _follow(opened.resume(arguments.epochs, arguments.workers), arguments)
+    resumed = opened.resume(arguments.epochs, arguments.workers)
+    _tell_before(resumed.plan)
+    return _follow(resumed, arguments)
 
 
 def delete(arguments: Namespace) -> int:

@@ -30,7 +30,7 @@ class Agreement:
     max_loss_difference: float | None = None
     max_weight_difference: float | None = None
     reason: str = ""
-    """Why they cannot be compared; empty where they can."""
+    """Why they are not the same, or cannot be compared; empty where they are the same."""
 
     @property
     def holds(self) -> bool:

@@ -8,24 +8,12 @@ from typing import TYPE_CHECKING, Any
 from workbench import catalog
 from workbench.config import RunConfig
 from workbench.plan.placement import LOCAL
-from workbench.plan.uses import uses
+from workbench.plan.uses import USUAL, uses
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
 
     from .fields import Field
-
-EMPTY = {
-    "evaluator": False,
-    "eager": False,
-    "auto_shard": "auto",
-    "pipeline": "usual",
-    "communication": "auto",
-    "bytes_per_pack": "0",
-    "cross_device_ops": "default",
-    "learning_rate_scaling": "none",
-}
-"""What the control of such a field holds where nothing is asked for; of others no text."""
 
 
 def row_of(strategy: str) -> catalog.Strategy:
@@ -34,7 +22,7 @@ def row_of(strategy: str) -> catalog.Strategy:
 
 
 def fields_of(strategy: str) -> dict[str, bool]:
-    """Return, for each field that must be empty with some strategies, whether this one has it."""
+    """Return, for each field that stays as usual with some strategies, whether this one has it."""
     row = row_of(strategy)
     return {
         **uses(row),
@@ -84,13 +72,16 @@ class SetAside:
         self._kept.clear()
 
     def follow(self, strategy: str) -> None:
-        """Empty the fields that the chosen strategy has no use for, fill those it has again."""
+        """Put fields that the chosen strategy has no use for as usual, fill those it has again."""
         if strategy == self._strategy:
             return
         self._strategy = strategy
         for name, has in fields_of(strategy).items():
-            control, empty = self._fields[name].control, EMPTY.get(name, "")
-            if not has and control.value != empty:
-                self._kept[name], control.value = control.value, empty
-            elif has and name in self._kept:
-                control.value = self._kept.pop(name)
+            field = self._fields[name]
+            if has and name in self._kept:
+                field.control.value = self._kept.pop(name)
+            elif not has:
+                typed = field.control.value
+                field.write(getattr(USUAL, name))
+                if field.control.value != typed:
+                    self._kept[name] = typed
