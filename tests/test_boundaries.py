@@ -16,6 +16,7 @@ ROOMS: dict[str, set[str]] = {
     "config": set(),
     "catalog": {"config"},
     "field_help": set(),
+    "capture": {"config"},
     "devices": set(),
     "usage": {"devices"},
     "plan": {"config", "catalog", "devices"},
@@ -30,7 +31,7 @@ ROOMS: dict[str, set[str]] = {
     "lab": set(),
     "widgets": {
         *("config", "catalog", "field_help", "devices", "usage", "plan", "codegen"),
-        *("inspection", "points", "runs", "charts", "feed", "lab", "experiments"),
+        *("capture", "inspection", "points", "runs", "charts", "feed", "lab", "experiments"),
     },
     "cli": {
         *("config", "catalog", "field_help", "devices", "usage", "plan", "codegen"),

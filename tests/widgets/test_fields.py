@@ -15,7 +15,8 @@ from workbench.widgets.fields import (
     TextField,
     UnreadableError,
 )
-from workbench.widgets.special_fields import DevicesField, ModelField, gpu_memory_field
+from workbench.widgets.model_field import ModelField
+from workbench.widgets.special_fields import DevicesField, gpu_memory_field
 
 
 @pytest.mark.parametrize("typed", ["10,000", " 10 000 ", "10_000", "1e4"])

@@ -21,6 +21,8 @@ from .strategy_fields import SetAside, fields_shown, row_of
 if TYPE_CHECKING:
     from workbench.devices import Devices
 
+    from .notebook_function import NotebookFunction
+
 CUSTOM = ""
 
 
@@ -36,16 +38,21 @@ class FormState:
 
 
 class Form:
-    """Controls for every field of `RunConfig`; each change gives a new `state`."""
+    """Controls for every field of `RunConfig`; each change gives a new `state`.
 
-    def __init__(self, config: RunConfig, devices: Devices) -> None:
+    `model` is a function of the notebook that is offered as the model.
+    """
+
+    def __init__(
+        self, config: RunConfig, devices: Devices, model: NotebookFunction | None = None
+    ) -> None:
         self._devices = devices
         self._changed: Callable[[FormState], None] = lambda state: None
         # What was found on the machine comes from another thread, amid a person's changes.
         self._turn = threading.RLock()
         self._busy = True
         self._last_good = config
-        self.parts = form_layout.make_fields(device_names(devices))
+        self.parts = form_layout.make_fields(device_names(devices), model)
         self._preset = _preset_box()
         self._aside = SetAside(self.parts.all)
         self.box, self._groups = form_layout.lay_out(self._preset, self.parts)
@@ -65,6 +72,11 @@ class Form:
             self._devices = devices
             self.parts.devices.offer(device_names(devices))
             self._remark()
+            self._replan()
+
+    def refresh(self) -> None:
+        """Plan anew, for what a field names may have changed."""
+        with self._turn:
             self._replan()
 
     def write(self, config: RunConfig) -> None:

@@ -13,10 +13,11 @@ from workbench.plan.placement import LOCAL
 
 from . import markup
 from .fields import CheckField, ChoiceField, Field, NumberField, RadioField, TextField
+from .model_field import ModelField
+from .notebook_function import NotebookFunction
 from .special_fields import (
     BatchFields,
     DevicesField,
-    ModelField,
     gpu_memory_field,
     steps_per_call_field,
 )
@@ -37,7 +38,7 @@ class Parts:
         return [by_name[name] for name in names]
 
 
-def make_fields(device_names: Sequence[str]) -> Parts:
+def make_fields(device_names: Sequence[str], model: NotebookFunction | None = None) -> Parts:
     """Make a field for everything that `RunConfig` holds."""
     strategy = RadioField("strategy", "Strategy", catalog.STRATEGIES)
     devices = DevicesField(device_names)
@@ -55,7 +56,7 @@ def make_fields(device_names: Sequence[str]) -> Parts:
         NumberField("synthetic_examples", "Examples", whole=True),
         NumberField("synthetic_features", "Features", whole=True),
         NumberField("synthetic_noise", "Noise", whole=False),
-        ModelField(),
+        ModelField(model),
         NumberField("epochs", "Epochs", whole=True),
         NumberField("steps_per_epoch", "Steps an epoch", whole=True, optional=True),
         TextField("name", "Name of the run", ""),

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 from IPython import get_ipython
@@ -64,3 +65,23 @@ class CellClock:
 
     def _on_end(self, _: Any = None) -> None:
         self._idle_since = time.monotonic()
+
+
+class AfterCells:
+    """Does something after each cell; nothing where there is no notebook, or nothing to do."""
+
+    def __init__(self, deed: Callable[[], None] | None) -> None:
+        self._deed = deed
+        self._shell: Any = get_ipython() if deed else None
+        if self._shell is not None:
+            self._shell.events.register("post_run_cell", self._on_end)
+
+    def close(self) -> None:
+        """Do it no more."""
+        if self._shell is not None:
+            with contextlib.suppress(ValueError):  # closed before
+                self._shell.events.unregister("post_run_cell", self._on_end)
+
+    def _on_end(self, _: Any = None) -> None:
+        if self._deed:
+            self._deed()

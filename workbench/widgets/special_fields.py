@@ -1,4 +1,4 @@
-"""Fields that are more than one control: linked batch sizes, devices, model, GPU memory."""
+"""Fields that are more than one control: linked batch sizes, devices, GPU memory, steps a call."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 import ipywidgets as ipw
 
-from workbench.catalog import MODELS, Choice
-from workbench.field_help import FIELD_HELP
+from workbench.catalog import Choice
 
 from . import markup
 from .fields import (
@@ -17,13 +16,10 @@ from .fields import (
     Field,
     TextField,
     UnreadableError,
-    name_box,
     parse_number,
     text_box,
 )
 
-OWN = "own function"
-USUAL = ""
 LATER = "The arithmetic stands here once the problems are mended."
 
 
@@ -196,52 +192,6 @@ class DevicesField(Field):
         check = ipw.Checkbox(value=ticked, description=name, indent=False)
         check.observe(self._on_value, "value")
         return check
-
-
-class ModelField(Field):
-    """A model of the catalogue, the data's usual one, or one's own function."""
-
-    def __init__(self) -> None:
-        options = [("The data's usual model", USUAL)]
-        options += [(row.label, key) for key, row in MODELS.items()]
-        options += [("Your own function ...", OWN)]
-        control = ipw.Dropdown(
-            options=options, description="Model", style={"description_width": "initial"}
-        )
-        self._own = name_box("Your function", "my_models.py:make_model")
-        super().__init__("model", "Model", control, "")
-        self.box.children = [control, self._help, self._own, self._problems]
-        self._own.observe(self._on_value, "value")
-        self._explain()
-
-    def read(self) -> str | None:
-        if self.control.value != OWN:
-            return self.control.value or None
-        typed = self._own.value.strip()
-        if not typed:
-            raise UnreadableError(
-                "named as module:function or file.py:function",
-                "nothing",
-                "Type the name, or choose a model of the list.",
-            )
-        return str(typed)
-
-    def write(self, value: str | None) -> None:
-        known = value is None or value in MODELS
-        if not known:
-            self._own.value = value
-        self.control.value = (value or USUAL) if known else OWN
-
-    def _on_value(self, change: object) -> None:
-        self._explain()
-        super()._on_value(change)
-
-    def _explain(self) -> None:
-        own = self.control.value == OWN
-        self._own.layout.display = None if own else "none"
-        row = MODELS.get(self.control.value)
-        usual = "The model that the data is usually trained with."
-        self.show_help(FIELD_HELP["model"] if own else row.help if row else usual)
 
 
 class OrNumberField(ChoiceField):

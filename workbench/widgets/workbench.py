@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,9 @@ from .background import Latest, run_in_background
 from .follow import Following
 from .form import Form, FormState, problems_text
 from .hardware import Hardware
+from .host import AfterCells
 from .matrix_view import MatrixView
+from .notebook_function import NotebookFunction
 from .plan_view import PlanView
 from .predictions import Predictions
 from .run_view import RunView
@@ -43,19 +46,28 @@ class Workbench:
         config: what the form opens with; None: the first lesson on every GPU, or on two virtual
             replicas where there are fewer than two.
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
-        model: one's own model as `module:function` or `file.py:function`.
+        model: one's own model: a function of the notebook, whose text goes into the script with
+            all that it uses, or `module:function` or `file.py:function`.
 
     The newest run that lives is opened at once, with its whole history.
+
+    Raises:
+        ConfigError: the function uses what cannot go into a script; each is named with what to do.
+        OSError: the folder of runs, where the function's text is kept, cannot be written.
     """
 
     def __init__(
         self,
         config: RunConfig | None = None,
         runs_dir: str | Path | None = None,
-        model: str | None = None,
+        model: str | Callable[[], Any] | None = None,
     ) -> None:
         config = config or catalog.PRESETS[FIRST_PRESET].config
-        if model is not None:
+        function = None
+        if callable(model):
+            function = NotebookFunction(model, "model", runs_dir)
+            config = replace(config, model=function.address())
+        elif model is not None:
             config = replace(config, model=model)
         self._token = secrets.token_hex(4)
         self._display_id = f"workbench-{self._token}"
@@ -67,7 +79,8 @@ class Workbench:
         self._train = TrainButton(runs_dir, lambda: self._hardware.devices)
         self._run, self._xray, self._predictions = RunView(), Xray(), Predictions()
         self._runs = RunsList(runs_dir)
-        self._form = Form(config, self._hardware.devices)
+        self._form = Form(config, self._hardware.devices, function)
+        self._cells = AfterCells(self._form.refresh if function else None)
         self._matrix = MatrixView(
             runs_dir, lambda: self._hardware.devices, lambda: self.config.interpreter
         )
@@ -111,6 +124,7 @@ class Workbench:
 
     def close(self) -> None:
         """Stop following and take the view down; runs go on."""
+        self._cells.close()
         self._run.end()
         self._runs.close()
         self._matrix.close()

@@ -1,0 +1,40 @@
+"""A notebook's cells in a real IPython."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from textwrap import dedent
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+
+class Notebook:
+    """Runs cells as a kernel does."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self._shell = shell
+
+    def run(self, *cells: str) -> None:
+        """Run each; what one raises is raised here."""
+        for cell in cells:
+            self._shell.run_cell(dedent(cell).strip(), store_history=True).raise_error()
+
+    def __getitem__(self, name: str) -> Any:
+        return self._shell.user_ns[name]
+
+
+@contextmanager
+def opened() -> Iterator[Notebook]:
+    """Open an empty notebook; what IPython changes in this process is put back."""
+    main, hooks = sys.modules["__main__"], (sys.displayhook, sys.excepthook)
+    config = Config()
+    config.HistoryManager.enabled = False
+    shell = InteractiveShell(config=config)
+    try:
+        yield Notebook(shell)
+    finally:
+        shell.reset(new_session=False)
+        sys.modules["__main__"] = main
+        sys.displayhook, sys.excepthook = hooks

@@ -1,0 +1,244 @@
+"""Functions of a notebook's cells as text that stands alone."""
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.capture.notebook import Notebook, opened
+from workbench.capture import capture
+from workbench.config import ConfigError
+
+
+@pytest.fixture
+def notebook() -> Iterator[Notebook]:
+    with opened() as notebook:
+        yield notebook
+
+
+def executed(source: str) -> dict[str, Any]:
+    """What the text makes where there is nothing else."""
+    names: dict[str, Any] = {"__name__": "alone"}
+    exec(compile(source, "alone.py", "exec"), names)
+    return names
+
+
+def refused(notebook: Notebook, function: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        capture(notebook[function])
+    assert {problem.field for problem in caught.value.problems} == {"model"}
+    return str(caught.value)
+
+
+def test_what_a_function_uses_comes_with_it_and_nothing_else_does(notebook: Notebook) -> None:
+    notebook.run(
+        "import json, math\nfrom fractions import Fraction as Part",
+        "WIDTHS = [8, 4]\nUNUSED = 1",
+        '''
+        def half(width):
+            """Halve."""
+            return Part(width, 2)  # exact
+
+
+        def build():
+            return [math.sqrt(half(width)) for width in WIDTHS]
+        ''',
+    )
+    captured = capture(notebook["build"])
+    assert captured.function == "build"
+    assert captured.source == (
+        "from fractions import Fraction as Part\n"
+        "import math\n"
+        "\n"
+        "WIDTHS = [8, 4]\n"
+        "\n\n"
+        'def half(width):\n    """Halve."""\n    return Part(width, 2)  # exact\n'
+        "\n\n"
+        "def build():\n    return [math.sqrt(half(width)) for width in WIDTHS]\n"
+    )
+    assert executed(captured.source)["build"]() == notebook["build"]()
+
+
+def test_names_are_found_wherever_they_are_read(notebook: Notebook) -> None:
+    notebook.run(
+        "import functools, math\nSIZE = 3\nSCALE = 2\nBASE = 7\nSTART = 1",
+        """
+        def twice(function):
+            @functools.wraps(function)
+            def inner(*arguments):
+                return SCALE * function(*arguments)
+            return inner
+
+        class Parent:
+            base = BASE
+
+        class Child(Parent):
+            def __call__(self, size=SIZE):
+                return [self.base + START + n for n in range(size)]
+        """,
+        """
+        @twice
+        def total(child: Child) -> float:
+            return math.fsum(child())
+
+        def build():
+            return total(Child())
+        """,
+    )
+    captured = capture(notebook["build"])
+    names = executed(captured.source)
+    assert names["build"]() == notebook["build"]() == 54
+    order = [node.name for node in ast.parse(captured.source).body if hasattr(node, "name")]
+    assert order == ["twice", "Parent", "Child", "total", "build"]
+
+
+def test_a_cell_that_was_run_again_gives_its_newest_text(notebook: Notebook) -> None:
+    notebook.run("SIZE = 1", "def build():\n    return SIZE", "SIZE = 2")
+    assert executed(capture(notebook["build"]).source)["build"]() == 2
+    notebook.run("def build():\n    return -SIZE")
+    assert executed(capture(notebook["build"]).source)["build"]() == -2
+
+
+def test_functions_that_call_each_other_are_each_taken_once(notebook: Notebook) -> None:
+    notebook.run(
+        """
+        def even(n):
+            return n == 0 or odd(n - 1)
+
+        def odd(n):
+            return n != 0 and even(n - 1)
+        """
+    )
+    source = capture(notebook["even"]).source
+    assert source.count("def ") == 2
+    assert executed(source)["even"](10)
+
+
+VALUES = [
+    "None", "True", "-3", "1e-9", "float('inf')", "'a \"quoted\" word'", "b'bytes'",
+    "(1,)", "()", "{}", "set()", "{3, 1}", "frozenset({2})", "{'a': [1, (2, None)], 3: {4}}",
+    "range(3)", "pathlib.Path('data') / 'x'", "[pathlib.Path('data')]", "list(range(200))",
+    "{f'word {n}': n for n in range(50)}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_plain_value_is_the_same_in_the_text(notebook: Notebook, value: str) -> None:
+    notebook.run(f"import pathlib\nVALUE = {value}", "def build():\n    return VALUE")
+    source = capture(notebook["build"]).source
+    assert executed(source)["build"]() == notebook["VALUE"]
+    assert max(map(len, source.splitlines())) <= 100
+
+
+def test_a_number_of_numpy_is_the_same_number_in_the_text(notebook: Notebook) -> None:
+    notebook.run(
+        "import numpy as np\nCLASSES = np.array([3, 9]).max() + 1",
+        "def build():\n    return CLASSES",
+    )
+    assert (
+        capture(notebook["build"]).source == "CLASSES = 10\n\n\ndef build():\n    return CLASSES\n"
+    )
+
+
+def test_imports_stay_as_they_were_typed(notebook: Notebook) -> None:
+    notebook.run(
+        "import xml.dom\nimport xml.etree.ElementTree",
+        "from collections import abc\nfrom os.path import join as joined",
+        """
+        def build():
+            return xml.etree.ElementTree, abc.Sized, joined
+        """,
+    )
+    assert capture(notebook["build"]).source.split("\n\n\n")[0].splitlines() == [
+        "from collections import abc",
+        "from os.path import join as joined",
+        "import xml.dom",
+        "import xml.etree.ElementTree",
+    ]
+
+
+def test_what_was_handed_on_without_an_import_is_imported_from_its_home(
+    notebook: Notebook,
+) -> None:
+    notebook.run(
+        "lines = __import__('textwrap')\nmeasure = lines.dedent",
+        "def build():\n    return lines, measure",
+    )
+    source = capture(notebook["build"]).source
+    assert "import textwrap as lines\n" in source
+    assert "from textwrap import dedent as measure\n" in source
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        (
+            ["import collections\nLIVE = collections.Counter('ab')", "def build():\n    LIVE"],
+            ["build with LIVE, an object of the notebook (collections.Counter)",
+             "Make it inside build."],
+        ),
+        (
+            ["import os\nFILE = open(os.devnull)", "def read():\n    return FILE.read()",
+             "def build():\n    return read()"],
+            ["build with FILE, an open file", "Open it inside read."],
+        ),
+        (
+            ["import numpy as np\nTABLE = np.zeros(3)", "def build():\n    return TABLE"],
+            ["TABLE, an object of the notebook (numpy.ndarray)",
+             "Save it to a file, and read that inside build."],
+        ),
+        (
+            ["LONG = 'a' * 30_000", "def build():\n    return LONG"],
+            ["LONG, a value of 30,009 characters", "read that inside build."],
+        ),
+        (
+            ["def make(n):\n    def build():\n        return n\n    return build",
+             "build = make(3)"],
+            ["build, a function that holds n of another one", "give it n as arguments"],
+        ),
+        (
+            ["shorter = lambda text: text[:3]", "def build():\n    return shorter('abcd')"],
+            ["shorter, a lambda", "def shorter(...): ..."],
+        ),
+        (
+            ["def first():\n    return 1\nsecond = first", "def build():\n    return second()"],
+            ["second, another name of first", "Call it first"],
+        ),
+        (
+            ["def build():\n    return WIDHT"],
+            ["WIDHT, which build uses and nothing defines", "Run the cell that defines it"],
+        ),
+        (
+            ["def build():\n    get_ipython()"],
+            ["get_ipython, which only a notebook has", "a script has no notebook"],
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_taken_along_is_named_with_what_to_do(
+    notebook: Notebook, cells: list[str], says: list[str]
+) -> None:
+    notebook.run(*cells)
+    told = refused(notebook, "build")
+    for words in says:
+        assert words in told
+
+
+def test_all_problems_are_told_at_once(notebook: Notebook) -> None:
+    notebook.run(
+        "A, B = object(), object()",
+        "def helper():\n    return B",
+        "def build():\n    return A, helper()",
+    )
+    assert len(refused(notebook, "build").splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "got"),
+    [("lambda: 1", "a lambda"), ("3", "int 3"), ("len", "builtin_function_or_method")],
+)
+def test_only_a_function_is_taken(notebook: Notebook, value: str, got: str) -> None:
+    notebook.run(f"build = {value}")
+    told = refused(notebook, "build")
+    assert got in told
+    assert "def name(): ..." in told

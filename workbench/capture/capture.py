@@ -1,0 +1,162 @@
+"""Follows a function to all that it uses, and writes it down as one text."""
+
+from __future__ import annotations
+
+import builtins
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from ..config import ConfigError, Problem
+from .home import home_of
+from .literals import MAX_CHARACTERS, assignment, is_plain, plain_number
+from .names import OF_NOTEBOOKS, names_from_outside
+from .sources import definition_of, import_of, plain_function
+
+RULE = "a function that stands alone: code, imports and plain values"
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A function with all that it uses, as a file of its own would have it."""
+
+    function: str
+    source: str
+
+
+def capture(function: Callable[..., Any], field: str = "model") -> Captured:
+    """Write down a function of a notebook: its imports, constants, helpers and itself.
+
+    Constants have the values of now. Nothing is executed.
+
+    Args:
+        function: a `def` of a cell's top level; decorators may stand above it.
+        field: the field of the config that problems are told of.
+
+    Raises:
+        ConfigError: with everything that cannot be taken along, and what to do instead.
+    """
+    home = home_of(function, field)
+    walk = _Walk(home.name, home.namespace, field)
+    walk.take(home.name, function, home.name)
+    if walk.problems:
+        raise ConfigError(walk.problems)
+    return Captured(home.name, walk.text())
+
+
+class _Walk:
+    """One walk from a function over the names that it uses, each taken once."""
+
+    def __init__(self, function: str, namespace: Mapping[str, Any], field: str) -> None:
+        self._function, self._namespace, self._field = function, namespace, field
+        self._seen: set[str] = set()
+        self._imports: dict[str, None] = {}
+        self._constants: list[str] = []
+        self._definitions: list[str] = []
+        self.problems: list[Problem] = []
+
+    def take(self, name: str, value: Any, user: str) -> None:
+        """Take what a name stands for where `user` uses it, and before it all that it uses."""
+        self._seen.add(name)
+        value = plain_number(value)
+        if self._is_typed_here(value):
+            self._define(name, value)
+        elif imports := import_of(name, value, self._namespace):
+            self._imports.update(dict.fromkeys(imports))
+        elif is_plain(value):
+            self._assign(name, value, user)
+        else:
+            self._refuse(name, f"{name}, {_kind(value)}", _instead(value, user))
+
+    def text(self) -> str:
+        """Return imports, constants and definitions, each after what it needs."""
+        heads = ["\n".join(lines) for lines in (sorted(self._imports), self._constants) if lines]
+        return "\n\n\n".join(["\n\n".join(heads), *self._definitions]).strip() + "\n"
+
+    def _is_typed_here(self, value: Any) -> bool:
+        if isinstance(value, type):
+            return value.__module__ == self._namespace.get("__name__")
+        function = plain_function(value)
+        return function is not None and function.__globals__ is self._namespace
+
+    def _define(self, name: str, value: Any) -> None:
+        text = self._own_text(name, value)
+        if text is None:
+            return
+        for used in names_from_outside(text):
+            if used in self._seen:
+                continue
+            if used in self._namespace and used not in OF_NOTEBOOKS:
+                self.take(used, self._namespace[used], name)
+            else:
+                self._seen.add(used)
+                self._refuse_missing(name, used)
+        self._definitions.append(text)
+
+    def _own_text(self, name: str, value: Any) -> str | None:
+        """Return a definition's text, or note why it has none that stands alone."""
+        function = None if isinstance(value, type) else plain_function(value)
+        own = value.__name__ if function is None else function.__name__
+        if function is not None and function.__closure__:
+            variables = ", ".join(function.__code__.co_freevars)
+            fix = f"Write {own} at the top level of a cell and give it {variables} as arguments."
+            self._refuse(name, f"{name}, a function that holds {variables} of another one", fix)
+        elif own == "<lambda>":
+            fix = f"Write it as a function: def {name}(...): ..."
+            self._refuse(name, f"{name}, a lambda", fix)
+        elif own != name:
+            fix = f"Call it {own}, as it was written."
+            self._refuse(name, f"{name}, another name of {own}", fix)
+        else:
+            text = definition_of(value, self._namespace)
+            if text is None:
+                fix = "Write it in a cell of this notebook, or in a file that can be imported."
+                self._refuse(name, f"{name}, whose text is not to be found", fix)
+            return text
+        return None
+
+    def _assign(self, name: str, value: Any, user: str) -> None:
+        statement = assignment(name, value)
+        if len(statement) > MAX_CHARACTERS:
+            got = f"{name}, a value of {len(statement):,} characters"
+            self._refuse(name, got, f"Save it to a file, and read that inside {user}.")
+            return
+        if "pathlib." in statement:
+            self._imports["import pathlib"] = None
+        self._constants.append(statement)
+
+    def _refuse_missing(self, user: str, name: str) -> None:
+        if name in OF_NOTEBOOKS or name in vars(builtins):
+            fix = f"Take it out of {user}: a script has no notebook."
+            self._refuse(name, f"{name}, which only a notebook has", fix)
+        else:
+            fix = f"Run the cell that defines it, or make it inside {user}."
+            self._refuse(name, f"{name}, which {user} uses and nothing defines", fix)
+
+    def _refuse(self, name: str, got: str, fix: str) -> None:
+        whole = got if name == self._function else f"{self._function} with {got}"
+        self.problems.append(Problem(self._field, RULE, whole, fix))
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, io.IOBase):
+        return "an open file"
+    if isinstance(value, ModuleType):
+        return "a module that was not imported by name"
+    return f"an object of the notebook ({_type_name(value)})"
+
+
+def _instead(value: Any, user: str) -> str:
+    if isinstance(value, io.IOBase):
+        return f"Open it inside {user}."
+    if _type_name(value) in ("numpy.ndarray", "pandas.DataFrame", "pandas.Series"):
+        return f"Save it to a file, and read that inside {user}."
+    return f"Make it inside {user}."
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    home = kind.__module__.split(".")[0]
+    return kind.__qualname__ if home == "builtins" else f"{home}.{kind.__qualname__}"

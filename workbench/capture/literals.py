@@ -1,0 +1,50 @@
+"""Plain values as Python writes them."""
+
+from __future__ import annotations
+
+import math
+import pprint
+from pathlib import PurePath
+from typing import Any
+
+MAX_CHARACTERS = 20_000
+"""A script is to be read; a longer value belongs into a file."""
+LINE_LENGTH = 100
+_PLAIN = (type(None), bool, int, float, str, bytes, range)
+_CONTAINERS = (list, tuple, set, frozenset)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is made of numbers, text, paths and containers of these alone."""
+    if type(value) is dict:
+        return all(is_plain(key) and is_plain(item) for key, item in value.items())
+    if type(value) in _CONTAINERS:
+        return all(map(is_plain, value))
+    return type(value) in _PLAIN or isinstance(value, PurePath)
+
+
+def plain_number(value: Any) -> Any:
+    """Return a NumPy scalar, as `labels.max() + 1` gives one, as Python's own number."""
+    of_numpy = type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
+    return value.item() if of_numpy and hasattr(value, "item") else value
+
+
+def assignment(name: str, value: Any) -> str:
+    """Return the statement that gives a plain value its name, always the same for the same."""
+    width = LINE_LENGTH - len(f"{name} = ")
+    return f"{name} = {_Writer(width=width, compact=True, sort_dicts=False).pformat(value)}"
+
+
+class _Writer(pprint.PrettyPrinter):
+    """Writes what `repr` does not write as Python, or not twice in the same order."""
+
+    def format(self, value: Any, *rest: Any) -> tuple[str, bool, bool]:
+        if type(value) is float and not math.isfinite(value):
+            return f'float("{value}")', True, False
+        if isinstance(value, PurePath):
+            return f"pathlib.Path({str(value)!r})", True, False
+        if type(value) in (set, frozenset) and value:
+            items = ", ".join(sorted(self.format(item, *rest)[0] for item in value))
+            text = f"{{{items}}}"
+            return (text if type(value) is set else f"frozenset({text})"), True, False
+        return super().format(value, *rest)

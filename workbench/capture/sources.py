@@ -1,0 +1,123 @@
+"""The text of functions, classes and imports as it was typed, in a notebook's cells or a file."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import sys
+from collections.abc import Iterator, Mapping
+from textwrap import dedent
+from types import FunctionType, ModuleType
+from typing import Any
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def plain_function(value: Any) -> FunctionType | None:
+    """Return the function that was written, below what decorators such as tf.function put on it."""
+    inner = inspect.unwrap(value) if callable(value) else None
+    return inner if isinstance(inner, FunctionType) else None
+
+
+def definition_of(value: Any, namespace: Mapping[str, Any]) -> str | None:
+    """Return a function's or a class's own text with its decorators; None where there is none."""
+    if isinstance(value, type):
+        return _class_text(value, namespace)
+    function = plain_function(value)
+    if function is None:
+        return None
+    code = function.__code__
+    return _text_at(_lines(code.co_filename), code.co_name, code.co_firstlineno)
+
+
+def import_of(name: str, value: Any, namespace: Mapping[str, Any]) -> list[str]:
+    """Return the statements that give a name the value it has here; none where there is none.
+
+    As they were typed, if they were; else by where the value says that it is from. None is
+    executed: what a statement would give is looked up among the modules that are loaded.
+    """
+    typed = [text for text, found in _imports(name, namespace) if found is value]
+    if typed:
+        return sorted(set(typed)) if isinstance(value, ModuleType) else typed[:1]
+    if isinstance(value, ModuleType) and sys.modules.get(value.__name__) is value:
+        return [_import_module(value.__name__, name)]
+    home, own = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    elsewhere = home != namespace.get("__name__")
+    if isinstance(home, str) and isinstance(own, str) and elsewhere and _member(home, own) is value:
+        return [f"from {home} import {own}" + f" as {name}" * (own != name)]
+    return []
+
+
+def _class_text(value: type, namespace: Mapping[str, Any]) -> str | None:
+    """Return the class that one of its methods is part of; without any the last of its name."""
+    for member in vars(value).values():
+        method = plain_function(member)
+        if method is not None and method.__qualname__.startswith(f"{value.__qualname__}."):
+            code = method.__code__
+            return _text_at(_lines(code.co_filename), value.__name__, code.co_firstlineno)
+    typed = (_text_at(text.splitlines(True), value.__name__) for text in _typed(namespace)[::-1])
+    return next(filter(None, typed), None)
+
+
+def _lines(file: str) -> list[str]:
+    return linecache.getlines(file)
+
+
+def _text_at(lines: list[str], name: str, line: int | None = None) -> str | None:
+    """Return the text of the definition of this name, where given of that with this line in it."""
+    for node in ast.walk(_parsed("".join(lines))):
+        if isinstance(node, Definition) and node.name == name:
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            last = node.end_lineno or node.lineno
+            if line is None or first <= line <= last:
+                text = "".join(lines[first - 1 : last]).rstrip()
+                return dedent(text) if node.col_offset else text
+    return None
+
+
+def _parsed(text: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def _imports(name: str, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield each import statement of this name that was typed, newest first, and its value now."""
+    for text in reversed(_typed(namespace)):
+        for node in ast.walk(_parsed(text)):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    if (alias.asname or alias.name.split(".")[0]) == name:
+                        module = alias.name if alias.asname else name
+                        yield _import_alias(alias), sys.modules.get(module)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                for alias in node.names:
+                    if (alias.asname or alias.name) == name:
+                        statement = f"from {node.module} {_import_alias(alias)}"
+                        yield statement, _member(node.module, alias.name)
+
+
+def _typed(namespace: Mapping[str, Any]) -> list[str]:
+    """Return the texts that made a namespace: a notebook's cells in their order, or a file."""
+    cells = namespace.get("In")
+    if isinstance(cells, list):
+        return [cell for cell in cells if isinstance(cell, str)]
+    return ["".join(_lines(str(namespace.get("__file__", ""))))]
+
+
+def _import_alias(alias: ast.alias) -> str:
+    return f"import {alias.name}" + (f" as {alias.asname}" if alias.asname else "")
+
+
+def _import_module(module: str, name: str) -> str:
+    return f"import {module}" + f" as {name}" * (module != name)
+
+
+def _member(module: str, name: str) -> Any:
+    """Return what a loaded module has under a name, a submodule too."""
+    value: Any = sys.modules.get(module)
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    return value if value is not None else sys.modules.get(f"{module}.{name}")
