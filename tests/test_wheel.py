@@ -1,6 +1,7 @@
 """The wheel: built on a machine without Node.js, used on one without TensorFlow."""
 
 import gzip
+import json
 import os
 import shutil
 import subprocess
@@ -92,3 +93,33 @@ def test_it_works_in_a_fresh_environment_without_tensorflow(wheel: Path, tmp_pat
     assert "enabled" in ours
     assert "OK" in ours
     subprocess.run([python, "-c", USE], cwd=tmp_path, check=True)
+
+
+def preinstalled(python: Path) -> dict[str, str]:
+    """Every package of an environment with its version."""
+    command = [sys.executable, "-m", "pip", "--python", str(python), "list", "--format=json"]
+    listed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    return {package["name"]: package["version"] for package in json.loads(listed)}
+
+
+@pytest.mark.parametrize("runtime", ["cpu", "gpu", "tpu"])
+def test_pip_puts_it_beside_what_colab_has_and_changes_nothing(
+    runtime: str, wheel: Path, tmp_path: Path
+) -> None:
+    venv.create(tmp_path / "colab", with_pip=False)
+    (site,) = (tmp_path / "colab").glob("lib/python3.*/site-packages")
+    lines = (ROOT / "tests" / "colab" / f"{runtime}.txt").read_text().splitlines()
+    for name, version in (line.split("==") for line in lines if not line.startswith("#")):
+        info = site / f"{name.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        (info / "RECORD").touch()
+    python = tmp_path / "colab" / "bin" / "python"
+    before = preinstalled(python)
+    assert len(before) == len(lines) - 1
+    # Nothing can be fetched, so that whatever it needs must be there.
+    install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-index"]
+    done = subprocess.run([*install, str(wheel)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    added = {"tf-distribute-workbench": wheel.name.split("-")[1]}
+    assert preinstalled(python) == before | added
