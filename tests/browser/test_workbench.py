@@ -9,11 +9,18 @@ from playwright.sync_api import expect
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer
 from tests.browser.workbench_page import LONG_RUN, WorkbenchPage
+from tests.widgets.waiting import until
 from workbench import RunConfig, start_run
 from workbench.devices import detect
 from workbench.runs import Run, list_runs
 
 END_SECONDS = 300
+BUSY = """
+import pathlib, time
+pathlib.Path("busy").touch()
+while pathlib.Path("busy").exists():
+    time.sleep(0.01)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +77,25 @@ def test_stop_is_graceful_and_resume_goes_on(lab: LabPage) -> None:
     expect(workbench.button("Stop")).to_be_enabled()
     workbench.wait_for_lines(f"lines.length > 0 && lines[0][2] > {stopped_at}")
     assert [one.id for one in list_runs(workbench.runs_dir)].count(run.id) == 1
+
+
+def test_while_a_cell_is_busy_form_and_train_answer_in_the_order_of_the_clicks(
+    lab: LabPage,
+) -> None:
+    workbench = WorkbenchPage(lab, "busy.ipynb", BUSY)
+    busy = lab.server.root / "busy"
+    lab.run_cell(1)
+    until(busy.exists)
+    try:
+        workbench.field("Training loop").select_option(label="Keras fit")
+        workbench.choose("CentralStorage")
+        workbench.train(**{"Epochs": "2", "Steps an epoch": "7"})
+        expect(workbench.state).to_have_text("finished")
+    finally:
+        busy.unlink()
+    config = list_runs(workbench.runs_dir)[0].config
+    assert (config.strategy, config.loop) == ("central_storage", "fit")
+    assert (config.epochs, config.steps_per_epoch) == (2, 7)
 
 
 def test_a_restarted_kernel_finds_the_run_whole_and_going_on(lab: LabPage) -> None:

@@ -22,6 +22,7 @@ from .hardware import Hardware
 from .host import AfterCells
 from .matrix_view import MatrixView
 from .notebook_function import NotebookFunction
+from .page_order import keep_order
 from .plan_view import PlanView
 from .predictions import Predictions
 from .run_view import RunView
@@ -31,6 +32,7 @@ from .train_button import TrainButton
 from .xray_view import Xray
 
 if TYPE_CHECKING:
+    from workbench.devices import Devices
     from workbench.feed import Look, RunFeed
     from workbench.runs import Run
 
@@ -88,6 +90,8 @@ class Workbench:
         self._rendering: Latest[None] = Latest(0.15)
         self._join()
         self.widget = self._lay_out()
+        keep_order(self._train.box)
+        keep_order(self._form.box)
         self._asked = self._form.state.config
         self._show_form(self._form.state)
         self._hardware.ask(config.interpreter)
@@ -139,7 +143,7 @@ class Workbench:
 
     def _join(self) -> None:
         self._form.on_change(self._on_form)
-        self._hardware.on_found(self._form.use_devices)
+        self._hardware.on_found(self._use_devices)
         self._train.on_started(self._on_started)
         self._run.actions.on_started(self._on_started)
         self._run.actions.on_deleted(self._on_deleted)
@@ -175,6 +179,10 @@ class Workbench:
             tabs.set_title(number, title)
         tabs.add_class("wb-tabs")
         return tabs
+
+    def _use_devices(self, devices: Devices) -> None:
+        self._form.use_devices(devices)
+        keep_order(self._form.box)  # of new devices' checkboxes too
 
     def _on_form(self, state: FormState) -> None:
         edited = state.config != self._asked
