@@ -11,7 +11,7 @@ from tests.runs.told import Told
 from workbench.runs import Run
 
 TWO = ("worker-0", "worker-1")
-LED = ("chief-0", "worker-0", "worker-1", "ps-0")
+LED = ("chief-0", "worker-0", "worker-1", "ps-0", "evaluator-0")
 
 
 def test_phases_before_the_first_record(told: Told) -> None:
@@ -203,6 +203,7 @@ def test_under_a_chief_steps_and_speeds_of_the_workers_add_up(
         ("worker-0", "training", 20),
         ("worker-1", "training", 10),
         ("ps-0", "serving", None),
+        ("evaluator-0", "testing", None),
     ]
     assert progress.steps_per_second == pytest.approx(15.0)
     chief.says("test", at=6, epoch=1)

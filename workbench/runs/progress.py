@@ -19,6 +19,8 @@ from .watchdog import PHASE_AFTER, recent_calls
 
 RECENT_SECONDS = 10.0
 WORKING = ("tracing", "training", "testing", "saving", "stopping")
+PHASE_OF = {"ps": "serving", "evaluator": "testing"}
+"""What a task does all the while that the others train."""
 
 
 @dataclass(frozen=True)
@@ -112,10 +114,9 @@ def _lanes(
         if task in rates:
             own = step if len(tasks) == 1 else recorded_steps(run_dir / task, shape)[0]
             yield Lane(task, phase, own, rates[task], note, told)
-        elif type_of(task) == "ps":
-            yield Lane(task, "serving" if phase in WORKING else phase, None, None, note, told)
         else:
-            yield Lane(task, phase, None, None, note, told)
+            own_phase = PHASE_OF.get(type_of(task), phase) if phase in WORKING else phase
+            yield Lane(task, own_phase, None, None, note, told)
 
 
 def _joined_rate(rates: list[float | None], *, together: bool) -> float | None:
