@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.colab.lists import RUNTIMES, versions
+
 ROOT = Path(__file__).parents[1]
 LABEXTENSION = "share/jupyter/labextensions/tf-distribute-workbench"
 MOST_BYTES = 60_000
@@ -102,21 +104,21 @@ def preinstalled(python: Path) -> dict[str, str]:
     return {package["name"]: package["version"] for package in json.loads(listed)}
 
 
-@pytest.mark.parametrize("runtime", ["cpu", "gpu", "tpu"])
+@pytest.mark.parametrize("runtime", RUNTIMES)
 def test_pip_puts_it_beside_what_colab_has_and_changes_nothing(
     runtime: str, wheel: Path, tmp_path: Path
 ) -> None:
     venv.create(tmp_path / "colab", with_pip=False)
     (site,) = (tmp_path / "colab").glob("lib/python3.*/site-packages")
-    lines = (ROOT / "tests" / "colab" / f"{runtime}.txt").read_text().splitlines()
-    for name, version in (line.split("==") for line in lines if not line.startswith("#")):
+    there = versions(runtime)
+    for name, version in there.items():
         info = site / f"{name.replace('-', '_')}-{version}.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
         (info / "RECORD").touch()
     python = tmp_path / "colab" / "bin" / "python"
     before = preinstalled(python)
-    assert len(before) == len(lines) - 1
+    assert len(before) == len(there)
     # Nothing can be fetched, so that whatever it needs must be there.
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-index"]
     done = subprocess.run([*install, str(wheel)], capture_output=True, text=True, check=False)
