@@ -35,9 +35,9 @@ def cell(source: str = SOURCE, outputs: tuple[Any, ...] = ()) -> dict[str, Any]:
 class WorkbenchPage:
     """A notebook with one workbench, opened and run; `others` are cells below it."""
 
-    def __init__(self, lab: LabPage, name: str, *others: str) -> None:
+    def __init__(self, lab: LabPage, name: str, *others: str, source: str = SOURCE) -> None:
         self.lab, self.page, self.name = lab, lab.page, name
-        lab.write_notebook(name, [cell(), *map(cell, others)])
+        lab.write_notebook(name, [cell(source), *map(cell, others)])
         lab.open()
         lab.open_notebook(name)
         self.show()
