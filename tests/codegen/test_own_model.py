@@ -97,6 +97,30 @@ def test_all_names_that_collide_are_reported_at_once(tmp_path: Path) -> None:
     assert "|EPOCHS, SEED|" in problem
 
 
+def test_files_of_the_folder_that_it_imports_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "helpers.py").touch()
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "__init__.py").touch()
+    build = "def build():\n    import parts.blocks\n    return parts, layer\n"
+    assert problems(tmp_path, "from helpers import layer\n" + HEAD + build) == [
+        "code that imports only what is installed|helpers, parts, of this folder|"
+        "Write what it uses of that beside it, or give the model as module:function."
+    ]
+
+
+def test_a_file_of_the_folder_named_like_what_is_installed_is_not_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("json", "numpy"):
+        (tmp_path / f"{name}.py").touch()
+    build = "def build():\n    return json, numpy\n"
+    assert "import json\n" in lifted(tmp_path, "import json\nimport numpy\n" + HEAD + build)
+
+
 def test_the_same_import_as_the_script_has_is_no_collision(tmp_path: Path) -> None:
     text = lifted(tmp_path, "import json\nimport numpy as np\n" + HEAD + "def build(): ...\n")
     assert text.count("import numpy as np\n") == 2  # above, and with the recorder

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from itertools import pairwise
 from keyword import iskeyword
 from pathlib import Path
@@ -86,6 +88,27 @@ def _from_file(findings: Findings, where: str, function: str) -> OwnModel | None
     return OwnModel(function, module=None, source=source)
 
 
+def _imported(tree: ast.Module) -> set[str]:
+    """Return the packages that are imported anywhere in it."""
+    modules: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            modules.add(node.module)
+    return {module.split(".")[0] for module in modules}
+
+
+def _only_in_this_folder(module: str) -> bool:
+    """Whether a module is a file of the working folder alone, where no lifted script looks."""
+    here = Path.cwd()
+    if not any(path.is_file() for path in (here / f"{module}.py", here / module / "__init__.py")):
+        return False
+    elsewhere = [path for path in sys.path if path and Path(path) != here]
+    installed = PathFinder.find_spec(module, elsewhere)
+    return module not in sys.stdlib_module_names and installed is None
+
+
 def _unliftable(path: Path, tree: ast.Module, function: str) -> Iterator[tuple[str, str, str]]:
     """Yield rule, what was found, and fix for what cannot go into a script that stands alone."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
@@ -97,6 +120,9 @@ def _unliftable(path: Path, tree: ast.Module, function: str) -> Iterator[tuple[s
     if any(isinstance(node, ast.If) and "__name__" in ast.unparse(node.test) for node in tree.body):
         fix = "Move the function to a file of its own, or give it as module:function."
         yield "a file without a __main__ block", path.name, fix
+    if local := sorted(filter(_only_in_this_folder, _imported(tree))):
+        fix = "Write what it uses of that beside it, or give the model as module:function."
+        yield "code that imports only what is installed", f"{', '.join(local)}, of this folder", fix
     for first, second in pairwise(tree.body):
         if first.end_lineno == second.lineno:
             got = f"{path.name}, line {second.lineno}"
