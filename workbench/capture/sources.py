@@ -7,6 +7,7 @@ import inspect
 import linecache
 import sys
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from textwrap import dedent
 from types import FunctionType, ModuleType
 from typing import Any
@@ -76,7 +77,9 @@ def _text_at(lines: list[str], name: str, line: int | None = None) -> str | None
     return None
 
 
+@lru_cache(maxsize=1000)
 def _parsed(text: str) -> ast.Module:
+    """Return a cell's tree; kept, for a form asks at each change about the same cells."""
     try:
         return ast.parse(text)
     except SyntaxError:
@@ -86,17 +89,24 @@ def _parsed(text: str) -> ast.Module:
 def _imports(name: str, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield each import statement of this name that was typed, newest first, and its value now."""
     for text in reversed(_typed(namespace)):
-        for node in ast.walk(_parsed(text)):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    if (alias.asname or alias.name.split(".")[0]) == name:
-                        module = alias.name if alias.asname else name
-                        yield _import_alias(alias), sys.modules.get(module)
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                for alias in node.names:
-                    if (alias.asname or alias.name) == name:
-                        statement = f"from {node.module} {_import_alias(alias)}"
-                        yield statement, _member(node.module, alias.name)
+        if "import" in text and name in text:
+            yield from _imports_in(text, name)
+
+
+def _imports_in(text: str, name: str) -> Iterator[tuple[str, Any]]:
+    for node in ast.walk(_parsed(text)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if (alias.asname or alias.name.split(".")[0]) == name:
+                    yield (
+                        _import_alias(alias),
+                        sys.modules.get(alias.name if alias.asname else name),
+                    )
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    statement = f"from {node.module} {_import_alias(alias)}"
+                    yield statement, _member(node.module, alias.name)
 
 
 def _typed(namespace: Mapping[str, Any]) -> list[str]:
