@@ -38,7 +38,7 @@ def import_of(name: str, value: Any, namespace: Mapping[str, Any]) -> list[str]:
     As they were typed, if they were; else by where the value says that it is from. None is
     executed: what a statement would give is looked up among the modules that are loaded.
     """
-    typed = [text for text, found in _imports(name, namespace) if found is value]
+    typed = [text for text, found in _imports(name, namespace) if _same(found, value)]
     if typed:
         return sorted(set(typed)) if isinstance(value, ModuleType) else typed[:1]
     if isinstance(value, ModuleType) and sys.modules.get(value.__name__) is value:
@@ -48,6 +48,14 @@ def import_of(name: str, value: Any, namespace: Mapping[str, Any]) -> list[str]:
     if isinstance(home, str) and isinstance(own, str) and elsewhere and _member(home, own) is value:
         return [f"from {home} import {own}" + f" as {name}" * (own != name)]
     return []
+
+
+def _same(found: Any, value: Any) -> bool:
+    """Whether both are one object, or modules of one file: there are several of tf.keras."""
+    if isinstance(found, ModuleType) and isinstance(value, ModuleType):
+        files = [getattr(module, "__file__", None) for module in (found, value)]
+        return found is value or (files[0] == files[1] is not None)
+    return found is value
 
 
 def _class_text(value: type, namespace: Mapping[str, Any]) -> str | None:
