@@ -39,7 +39,7 @@ def test_from_a_cell_to_two_live_replicas_to_a_script_that_runs_alone(
 ) -> None:
     workbench = WorkbenchPage(lab, "own.ipynb", "WIDTH = 12", "WIDTH = object()", source=OWN)
     chosen = workbench.field("Model").locator("option:checked")
-    expect(chosen).to_have_text("build_model, of this notebook")
+    expect(chosen).to_have_text("build_model()")
 
     workbench.turn_to("Script")
     script = workbench.root.locator(".wb-code pre")

@@ -62,7 +62,7 @@ def test_its_text_with_what_it_uses_is_kept_beside_the_runs_and_goes_into_the_sc
 
 def test_the_form_offers_it_by_its_name(function: NotebookFunction) -> None:
     field = model_of(form_of(function))
-    assert field.control.label == "build, of this notebook"
+    assert field.control.label == "build()"
     assert "run its cell again" in field._help.value
     assert field._own.layout.display == "none"
 
@@ -104,7 +104,7 @@ def test_a_config_that_names_another_model_is_shown_as_it_is(function: NotebookF
         form.write(RunConfig(model=model))
         assert form.state.config.model == model
     form.write(RunConfig(model=function.address()))
-    assert model_of(form).control.label == "build, of this notebook"
+    assert model_of(form).control.label == "build()"
 
 
 def test_a_function_of_a_module_stays_there(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ class ModelField(Field):
 
     def __init__(self, function: NotebookFunction | None = None) -> None:
         self._function = function
-        options = [] if function is None else [(f"{function.name}, of this notebook", HERE)]
+        options = [] if function is None else [(f"{function.name}()", HERE)]
         options += [("The data's usual model", USUAL)]
         options += [(row.label, key) for key, row in MODELS.items()]
         options += [("Your own function ...", OWN)]
@@ -70,7 +70,7 @@ class ModelField(Field):
         row = MODELS.get(chosen)
         others = {
             OWN: FIELD_HELP["model"],
-            HERE: "As it is in the notebook now: run its cell again to change it.",
+            HERE: "Your function as it is now: run its cell again to change it.",
             USUAL: "The model that the data is usually trained with.",
         }
         self.show_help(row.help if row else others[chosen])
