@@ -158,6 +158,21 @@ def test_imports_stay_as_they_were_typed(notebook: Notebook) -> None:
     ]
 
 
+def test_an_import_that_failed_and_was_made_none_is_none(notebook: Notebook) -> None:
+    notebook.run(
+        """
+        try:
+            import no_such_package as extra
+        except ImportError:
+            extra = None
+        """,
+        "def build():\n    return extra",
+    )
+    source = capture(notebook["build"]).source
+    assert source.splitlines()[0] == "extra = None"
+    assert executed(source)["build"]() is None
+
+
 @pytest.mark.slow
 def test_the_several_modules_of_tf_keras_are_imported_as_they_were_typed(
     notebook: Notebook,

@@ -55,7 +55,7 @@ def _same(found: Any, value: Any) -> bool:
     if isinstance(found, ModuleType) and isinstance(value, ModuleType):
         files = [getattr(module, "__file__", None) for module in (found, value)]
         return found is value or (files[0] == files[1] is not None)
-    return found is value
+    return found is value and found is not None
 
 
 def _class_text(value: type, namespace: Mapping[str, Any]) -> str | None:
