@@ -2,6 +2,5 @@
 
 from .capture import Captured, capture
 from .home import Home, home_of
-from .keeping import keep
 
-__all__ = ["Captured", "Home", "capture", "home_of", "keep"]
+__all__ = ["Captured", "Home", "capture", "home_of"]

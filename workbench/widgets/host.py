@@ -35,17 +35,28 @@ def host() -> str:
     return "Jupyter"
 
 
+def heed(event: str, deed: Callable[..., None]) -> Callable[[], None]:
+    """Call `deed` at each such event of IPython; return what ends that, however often called."""
+    shell: Any = get_ipython()
+    if shell is None:
+        return lambda: None
+    shell.events.register(event, deed)
+
+    def end() -> None:
+        with contextlib.suppress(ValueError):  # ended before
+            shell.events.unregister(event, deed)
+
+    return end
+
+
 class CellClock:
     """Tells since when no cell runs: a kernel that runs one answers no page."""
 
     def __init__(self) -> None:
-        shell: Any = get_ipython()
-        self._idle_since: float | None = time.monotonic()
-        if shell is not None:
-            # Made by a cell, so one runs now, or by a thread; the next cell sets it right.
-            self._idle_since = None if getattr(shell, "execution_count", 0) else self._idle_since
-            shell.events.register("pre_run_cell", self._on_start)
-            shell.events.register("post_run_cell", self._on_end)
+        # Made by a cell, so one runs now, or by a thread; the next cell sets it right.
+        in_cell = bool(getattr(get_ipython(), "execution_count", 0))
+        self._idle_since = None if in_cell else time.monotonic()
+        self._ends = heed("pre_run_cell", self._on_start), heed("post_run_cell", self._on_end)
 
     @property
     def idle_since(self) -> float | None:
@@ -54,34 +65,11 @@ class CellClock:
 
     def close(self) -> None:
         """Look no more."""
-        shell: Any = get_ipython()
-        if shell is not None:
-            with contextlib.suppress(ValueError):  # closed before
-                shell.events.unregister("pre_run_cell", self._on_start)
-                shell.events.unregister("post_run_cell", self._on_end)
+        for end in self._ends:
+            end()
 
     def _on_start(self, _: Any = None) -> None:
         self._idle_since = None
 
     def _on_end(self, _: Any = None) -> None:
         self._idle_since = time.monotonic()
-
-
-class AfterCells:
-    """Does something after each cell; nothing where there is no notebook, or nothing to do."""
-
-    def __init__(self, deed: Callable[[], None] | None) -> None:
-        self._deed = deed
-        self._shell: Any = get_ipython() if deed else None
-        if self._shell is not None:
-            self._shell.events.register("post_run_cell", self._on_end)
-
-    def close(self) -> None:
-        """Do it no more."""
-        if self._shell is not None:
-            with contextlib.suppress(ValueError):  # closed before
-                self._shell.events.unregister("post_run_cell", self._on_end)
-
-    def _on_end(self, _: Any = None) -> None:
-        if self._deed:
-            self._deed()

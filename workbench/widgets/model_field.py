@@ -7,6 +7,7 @@ import ipywidgets as ipw
 from workbench.catalog import MODELS
 from workbench.config import ConfigError
 from workbench.field_help import FIELD_HELP
+from workbench.runs import RunError
 
 from .fields import Field, UnreadableError, name_box
 from .notebook_function import NotebookFunction
@@ -84,7 +85,7 @@ def _address(function: NotebookFunction) -> str:
         got = "; ".join(problem.got for problem in error.problems)
         fix = " ".join(dict.fromkeys(problem.fix for problem in error.problems))
         raise UnreadableError(rule, got, fix) from error
-    except OSError as error:
+    except RunError as error:
         rule = "kept beside the runs, in a folder that can be written"
         fix = "Give Workbench another runs_dir."
         raise UnreadableError(rule, str(error), fix) from error

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from workbench.capture import capture, home_of, keep
-from workbench.runs.directory import runs_root
+from workbench.capture import Captured, capture, home_of
+from workbench.runs.directory import runs_root, unwritable, write_text
+
+FOLDER = "functions"
 
 
 class NotebookFunction:
@@ -15,6 +18,7 @@ class NotebookFunction:
 
     Raises:
         ConfigError: it is no function that can be written down.
+        RunError: the folder of runs, where its text is kept, cannot be written.
     """
 
     def __init__(
@@ -34,13 +38,26 @@ class NotebookFunction:
 
         Raises:
             ConfigError: with everything that cannot be taken along.
-            OSError: the folder of runs cannot be written.
+            RunError: the folder of runs cannot be written.
         """
         now = self._home.now()
-        address = self._home.address or keep(capture(now, self._field), self._root)
+        address = self._home.address or _keep(capture(now, self._field), self._root)
         self._kept.add(address)
         return address
 
     def kept(self, address: str | None) -> bool:
         """Whether an address is one that this function had."""
         return address in self._kept
+
+
+def _keep(captured: Captured, root: Path) -> str:
+    """Write it beside the runs, once for the same text, for the name tells the content."""
+    digest = hashlib.sha256(captured.source.encode()).hexdigest()[:8]
+    path = root / FOLDER / f"{captured.function}_{digest}.py"
+    if not path.exists():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(path, error) from error
+        write_text(path, captured.source)
+    return f"{path}:{captured.function}"

@@ -19,7 +19,7 @@ from .background import Latest, run_in_background
 from .follow import Following
 from .form import Form, FormState, problems_text
 from .hardware import Hardware
-from .host import AfterCells
+from .host import heed
 from .matrix_view import MatrixView
 from .notebook_function import NotebookFunction
 from .page_order import keep_order
@@ -55,7 +55,7 @@ class Workbench:
 
     Raises:
         ConfigError: the function uses what cannot go into a script; each is named with what to do.
-        OSError: the folder of runs, where the function's text is kept, cannot be written.
+        RunError: the folder of runs, where the function's text is kept, cannot be written.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Workbench:
         self._run, self._xray, self._predictions = RunView(), Xray(), Predictions()
         self._runs = RunsList(runs_dir)
         self._form = Form(config, self._hardware.devices, function)
-        self._cells = AfterCells(self._form.refresh if function else None)
+        self._forget_cells = heed("post_run_cell", self._on_cell) if function else lambda: None
         self._matrix = MatrixView(
             runs_dir, lambda: self._hardware.devices, lambda: self.config.interpreter
         )
@@ -128,7 +128,7 @@ class Workbench:
 
     def close(self) -> None:
         """Stop following and take the view down; runs go on."""
-        self._cells.close()
+        self._forget_cells()
         self._run.end()
         self._runs.close()
         self._matrix.close()
@@ -183,6 +183,9 @@ class Workbench:
     def _use_devices(self, devices: Devices) -> None:
         self._form.use_devices(devices)
         keep_order(self._form.box)  # of new devices' checkboxes too
+
+    def _on_cell(self, _: Any = None) -> None:
+        self._form.refresh()
 
     def _on_form(self, state: FormState) -> None:
         edited = state.config != self._asked
