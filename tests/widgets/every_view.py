@@ -22,6 +22,7 @@ import matplotlib.figure
 import pandas as pd
 import plotly.graph_objects as go
 
+from tests.waiting import LIMIT_SECONDS
 from tests.widgets.folders import write_run
 from workbench import RunConfig, Workbench
 from workbench.feed import Look, RunFeed
@@ -54,10 +55,6 @@ def main() -> None:
         assert nameless(made) == [], nameless(made)
         assert sliders(made) == []
         assert any(type(widget).__name__ == "RunWidget" for widget in made)
-        # A daemon thread amid C++ when the interpreter ends takes the process down with it.
-        for thread in threading.enumerate():
-            if thread.name == "workbench-background":
-                thread.join()
         told = {"ipywidgets": ipw.__version__, "widgets": len(made)}
         sys.stdout.write(json.dumps(told) + "\n")
 
@@ -67,7 +64,7 @@ def make_views(root: Path) -> list[Any]:
     run = write_run(root / "runs")
     workbench = Workbench(runs_dir=root / "runs")
     workbench.open(run)
-    assert workbench._run.wait(120)
+    assert workbench._run.wait(LIMIT_SECONDS)
     plain = PlainView(lambda *_: None)
     feed = RunFeed(run)
     look = Look.at(run, feed.plan)

@@ -1,31 +1,81 @@
-"""Work that must not make a button wait: daemon threads whose errors come back to the view."""
+"""Work that must not make a button wait: daemon threads whose errors come back to the view.
+
+They end before the interpreter does. A thread that draws at that moment comes back from C++ to an
+interpreter that is gone, and takes the process down with it (SIGABRT, pybind/pybind11#2215).
+"""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import contextvars
 import functools
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
 ONE_TENSORFLOW = threading.Lock()
 """Held while a view waits for a child that imports TensorFlow: two at once slow each other down."""
+END_SECONDS = 10.0
+"""What threads have at the most to end in, before the interpreter does."""
 
 _CELL = contextvars.copy_context()
+_LIVING: dict[threading.Thread, Callable[[], None]] = {}
+"""The threads that have not ended, and what tells each to."""
+_WAITING: set[threading.Thread] = set()
+_ENDING = threading.Event()
 
 
-def start_thread(body: Callable[[], None], name: str) -> threading.Thread:
-    """Start a daemon thread that speaks for the cell that imported this.
+def start_thread(
+    body: Callable[[], None], name: str, stop: Callable[[], None] = lambda: None
+) -> threading.Thread:
+    """Start a daemon thread that speaks for the cell that imported this; `stop` tells it to end.
 
     ipykernel 7.4 sends what a page says on a comm to the subshell for which the kernel spoke last
     on it (`Comm._reply_subshell_for`). Of a thread that is the one of the newest request, and
     that may be gone: the page is then never heard again. The cell's is the main shell.
     """
-    thread = threading.Thread(target=_CELL.copy().run, args=(body,), name=name, daemon=True)
-    thread.start()
+
+    def live() -> None:
+        try:
+            _CELL.copy().run(body)
+        finally:
+            _LIVING.pop(thread, None)
+
+    thread = threading.Thread(target=live, name=name, daemon=True)
+    if not _ENDING.is_set():
+        _LIVING[thread] = stop
+        thread.start()
     return thread
+
+
+@contextlib.contextmanager
+def waiting() -> Iterator[None]:
+    """Within it a thread waits for others, such as a child: the interpreter may end without it."""
+    thread = threading.current_thread()
+    _WAITING.add(thread)
+    try:
+        yield
+    finally:
+        _WAITING.discard(thread)
+        if _ENDING.is_set():
+            raise SystemExit
+
+
+@atexit.register
+def end_threads() -> None:
+    """Tell all threads to end, and wait for those that are at work."""
+    _ENDING.set()
+    living = list(_LIVING.items())
+    for _, stop in living:
+        stop()
+    deadline = time.monotonic() + END_SECONDS
+    for thread, _ in living:
+        while thread.is_alive() and thread not in _WAITING and time.monotonic() < deadline:
+            thread.join(0.05)
 
 
 def run_in_background(
@@ -67,12 +117,13 @@ class Latest(Generic[T]):
             if self._running:
                 return
             self._running = True
-        start_thread(self._serve, "workbench-latest")
+        start_thread(self._serve, "workbench-latest", self.forget)
 
     def forget(self) -> None:
         """Drop the request that waits, and what the running one will return."""
         with self._asked:
             self._next = None
+            self._asked.notify()
 
     def _serve(self) -> None:
         while (request := self._settled()) is not None:

@@ -10,13 +10,13 @@ import ipywidgets as ipw
 from workbench import devices as machine
 
 from . import markup
-from .background import ONE_TENSORFLOW, Latest
+from .background import ONE_TENSORFLOW, Latest, waiting
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
 
 
-TIMEOUT_SECONDS = 120.0
+TIMEOUT_SECONDS = 300.0
 
 
 class Hardware:
@@ -76,7 +76,7 @@ class Hardware:
 
 
 def _detect(interpreter: str | None) -> Devices:
-    with ONE_TENSORFLOW:
+    with waiting(), ONE_TENSORFLOW:
         return machine.detect(interpreter, TIMEOUT_SECONDS)
 
 

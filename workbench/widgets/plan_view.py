@@ -11,7 +11,7 @@ import ipywidgets as ipw
 from workbench.runs.tasks import HOST, tf_configs
 
 from . import markup, picture
-from .background import ONE_TENSORFLOW, Latest
+from .background import ONE_TENSORFLOW, Latest, waiting
 
 if TYPE_CHECKING:
     from workbench.inspection import ModelSummary
@@ -88,9 +88,10 @@ class PlanView:
         def work() -> ModelSummary:
             from workbench.inspection import inspect_model
 
-            self._free.wait(HELD_SECONDS)
-            with ONE_TENSORFLOW:
-                return inspect_model(self._plan or plan)
+            with waiting():
+                self._free.wait(HELD_SECONDS)
+                with ONE_TENSORFLOW:
+                    return inspect_model(self._plan or plan)
 
         self._inspecting.ask(work, self._show_model, self._show_failure)
 

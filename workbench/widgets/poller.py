@@ -19,7 +19,7 @@ class Poller:
         self._look = look
         self._failed = failed
         self._over = threading.Event()
-        start_thread(self._body, "workbench-poller")
+        start_thread(self._body, "workbench-poller", self.stop)
 
     def stop(self) -> None:
         """Look no more; returns at once, while a last look may still be under way."""

@@ -9,7 +9,7 @@ import ipywidgets as ipw
 import numpy as np
 
 from . import markup
-from .background import run_in_background
+from .background import run_in_background, waiting
 from .png import data_uri, grey_png
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Predictions:
             return
         self._evaluate.disabled = True
         self._state.value = markup.quiet("The model answers; this takes seconds ...")
-        run_in_background(run.evaluate, lambda _: self._read(run), self._failed)
+        run_in_background(waiting()(run.evaluate), lambda _: self._read(run), self._failed)
 
     def _read(self, run: Run) -> None:
         self._evaluate.disabled = False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from . import markup
-from .background import run_in_background
+from .background import run_in_background, waiting
 from .xray_picture import draw, number, verdict
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Xray:
         words = f"Step {step:,} is done once more, from the nearest checkpoint; this takes seconds"
         self._state.value = markup.quiet(f"{words} ...")
         run_in_background(
-            lambda: run.xray(step),
+            waiting()(lambda: run.xray(step)),
             lambda told: self._show(run, told),
             lambda error: self._failed(run, error),
         )

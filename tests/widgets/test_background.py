@@ -1,0 +1,91 @@
+"""Threads of the views end before the interpreter does, so that none takes it down with it."""
+
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+PROCESSES, SIDE_BY_SIDE = 20, 4
+LEAVE_AT_ONCE = "from workbench import Workbench; Workbench(runs_dir={runs!r})"
+DRAW_TO_THE_END = """
+import threading
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from workbench.widgets.background import start_thread
+
+told, drawing = threading.Event(), threading.Event()
+
+def draw():
+    while not told.is_set():
+        figure = Figure()
+        figure.subplots().plot(range(10_000))
+        FigureCanvasAgg(figure).draw()
+        drawing.set()
+    print("ended")
+
+start_thread(draw, "drawing", told.set)
+drawing.wait()
+"""
+WAIT_FOR_EVER = """
+import threading
+from workbench.widgets.background import start_thread, waiting
+
+begun = threading.Event()
+
+def wait():
+    with waiting():
+        begun.set()
+        threading.Event().wait()
+
+start_thread(wait, "waiting")
+begun.wait()
+"""
+OVERTAKEN = """
+import threading
+from workbench.widgets.background import Latest
+
+latest, done = Latest(settle_seconds=1e6), []
+latest.ask(lambda: 1, done.append, done.append)
+latest.forget()
+while threading.active_count() > 1:
+    pass
+print(done)
+"""
+
+
+def begin(code: str) -> subprocess.Popen[str]:
+    """Start a process that runs this code."""
+    command = [sys.executable, "-c", code]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
+
+
+def ended_well(processes: Iterable[subprocess.Popen[str]]) -> list[str]:
+    """What processes printed, each of which ended by itself and without an error."""
+    printed = []
+    for process in processes:
+        output, errors = process.communicate()
+        assert (process.returncode, errors) == (0, "")
+        printed.append(output)
+    return printed
+
+
+def test_a_thread_that_draws_is_told_and_waited_for() -> None:
+    assert ended_well([begin(DRAW_TO_THE_END)]) == ["ended\n"]
+
+
+def test_a_thread_that_waits_for_others_is_not_waited_for() -> None:
+    ended_well([begin(WAIT_FOR_EVER)])
+
+
+def test_a_request_that_is_dropped_while_it_settles_ends_its_thread() -> None:
+    assert ended_well([begin(OVERTAKEN)]) == ["[]\n"]
+
+
+@pytest.mark.slow
+def test_workbenches_that_are_left_at_once_end_well(tmp_path: Path) -> None:
+    code = LEAVE_AT_ONCE.format(runs=str(tmp_path))
+    for _ in range(PROCESSES // SIDE_BY_SIDE):
+        ended_well([begin(code) for _ in range(SIDE_BY_SIDE)])
