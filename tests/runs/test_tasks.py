@@ -2,7 +2,10 @@
 
 import json
 import socket
+from contextlib import ExitStack
 from pathlib import Path
+
+import pytest
 
 from workbench.runs import tasks
 
@@ -36,15 +39,33 @@ def test_an_evaluator_knows_the_cluster_and_is_not_part_of_it() -> None:
 
 
 def test_a_single_task_is_told_nothing() -> None:
-    assert tasks.environments(("worker-0",)) == {"worker-0": {}}
+    with ExitStack() as held:
+        assert tasks.environments(("worker-0",), held) == {"worker-0": {}}
 
 
-def test_addresses_are_of_this_machine_all_different_and_free() -> None:
+def test_addresses_are_of_this_machine_all_different_and_held_for_who_shares_them() -> None:
     names = [f"worker-{number}" for number in range(20)]
-    addresses = tasks.free_addresses(names)
-    assert list(addresses) == names
-    ports = [int(address.removeprefix("localhost:")) for address in addresses.values()]
-    assert len(set(ports)) == 20
+    with ExitStack() as held:
+        addresses = tasks.hold_addresses(names, held)
+        assert list(addresses) == names
+        ports = [int(address.removeprefix("localhost:")) for address in addresses.values()]
+        assert len(set(ports)) == 20
+        for port in ports:
+            with pytest.raises(OSError, match="in use"):
+                listen(port)
+            listen(port, socket.SO_REUSEPORT)
     for port in ports:
-        with socket.socket() as probe:
-            probe.bind(("", port))
+        listen(port)
+
+
+def listen(port: int, *options: int) -> None:
+    """Listen at a port for a moment.
+
+    Raises:
+        OSError: it is taken.
+    """
+    with socket.socket() as server:
+        for option in options:
+            server.setsockopt(socket.SOL_SOCKET, option, 1)
+        server.bind(("", port))
+        server.listen()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -102,6 +103,7 @@ class Crew:
         self.verdict: dict[str, Any] = {}
         """Task, cause and fix, where the crew was given up while its processes lived."""
         self._environments: dict[str, dict[str, str]] = {}
+        self._ports = ExitStack()
         self._first_death_at: float | None = None
         self._imported_at: float | None = None
         self._silent: Member | None = None
@@ -116,7 +118,8 @@ class Crew:
         Raises:
             OSError: there is no free port.
         """
-        self._environments = environments([member.task for member in self.members])
+        tasks = [member.task for member in self.members]
+        self._environments = environments(tasks, self._ports)
         return {
             task: json.loads(values["TF_CONFIG"])
             for task, values in self._environments.items()
@@ -183,6 +186,7 @@ class Crew:
         for member in started:
             member.trainer.process.wait()
             member.dog.look(now)
+        self._ports.close()
 
     def conclusion(self) -> dict[str, Any]:
         """Return the final state with what is to be told of it."""

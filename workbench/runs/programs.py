@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,9 @@ def run_programs(
     program = ENGINE / f"{name}.py"
     command = [launch.interpreter, "-u", str(program), str(run_dir.absolute()), *arguments]
     children: list[subprocess.Popen[str]] = []
-    with ThreadPoolExecutor(len(tasks)) as pool:
+    with ExitStack() as ports, ThreadPoolExecutor(len(tasks)) as pool:
         try:
-            for variables in environments(tasks).values():
+            for variables in environments(tasks, ports).values():
                 children.append(_start(launch, command, variables))
             ends = {pool.submit(child.communicate): child for child in children}
             for end in as_completed(ends):

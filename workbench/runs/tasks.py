@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import socket
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from .directory import read_json
 ONE_TASK = ("worker-0",)
 HOST = "localhost"
 EVALUATOR = "evaluator-0"
+SHARE_PORTS = {"TF_GRPC_REUSE_PORT": "1"}
+"""Has TensorFlow's server listen at a port that is bound with SO_REUSEPORT (grpc_server_lib.cc)."""
 
 
 class NoAddressError(OSError):
@@ -58,32 +60,39 @@ def tf_configs(tasks: Sequence[str], addresses: Mapping[str, str]) -> dict[str, 
     }
 
 
-def free_addresses(tasks: Sequence[str]) -> dict[str, str]:
-    """Return an address of this machine for each task, free at this moment.
+def hold_addresses(tasks: Sequence[str], held: ExitStack) -> dict[str, str]:
+    """Return an address of this machine for each task; its port is bound until `held` is closed.
+
+    A task may take seconds until it listens. Nobody else is given its port meanwhile, and its
+    server can share it: see `SHARE_PORTS`.
 
     Raises:
         NoAddressError: there is no free port.
     """
     ports = []
-    with contextlib.ExitStack() as held:
-        try:
-            for _ in tasks:
-                server = held.enter_context(socket.socket())
-                server.bind(("", 0))
-                ports.append(server.getsockname()[1])
-        except OSError as error:
-            why = f"{len(ports)} of {len(tasks)} found; {error.strerror}"
-            raise NoAddressError(error.errno, why) from error
+    try:
+        for _ in tasks:
+            holder = held.enter_context(socket.socket())
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            holder.bind(("", 0))
+            ports.append(holder.getsockname()[1])
+    except OSError as error:
+        why = f"{len(ports)} of {len(tasks)} found; {error.strerror}"
+        raise NoAddressError(error.errno, why) from error
     return {task: f"{HOST}:{port}" for task, port in zip(tasks, ports, strict=True)}
 
 
-def environments(tasks: Sequence[str]) -> dict[str, dict[str, str]]:
+def environments(tasks: Sequence[str], held: ExitStack) -> dict[str, dict[str, str]]:
     """Return what each task has in its environment; nothing where one task is all.
+
+    The ports that it names stay bound until `held` is closed: see `hold_addresses`.
 
     Raises:
         NoAddressError: there is no free port.
     """
     if len(tasks) == 1:
         return {tasks[0]: {}}
-    configs = tf_configs(tasks, free_addresses(tasks))
-    return {task: {"TF_CONFIG": json.dumps(config)} for task, config in configs.items()}
+    configs = tf_configs(tasks, hold_addresses(tasks, held))
+    return {
+        task: {"TF_CONFIG": json.dumps(config), **SHARE_PORTS} for task, config in configs.items()
+    }

@@ -31,8 +31,10 @@ def run_task(**roles: Callable) -> None:
             f"TF_CONFIG names {needed} tasks, each by its own host:port, and which of them this "
             f"is; received {text}. Mend it, or unset it to start all tasks on this machine."
         ) from error
+    held = os.environ.get("TF_GRPC_REUSE_PORT") == "1"  # by who started this task
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as a restarted task needs it
+        shared = socket.SO_REUSEPORT if held else socket.SO_REUSEADDR  # also for a restarted task
+        probe.setsockopt(socket.SOL_SOCKET, shared, 1)
         try:
             probe.bind(("", port))
         except (OSError, OverflowError) as error:
@@ -44,16 +46,17 @@ def run_task(**roles: Callable) -> None:
 def start_tasks() -> int:
     """Run this script in a process for each task until the first kind ends or fails."""
     names = [(kind, index) for kind, size in TASKS.items() for index in range(size)]
-    probes = [socket.create_server(("", 0)) for _ in names]
+    ports = [socket.socket() for _ in names]  # bound until all is over, so that none is lost
     cluster: dict[str, list[str]] = {kind: [] for kind in TASKS}
-    for (kind, _), probe in zip(names, probes):
-        cluster[kind].append(f"localhost:{probe.getsockname()[1]}")
-        probe.close()
+    for (kind, _), port in zip(names, ports):
+        port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        port.bind(("", 0))
+        cluster[kind].append(f"localhost:{port.getsockname()[1]}")
     tasks: list[subprocess.Popen] = []
     for kind, index in names:
         config = {"cluster": cluster, "task": {"type": kind, "index": index}}
         told = {"TF_CONFIG": json.dumps(config), "WORKBENCH_NO_EVALUATOR": "1"}
-        environment = {**os.environ, **told}
+        environment = {**os.environ, **told, "TF_GRPC_REUSE_PORT": "1"}
         output = subprocess.DEVNULL if tasks else None  # the first tells what all have in common
         tasks.append(subprocess.Popen([sys.executable, *sys.argv], env=environment, stdout=output))
     leading = tasks[: next(iter(TASKS.values()))]
