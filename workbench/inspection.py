@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .plan.own_model import OwnModel
 
 SCRIPT = Path(__file__).parent / "engine" / "inspect_model.py"
-TIMEOUT_SECONDS = 120.0
+TIMEOUT_SECONDS = 300.0
 
 
 @dataclass(frozen=True)

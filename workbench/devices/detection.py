@@ -17,7 +17,7 @@ from workbench.devices.records import Devices, Gpu
 
 def detect(
     interpreter: str | None = None,
-    timeout_seconds: float = 60,
+    timeout_seconds: float = 300,
     import_tensorflow: bool = True,
     *,
     root: Path = Path("/"),

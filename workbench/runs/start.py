@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from .warm import WarmStart
 
-HANDSHAKE_SECONDS = 30.0
+HANDSHAKE_SECONDS = 120.0
 
 
 def start_run(
