@@ -1,28 +1,32 @@
 # On a fresh machine: Python 3.11 to 3.13, git, make and a network. `make lab` or `make test` does the rest.
 # PYTHON=/path/to/python3.13 chooses the interpreter. See CONTRIBUTING.md.
+ifndef BEGAN
+BEGAN := $(shell date +%s)
+endif
 BIN := .venv/bin
 UV := VIRTUAL_ENV=.venv $(BIN)/uv
 FRONT_END := $(shell find extension -type f -not -path '*/node_modules/*' \
 	-not -path '*/lib/*' -not -path '*/labextension/*')
 
-.PHONY: help lab test quick lint format install lock clean
+.PHONY: help lab test test-all quick lint format install lock clean
 
 help:
-	@echo "make lab     set up all that is needed and open the workbench in JupyterLab"
-	@echo "make test    set up, lint, and run every test and notebook"
-	@echo "make quick   lint and the tests that are not marked slow, for the inner loop"
-	@echo "make format  format Python and TypeScript"
-	@echo "make lock    renew requirements.txt from pyproject.toml"
-	@echo "make clean   remove the environment and everything built"
+	@echo "make lab       set up all that is needed and open the workbench in JupyterLab"
+	@echo "make test      set up, lint, what is quick, and each promise once for real: 15 minutes"
+	@echo "make test-all  every test, notebook and benchmark; of one room: make test-all ROOM=engine"
+	@echo "make quick     lint and the tests that are not marked slow, for the inner loop"
+	@echo "make format    format Python and TypeScript"
+	@echo "make lock      renew requirements.txt from pyproject.toml"
+	@echo "make clean     remove the environment and everything built"
 
 lab: install
 	@$(BIN)/workbench lab
 
-# Pages have the machine to themselves: a front end that starves is not what they test.
-test: lint
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --nbval-lax -m "not browser" \
-		tests $(wildcard notebooks)
-	$(BIN)/python -m pytest -m browser tests/browser
+test: install
+	$(BIN)/python -m tests.suite test --began $(BEGAN)
+
+test-all: install
+	$(BIN)/python -m tests.suite all --began $(BEGAN) $(addprefix --room ,$(ROOM))
 
 quick: lint
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "not slow" tests
@@ -46,8 +50,9 @@ install: .venv/installed
 		"$$(grep '^uv==' requirements.txt)"
 	touch $@
 
+# Compiled once: a process that may not write bytecode imports TensorFlow in a third of the time.
 .venv/locked: .venv/python requirements.txt
-	$(UV) pip install --quiet -r requirements.txt
+	$(UV) pip install --quiet --compile-bytecode -r requirements.txt
 	touch $@
 
 .venv/installed: .venv/locked pyproject.toml hatch_build.py $(FRONT_END)

@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.promise
 @pytest.mark.slow
 def test_front_end_unit_tests_pass() -> None:
     done = subprocess.run(

@@ -4,12 +4,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import LIMIT_SECONDS, until
 from workbench import lab
 
 ROOT = Path(__file__).parents[1]
@@ -73,6 +73,7 @@ def test_without_jupyterlab_it_says_what_to_install(tmp_path: Path) -> None:
     assert 'pip install "tf-distribute-workbench[lab]"' in done.stderr
 
 
+@pytest.mark.promise
 @pytest.mark.slow
 def test_it_serves_the_address_it_prints_and_ends_on_terminate(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "workbench", "lab", "--no-browser"]
@@ -89,15 +90,16 @@ def test_it_serves_the_address_it_prints_and_ends_on_terminate(tmp_path: Path) -
             assert "@jupyterlab/apputils-extension:announcements" in disabled
         finally:
             process.terminate()
-        assert process.wait(timeout=30) is not None
+        assert process.wait(LIMIT_SECONDS) is not None
 
 
 def answer_of(process: subprocess.Popen[str], address: str) -> str:
-    deadline = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < deadline:
+    def answer() -> str:
+        assert process.poll() is None, f"nothing answered at {address}"
         try:
-            with urllib.request.urlopen(address, timeout=30) as page:
+            with urllib.request.urlopen(address, timeout=LIMIT_SECONDS) as page:
                 return str(page.read().decode())
         except OSError:
-            time.sleep(0.2)
-    raise AssertionError(f"nothing answered at {address}")
+            return ""
+
+    return str(until(answer))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import psutil
 
+from tests.waiting import until
 from workbench import usage
 from workbench.usage import GpuUsage, UsageMeter
 
@@ -47,11 +47,7 @@ def nvml(**changed: Any) -> Any:
 def test_cpu_is_unknown_at_first_and_a_share_afterwards() -> None:
     meter = UsageMeter()
     assert meter.measure().cpu_percent is None
-    deadline = time.monotonic() + 30
-    percent = None
-    while percent is None and time.monotonic() < deadline:
-        percent = meter.measure().cpu_percent
-    assert percent is not None
+    (percent,) = until(lambda: [p for p in [meter.measure().cpu_percent] if p is not None])
     assert 0 <= percent <= 100
 
 

@@ -59,6 +59,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+@pytest.mark.promise
 def test_it_holds_the_front_end_and_no_sources_of_it(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert any(name.endswith(f"{LABEXTENSION}/package.json") for name in names)
@@ -70,6 +71,7 @@ def test_it_holds_the_front_end_and_no_sources_of_it(wheel: Path) -> None:
     assert not any("node_modules" in name or name.startswith("tests/") for name in names)
 
 
+@pytest.mark.promise
 def test_the_run_view_is_small_on_the_way_to_a_page(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as files:
         front_end = [
@@ -78,6 +80,7 @@ def test_the_run_view_is_small_on_the_way_to_a_page(wheel: Path) -> None:
     assert sum(len(gzip.compress(text)) for text in front_end) <= MOST_BYTES
 
 
+@pytest.mark.promise
 def test_it_works_in_a_fresh_environment_without_tensorflow(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "env", with_pip=False)
     bin_dir = tmp_path / "env" / "bin"

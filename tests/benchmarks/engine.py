@@ -51,7 +51,7 @@ class Engine:
         self.strategy = strategy or self.script.make_strategy()
         with self.strategy.scope():
             self.model = make_model(self.script)
-        self.recorder = recorder(self.script, self.model, folder)
+        self.recorder = recorder(self.script, self.strategy, self.model, folder)
         self.train_data, _ = self.script.make_data(self.strategy, 0)
         self.steps = self.script.make_steps(self.model)
         self.train_steps, _ = self.script.make_loops(self.strategy, *self.steps)
@@ -65,13 +65,15 @@ def make_model(script: ModuleType, **options: Any) -> Any:
     return model
 
 
-def recorder(script: ModuleType, model: Any, folder: Path | None) -> Any:
+def recorder(script: ModuleType, strategy: Any, model: Any, folder: Path | None) -> Any:
     """Return a recorder that writes real files into `folder`, or none without it."""
     before = sys.argv
     sys.argv = ["train.py", *(["--run-dir", str(folder)] if folder else [])]
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            return script.Recorder(model)
+            made = script.Recorder()
+            made.restore(strategy, model)
+            return made
     finally:
         sys.argv = before
 

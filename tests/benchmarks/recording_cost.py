@@ -31,7 +31,7 @@ STEPS_PER_CALL = 250
 def compare(loop: str, rounds: int, folder: Path) -> list[Comparison]:
     """Run the blocks of one loop in turn; return the step rate with recording over without."""
     engine = Engine(mlp(loop=loop), folder)
-    without = recorder(engine.script, engine.model, None)
+    without = recorder(engine.script, engine.strategy, engine.model, None)
     iterator = iter(engine.train_data)
     keep_nothing = forgetful(engine.strategy, engine.steps[0])
 

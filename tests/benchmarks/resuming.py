@@ -17,7 +17,7 @@ from dataclasses import replace
 import psutil
 
 from tests.benchmarks.report import Limit, tell
-from tests.runs.folder import until
+from tests.waiting import until
 from workbench import start_run
 from workbench.config import RunConfig
 from workbench.devices import Devices, detect
@@ -54,7 +54,7 @@ def ended(run: Run) -> Run:
 
 def kill_from(run: Run, step: int) -> int:
     """End one of the processes that train as soon as a step is reached; return the step done."""
-    until(lambda: run.progress.step >= step or not run.alive, 600)
+    until(lambda: run.progress.step >= step or not run.alive)
     script = str(run.dir / "train.py")
     every = psutil.process_iter(["cmdline"])
     trainers = [process for process in every if script in (process.info["cmdline"] or ())]

@@ -70,6 +70,23 @@ for view in views:
 """
 OPEN = "for view, run in zip(views, {runs}): view.open(Run(run))"
 TOLD = "print(json.dumps([updates, sent, looks, sizes]))"
+BUSY = """code => {
+    const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
+    kernel.requestExecute({ code });
+}"""
+SPIN = """
+import time
+end = time.monotonic() + {seconds}
+while time.monotonic() < end:
+    sum(range(1000))
+"""
+CHANGES = """seconds => new Promise(done => {
+    const charts = document.querySelector('.wbv-charts');
+    const ends = new Set();
+    const changed = new MutationObserver(() => ends.add(charts.dataset.last));
+    changed.observe(charts, {attributes: true});
+    setTimeout(() => done(ends.size), 1000 * seconds);
+})"""
 FRAMES = """seconds => new Promise(done => {
     let frames = 0;
     const began = performance.now();
@@ -103,6 +120,7 @@ EXECUTE = """async code => {
 
 LIMITS = {
     "one_frames": Limit("one live run of 8 x 100,000 points", "frames/s", at_least=55),
+    "busy_updates": Limit("updates of it while a cell is busy", "a second", at_least=5),
     "kernel_ms": Limit("kernel time of an update of it", "ms", at_most=1),
     "byte_growth": Limit(
         "bytes of an update of it over those at 1,000 points", "times", at_most=1.1
@@ -150,6 +168,11 @@ class Bench:
         """Count frames while the runs grow."""
         return float(self.page.evaluate(FRAMES, WATCH_SECONDS))
 
+    def busy_updates_per_second(self) -> float:
+        """Count what the charts are told while a cell of pure Python runs."""
+        self.page.evaluate(BUSY, SPIN.format(seconds=1.5 * WATCH_SECONDS))
+        return float(self.page.evaluate(CHANGES, WATCH_SECONDS)) / WATCH_SECONDS
+
     def kernel(self) -> list[list[float]]:
         """Return the seconds of updates, of sending, of whole turns, and the bytes of updates."""
         return list(json.loads(self.execute(TOLD)))
@@ -159,7 +182,7 @@ class Bench:
         self.lab.command("docmanager:save")
         self.page.reload()
         self.lab.wait_until_ready()
-        self.page.wait_for_function("window.wbvDrawn", timeout=60_000)
+        self.page.wait_for_function("window.wbvDrawn")
         return float(self.page.evaluate("window.wbvDrawn - window.wbvRendered")) / 1000
 
     def close(self) -> None:
@@ -207,6 +230,7 @@ def measure(browser: Browser, server: LabServer, folder: Path, number: int) -> d
         found["byte_growth"] = statistics.median(sizes) / small
         update, turn = statistics.median(sizes), 1000 * max(turns[5:])
         tell(f"an update is {update:,.0f} bytes; a turn with all of the account {turn:.1f} ms")
+        found["busy_updates"] = bench.busy_updates_per_second()
         found["reload_seconds"] = bench.reload_seconds()
         bench.close()
     with growing(four):

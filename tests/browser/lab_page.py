@@ -10,9 +10,11 @@ from playwright.sync_api import Error, Locator, Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
 from tests.browser.lab_server import LabServer
+from tests.waiting import LIMIT_SECONDS
 
-READY_MS = 60_000
-PALETTE_TRIES = 10
+LIMIT_MS = 1000 * LIMIT_SECONDS
+PALETTE_MS = 6_000
+"""The palette is opened again after so long: another part of the page may have taken the focus."""
 NOT_OURS = (
     # The widget manager (5.0.16), in a notebook that is opened without a kernel.
     "Cannot read properties of null (reading 'kernel')",
@@ -32,8 +34,8 @@ class LabPage:
         self.workspace = secrets.token_hex(4)
         self.errors: list[str] = []
         page.on("pageerror", self._note_error)
-        page.set_default_timeout(READY_MS)
-        expect.set_options(timeout=READY_MS)
+        page.set_default_timeout(LIMIT_MS)
+        expect.set_options(timeout=LIMIT_MS)
 
     def _note_error(self, error: Error) -> None:
         if not any(known in str(error) for known in NOT_OURS):
@@ -58,12 +60,25 @@ class LabPage:
         The launcher comes after that and takes the focus, which closes menus and the palette.
         """
         self.page.wait_for_function("window.jupyterapp !== undefined")
-        self.page.evaluate("window.jupyterapp.restored")
+        self.ask("window.jupyterapp.restored.then(() => null)")
         self.page.wait_for_function("window.jupyterapp.shell.currentWidget?.isVisible")
+
+    def ask(self, script: str, argument: Any = None) -> Any:
+        """Evaluate JavaScript, a function or an expression, and wait for what it promises."""
+        raced = f"""argument => {{
+            const asked = ({script});
+            const answer = typeof asked === 'function' ? asked(argument) : asked;
+            const late = new Error('not within {LIMIT_SECONDS:g} s');
+            return Promise.race([
+                answer,
+                new Promise((_, fail) => setTimeout(() => fail(late), {LIMIT_MS:g})),
+            ]);
+        }}"""
+        return self.page.evaluate(raced, argument)
 
     def command(self, name: str, **arguments: Any) -> None:
         """Run a JupyterLab command to its end; its result stays in the page."""
-        self.page.evaluate(
+        self.ask(
             "async ([name, args]) => { await window.jupyterapp.commands.execute(name, args); }",
             [name, arguments],
         )
@@ -101,7 +116,7 @@ class LabPage:
     def wait_for_kernel(self) -> None:
         """Wait until a notebook is in front and its kernel answers."""
         self.page.wait_for_function("window.jupyterapp.shell.currentWidget?.sessionContext")
-        self.page.evaluate(
+        self.ask(
             """async () => {
                 const panel = window.jupyterapp.shell.currentWidget;
                 await panel.context.ready;
@@ -112,11 +127,11 @@ class LabPage:
 
     def search_palette(self, text: str) -> Locator:
         """What the command palette finds; opened again where the page took the focus from it."""
-        for _ in range(PALETTE_TRIES):
+        for _ in range(round(LIMIT_MS / PALETTE_MS)):
             self.command("apputils:activate-command-palette")
             with contextlib.suppress(TooLate):
                 field = self.page.locator(".lm-CommandPalette-input:visible")
-                field.fill(text, timeout=READY_MS / PALETTE_TRIES)
+                field.fill(text, timeout=PALETTE_MS)
                 break
         return self.page.locator(".lm-CommandPalette-item")
 

@@ -5,7 +5,6 @@ import os
 import secrets
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,9 +12,9 @@ from pathlib import Path
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.lab import JUPYTER
 
-START_SECONDS = 60
 STOP_SECONDS = 20
 
 
@@ -34,12 +33,12 @@ class LabServer:
 
     def shut_down_kernels(self) -> None:
         """End all kernels, which would otherwise stay until the server ends."""
-        with urlopen(self.url("api/kernels"), timeout=STOP_SECONDS) as reply:
+        with urlopen(self.url("api/kernels"), timeout=LIMIT_SECONDS) as reply:
             kernels = json.load(reply)
         for kernel in kernels:
             request = Request(self.url(f"api/kernels/{kernel['id']}"), method="DELETE")
             request.add_header("Authorization", f"token {self.token}")
-            urlopen(request, timeout=STOP_SECONDS).close()
+            urlopen(request, timeout=LIMIT_SECONDS).close()
 
 
 def isolated_environment(home: Path) -> dict[str, str]:
@@ -59,14 +58,15 @@ def isolated_environment(home: Path) -> dict[str, str]:
     bin_dir = str(Path(sys.executable).parent)
     path = os.pathsep.join([bin_dir, os.environ.get("PATH", os.defpath)])
     home_folders = {key: str(folder) for key, folder in folders.items()}
-    return {**os.environ, "PATH": path, **config, **home_folders}
+    inherited = {name: value for name, value in os.environ.items() if name != "WORKBENCH_RUNS"}
+    return {**inherited, "PATH": path, **config, **home_folders}
 
 
 @contextmanager
 def running_lab(root: Path, home: Path) -> Iterator[LabServer]:
     """Start JupyterLab on a free port and stop it, kernels and all, at the end.
 
-    Raises RuntimeError with the end of its log where it does not come up in a minute.
+    Raises RuntimeError with the end of its log where it does not come up.
     """
     token = secrets.token_hex(16)
     environment = isolated_environment(home)
@@ -93,11 +93,14 @@ def running_lab(root: Path, home: Path) -> Iterator[LabServer]:
 
 
 def _wait_for_port(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> int:
-    deadline = time.monotonic() + START_SECONDS
     server_file = runtime / f"jpserver-{process.pid}.json"
-    while process.poll() is None and time.monotonic() < deadline:
+
+    def port() -> int | None:
+        if process.poll() is not None:
+            tail = log.read_text(errors="replace")[-2000:]
+            raise RuntimeError(f"JupyterLab did not come up. End of its log:\n{tail}")
         if server_file.exists() and (text := server_file.read_text()).endswith("}"):
             return int(json.loads(text)["port"])
-        time.sleep(0.1)
-    tail = log.read_text(errors="replace")[-2000:]
-    raise RuntimeError(f"JupyterLab did not come up in {START_SECONDS} s. End of its log:\n{tail}")
+        return None
+
+    return int(until(port))

@@ -40,6 +40,7 @@ def saved_output() -> dict[str, Any]:
     return {"output_type": "display_data", "metadata": {}, "data": data}
 
 
+@pytest.mark.promise
 def test_launcher_opens_a_workbench_and_runs_it(lab: LabPage) -> None:
     lab.open()
     lab.page.locator(".jp-LauncherCard", has_text="Workbench").click()
@@ -117,7 +118,7 @@ def test_a_kernel_chosen_later_brings_live_views(lab: LabPage) -> None:
     lab.write_notebook("late.ipynb", [code(SHOW_LIVE, [saved_output()])])
     lab.open()
     lab.open_notebook("late.ipynb", kernel=False)
-    lab.page.evaluate(
+    lab.ask(
         """window.jupyterapp.shell.currentWidget.sessionContext.changeKernel({ name: "python3" })"""
     )
     lab.wait_for_kernel()
@@ -158,7 +159,7 @@ def test_live_view_replaces_the_saved_one_until_the_kernel_restarts(lab: LabPage
     expect(number).to_be_visible()
     expect(output.get_by_text("newer")).not_to_be_visible()
 
-    lab.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+    lab.ask("window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
     expect(output.get_by_text("newer")).to_be_visible()
     expect(output.get_by_text(NOTE)).to_be_visible()
     expect(number).not_to_be_visible()

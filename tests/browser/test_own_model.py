@@ -33,7 +33,7 @@ Workbench(model=build_model)
 """
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.promise
 def test_from_a_cell_to_two_live_replicas_to_a_script_that_runs_alone(
     lab: LabPage, tmp_path: Path
 ) -> None:
@@ -53,7 +53,7 @@ def test_from_a_cell_to_two_live_replicas_to_a_script_that_runs_alone(
     expect(script).to_contain_text("WIDTH = 12")
 
     workbench.train(**{"Epochs": "2", "Steps an epoch": "20"})
-    expect(workbench.state).to_have_text("finished", timeout=180_000)
+    expect(workbench.state).to_have_text("finished")
     workbench.wait_for_lines("lines.some(l => l[0] === 'virtual replica 1')")
     run = list_runs(workbench.runs_dir)[0]
     assert run.missing == []

@@ -16,6 +16,7 @@ from tests.benchmarks.growing import REPLICAS, append, make_run
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer
 from tests.browser.workbench_page import cell
+from tests.waiting import until
 from tests.widgets.folders import BATCH, records, write_run, write_steps
 from workbench import RunConfig
 from workbench.runs import Run, locks
@@ -48,24 +49,18 @@ GROW = """
 import time
 from tests.benchmarks.growing import append
 from workbench.runs import Run
-run = Run({path!r})
-for first in range({steps}, {steps} + 400, 10):
+run, first = Run({path!r}), {steps}
+while True:
     append(run, first, 10)
+    first += 10
     time.sleep(0.1)
 """
 BUSY = """
-import time
-end = time.monotonic() + 6
-while time.monotonic() < end:
+import pathlib
+pathlib.Path("busy").touch()
+while pathlib.Path("busy").exists():
     sum(range(1000))
 """
-CHANGES = """seconds => new Promise(done => {
-    const charts = document.querySelector('.wbv-charts');
-    const ends = new Set();
-    const changed = new MutationObserver(() => ends.add(charts.dataset.last));
-    changed.observe(charts, {attributes: true});
-    setTimeout(() => done(ends.size), 1000 * seconds);
-})"""
 # JupyterLab's page has no height of its own, so that axe takes all text in it for hidden.
 IN_SIGHT = (
     "*{contain:none!important}"
@@ -144,6 +139,7 @@ def test_zoomed_in_single_steps_are_shown_and_out_again_the_whole(
     lab.screenshot("zoomed-out")
 
 
+@pytest.mark.promise
 def test_charts_are_read_and_moved_by_the_keyboard(lab: LabPage, tmp_path: Path) -> None:
     page = ViewPage(lab, make_run(tmp_path, 1_000, state="finished"))
     page.wait_for_points()
@@ -161,24 +157,30 @@ def test_charts_are_read_and_moved_by_the_keyboard(lab: LabPage, tmp_path: Path)
     lab.screenshot("treated")
 
 
+@pytest.mark.promise
 def test_while_a_cell_is_busy_charts_go_on_and_clicks_wait_and_say_so(
     lab: LabPage, growing: Run
 ) -> None:
     page = ViewPage(lab, growing, BUSY)
     page.wait_for_points()
-    source = GROW.format(path=str(growing.dir), steps=STEPS)
-    grower = subprocess.Popen([sys.executable, "-c", source])
+    busy = lab.server.root / "busy"
     lab.run_cell(1)
-    seconds = 4
-    changes = lab.page.evaluate(CHANGES, seconds)
-    assert changes >= 5 * seconds
-    page.view.get_by_role("button", name="Stop").click()
-    expect(page.late).to_be_visible()
-    assert not (growing.dir / "stop").exists()
+    until(busy.exists)
+    source = GROW.format(path=str(growing.dir), steps=STEPS)
+    with subprocess.Popen([sys.executable, "-c", source]) as grower:
+        try:
+            for _ in range(3):
+                last = page.charts.get_attribute("data-last") or ""
+                expect(page.charts).not_to_have_attribute("data-last", last)
+            page.view.get_by_role("button", name="Stop").click()
+            expect(page.late).to_be_visible()
+            assert not (growing.dir / "stop").exists()
+        finally:
+            busy.unlink()
+            grower.kill()
     expect(page.late).not_to_be_visible()
     expect(page.view.get_by_text("Asked to stop")).to_be_visible()
     assert (growing.dir / "stop").exists()
-    assert grower.wait() == 0
 
 
 def test_nothing_is_sent_while_out_of_sight_and_all_of_it_after(lab: LabPage, growing: Run) -> None:
@@ -259,6 +261,7 @@ def test_delete_asks_and_can_be_taken_back(lab: LabPage, tmp_path: Path) -> None
     assert not run.dir.exists()
 
 
+@pytest.mark.promise
 def test_markup_and_escape_codes_in_a_log_are_plain_text(lab: LabPage, tmp_path: Path) -> None:
     run = write_run(tmp_path)
     hostile = "<img src=x onerror=alert(1)>\n\x1b[31mred\x1b[0m\n" + "y" * 1_000_000 + "\n"
@@ -300,6 +303,7 @@ def test_a_run_of_one_step_and_one_of_64_replicas(lab: LabPage, tmp_path: Path) 
     lab.screenshot("many-replicas")
 
 
+@pytest.mark.promise
 def test_without_the_front_end_figures_and_help_stand_in_until_it_answers(
     lab: LabPage, growing: Run
 ) -> None:
@@ -314,6 +318,7 @@ def test_without_the_front_end_figures_and_help_stand_in_until_it_answers(
     expect(output.get_by_text("This page has not drawn the live view.")).to_have_count(0)
 
 
+@pytest.mark.promise
 def test_everything_has_a_name_and_a_role(lab: LabPage, tmp_path: Path) -> None:
     page = ViewPage(lab, make_run(tmp_path, 1_000, state="finished"))
     page.wait_for_points()
@@ -323,6 +328,6 @@ def test_everything_has_a_name_and_a_role(lab: LabPage, tmp_path: Path) -> None:
     lab.page.add_script_tag(path=AXE)
     for theme in ("light", "dark"):
         lab.set_theme(theme)
-        assert lab.page.evaluate(FINDINGS) == []
+        assert lab.ask(FINDINGS) == []
     page.view.evaluate("view => view.append(document.createElement('button'))")
-    assert any(found.startswith("button-name") for found in lab.page.evaluate(FINDINGS))
+    assert any(found.startswith("button-name") for found in lab.ask(FINDINGS))

@@ -9,12 +9,11 @@ from playwright.sync_api import expect
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer
 from tests.browser.workbench_page import LONG_RUN, WorkbenchPage
-from tests.widgets.waiting import until
+from tests.waiting import LIMIT_SECONDS, until
 from workbench import RunConfig, start_run
 from workbench.devices import detect
 from workbench.runs import Run, list_runs
 
-END_SECONDS = 300
 BUSY = """
 import pathlib, time
 pathlib.Path("busy").touch()
@@ -40,9 +39,10 @@ def no_run_left(lab_server: LabServer) -> Iterator[None]:
     for run in list_runs(lab_server.root / "runs"):
         if run.status in ("queued", "starting", "running", "stopping"):
             run.stop()
-            run.wait(END_SECONDS)
+            run.wait(LIMIT_SECONDS)
 
 
+@pytest.mark.promise
 def test_a_click_moves_two_lines_and_ends_in_a_result(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "train.ipynb")
     workbench.fill({"Epochs": "4"})
@@ -61,6 +61,7 @@ def test_a_click_moves_two_lines_and_ends_in_a_result(lab: LabPage) -> None:
     expect(workbench.button("Train on")).to_be_enabled()
 
 
+@pytest.mark.promise
 def test_stop_is_graceful_and_resume_goes_on(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "stop.ipynb")
     workbench.train(**LONG_RUN)
@@ -79,6 +80,7 @@ def test_stop_is_graceful_and_resume_goes_on(lab: LabPage) -> None:
     assert [one.id for one in list_runs(workbench.runs_dir)].count(run.id) == 1
 
 
+@pytest.mark.promise
 def test_while_a_cell_is_busy_form_and_train_answer_in_the_order_of_the_clicks(
     lab: LabPage,
 ) -> None:
@@ -116,6 +118,7 @@ def test_a_restarted_kernel_finds_the_run_whole_and_going_on(lab: LabPage) -> No
     workbench.wait_for_lines(f"lines.length > 0 && lines[0][2] > {after}")
 
 
+@pytest.mark.promise
 def test_a_page_loaded_again_in_mid_run_is_live_whole_and_heard(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "again.ipynb")
     workbench.train(**LONG_RUN)
@@ -131,6 +134,7 @@ def test_a_page_loaded_again_in_mid_run_is_live_whole_and_heard(lab: LabPage) ->
     expect(workbench.state).to_have_text("stopped")
 
 
+@pytest.mark.promise
 def test_a_problem_stands_beside_its_field_with_what_mends_it(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "problem.ipynb")
     workbench.fill({"Global batch": "65"})
@@ -145,6 +149,7 @@ def test_a_problem_stands_beside_its_field_with_what_mends_it(lab: LabPage) -> N
     expect(workbench.button("Train")).to_be_enabled()
 
 
+@pytest.mark.promise
 def test_the_script_shown_is_the_script_that_ran_and_is_saved(
     lab: LabPage, finished_run: Run
 ) -> None:
@@ -171,7 +176,7 @@ def test_a_step_of_the_opened_run_is_taken_apart(lab: LabPage, finished_run: Run
     workbench.field("Step, from 0").fill("5")
     workbench.button("X-ray").click()
     picture = workbench.root.get_by_role("img", name="Step 5: 128 examples.")
-    expect(picture).to_contain_text("Both copies of the weights are equal", timeout=120_000)
+    expect(picture).to_contain_text("Both copies of the weights are equal")
     expect(workbench.root.get_by_text("has the same examples and loss sums")).to_be_visible()
     for theme in ("dark", "light"):
         lab.set_theme(theme)
@@ -202,6 +207,7 @@ def test_fits_both_themes_and_narrow_pages(lab: LabPage, finished_run: Run) -> N
         lab.screenshot(f"fits-{width}-{theme}")
 
 
+@pytest.mark.promise
 def test_a_saved_notebook_shows_picture_and_table_without_a_kernel(
     lab: LabPage, finished_run: Run
 ) -> None:
@@ -211,7 +217,7 @@ def test_a_saved_notebook_shows_picture_and_table_without_a_kernel(
     expect(saved.locator("img")).to_have_count(1)
     expect(saved).not_to_be_visible()
     lab.command("docmanager:save")
-    lab.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    lab.ask("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
     lab.command("application:close")
 
     lab.open_notebook("kept.ipynb", kernel=False)

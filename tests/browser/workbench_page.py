@@ -65,7 +65,7 @@ class WorkbenchPage:
 
     def restart_kernel(self) -> None:
         """Restart the notebook's kernel and wait until it answers."""
-        self.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+        self.lab.ask("window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
         expect(self.root).not_to_be_visible()
         self.lab.wait_for_kernel()
 

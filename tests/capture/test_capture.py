@@ -1,7 +1,10 @@
 """Functions of a notebook's cells as text that stands alone."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +12,8 @@ import pytest
 from tests.capture.notebook import Notebook, opened
 from workbench.capture import capture
 from workbench.config import ConfigError
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -174,38 +179,8 @@ def test_an_import_that_failed_and_was_made_none_is_none(notebook: Notebook) -> 
 
 
 @pytest.mark.slow
-def test_the_several_modules_of_tf_keras_are_imported_as_they_were_typed(
-    notebook: Notebook,
-) -> None:
-    typed = [
-        "from tensorflow import keras",
-        "from tensorflow.keras import layers as parts",
-        "from tensorflow.keras.layers import Dense",
-        "import tensorflow as tf",
-    ]
-    notebook.run(
-        "\n".join(typed),
-        """
-        @tf.function
-        def double(x):
-            return 2 * x
-
-        @keras.utils.register_keras_serializable()
-        class Doubled(parts.Layer):
-            def call(self, x):
-                return double(x)
-
-        def build():
-            return keras.Sequential([keras.Input([3]), Dense(2), Doubled()])
-        """,
-    )
-    source = capture(notebook["build"]).source
-    assert source.split("\n\n\n")[0].splitlines() == typed
-    assert "@tf.function\ndef double(x):\n" in source
-    assert "@keras.utils.register_keras_serializable()\nclass Doubled(" in source
-    keras = notebook["keras"]
-    keras.utils.get_custom_objects().clear()
-    assert executed(source)["build"]().count_params() == notebook["build"]().count_params() == 8
+def test_the_several_modules_of_tf_keras_are_imported_as_they_were_typed() -> None:
+    subprocess.run([sys.executable, "-m", "tests.capture.keras_modules"], cwd=ROOT, check=True)
 
 
 def test_what_was_handed_on_without_an_import_is_imported_from_its_home(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cli.terminal import Terminal
+from tests.waiting import LIMIT_SECONDS
 from workbench.runs import list_runs
 
 
@@ -14,4 +15,4 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     yield made
     for run in list_runs(made.runs):
         run.stop()
-        run.wait(300)
+        run.wait(LIMIT_SECONDS)

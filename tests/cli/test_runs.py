@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from tests.cli.terminal import ENDLESS, SMALL, Terminal, last_json
-from tests.runs.folder import until
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs import Run, list_runs, open_run
 from workbench.runs.directory import sha256
 
@@ -34,6 +34,7 @@ def finished(terminal: Terminal) -> dict[str, Any]:
     return dict(last_json(done))
 
 
+@pytest.mark.promise
 def test_json_ends_with_every_field_of_the_result(
     finished: dict[str, Any], terminal: Terminal
 ) -> None:
@@ -48,6 +49,7 @@ def test_json_ends_with_every_field_of_the_result(
         assert 0 < finished[name] < 2
 
 
+@pytest.mark.promise
 def test_runs_are_listed_and_shown(finished: dict[str, Any], terminal: Terminal) -> None:
     table = terminal.type("runs", "list").stdout
     row = next(line for line in table.splitlines() if finished["run"] in line)
@@ -129,8 +131,8 @@ def begin(terminal: Terminal) -> tuple[Popen[str], Run]:
     """Start a run that would go on for long, and return it once it trains."""
     before = {run.id for run in list_runs(terminal.runs)}
     process = terminal.begin("run", *ENDLESS)
-    (run,) = until(lambda: [r for r in list_runs(terminal.runs) if r.id not in before], 300)
-    until(lambda: run.progress.step, 300)
+    (run,) = until(lambda: [r for r in list_runs(terminal.runs) if r.id not in before])
+    until(lambda: run.progress.step)
     return process, run
 
 
@@ -156,7 +158,7 @@ def test_ctrl_c_stops_with_a_checkpoint_and_exits_with_zero(terminal: Terminal) 
     interrupt(process)
     assert said(process, "Stopping after this call, with a checkpoint")
     assert said(process, "status      stopped")
-    assert process.wait(300) == 0
+    assert process.wait(LIMIT_SECONDS) == 0
     assert run.status == "stopped"
     assert list((run.dir / "checkpoints").iterdir())
 
@@ -169,10 +171,10 @@ def test_a_second_ctrl_c_leaves_it_to_end_by_itself(terminal: Terminal) -> None:
     assert said(process, "Stopping after this call")
     interrupt(process)
     assert run.id in said(process, "Left running. Watch it with: workbench runs show")
-    assert process.wait(300) == 0
-    until(lambda: run.status == "stopping", 300)
+    assert process.wait(LIMIT_SECONDS) == 0
+    until(lambda: run.status == "stopping")
     trainer.resume()
-    assert run.wait(300) == "stopped"
+    assert run.wait(LIMIT_SECONDS) == "stopped"
 
 
 def test_a_detached_run_goes_on_is_stopped_and_deleted(terminal: Terminal) -> None:
@@ -182,7 +184,7 @@ def test_a_detached_run_goes_on_is_stopped_and_deleted(terminal: Terminal) -> No
     assert result["status"] in ("queued", "starting")
     assert result["loss"] is None
     run = open_run(result["run"], terminal.runs)
-    until(lambda: run.progress.step, 300)
+    until(lambda: run.progress.step)
     refused = terminal.type("runs", "delete", run.id, "--yes")
     assert refused.returncode == 1
     assert "Stop it first" in refused.stderr

@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.devices import DeviceError
 from workbench.devices.child import MARK, PROBE, ask
 
@@ -54,22 +54,15 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def ends(pid: int) -> bool:
-    deadline = time.monotonic() + 30
-    while is_running(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not is_running(pid)
-
-
 def test_a_real_interpreter_without_tensorflow_reports_itself(bare_python: str) -> None:
-    report = ask(bare_python, "import", 60, os.environ)
+    report = ask(bare_python, "import", LIMIT_SECONDS, os.environ)
     assert report.interpreter == bare_python
     assert report.python_version == ".".join(map(str, sys.version_info[:3]))
     assert (report.tensorflow_found, report.pip, report.imported) == (False, False, None)
 
 
 def test_the_report_survives_noise_and_the_log_is_kept(bare_python: str, tmp_path: Path) -> None:
-    report = ask(bare_python, "import", 60, site(tmp_path, TENSORFLOW))
+    report = ask(bare_python, "import", LIMIT_SECONDS, site(tmp_path, TENSORFLOW))
     assert report.imported is not None
     assert report.imported.version == "2.99.0"
     assert report.imported.gpus == (("Tesla T4", "7.5"),)
@@ -81,7 +74,7 @@ def test_a_tensorflow_that_fails_to_import_is_told_by_its_error(
     bare_python: str, tmp_path: Path
 ) -> None:
     source = "raise ImportError('libstdc++.so.6: version not found')"
-    report = ask(bare_python, "import", 60, site(tmp_path, source))
+    report = ask(bare_python, "import", LIMIT_SECONDS, site(tmp_path, source))
     assert report.imported is None
     assert report.import_error == "ImportError: libstdc++.so.6: version not found"
 
@@ -96,13 +89,13 @@ def test_the_quick_look_and_a_tpu_build_import_nothing(bare_python: str, tmp_pat
 
 def test_a_folder_named_tensorflow_is_not_tensorflow(bare_python: str, tmp_path: Path) -> None:
     (tmp_path / "tensorflow").mkdir()
-    report = ask(bare_python, "import", 60, {**os.environ, "PYTHONPATH": str(tmp_path)})
+    report = ask(bare_python, "import", LIMIT_SECONDS, {**os.environ, "PYTHONPATH": str(tmp_path)})
     assert report.tensorflow_found is False
 
 
 def test_modules_beside_the_probe_do_not_shadow_others(bare_python: str, tmp_path: Path) -> None:
     source = TENSORFLOW + "\nimport importlib.util\nassert not importlib.util.find_spec('records')"
-    assert ask(bare_python, "import", 60, site(tmp_path, source)).import_error is None
+    assert ask(bare_python, "import", LIMIT_SECONDS, site(tmp_path, source)).import_error is None
 
 
 def test_a_hanging_interpreter_is_ended_with_all_it_started(script: Script, tmp_path: Path) -> None:
@@ -110,7 +103,8 @@ def test_a_hanging_interpreter_is_ended_with_all_it_started(script: Script, tmp_
     program = script(f"sleep 600 & echo $! > '{pids}'; echo $$ >> '{pids}'; echo stuck >&2; wait")
     with pytest.raises(DeviceError, match=r"within 2 seconds.*no answer.*stuck.*timeout_seconds"):
         ask(program, "import", 2, os.environ)
-    assert all(ends(int(pid)) for pid in pids.read_text().split())
+    for pid in pids.read_text().split():
+        until(lambda pid=int(pid): not is_running(pid))
 
 
 def test_what_an_answering_interpreter_leaves_behind_is_ended(
@@ -118,21 +112,21 @@ def test_what_an_answering_interpreter_leaves_behind_is_ended(
 ) -> None:
     pid = tmp_path / "pid"
     program = script(f"sleep 600 & echo $! > '{pid}'; exec '{sys.executable}' \"$@\"")
-    report = ask(program, "metadata", 60, os.environ)
+    report = ask(program, "metadata", LIMIT_SECONDS, os.environ)
     assert report.python_version.startswith("3.")
-    assert ends(int(pid.read_text()))
+    until(lambda: not is_running(int(pid.read_text())))
 
 
 def test_the_probe_ends_itself_when_nobody_waits_any_more(bare_python: str, tmp_path: Path) -> None:
     environment = site(tmp_path, "import time\nwhile True: time.sleep(1)")
     command = [bare_python, str(PROBE), "import", "1", MARK]
-    answer = subprocess.run(command, env=environment, check=False, timeout=60)
+    answer = subprocess.run(command, env=environment, check=False, timeout=LIMIT_SECONDS)
     assert answer.returncode == -signal.SIGALRM
 
 
 def test_a_crash_names_the_signal(script: Script) -> None:
     with pytest.raises(DeviceError, match=r"killed by SIGILL.*built for this processor"):
-        ask(script("kill -ILL $$"), "import", 60, os.environ)
+        ask(script("kill -ILL $$"), "import", LIMIT_SECONDS, os.environ)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +139,7 @@ def test_a_crash_names_the_signal(script: Script) -> None:
 )
 def test_what_is_no_python_is_an_error_in_three_parts(given: str, said: str) -> None:
     with pytest.raises(DeviceError) as caught:
-        ask(given, "import", 60, os.environ)
+        ask(given, "import", LIMIT_SECONDS, os.environ)
     assert caught.value.rule == "The interpreter is a Python program on this machine"
     assert said in caught.value.got
     assert "Python" in caught.value.fix or "python" in caught.value.fix
@@ -154,14 +148,14 @@ def test_what_is_no_python_is_an_error_in_three_parts(given: str, said: str) -> 
 def test_a_folder_or_a_plain_file_is_no_interpreter(bare_python: str, tmp_path: Path) -> None:
     folder = Path(bare_python).parent.parent
     with pytest.raises(DeviceError, match=f"Perhaps {bare_python}"):
-        ask(str(folder), "import", 60, os.environ)
+        ask(str(folder), "import", LIMIT_SECONDS, os.environ)
     plain = tmp_path / "python"
     plain.write_text("not a program")
     with pytest.raises(DeviceError, match="may not be executed"):
-        ask(str(plain), "import", 60, os.environ)
+        ask(str(plain), "import", LIMIT_SECONDS, os.environ)
     plain.chmod(0o755)
     with pytest.raises(DeviceError, match="the system cannot run"):
-        ask(str(plain), "import", 60, os.environ)
+        ask(str(plain), "import", LIMIT_SECONDS, os.environ)
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])

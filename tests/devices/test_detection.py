@@ -37,9 +37,10 @@ def empty(tmp_path: Path) -> dict[str, Any]:
     return {"root": tmp_path / "empty", "environment": {"PATH": os.environ["PATH"]}}
 
 
+@pytest.mark.promise
 @pytest.mark.slow
 def test_the_real_tensorflow_is_asked_in_a_child_and_never_imported_here() -> None:
-    devices = detect(timeout_seconds=300)
+    devices = detect()
     assert devices.interpreter == sys.executable
     assert devices.tensorflow_version is not None
     assert devices.keras_version is not None

@@ -13,7 +13,8 @@ import psutil
 import pytest
 
 from tests.machines import LAPTOP
-from tests.runs.folder import event_of, pid_of, until
+from tests.runs.folder import event_of, pid_of
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs import Run, start_run
 
@@ -22,6 +23,8 @@ pytestmark = pytest.mark.slow
 OWN = Path(__file__).parent / "own_models.py"
 LONG = {"synthetic_examples": 20_000, "global_batch_size": 16, "start_now": True}
 STEPS_PER_EPOCH = 1250
+ENDLESS = 1_000_000
+"""Epochs of a run to which something is done in its midst: no machine is done with it before."""
 Start = Callable[..., Run]
 
 
@@ -39,7 +42,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
         yield start_one
     for run in made:
         run.stop()
-        run.wait(300)
+        run.wait(LIMIT_SECONDS)
 
 
 def trainer_of(run: Run) -> int | None:
@@ -55,14 +58,35 @@ def curve(run: Run) -> pd.DataFrame:
     return run.replica_steps(["step", "replica", "loss", "examples"])
 
 
+def stop(run: Run, beyond: int) -> int:
+    """Stop a run once it has done more steps than these; return how many it did."""
+    until(lambda: run.progress.step > beyond or not run.alive)
+    run.stop()
+    assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
+    return run.progress.step
+
+
+def assert_same_curve(run: Run, start: Start, **options: object) -> None:
+    """Compare every step of a run that was disturbed with a run that was not."""
+    epochs = 1 + (run.progress.step - 1) // STEPS_PER_EPOCH
+    whole = start(epochs=epochs, **options)
+    assert whole.wait(LIMIT_SECONDS) == "finished", whole.failure
+    assert run.missing == []
+    found, names = curve(run), ["loss", "accuracy", "test_loss", "test_accuracy"]
+    pd.testing.assert_frame_equal(found, curve(whole).iloc[: len(found)], rtol=0, atol=1e-6)
+    tested = run.epochs()[names]
+    pd.testing.assert_frame_equal(tested, whole.epochs()[names].iloc[: len(tested)], atol=1e-5)
+
+
 @pytest.fixture(scope="module")
 def whole(start: Start) -> Run:
     """A run that nobody disturbs."""
     run = start(epochs=3)
-    assert run.wait(300) == "finished", run.failure
+    assert run.wait(LIMIT_SECONDS) == "finished", run.failure
     return run
 
 
+@pytest.mark.promise
 def test_its_script_alone_gives_the_same_losses(whole: Run, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(whole.script)
@@ -76,6 +100,7 @@ def test_its_script_alone_gives_the_same_losses(whole: Run, tmp_path: Path) -> N
     np.testing.assert_allclose(losses, curve(whole)["loss"], rtol=0, atol=1e-6)
 
 
+@pytest.mark.promise
 def test_its_ledger_tells_where_all_of_its_time_went(whole: Run) -> None:
     ledger, events = whole.ledger, whole.events()
     first_step = {entry.name: entry.seconds for entry in ledger.first_step}
@@ -91,67 +116,61 @@ def test_its_ledger_tells_where_all_of_its_time_went(whole: Run) -> None:
     assert sum(spent.values()) == pytest.approx(events[-1]["time"] - events[0]["time"])
 
 
-def test_a_killed_trainer_resumes_to_the_curve_of_a_run_never_killed(
-    start: Start, whole: Run
-) -> None:
-    run = start(epochs=3, loop="fit")
-    pid = until(lambda: trainer_of(run), 300)
-    until(lambda: event_of(run, "checkpoint"), 300)
+@pytest.mark.promise
+def test_a_killed_trainer_resumes_to_the_curve_of_a_run_never_killed(start: Start) -> None:
+    run = start(epochs=ENDLESS, loop="fit")
+    pid = until(lambda: trainer_of(run))
+    until(lambda: event_of(run, "checkpoint"))
     os.kill(pid, signal.SIGKILL)
-    assert run.wait(300) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert "SIGKILL" in run.failure.cause
-    assert STEPS_PER_EPOCH <= run.progress.step < 3 * STEPS_PER_EPOCH
-    assert run.resume().wait(300) == "finished", run.failure
-    assert run.missing == []
-    assert event_of(run, "start")["step"] in (STEPS_PER_EPOCH, 2 * STEPS_PER_EPOCH)
-    pd.testing.assert_frame_equal(curve(run), curve(whole), rtol=0, atol=1e-6)
-    names = ["loss", "accuracy", "test_loss", "test_accuracy"]
-    pd.testing.assert_frame_equal(run.epochs()[names], whole.epochs()[names], atol=1e-5)
+    killed_at = run.progress.step
+    assert killed_at >= STEPS_PER_EPOCH
+    run.resume()
+    stop(run, killed_at + STEPS_PER_EPOCH)
+    again = event_of(run, "start")["step"]
+    assert 0 < again <= killed_at
+    assert again % STEPS_PER_EPOCH == 0
+    assert_same_curve(run, start)
 
 
-def test_a_killed_supervisor_makes_the_trainer_save_and_the_run_lost(
-    start: Start, whole: Run
-) -> None:
-    run = start(epochs=3)
-    until(lambda: run.progress.step > 0, 300)
+def test_a_killed_supervisor_makes_the_trainer_save_and_the_run_lost(start: Start) -> None:
+    run = start(epochs=ENDLESS)
+    until(lambda: run.progress.step > 0)
     os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
-    assert run.wait(300) == "lost"
+    assert run.wait(LIMIT_SECONDS) == "lost"
     saved = event_of(run, "checkpoint")["step"]
-    assert saved == event_of(run, "stopped")["step"] == run.progress.step < 3 * STEPS_PER_EPOCH
+    assert saved == event_of(run, "stopped")["step"] == run.progress.step
     assert "Resume" in run.failure.fix
-    assert run.resume().wait(300) == "finished", run.failure
+    run.resume()
+    stop(run, saved)
     assert event_of(run, "start")["step"] == saved
-    pd.testing.assert_frame_equal(curve(run), curve(whole), rtol=0, atol=1e-6)
+    assert_same_curve(run, start)
 
 
-def test_a_run_stopped_in_an_epoch_goes_on_there_and_for_more_epochs(
-    start: Start, whole: Run
-) -> None:
-    run = start(epochs=2, loop="fit", pipeline="indexed")
-    until(lambda: run.progress.step > 0, 300)
-    run.stop()
-    assert run.wait(300) == "stopped"
-    assert run.resume(epochs=3).wait(300) == "finished", run.failure
-    pd.testing.assert_frame_equal(curve(run), curve(whole), rtol=0, atol=1e-6)
+def test_a_run_stopped_in_an_epoch_goes_on_there(start: Start) -> None:
+    run = start(epochs=ENDLESS, loop="fit", pipeline="indexed")
+    stopped_at = stop(run, 0)
+    run.resume()
+    stop(run, stopped_at)
+    assert event_of(run, "start")["step"] == stopped_at
+    assert_same_curve(run, start)
 
 
 @pytest.mark.parametrize("pipeline", ["files", "numpy"])
 def test_a_run_in_an_order_of_its_own_goes_on_where_it_stopped(start: Start, pipeline: str) -> None:
     # Of seven files the last runs out of examples before the others.
-    options = {"epochs": 3, "pipeline": pipeline, "data_files": 7}
-    whole = start(**options)
-    assert whole.wait(300) == "finished", whole.failure
-    run = start(**options)
-    until(lambda: run.progress.step > STEPS_PER_EPOCH, 300)
-    run.stop()
-    assert run.wait(300) == "stopped"
-    assert run.resume().wait(300) == "finished", run.failure
-    pd.testing.assert_frame_equal(curve(run), curve(whole), rtol=0, atol=1e-6)
+    options = {"pipeline": pipeline, "data_files": 7}
+    run = start(epochs=ENDLESS, **options)
+    stopped_at = stop(run, STEPS_PER_EPOCH)
+    run.resume()
+    stop(run, stopped_at + STEPS_PER_EPOCH)
+    assert_same_curve(run, start, **options)
 
 
 def test_a_loss_that_is_no_number_fails_naming_step_and_replica(start: Start) -> None:
     run = start(model=f"{OWN}:explosive")
-    assert run.wait(300) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert "step 0 on replica 1" in run.failure.cause
     assert "learning rate" in run.failure.fix
     assert event_of(run, "failed")["exit_status"] == 3

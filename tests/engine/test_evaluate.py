@@ -48,6 +48,7 @@ def test_both_loops_and_pipelines_train_on_images_alike(runs: dict[str, Trained]
     np.testing.assert_allclose(fit.losses(), custom.losses(), rtol=0, atol=1e-5)
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("name", ["dense_fit", "own"])
 def test_the_saved_model_tests_as_it_did_at_the_end_of_training(
     name: str, runs: dict[str, Trained], tested: dict[str, dict[str, Any]]
@@ -60,6 +61,7 @@ def test_the_saved_model_tests_as_it_did_at_the_end_of_training(
     assert right / found["test_examples"] == pytest.approx(found["test_accuracy"])
 
 
+@pytest.mark.promise
 def test_predictions_come_with_their_images(
     runs: dict[str, Trained], tested: dict[str, dict[str, Any]]
 ) -> None:
@@ -77,6 +79,7 @@ def inspect(**fields: object) -> ModelSummary:
     return inspect_model(make_plan(RunConfig(**fields), LAPTOP))
 
 
+@pytest.mark.promise
 def test_a_model_is_told_by_layers_parameters_and_bytes() -> None:
     summary = inspect(data="fashion_mnist", model="dense")
     assert [layer[1:] for layer in summary.layers] == [

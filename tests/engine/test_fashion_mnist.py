@@ -24,6 +24,7 @@ LABELS = "t10k-labels-idx1-ubyte.gz"
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.promise,
     pytest.mark.skipif(not SOURCE.is_dir(), reason="no copy of Fashion-MNIST on this machine"),
 ]
 

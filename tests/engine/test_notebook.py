@@ -8,6 +8,7 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.machines import LAPTOP
+from tests.waiting import LIMIT_SECONDS
 from workbench.codegen import render_notebook
 from workbench.config import RunConfig
 from workbench.plan import make_plan
@@ -20,7 +21,9 @@ def test_all_cells_run_and_tell_the_epochs(tmp_path: Path) -> None:
     text = render_notebook(make_plan(config, LAPTOP))
     (tmp_path / "train.ipynb").write_text(text)
     notebook = nbformat.reads(text, as_version=4)
-    client = NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}})
+    client = NotebookClient(
+        notebook, timeout=round(LIMIT_SECONDS), resources={"metadata": {"path": str(tmp_path)}}
+    )
     client.execute()
     printed = "".join(output.get("text", "") for output in notebook.cells[-1].outputs)
     assert "epoch epoch=1 step=10 loss=" in printed

@@ -8,7 +8,7 @@ import pytest
 from tests.engine.training import Trained, train_together
 from workbench.config import RunConfig
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.promise]
 
 FILE = Path(__file__).parent / "own_models.py"
 BASE = {"synthetic_examples": 640, "global_batch_size": 32, "epochs": 1, "optimizer": "sgd"}

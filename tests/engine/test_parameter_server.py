@@ -11,11 +11,12 @@ import pytest
 from tests.engine.tasks import task_of, tasks_of, train_alone
 from tests.engine.training import Trained, train_together, write_run
 from tests.machines import LAPTOP
-from tests.runs.folder import event_of, until
+from tests.runs.folder import event_of
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs import Run, RunError, start_run, start_script
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.slow
 
 STEPS, EPOCHS, BATCH = 200, 5, 32
 FIELDS = {
@@ -24,6 +25,8 @@ FIELDS = {
     "per_replica_batch_size": BATCH,
     "synthetic_examples": STEPS * BATCH,
 }
+LONG = {**FIELDS, "epochs": 1_000_000, "steps_per_call": 1, "start_now": True}
+"""A run to which something is done in its midst: no machine is done with it before."""
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +35,8 @@ def killed(root: Path) -> Run:
 
     The worker dies after it did a call and before the chief, which is paused, took its result.
     """
-    run = start_run(RunConfig(**FIELDS, steps_per_call=1, start_now=True), root, LAPTOP)
-    until(lambda: run.progress.step > 0 or not run.alive, 300)
+    run = start_run(RunConfig(**LONG), root, LAPTOP)
+    until(lambda: run.progress.step > 0 or not run.alive)
     victim, chief = (task_of(run.dir / "train.py", name) for name in ("worker-1", "chief-0"))
     assert victim is not None, run.failure
     assert chief is not None, run.failure
@@ -42,36 +45,19 @@ def killed(root: Path) -> Run:
     victim.kill()
     victim.wait()
     chief.resume()
-    until(lambda: event_of(run, "checkpoint") or not run.alive, 300)
+    until(lambda: event_of(run, "checkpoint") or not run.alive)
     chief = task_of(run.dir / "train.py", "chief-0")
     assert chief is not None, run.failure
     chief.kill()
-    assert run.wait(300) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure is not None
     assert (run.failure.task, "SIGKILL" in run.failure.cause) == ("chief-0", True)
     until(lambda: not list(tasks_of(run.dir / "train.py")))
-    assert run.resume().wait(300) == "finished", run.failure
-    return run
-
-
-@pytest.fixture(scope="module")
-def hung(root: Path) -> Run:
-    """A run with a worker that is paused in a call, until the other has done half an epoch.
-
-    Both have done a call before, for TensorFlow has the first of each wait for all workers.
-    """
-    run = start_run(RunConfig(**FIELDS, steps_per_call=1, start_now=True), root, LAPTOP)
-    until(lambda: list((run.dir / "worker-0").glob("*.calls")) or not run.alive, 300)
-    until(lambda: list((run.dir / "worker-1").glob("*.calls")) or not run.alive, 300)
-    victim = task_of(run.dir / "train.py", "worker-1")
-    assert victim is not None, run.failure
-    victim.suspend()
-    try:
-        began = run.progress.step
-        until(lambda: run.progress.step > began + STEPS // 2 or not run.alive, 300)
-    finally:
-        victim.resume()
-    assert run.wait(300) == "finished", run.failure
+    killed_at = run.progress.step
+    run.resume()
+    until(lambda: run.progress.step > killed_at + STEPS or not run.alive)
+    run.stop()
+    assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
     return run
 
 
@@ -88,7 +74,7 @@ def evaluated(root: Path) -> Run:
     """A run whose checkpoints an evaluator tested."""
     config = RunConfig(**{**FIELDS, "epochs": 3}, evaluator=True, start_now=True)
     run = start_run(config, root, LAPTOP)
-    assert run.wait(300) == "finished", run.failure
+    assert run.wait(LIMIT_SECONDS) == "finished", run.failure
     return run
 
 
@@ -98,6 +84,7 @@ def run(request: pytest.FixtureRequest) -> Run:
     return found
 
 
+@pytest.mark.promise
 def test_a_killed_worker_is_restarted_and_the_run_goes_on_and_leaves_nothing(killed: Run) -> None:
     restarted = event_of(killed, "restarted")
     assert restarted is not None
@@ -106,24 +93,40 @@ def test_a_killed_worker_is_restarted_and_the_run_goes_on_and_leaves_nothing(kil
     until(lambda: not list(tasks_of(killed.dir / "train.py")))
 
 
-def test_a_worker_that_hangs_holds_up_no_other(hung: Run) -> None:
-    steps = hung.steps().groupby("worker")["step"].count()
-    assert steps.sum() == STEPS * EPOCHS
-    assert steps[0] > steps[1]
+def test_a_worker_that_hangs_holds_up_no_other(root: Path) -> None:
+    run = start_run(RunConfig(**LONG), root, LAPTOP)
+    # TensorFlow has the first call of each worker wait for all workers.
+    until(lambda: len(steps_of_workers(run)) == 2 or not run.alive)
+    victim = task_of(run.dir / "train.py", "worker-1")
+    assert victim is not None, run.failure
+    victim.suspend()
+    try:
+        before = steps_of_workers(run)
+        until(lambda: steps_of_workers(run)[0] > before[0] + STEPS // 2 or not run.alive)
+        after = steps_of_workers(run)
+    finally:
+        victim.resume()
+    assert run.alive, run.failure
+    assert after[1] - before[1] <= 1  # what it had done when it was paused
+    run.stop()
+    assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
+    assert sum(steps_of_workers(run).values()) == run.progress.step
 
 
+@pytest.mark.promise
 def test_it_trains_and_records_every_step_of_every_worker_exactly_once(run: Run) -> None:
     steps = run.steps()
-    assert len(steps) == STEPS * EPOCHS
+    assert len(steps) == run.progress.step
     for _, own in steps.groupby("worker"):
         assert own["step"].tolist() == list(range(len(own)))
     assert (steps["examples"] == BATCH).all()
     assert run.missing == []
     epochs = run.epochs()
-    assert epochs["steps"].tolist() == [STEPS] * EPOCHS
+    assert epochs["steps"].tolist() == [STEPS] * (run.progress.step // STEPS)
     assert epochs["loss"].iloc[-1] < epochs["loss"].iloc[0]
 
 
+@pytest.mark.promise
 def test_the_staleness_of_every_step_is_recorded(run: Run) -> None:
     steps = run.steps()
     for worker, own in steps.groupby("worker"):
@@ -131,11 +134,11 @@ def test_the_staleness_of_every_step_is_recorded(run: Run) -> None:
         assert set(own["step"]) <= set(times[:, 0].astype(int).tolist())
         assert (np.diff(times[:, 1:].ravel()) >= 0).all()  # a step reads after the one before it
     stale = run.staleness()
-    assert len(stale) >= STEPS * EPOCHS
+    assert len(stale) >= len(steps)
     assert 0 < stale["staleness"].mean() < STEPS
     told = event_of(run, "epoch")
     assert told is not None
-    assert sum(told["worker_steps"].values()) == STEPS * EPOCHS
+    assert sum(told["worker_steps"].values()) == told["step"]
 
 
 def test_the_same_step_of_each_worker_takes_examples_of_its_own(run: Run) -> None:
@@ -195,7 +198,7 @@ def test_an_evaluator_ends_with_a_chief_that_could_not_save(root: Path) -> None:
     run = write_run(root, "unsaved", config).run
     (run.dir / "checkpoints").touch()  # a file, in which nothing can be saved
     start_script(run.dir)
-    assert run.wait(300) == "finished", run.failure
+    assert run.wait(LIMIT_SECONDS) == "finished", run.failure
     assert event_of(run, "checkpoint_failed") is not None
     assert run.epochs()["test_loss"].isna().tolist() == [True]
 
@@ -216,6 +219,11 @@ def test_a_checkpoint_of_workers_that_step_otherwise_is_refused(evaluated: Run, 
     assert "of a run of ParameterServer. Go on with" in refusal(alien, evaluated)
     alien = write_run(root, "alien-servers", RunConfig(**fields))
     assert "of a run whose replicas step together. Go on with" in refusal(alien, trained.run)
+
+
+def steps_of_workers(run: Run) -> dict[int, int]:
+    """Return how many steps each worker has recorded."""
+    return {int(worker): len(own) for worker, own in run.steps().groupby("worker")}
 
 
 def refusal(trained: Trained, other: Run) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.runs.folder import until
+from tests.engine.training import weights
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.devices import detect
 from workbench.runs import WarmStart, start_run
@@ -22,12 +23,10 @@ def test_it_gives_the_same_losses_and_model(
     config = RunConfig(synthetic_examples=640, epochs=2, loop=loop, start_now=True)
     devices = detect(import_tensorflow=False)
     warm = WarmStart(sys.executable)
-    until(lambda: warm.ready, 300)
+    until(lambda: warm.ready)
     folder = tmp_path / "runs"
     runs = [start_run(config, folder, devices, warm=warm), start_run(config, folder, devices)]
-    assert [run.wait(300) for run in runs] == ["finished", "finished"], runs[0].log()
+    assert [run.wait(LIMIT_SECONDS) for run in runs] == ["finished", "finished"], runs[0].log()
     ahead, cold = runs
     np.testing.assert_allclose(ahead.steps()["loss"], cold.steps()["loss"], rtol=0, atol=1e-6)
-    weights = [run.load_model().get_weights() for run in runs]
-    for one, other in zip(*weights, strict=True):
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(weights(ahead), weights(cold), rtol=0, atol=1e-5)

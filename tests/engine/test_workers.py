@@ -13,16 +13,19 @@ import pytest
 from tests.engine.tasks import answers, task_of, tasks_of, train_alone
 from tests.engine.training import Trained, train_together, weights, write_run
 from tests.machines import LAPTOP
-from tests.runs.folder import event_of, until
+from tests.runs.folder import event_of
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs import Run, start_run
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.slow
 
 LOOPS = ("custom", "fit")
 STEPS, EPOCHS, BATCH = 200, 2, 32
 FIELDS = {"epochs": EPOCHS, "global_batch_size": BATCH, "synthetic_examples": STEPS * BATCH}
 WORKERS = {**FIELDS, "strategy": "multi_worker_mirrored", "steps_per_call": 1}
+ENDLESS = 1_000_000
+"""Epochs of a run to which something is done in its midst: no machine is done with it before."""
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +42,7 @@ def alone(root: Path) -> dict[str, Trained]:
     return runs
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_script_started_alone_starts_its_workers_and_gives_the_losses_of_one_device(
     loop: str, alone: dict[str, Trained], one_device: Trained
@@ -115,68 +119,74 @@ def test_a_wrong_tf_config_is_told_with_what_is_needed_received_and_to_do(root: 
 
 
 def test_a_killed_worker_of_a_script_alone_ends_the_others_with_a_failure(root: Path) -> None:
-    run = write_run(root, "killed", RunConfig(**{**WORKERS, "epochs": 1000})).run
+    run = write_run(root, "killed", RunConfig(**{**WORKERS, "epochs": ENDLESS})).run
     script = run.dir / "train.py"
     command = [sys.executable, str(script), "--run-dir", str(run.dir)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as parent:
         try:
-            until(lambda: parent.poll() is not None or any(run.dir.glob("worker-*/*.calls")), 300)
+            until(lambda: parent.poll() is not None or any(run.dir.glob("worker-*/*.calls")))
             victim = task_of(script, "worker-1")
             assert victim is not None
             victim.kill()
-            assert parent.wait(60) != 0
+            assert parent.wait(LIMIT_SECONDS) != 0
         finally:
             parent.kill()
     until(lambda: not list(tasks_of(script)))
 
 
+@pytest.mark.promise
 def test_stopped_then_killed_at_some_step_and_resumed_it_gives_the_curve_of_a_run_never_stopped(
     root: Path, alone: dict[str, Trained]
 ) -> None:
-    run: Run = start_run(RunConfig(**WORKERS, start_now=True), root, LAPTOP)
-    until(lambda: run.progress.step > 20 or not run.alive, 300)
+    config = RunConfig(**{**WORKERS, "epochs": ENDLESS}, start_now=True)
+    run: Run = start_run(config, root, LAPTOP)
+    until(lambda: run.progress.step > 20 or not run.alive)
     run.stop()
-    assert run.wait(300) == "stopped", run.failure
+    assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
     stops = [event["step"] for event in run.events() if event["event"] == "stopped"]
     assert len(stops) == 2
     assert len(set(stops)) == 1
     run.resume()
-    until(lambda: run.progress.step > stops[0] + 20 or not run.alive, 300)
+    until(lambda: run.progress.step > stops[0] + 20 or not run.alive)
     victim = task_of(run.dir / "train.py", "worker-1")
     assert victim is not None
     victim.kill()
-    assert run.wait(300) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure is not None
     assert run.failure.task == "worker-1"
     assert "SIGKILL" in run.failure.cause
-    assert run.resume().wait(300) == "finished", run.failure
+    killed_at = run.progress.step
+    run.resume()
+    until(lambda: run.progress.step > killed_at + 20 or not run.alive)
+    run.stop()
+    assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
     assert run.missing == []
-    whole = alone["custom"]
-    np.testing.assert_allclose(run.steps()["loss"], whole.losses(), rtol=0, atol=1e-6)
-    names = ["loss", "accuracy", "test_loss", "test_accuracy"]
-    np.testing.assert_allclose(run.epochs()[names], whole.run.epochs()[names], rtol=0, atol=1e-5)
+    assert_same_curve(run, alone["custom"])
+    steps = run.progress.step
+    one_device = {**FIELDS, "epochs": 1 + (steps - 1) // STEPS, "strategy": "one_device"}
+    assert_same_curve(run, train_together(root, {"never": RunConfig(**one_device)})["never"])
 
 
 def test_resumed_with_fewer_workers_and_then_with_more_it_gives_the_curve_of_one_device(
     root: Path,
 ) -> None:
-    batch, epochs = 24, 6  # a batch that 1, 2 and 3 workers share evenly
+    batch, epochs = 24, 12  # a batch that 1, 2 and 3 workers share evenly
     fields = {**FIELDS, "global_batch_size": batch, "synthetic_examples": STEPS * batch}
     one_device = RunConfig(**{**fields, "epochs": epochs}, strategy="one_device")
     whole = train_together(root, {"whole": one_device})["whole"]
     config = RunConfig(**{**WORKERS, **fields, "epochs": epochs}, start_now=True)
     run = start_run(config, root, LAPTOP)
-    until(lambda: saved(run) or not run.alive, 300)
+    until(lambda: saved(run) or not run.alive)
     victim = task_of(run.dir / "train.py", "worker-0")
     assert victim is not None, run.failure
     victim.kill()
-    assert run.wait(300) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     run.resume(workers=1)
-    until(lambda: len(starts(run)) == 2 or not run.alive, 300)
-    until(lambda: run.progress.step > starts(run)[1][0] or not run.alive, 300)
+    until(lambda: len(starts(run)) == 2 or not run.alive)
+    until(lambda: run.progress.step > starts(run)[1][0] or not run.alive)
     run.stop()
-    assert run.wait(300) == "stopped", run.failure
-    assert run.resume(workers=3).wait(300) == "finished", run.failure
+    assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
+    assert run.resume(workers=3).wait(LIMIT_SECONDS) == "finished", run.failure
     began = starts(run)
     assert [workers for _, workers in began] == [2, 1, 3]
     steps = [step for step, _ in began]
@@ -186,6 +196,17 @@ def test_resumed_with_fewer_workers_and_then_with_more_it_gives_the_curve_of_one
     assert run.steps()["examples"].unique() == [batch]
     np.testing.assert_allclose(run.steps()["loss"], whole.losses(), rtol=0, atol=1e-6)
     np.testing.assert_allclose(weights(run), weights(whole.run), rtol=0, atol=1e-6)
+
+
+def assert_same_curve(run: Run, whole: Trained) -> None:
+    """Compare the steps and epochs that both have done."""
+    found, losses = run.steps()["loss"], whole.losses()
+    steps = min(len(found), len(losses))
+    np.testing.assert_allclose(found[:steps], losses[:steps], rtol=0, atol=1e-6)
+    names = ["loss", "accuracy", "test_loss", "test_accuracy"]
+    told, expected = run.epochs()[names], whole.run.epochs()[names]
+    epochs = min(len(told), len(expected))
+    np.testing.assert_allclose(told[:epochs], expected[:epochs], rtol=0, atol=1e-5)
 
 
 def saved(run: Run) -> bool:

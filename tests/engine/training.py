@@ -78,6 +78,19 @@ def weights(run: Run) -> np.ndarray[Any, Any]:
     return np.concatenate(found)
 
 
+def ask_model(run: Run, question: str) -> Any:
+    """Return what a Python expression about a run's saved `model` gives, in a process of its own.
+
+    TensorFlow is not imported in the process of the tests.
+    """
+    code = (
+        "import json; from workbench import open_run; "
+        f"model = open_run({str(run.dir)!r}).load_model(); print(json.dumps({question}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 def write_run(root: Path, name: str, config: RunConfig, devices: Devices = LAPTOP) -> Trained:
     """Plan a config and write its run folder; nothing is started."""
     plan = make_plan(config, devices)

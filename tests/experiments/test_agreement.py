@@ -11,6 +11,7 @@ from tests.engine.training import write_run
 from tests.machines import LAPTOP
 from tests.runs.folder import Runs
 from tests.runs.recording import TaskWriter
+from tests.waiting import LIMIT_SECONDS
 from workbench.config import RunConfig
 from workbench.experiments.agreement import (
     ENOUGH_STEPS,
@@ -31,7 +32,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
 
 def finished(runs: Runs, **options: object) -> Run:
     run = runs.start(**options, start_now=True)
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     return run
 
 

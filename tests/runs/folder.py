@@ -8,19 +8,19 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs import Run, locks, start_script
 from workbench.runs.directory import json_text, make_folder, new_id, sha256
 from workbench.runs.watchdog import Bounds
 
 OBEDIENT = (Path(__file__).parent / "obedient.py").read_text()
-QUICK = Bounds(poll_seconds=0.02, stop_grace_seconds=20, kill_grace_seconds=0.2)
+QUICK = Bounds(poll_seconds=0.02, stop_grace_seconds=LIMIT_SECONDS, kill_grace_seconds=0.2)
 
 
 class Runs:
@@ -83,15 +83,6 @@ class Runs:
             for number in processes_of(run):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(number, signal.SIGKILL)
-
-
-def until(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
-    """Return the first true value of the condition; fail where none comes in time."""
-    deadline = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"not within {seconds} s: {condition}"
-        time.sleep(0.01)
-    return value
 
 
 def event_of(run: Run, name: str) -> dict[str, Any] | None:

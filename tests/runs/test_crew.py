@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from tests.runs.crews import QUICK_END, TWO, told
-from tests.runs.folder import QUICK, Runs, event_of, pid_of, processes_of, until
+from tests.runs.folder import QUICK, Runs, event_of, pid_of, processes_of
+from tests.waiting import LIMIT_SECONDS, until
 
 
 def test_tasks_start_together_each_with_its_place_in_the_cluster_its_log_records_and_lane(
@@ -20,7 +21,7 @@ def test_tasks_start_together_each_with_its_place_in_the_cluster_its_log_records
     assert [lane.task for lane in run.progress.lanes] == list(TWO)
     assert run.progress.step == 40
     (run.dir / "go").touch()
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     first, second = (told(run, task) for task in TWO)
     assert first["cluster"] == second["cluster"]
     assert len(set(first["cluster"]["worker"])) == 2
@@ -42,7 +43,7 @@ def test_what_the_asking_process_has_in_its_environment_never_reaches_the_tasks(
     names = "('TF_CONFIG', 'TF_USE_LEGACY_KERAS')"
     code = {"0": f"print([os.environ.get(name) for name in {names}])"}
     run = runs.start(tasks=tasks, code=code)
-    assert run.wait(30) == "finished", run.failure
+    assert run.wait(LIMIT_SECONDS) == "finished", run.failure
     for log in run.logs().values():
         assert ("[None, None]" in log) == (len(tasks) == 1)
         assert ", None]" in log
@@ -50,7 +51,7 @@ def test_what_the_asking_process_has_in_its_environment_never_reaches_the_tasks(
 
 def test_legacy_keras_is_given_to_the_runs_whose_plan_has_it(runs: Runs) -> None:
     run = runs.start(keras="legacy", code={"0": "print('is', os.environ['TF_USE_LEGACY_KERAS'])"})
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     assert "is 1" in run.log()
 
 
@@ -59,7 +60,7 @@ def test_stop_ends_tasks_that_wait_for_a_hanging_one_and_are_deaf_to_sigterm(run
     run = runs.start(QUICK_END, tasks=TWO, own=own, deaf=True)
     until(lambda: [lane.step for lane in run.progress.lanes] == [20, 20])
     run.stop()
-    assert run.wait(30) == "stopped"
+    assert run.wait(LIMIT_SECONDS) == "stopped"
     assert "did not stop within 0.1 s" in run.progress.note
     until(lambda: not processes_of(run))
 
@@ -68,11 +69,11 @@ def test_stop_reaches_all_tasks_which_stop_at_the_same_step_and_resume_there(run
     run = runs.start(tasks=TWO, pauses={"20": "go"})
     until(lambda: [lane.step for lane in run.progress.lanes] == [20, 20])
     run.stop()
-    assert run.wait(30) == "stopped"
+    assert run.wait(LIMIT_SECONDS) == "stopped"
     ends = [(e["task"], e["step"]) for e in run.events() if e["event"] == "stopped"]
     assert sorted(ends) == [("worker-0", 20), ("worker-1", 20)]
     (run.dir / "go").touch()
-    assert run.resume().wait(30) == "finished"
+    assert run.resume().wait(LIMIT_SECONDS) == "finished"
     assert run.steps()["step"].tolist() == list(range(60))
 
 
@@ -80,16 +81,16 @@ def test_a_killed_supervisor_leaves_no_task_and_the_run_is_lost_and_resumes(runs
     run = runs.start(tasks=TWO, pauses={"40": "go"})
     until(lambda: [lane.step for lane in run.progress.lanes] == [40, 40])
     os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
-    assert run.wait(30) == "lost"
+    assert run.wait(LIMIT_SECONDS) == "lost"
     until(lambda: not processes_of(run))
     (run.dir / "go").touch()
-    assert run.resume().wait(30) == "finished"
+    assert run.resume().wait(LIMIT_SECONDS) == "finished"
     assert run.missing == []
 
 
 def test_a_port_that_another_process_took_meanwhile_is_named_with_its_fix(runs: Runs) -> None:
     port = "import socket; port = int(config['cluster']['worker'][1].rpartition(':')[2])"
-    taken = "taken = socket.create_server(('', port)); (run_dir / 'taken').touch()"
+    taken = "taken = socket.create_server(('', port), reuse_port=True); (run_dir / 'taken').touch()"
     takes = """
 while not (run_dir / 'taken').exists():
     time.sleep(0.005)
@@ -103,7 +104,7 @@ except OSError as error:
         "worker-1": {"code": {"born": port + takes}},
     }
     run = runs.start(QUICK_END, tasks=TWO, own=own)
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
     assert "Needs port" in run.failure.cause
     assert "Address already in use" in run.failure.cause
@@ -134,5 +135,5 @@ def test_an_interpreter_that_is_not_there_is_named_in_a_run_of_several_tasks_too
     runs: Runs,
 ) -> None:
     run = runs.start(QUICK, tasks=TWO, interpreter=f"{sys.executable}-of-nowhere")
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert f"{sys.executable}-of-nowhere" in run.failure.cause

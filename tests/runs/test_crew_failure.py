@@ -6,7 +6,8 @@ import signal
 import pytest
 
 from tests.runs.crews import QUICK_END, TWO, UNTIL_DEAD
-from tests.runs.folder import Runs, event_of, pid_of_task, processes_of, until
+from tests.runs.folder import Runs, event_of, pid_of_task, processes_of
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs.watchdog import Bounds
 
 PATIENT = Bounds(poll_seconds=0.02, last_words_seconds=300)
@@ -35,7 +36,7 @@ def test_a_task_that_dies_ends_the_run_which_names_it_and_leaves_nothing_behind(
         "worker-1": {"code": {when: f"{A_CHILD}\n{code}"}},
     }
     run = runs.start(QUICK_END, tasks=TWO, own=own)
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
     assert cause in run.failure.cause
     assert run.failure.fix
@@ -48,7 +49,7 @@ def test_the_culprit_is_who_really_failed_although_another_was_first_to_end(runs
         "worker-1": {"code": {"20": f"{UNTIL_DEAD % 'worker-0'}\nraise ValueError('the reason')"}},
     }
     run = runs.start(PATIENT, tasks=TWO, own=own)
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
     assert run.failure.cause == "ValueError: the reason (exit status 1)"
     assert "the reason" in run.failure.log_tail
@@ -62,7 +63,7 @@ def test_a_killed_task_is_the_culprit_of_those_that_lose_it(runs: Runs) -> None:
     run = runs.start(PATIENT, tasks=TWO, own=own)
     until(lambda: run.progress.step == 20)
     os.kill(pid_of_task(run, "worker-1"), signal.SIGKILL)
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert (run.failure.task, event_of(run, "failed")["signal"]) == ("worker-1", "SIGKILL")
 
 
@@ -72,7 +73,7 @@ def test_a_task_that_ends_well_before_its_work_is_done_has_failed(runs: Runs) ->
         "worker-1": {"code": {"20": "sys.exit(0)"}},
     }
     run = runs.start(PATIENT, tasks=TWO, own=own)
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
     assert "without saying" in run.failure.cause
 
@@ -83,7 +84,7 @@ def test_a_task_whose_loss_is_no_number_is_the_culprit(runs: Runs) -> None:
         "worker-1": {"code": {"20": "event('nonfinite', step=20, replica=1); sys.exit(3)"}},
     }
     run = runs.start(PATIENT, tasks=TWO, own=own)
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
     assert "step 20 on replica 1" in run.failure.cause
 
@@ -94,8 +95,8 @@ def test_a_failed_run_of_several_tasks_resumes_to_the_same_curve(runs: Runs) -> 
     run = runs.start(QUICK_END, tasks=TWO, own=own)
     until(lambda: [lane.step for lane in run.progress.lanes] == [40, 40])
     os.kill(pid_of_task(run, "worker-1"), signal.SIGKILL)
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     (run.dir / "go").touch()
-    assert run.resume().wait(30) == whole.wait(30) == "finished"
+    assert run.resume().wait(LIMIT_SECONDS) == whole.wait(LIMIT_SECONDS) == "finished"
     curves = [each.steps()[["step", "loss"]] for each in (run, whole)]
     assert curves[0].equals(curves[1])

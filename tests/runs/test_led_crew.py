@@ -9,11 +9,18 @@ import numpy as np
 import pytest
 
 from tests.runs.crews import QUICK_END, UNTIL_DEAD, Crews, told
-from tests.runs.folder import Runs, event_of, pid_of, pid_of_task, processes_of, states, until
+from tests.runs.folder import Runs, event_of, pid_of, pid_of_task, processes_of, states
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs import Run
 from workbench.runs.crew import MOST_RESTARTS, Crew
 
 LED = ("chief-0", "worker-0", "worker-1", "ps-0")
+TOGETHER = """
+(run_dir / f"{name}.born").touch()
+while len(list(run_dir.glob("*.born"))) < 3:
+    time.sleep(0.005)
+"""
+"""Has the three tasks that come be ready at the same moment, whenever each was started."""
 UNAVAILABLE = (
     "tensorflow.python.framework.errors_impl.UnavailableError: failed to connect to all addresses"
 )
@@ -38,7 +45,7 @@ def test_each_worker_counts_its_own_steps_in_its_own_folder_and_the_chief_tells_
         ("ps-0", "serving", None),
     ]
     (run.dir / "go").touch()
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     steps = run.steps()
     assert steps["step"].tolist() == [step for step in range(30) for _ in range(2)]
     assert steps["worker"].tolist() == [0, 1] * 30
@@ -53,7 +60,7 @@ def test_each_task_knows_the_cluster_of_chief_workers_and_parameter_servers(runs
     until(lambda: started(run))
     configs = {task: told(run, task) for task in LED}
     (run.dir / "go").touch()
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     cluster = configs["chief-0"]["cluster"]
     assert {kind: len(addresses) for kind, addresses in cluster.items()} == {
         "chief": 1,
@@ -68,7 +75,7 @@ def test_servers_never_end_by_themselves_and_are_ended_after_the_chief_finished(
     runs: Runs,
 ) -> None:
     run = runs.start(tasks=LED, own={"ps-0": {"deaf": True}, "worker-1": {"deaf": True}})
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     until(lambda: not processes_of(run))
 
 
@@ -84,7 +91,7 @@ def test_a_killed_worker_is_started_again_at_its_address_and_the_run_finishes(ru
     assert "SIGKILL" in restarted["cause"]
     assert run.status == "running"
     (run.dir / "go").touch()
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     configs = [line for line in run.logs()["worker-1"].splitlines() if line.startswith("{")]
     assert len(configs) == 2
     assert len(set(configs)) == 1
@@ -93,7 +100,7 @@ def test_a_killed_worker_is_started_again_at_its_address_and_the_run_finishes(ru
 def test_a_worker_that_dies_again_and_again_fails_the_run(runs: Runs) -> None:
     own = {"worker-1": {"code": {"serving": "raise ValueError('the reason')"}}}
     run = runs.start(QUICK_END, tasks=LED, own=own, pauses={"20": "never"})
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
     assert run.failure.cause == "ValueError: the reason (exit status 1)"
     restarts = [event for event in run.events() if event["event"] == "restarted"]
@@ -108,7 +115,7 @@ def test_a_worker_that_cannot_be_started_again_fails_the_run(runs: Runs, tmp_pat
     until(lambda: started(run))
     interpreter.unlink()
     os.kill(pid_of_task(run, "worker-1"), signal.SIGKILL)
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
     assert str(interpreter) in run.failure.cause
     until(lambda: not processes_of(run))
@@ -121,7 +128,7 @@ def test_a_dead_parameter_server_ends_the_run_and_is_named_although_the_chief_fa
     run = runs.start(tasks=LED, own={"chief-0": {"code": {"20": fails}}})
     until(lambda: started(run))
     os.kill(pid_of_task(run, "ps-0"), signal.SIGKILL)
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "ps-0"
     assert "SIGKILL" in run.failure.cause
     assert event_of(run, "restarted") is None
@@ -131,14 +138,14 @@ def test_a_chief_that_waits_for_a_dead_parameter_server_for_ever_is_ended(runs: 
     run = runs.start(QUICK_END, tasks=LED, pauses={"20": "never"}, deaf=True)
     until(lambda: started(run))
     os.kill(pid_of_task(run, "ps-0"), signal.SIGKILL)
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "ps-0"
     until(lambda: not processes_of(run))
 
 
 def test_a_failing_chief_is_the_cause_and_its_servers_are_ended(runs: Runs) -> None:
     run = runs.start(tasks=LED, own={"chief-0": {"code": {"20": "raise ValueError('why')"}}})
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert (run.failure.task, run.failure.cause) == (
         "chief-0",
         "ValueError: why (exit status 1)",
@@ -150,14 +157,14 @@ def test_stop_asks_the_chief_alone_and_ends_the_servers(runs: Runs) -> None:
     run = runs.start(tasks=LED, pauses={"20": "go"})
     until(lambda: started(run))
     run.stop()
-    assert run.wait(30) == "stopped"
+    assert run.wait(LIMIT_SECONDS) == "stopped"
     assert states(run)[-2:] == ["stopping", "stopped"]
     assert event_of(run, "stopped")
     assert event_of(run, "asked") is None
     assert event_of(run, "restarted") is None
     until(lambda: not processes_of(run))
     (run.dir / "go").touch()
-    assert run.resume().wait(30) == "finished"
+    assert run.resume().wait(LIMIT_SECONDS) == "finished"
     assert run.steps().groupby("worker")["step"].apply(list).tolist() == [list(range(30))] * 2
 
 
@@ -165,10 +172,10 @@ def test_a_killed_supervisor_leaves_no_task_and_the_run_resumes(runs: Runs) -> N
     run = runs.start(tasks=LED, pauses={"40": "go"})
     until(lambda: started(run) and run.progress.step == 40)
     os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
-    assert run.wait(30) == "lost"
+    assert run.wait(LIMIT_SECONDS) == "lost"
     until(lambda: not processes_of(run))
     (run.dir / "go").touch()
-    assert run.resume().wait(30) == "finished"
+    assert run.resume().wait(LIMIT_SECONDS) == "finished"
     assert run.result()["steps"] == 60
 
 
@@ -176,11 +183,13 @@ def test_a_worker_that_does_not_come_fails_the_run_after_the_time_given_to_meet(
     runs: Runs,
 ) -> None:
     own = {
-        "chief-0": {"deaf": True, "code": {"imported": "time.sleep(600)"}},
+        "chief-0": {"deaf": True, "code": {"born": TOGETHER, "imported": "time.sleep(600)"}},
+        "worker-0": {"code": {"born": TOGETHER}},
         "worker-1": {"code": {"born": "time.sleep(600)"}},
+        "ps-0": {"code": {"born": TOGETHER}},
     }
     run = runs.start(QUICK_END, tasks=LED, own=own, rendezvous_seconds=1)
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
     assert "worker-1 did not come" in run.failure.cause
 

@@ -1,13 +1,13 @@
 """How far a run is, told without reading its records."""
 
 import json
-import time
 from collections.abc import Iterator
 
 import pytest
 
-from tests.runs.folder import Runs, until
+from tests.runs.folder import Runs
 from tests.runs.told import Told
+from tests.waiting import until
 from workbench.runs import Run
 
 TWO = ("worker-0", "worker-1")
@@ -112,9 +112,7 @@ def test_the_result_of_a_run_that_never_trained_is_unknown(told: Told) -> None:
 def test_wait_gives_the_state_when_the_time_is_up(runs: Runs) -> None:
     run = runs.start(pauses={"20": "go"})
     until(lambda: run.status == "running")
-    began = time.monotonic()
     assert run.wait(timeout_seconds=0.0) == "running"
-    assert time.monotonic() - began < 30
 
 
 @pytest.fixture

@@ -3,7 +3,8 @@
 import os
 import signal
 
-from tests.runs.folder import Runs, event_of, pid_of, states, until
+from tests.runs.folder import Runs, event_of, pid_of, states
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs import Run
 
 
@@ -21,22 +22,22 @@ def test_runs_of_one_device_go_in_the_order_they_came(runs: Runs) -> None:
     assert second.status == third.status == "queued"
     assert first.id in second.progress.note
     (first.dir / "go").touch()
-    assert first.wait(30) == "finished"
+    assert first.wait(LIMIT_SECONDS) == "finished"
     until(lambda: second.progress.step == 20)
     until(lambda: waits_for(third, second))
     (second.dir / "go").touch()
-    assert third.wait(30) == "finished"
+    assert third.wait(LIMIT_SECONDS) == "finished"
     assert second.status == "finished"
 
 
 def test_runs_of_different_devices_go_at_once(runs: Runs) -> None:
     first = runs.start(pauses={"20": "go"}, devices=["GPU:0", "GPU:1"])
     second = runs.start(devices=["GPU:2"])
-    assert second.wait(30) == "finished"
+    assert second.wait(LIMIT_SECONDS) == "finished"
     third = runs.start(devices=["GPU:1"])
     until(lambda: waits_for(third, first))
     first.stop()
-    assert third.wait(30) == "finished"
+    assert third.wait(LIMIT_SECONDS) == "finished"
 
 
 def test_start_now_goes_at_once_and_later_runs_wait_for_it(runs: Runs) -> None:
@@ -47,10 +48,10 @@ def test_start_now_goes_at_once_and_later_runs_wait_for_it(runs: Runs) -> None:
     hasty = runs.start(pauses={"20": "go"}, start_now=True)
     until(lambda: hasty.progress.step == 20)
     first.stop()
-    assert first.wait(30) == "stopped"
+    assert first.wait(LIMIT_SECONDS) == "stopped"
     until(lambda: waits_for(waiting, hasty))
     hasty.stop()
-    assert waiting.wait(30) == "finished"
+    assert waiting.wait(LIMIT_SECONDS) == "finished"
 
 
 def test_stop_is_honoured_in_the_queue(runs: Runs) -> None:
@@ -58,13 +59,13 @@ def test_stop_is_honoured_in_the_queue(runs: Runs) -> None:
     second = runs.start()
     until(lambda: waits_for(second, first))
     second.stop()
-    assert second.wait(30) == "stopped"
+    assert second.wait(LIMIT_SECONDS) == "stopped"
     assert states(second)[-1] == "stopped"
     assert "waited" in second.progress.note
     assert first.alive
     (first.dir / "go").touch()
-    assert first.wait(30) == "finished"
-    assert second.resume().wait(30) == "finished"
+    assert first.wait(LIMIT_SECONDS) == "finished"
+    assert second.resume().wait(LIMIT_SECONDS) == "finished"
 
 
 def test_a_dead_waiter_and_a_dead_holder_never_block(runs: Runs) -> None:
@@ -75,7 +76,7 @@ def test_a_dead_waiter_and_a_dead_holder_never_block(runs: Runs) -> None:
     last = runs.start()
     until(lambda: waits_for(last, holder, dead))
     os.kill(pid_of(dead, "supervisor"), signal.SIGKILL)
-    assert dead.wait(30) == "lost"
+    assert dead.wait(LIMIT_SECONDS) == "lost"
     os.kill(pid_of(holder, "supervisor"), signal.SIGKILL)
-    assert last.wait(30) == "finished"
+    assert last.wait(LIMIT_SECONDS) == "finished"
     assert holder.status == "lost"

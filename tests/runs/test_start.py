@@ -11,7 +11,8 @@ import pytest
 
 from tests.engine.training import write_run
 from tests.machines import FOUR_GPUS, LAPTOP
-from tests.runs.folder import QUICK, Runs, pid_of, states, until
+from tests.runs.folder import QUICK, Runs, pid_of, states
+from tests.waiting import LIMIT_SECONDS, until
 from workbench import RunConfig
 from workbench.devices import Devices
 from workbench.plan import PlanError
@@ -42,7 +43,7 @@ def test_a_second_start_is_refused_and_hurts_nothing(runs: Runs) -> None:
     with pytest.raises(RunError, match="Only a run that is over can be resumed"):
         run.resume()
     (run.dir / "go").touch()
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     assert states(run)[:2] == ["queued", "starting"]
     assert states(run).count("starting") == 1
 
@@ -64,7 +65,7 @@ def test_of_many_starts_at_once_one_succeeds(runs: Runs) -> None:
         thread.join()
     assert len(errors) == 3
     (run.dir / "go").touch()
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     assert states(run).count("starting") == 1
 
 
@@ -78,7 +79,7 @@ def test_the_run_goes_on_when_its_starter_is_killed(runs: Runs) -> None:
     os.waitpid(starter, 0)
     until(lambda: run.progress.step == 20)
     (run.dir / "go").touch()
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
 
 
 def test_delete_refuses_the_living_and_removes_the_rest(runs: Runs) -> None:
@@ -86,7 +87,7 @@ def test_delete_refuses_the_living_and_removes_the_rest(runs: Runs) -> None:
     with pytest.raises(RunError, match="Only a run that is over can be deleted"):
         run.delete()
     run.stop()
-    run.wait(30)
+    run.wait(LIMIT_SECONDS)
     until(lambda: not run.alive)
     run.delete()
     assert list(runs.root.iterdir()) == []
@@ -137,17 +138,17 @@ def test_a_torn_file_is_a_clear_error_and_the_others_are_listed(runs: Runs) -> N
 
 def test_a_script_edited_by_hand_runs_as_it_is_and_its_sha_is_noted(runs: Runs) -> None:
     run = runs.start(code={"20": "raise ValueError"})
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     edited = run.script.replace("raise ValueError", "pass")
     (run.dir / "train.py").write_text(edited)
-    assert run.resume().wait(30) == "finished"
+    assert run.resume().wait(LIMIT_SECONDS) == "finished"
     assert read_json(run.dir / "run.json")["script_sha256"] == sha256(edited)
     assert run.script == edited
 
 
 def test_a_finished_run_goes_on_only_for_more_epochs(runs: Runs) -> None:
     run = runs.start()
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     before = {path.name: path.read_bytes() for path in run.dir.glob("*.*")}
     for epochs, words in ((None, "only for more epochs"), (2, "only for more"), (1, "only grow")):
         with pytest.raises(RunError, match=words):
@@ -196,13 +197,13 @@ def test_a_real_run_finishes_and_goes_on_for_more_epochs(runs: Runs) -> None:
     config = RunConfig(epochs=1, synthetic_examples=512, strategy="mirrored", name='"quoted"')
     run = start_run(config, runs.root, devices=MACHINE)
     runs.made.append(run)
-    assert run.wait(300) == "finished", run.failure
+    assert run.wait(LIMIT_SECONDS) == "finished", run.failure
     first = run.script
     plan = run.plan
     assert run.name == '"quoted"'
     assert plan.to_json() == read_json(run.dir / "plan.json")
     resumed: Run = run.resume(epochs=2)
-    assert resumed.wait(300) == "finished", run.failure
+    assert resumed.wait(LIMIT_SECONDS) == "finished", run.failure
     assert (run.dir / "train-1.py").read_text() == first
     assert run.config.epochs == 2
     assert run.steps()["step"].tolist() == list(range(2 * plan.steps_per_epoch))

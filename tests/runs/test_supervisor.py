@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.folder import QUICK, Runs, event_of, pid_of, states, until
+from tests.runs.folder import QUICK, Runs, event_of, pid_of, states
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs import Run, RunError, locks, start_script, state, supervisor
 from workbench.runs.directory import sha256
 from workbench.runs.watchdog import Bounds
@@ -19,7 +20,7 @@ def test_a_run_goes_from_queued_to_finished_and_its_lock_is_free(runs: Runs) -> 
     until(lambda: run.status == "running")
     assert run.alive
     (run.dir / "go").touch()
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     assert states(run) == ["queued", "starting", "running", "finished"]
     until(lambda: not run.alive)
     assert run.failure is None
@@ -32,7 +33,7 @@ def test_the_trainer_writes_its_log_itself_and_has_its_own_environment(
     monkeypatch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
     names = "'PYTHONUNBUFFERED', 'TF_CPP_MIN_LOG_LEVEL', 'MPLBACKEND'"
     run = runs.start(code={"0": f"print([os.environ.get(name) for name in ({names})])"})
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     assert "['1', '1', None]" in run.log()
 
 
@@ -40,11 +41,11 @@ def test_stop_saves_ends_and_resumes_where_it_was(runs: Runs) -> None:
     run = runs.start(pauses={"20": "go"})
     until(lambda: run.progress.step == 20)
     run.stop()
-    assert run.wait(30) == "stopped"
+    assert run.wait(LIMIT_SECONDS) == "stopped"
     assert states(run)[-2:] == ["stopping", "stopped"]
     assert run.progress.step == 20
     (run.dir / "go").touch()
-    assert run.resume().wait(30) == "finished"
+    assert run.resume().wait(LIMIT_SECONDS) == "finished"
     assert run.steps()["step"].tolist() == list(range(60))
     run.stop()
     assert run.status == "finished"
@@ -56,7 +57,7 @@ def test_a_trainer_deaf_to_stop_is_ended_after_the_grace(runs: Runs) -> None:
     run = runs.start(bounds, deaf=True, pauses={"20": "never"})
     until(lambda: run.progress.step == 20)
     run.stop()
-    assert run.wait(30) == "stopped"
+    assert run.wait(LIMIT_SECONDS) == "stopped"
     assert "did not stop within 0.1 s" in run.progress.note
 
 
@@ -64,7 +65,7 @@ def test_sigterm_to_the_supervisor_stops_the_run(runs: Runs) -> None:
     run = runs.start(pauses={"20": "go"})
     until(lambda: run.progress.step == 20)
     os.kill(pid_of(run, "supervisor"), signal.SIGTERM)
-    assert run.wait(30) == "stopped"
+    assert run.wait(LIMIT_SECONDS) == "stopped"
 
 
 def test_a_killed_trainer_is_a_failure_that_resumes_to_the_same_curve(runs: Runs) -> None:
@@ -78,14 +79,14 @@ def test_a_killed_trainer_is_a_failure_that_resumes_to_the_same_curve(runs: Runs
     )
     until(lambda: run.progress.step == 40)
     os.kill(pid_of(run, "trainer"), signal.SIGKILL)
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert "SIGKILL" in run.failure.cause
     assert "memory" in run.failure.cause
     assert event_of(run, "failed")["signal"] == "SIGKILL"
     until(lambda: not run.alive)  # the child it left held the lock too
     (run.dir / "go").touch()
-    assert run.resume().wait(30) == "finished"
-    assert whole.wait(30) == "finished"
+    assert run.resume().wait(LIMIT_SECONDS) == "finished"
+    assert whole.wait(LIMIT_SECONDS) == "finished"
     assert run.steps()[["step", "loss"]].equals(whole.steps()[["step", "loss"]])
     assert run.failure is None
 
@@ -96,12 +97,12 @@ def test_a_killed_supervisor_leaves_a_trainer_that_saves_and_a_run_that_is_lost(
     run = runs.start(pauses={"40": "go"})
     until(lambda: run.progress.step == 40)
     os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
-    assert run.wait(30) == "lost"
+    assert run.wait(LIMIT_SECONDS) == "lost"
     assert event_of(run, "checkpoint")["step"] == 40
     assert "saved a checkpoint" in run.failure.cause
     assert run.progress.phase == "lost"
     (run.dir / "go").touch()
-    assert run.resume().wait(30) == "finished"
+    assert run.resume().wait(LIMIT_SECONDS) == "finished"
     assert run.missing == []
 
 
@@ -111,7 +112,7 @@ def test_a_run_that_finished_in_spite_of_a_killed_supervisor_is_finished(runs: R
     os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
     assert run.status == "running"  # its trainer holds the lock
     (run.dir / "go").touch()
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
 
 
 def test_the_trainer_holds_the_device_when_its_supervisor_is_dead(runs: Runs) -> None:
@@ -121,7 +122,7 @@ def test_the_trainer_holds_the_device_when_its_supervisor_is_dead(runs: Runs) ->
     second = runs.start()
     until(lambda: event_of(second, "queued").get("behind") == [run.id])
     (run.dir / "go").touch()
-    assert second.wait(30) == "finished"
+    assert second.wait(LIMIT_SECONDS) == "finished"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def test_the_trainer_holds_the_device_when_its_supervisor_is_dead(runs: Runs) ->
 )
 def test_a_failure_names_cause_and_fix(runs: Runs, code: str, cause: str, fix: str) -> None:
     run = runs.start(code={"20": code})
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert cause in run.failure.cause
     assert fix in run.failure.fix
     assert run.failure.task == "worker-0"
@@ -149,15 +150,15 @@ def test_a_failure_names_cause_and_fix(runs: Runs, code: str, cause: str, fix: s
 def test_the_cause_is_of_this_attempt_not_of_an_earlier_one(runs: Runs) -> None:
     run = runs.start(code={"20": "raise ValueError('first')", "0": "sys.exit('second')"})
     path = run.dir / "train.py"
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     path.write_text(path.read_text().replace("raise ValueError('first')", "sys.exit(9)"))
-    assert run.resume().wait(30) == "failed"
+    assert run.resume().wait(LIMIT_SECONDS) == "failed"
     assert "first" not in run.failure.cause + run.failure.log_tail
 
 
 def test_an_interpreter_that_is_not_there_is_a_failure(runs: Runs, tmp_path: Path) -> None:
     run = runs.start(interpreter=str(tmp_path / "python"))
-    assert run.wait(30) == "failed"
+    assert run.wait(LIMIT_SECONDS) == "failed"
     assert str(tmp_path / "python") in run.failure.cause
     assert "interpreter" in run.failure.fix
 
@@ -165,7 +166,7 @@ def test_an_interpreter_that_is_not_there_is_a_failure(runs: Runs, tmp_path: Pat
 def test_an_odd_path_never_becomes_code(tmp_path: Path, runs: Runs) -> None:
     odd = Runs(tmp_path / 'it\'s "$(touch hacked)" \n; here')
     run = odd.start()
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     assert len(run.steps()) == 60
     assert not list(tmp_path.rglob("hacked"))
 
@@ -174,7 +175,7 @@ def test_a_trainer_that_does_not_end_after_its_last_event_is_ended(runs: Runs) -
     bounds = Bounds(poll_seconds=0.02, exit_grace_seconds=0.1, kill_grace_seconds=0.1)
     code = "event('finished', step=20); time.sleep(600)"
     run = runs.start(bounds, code={"20": code})
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     assert run.progress.note == ""
 
 
@@ -187,7 +188,7 @@ def test_silence_in_training_is_told_with_the_task_and_taken_back(runs: Runs) ->
     assert "worker-0" in run.progress.note
     (run.dir / "go").touch()
     until(lambda: event_of(run, "recovered"))
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     assert run.progress.note == ""
 
 

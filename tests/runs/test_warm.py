@@ -10,7 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.runs.folder import QUICK, Runs, states, until
+from tests.runs.folder import QUICK, Runs, states
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs import Run, WarmStart, standby, start_script
 
 Begin = Callable[[], WarmStart]
@@ -56,7 +57,7 @@ def test_a_run_is_trained_by_the_process_that_waited(runs: Runs, begin_warm: Beg
     waited = {process.pid for process in members(warm.group)}
     told = "'here', os.getpid(), sys.argv[1:], sys.path[0], os.getcwd()"
     run = start(runs, warm, code={"0": f"print(*({told}), sep='|')"})
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     assert states(run) == ["queued", "starting", "running", "finished"]
     here = next(line for line in run.log().splitlines() if line.startswith("here"))
     _, pid, *rest = here.split("|")
@@ -71,7 +72,7 @@ def test_its_run_is_stopped_as_any_other(runs: Runs, begin_warm: Begin) -> None:
     until(lambda: run.progress.step == 20)
     assert run.alive
     run.stop()
-    assert run.wait(30) == "stopped"
+    assert run.wait(LIMIT_SECONDS) == "stopped"
     assert run.progress.step == 20
 
 
@@ -99,14 +100,14 @@ def test_a_killed_kernel_leaves_its_run_going(runs: Runs) -> None:
     assert done.returncode == -signal.SIGKILL
     until(lambda: run.progress.step == 20)
     (run.dir / "go").touch()
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     assert run.steps()["step"].tolist() == list(range(60))
 
 
 def test_it_serves_once(runs: Runs, begin_warm: Begin) -> None:
     warm = begin_warm()
     first, second = start(runs, warm), start(runs, warm)
-    assert (first.wait(30), second.wait(30)) == ("finished", "finished")
+    assert (first.wait(LIMIT_SECONDS), second.wait(LIMIT_SECONDS)) == ("finished", "finished")
     assert not warm.fits(sys.executable)
 
 
@@ -119,7 +120,7 @@ def test_a_changed_environment_starts_cold(
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     code = {"0": "print('sees', os.environ['CUDA_VISIBLE_DEVICES'])"}
     run = start(runs, warm, code=code)
-    assert run.wait(30) == "finished"
+    assert run.wait(LIMIT_SECONDS) == "finished"
     assert "sees 1" in run.log()
 
 
@@ -128,7 +129,7 @@ def test_a_trainer_that_died_waiting_is_started_anew(runs: Runs, begin_warm: Beg
     trainer = next(p for p in members(warm.group) if "waiting.py" in " ".join(p.cmdline()))
     trainer.kill()
     until(lambda: warm.gone or not trainer.is_running() or trainer.status() == "zombie")
-    assert start(runs, warm).wait(30) == "finished"
+    assert start(runs, warm).wait(LIMIT_SECONDS) == "finished"
 
 
 def test_both_end_when_nobody_can_need_them_any_more(begin_warm: Begin) -> None:
@@ -142,7 +143,7 @@ def test_both_end_when_nobody_can_need_them_any_more(begin_warm: Begin) -> None:
 
 def test_a_module_that_fails_to_import_is_left_to_the_script(runs: Runs) -> None:
     made = WarmStart(sys.executable, module="no_such_module")
-    assert start(runs, made).wait(30) == "finished"
+    assert start(runs, made).wait(LIMIT_SECONDS) == "finished"
     assert not made.ready
 
 

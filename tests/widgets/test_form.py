@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.machines import FOUR_GPUS, LAPTOP
+from tests.waiting import LIMIT_SECONDS
 from workbench import RunConfig, catalog
 from workbench.widgets.form import Form, FormState, problems_text
 
@@ -171,12 +172,12 @@ def test_what_is_typed_while_a_newer_look_at_the_machine_is_shown_counts(form: F
 
     def wait(_: object) -> None:
         shown.set()
-        assert go.wait(30)
+        assert go.wait(LIMIT_SECONDS)
 
     form.parts.batch.fields[0].show_problems = wait  # type: ignore[method-assign]
     looker = threading.Thread(target=form.use_devices, args=(LAPTOP,))
     looker.start()
-    assert shown.wait(30)
+    assert shown.wait(LIMIT_SECONDS)
     person = threading.Thread(target=setattr, args=(control(form, "epochs"), "value", "7"))
     person.start()
     person.join(0.2)  # it is over by now only where the change was dropped

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.machines import LAPTOP
+from tests.waiting import until
 from tests.widgets.test_markup import EVIL
-from tests.widgets.waiting import until
 from workbench.devices import Devices, detect
 from workbench.experiments import Cell, Matrix
 from workbench.runs.directory import json_text

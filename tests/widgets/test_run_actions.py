@@ -2,7 +2,7 @@
 
 from threading import Event
 
-from tests.widgets.waiting import until
+from tests.waiting import until
 from workbench.widgets.run_actions import RunActions
 
 

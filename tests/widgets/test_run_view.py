@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.runs.folder import until
+from tests.waiting import until
 from tests.widgets.folders import write_run
 from workbench.widgets import host
 from workbench.widgets.run_view import RunView

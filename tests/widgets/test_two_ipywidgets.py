@@ -57,6 +57,7 @@ def test_with_the_versions_of_colab(colab_like: Path, tmp_path: Path) -> None:
     assert json.loads(told.splitlines()[-1])["ipywidgets"] == "7.7.1"
 
 
+@pytest.mark.promise
 def test_with_our_own(tmp_path: Path) -> None:
     told = run(
         [sys.executable, "-m", "tests.widgets.every_view", "--any"], WORKBENCH_STATE=str(tmp_path)

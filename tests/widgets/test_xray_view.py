@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.waiting import until
 from tests.widgets.folders import write_run
 from tests.widgets.test_markup import EVIL
-from tests.widgets.waiting import until
 from workbench.widgets import markup
 from workbench.widgets.xray_picture import MOST, draw
 from workbench.widgets.xray_view import Xray, own_steps, page, summary

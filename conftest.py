@@ -1,0 +1,42 @@
+"""What holds for all tests: folders of their own, and the order in which files start."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+SECONDS = Path(__file__).parent / "tests" / "suite" / "seconds.json"
+"""What a test took that takes long: `python -m tests.suite all --note-seconds` writes it."""
+FOLDERS = {"WORKBENCH_STATE": "state", "WORKBENCH_RUNS": "runs", "XDG_CACHE_HOME": "cache"}
+DOWNLOADS = ("pip", "uv")
+"""They keep the caches they have, of what was downloaded."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep locks, runs and caches of this process of tests apart from all others and the user's."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    root = Path(tempfile.mkdtemp(prefix="workbench-tests-"))
+    config.add_cleanup(lambda: shutil.rmtree(root, ignore_errors=True))
+    for tool in DOWNLOADS:
+        os.environ.setdefault(f"{tool.upper()}_CACHE_DIR", str(cache / tool))
+    for name, folder in FOLDERS.items():
+        os.environ[name] = str(root / folder)
+
+
+def pytest_runtest_teardown() -> None:
+    """Hold that TensorFlow is imported in child processes only."""
+    assert "tensorflow" not in sys.modules, "a test has imported TensorFlow in pytest's process"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files that take longest first, so that no process waits for one alone at the end."""
+    known = json.loads(SECONDS.read_text())
+    seconds = Counter[Path]()
+    for item in items:
+        seconds[item.path] += known.get(item.nodeid, 0)
+    items.sort(key=lambda item: -seconds[item.path])

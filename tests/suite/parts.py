@@ -1,0 +1,72 @@
+"""What `make test` and `make test-all` run: which tests, and how many of them at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FIRST_NOTEBOOK = "notebooks/01_click_to_train.ipynb"
+SIDE_BY_SIDE = (
+    # One more than two cores: a test waits half of its time for processes to come up and go.
+    *("--numprocesses", "3", "--dist", "loadfile"),
+    "--no-loadscope-reorder",  # the order of tests/conftest.py holds: the longest files first
+    "--nbval-lax",
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A session of pytest."""
+
+    name: str
+    targets: tuple[str, ...]
+    """Files and folders, from the root of the project."""
+    options: tuple[str, ...] = ()
+    """Options of pytest for the first pass; a second chance is given without them."""
+
+
+def parts_of(command: str, room: str | None) -> tuple[Part, ...]:
+    """Return the parts of the command `test` or `all`; of a room, only what is in it.
+
+    Pages are opened after all else and one at a time: beside other work their front end starves.
+
+    Raises:
+        ValueError: there is no such room.
+    """
+    if command == "test":
+        chosen = ("-m", "(not slow or promise) and not browser")
+        targets = ("tests", FIRST_NOTEBOOK)
+        pages = Part("pages", ("tests/browser",), ("-m", "promise"))
+        return Part("tests", targets, (*SIDE_BY_SIDE, *chosen)), pages
+    if room == "browser":
+        return (Part("pages", ("tests/browser",)),)
+    if room is not None:
+        return (Part(room, (target_of(room),), (*SIDE_BY_SIDE, "-m", "not browser")),)
+    tests = Part("tests", ("tests", "notebooks"), (*SIDE_BY_SIDE, "-m", "not browser"))
+    return tests, Part("pages", ("tests/browser",))
+
+
+def rooms() -> dict[str, str]:
+    """Return the rooms by name: folders of tests, single files of tests, and the notebooks."""
+    tests = sorted((ROOT / "tests").glob("**/test_*.py"))
+    within = [path.relative_to(ROOT / "tests").parts for path in tests]
+    folders = {parts[0]: f"tests/{parts[0]}" for parts in within if len(parts) > 1}
+    files = {
+        parts[0].removeprefix("test_").removesuffix(".py"): f"tests/{parts[0]}"
+        for parts in within
+        if len(parts) == 1
+    }
+    return {**folders, **files, "notebooks": "notebooks"}
+
+
+def target_of(room: str) -> str:
+    """Return the folder or file of a room.
+
+    Raises:
+        ValueError: there is no such room.
+    """
+    if (target := rooms().get(room)) is None:
+        known = ", ".join(rooms())
+        raise ValueError(f"A room is one of {known}; got {room!r}. Name one of these, or none.")
+    return target

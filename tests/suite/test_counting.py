@@ -1,0 +1,37 @@
+"""Processes that import TensorFlow are counted, whoever starts them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.suite.__main__ import count_tensorflow
+
+CHILD = "import subprocess, sys; subprocess.run([sys.executable, '-c', {code!r}], check=True)"
+ASKS = "import importlib.util; assert importlib.util.find_spec('tensorflow')"
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where processes are counted, in which a package stands for TensorFlow."""
+    package = tmp_path / "tensorflow"
+    (package / "python").mkdir(parents=True)
+    (package / "__init__.py").write_text("from tensorflow import python\n")
+    (package / "python" / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("SUITE_TENSORFLOW_LOG", "")
+    count_tensorflow(tmp_path / "log")
+    return tmp_path / "log"
+
+
+def test_an_import_counts_once_a_process(log: Path) -> None:
+    code = "import tensorflow, tensorflow.python"
+    for text in (code, CHILD.format(code=code)):
+        subprocess.run([sys.executable, "-c", text], check=True)
+    assert len(log.read_text().splitlines()) == 2
+
+
+def test_who_only_asks_whether_it_is_there_does_not_count(log: Path) -> None:
+    subprocess.run([sys.executable, "-c", ASKS], check=True)
+    assert not log.exists()

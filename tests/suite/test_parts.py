@@ -1,0 +1,43 @@
+"""Which tests the commands run: each is in one part, and none is in neither."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.suite.parts import FIRST_NOTEBOOK, ROOT, parts_of, rooms, target_of
+
+
+def test_make_test_is_what_is_quick_and_the_promises() -> None:
+    tests, pages = parts_of("test", None)
+    assert (tests.name, pages.name) == ("tests", "pages")
+    assert FIRST_NOTEBOOK in tests.targets
+    assert (ROOT / FIRST_NOTEBOOK).is_file()
+    assert tests.options[-1] == "(not slow or promise) and not browser"
+    assert pages.options == ("-m", "promise")
+
+
+def test_make_test_all_is_everything() -> None:
+    tests, pages = parts_of("all", None)
+    assert tests.targets == ("tests", "notebooks")
+    assert tests.options[-1] == "not browser"
+    assert (pages.targets, pages.options) == (("tests/browser",), ())
+
+
+def test_a_room_is_run_alone() -> None:
+    (engine,) = parts_of("all", "engine")
+    assert engine.targets == ("tests/engine",)
+    (pages,) = parts_of("all", "browser")
+    assert (pages.name, pages.targets) == ("pages", ("tests/browser",))
+    assert target_of("readme") == "tests/test_readme.py"
+    assert target_of("notebooks") == "notebooks"
+    assert {"benchmarks", "colab", "suite", "wheel"} <= set(rooms())
+
+
+def test_a_room_that_is_not_there_is_told_with_those_that_are() -> None:
+    with pytest.raises(ValueError, match=r"one of .*engine.*; got 'engines'"):
+        parts_of("all", "engines")
+    command = [sys.executable, "-m", "tests.suite", "all", "--room", "engines"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "got 'engines'. Name one of these, or none." in done.stderr

@@ -1,0 +1,101 @@
+"""A second chance: what fails twice is red, what fails once is green and listed."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.suite.parts import ROOT, Part
+from tests.suite.session import Result, by_file, run
+
+PASSES = "def test_it(): pass\n"
+FAILS = "def test_it(): assert 1 == 2, 'never'\n"
+FAILS_ONCE = """
+import pathlib
+def test_it():
+    marker = pathlib.Path({marker!r})
+    if not marker.exists():
+        marker.touch()
+        raise OSError("the disk is away")
+"""
+FAILS_BESIDE_OTHERS = """
+seen = []
+def test_one(): seen.append(1)
+def test_two(): assert not seen, seen
+"""
+DIES_ONCE = FAILS_ONCE.replace('raise OSError("the disk is away")', "import os; os._exit(3)")
+CANNOT_BE_COLLECTED = "import nothing_of_that_name\n"
+SIDE_BY_SIDE = ("-p", "xdist", "--numprocesses", "2", "--dist", "loadfile")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of tests from which the plugin of the command can be imported."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take seconds to load
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    return tmp_path
+
+
+def tried(place: Path, *options: str, **files: str) -> Result:
+    """Run test files of this text as one part."""
+    for name, text in files.items():
+        (place / f"test_{name}.py").write_text(text.format(marker=str(place / f"{name}.marker")))
+    return run(Part("planted", (".",), ("-p", "no:cacheprovider", *options)), place)
+
+
+def test_what_passes_is_counted_and_timed(place: Path) -> None:
+    result = tried(place, passes=PASSES)
+    assert (result.counts["passed"], result.counts["failed"]) == (1, 0)
+    assert list(result.seconds) == ["test_passes.py::test_it"]
+    assert not result.failed
+    assert not result.flaky
+
+
+def test_what_fails_twice_is_a_failure_with_the_first_line_of_its_error(place: Path) -> None:
+    result = tried(place, passes=PASSES, fails=FAILS)
+    assert result.failed == {"test_fails.py::test_it": "AssertionError: never"}
+    assert not result.flaky
+    assert (result.counts["passed"], result.counts["failed"]) == (1, 1)
+
+
+@pytest.mark.parametrize("options", [(), SIDE_BY_SIDE])
+def test_what_fails_once_passes_and_is_listed(place: Path, options: tuple[str, ...]) -> None:
+    result = tried(place, *options, luck=FAILS_ONCE, fails=FAILS)
+    assert result.flaky == {"test_luck.py::test_it": "OSError: the disk is away"}
+    assert list(result.failed) == ["test_fails.py::test_it"]
+    assert (result.counts["passed"], result.counts["failed"]) == (1, 1)
+
+
+def test_it_is_run_again_without_those_that_passed(place: Path) -> None:
+    result = tried(place, neighbours=FAILS_BESIDE_OTHERS)
+    assert list(result.flaky) == ["test_neighbours.py::test_two"]
+
+
+def test_a_process_that_dies_has_a_second_chance_too(place: Path) -> None:
+    result = tried(place, *SIDE_BY_SIDE, dies=DIES_ONCE, passes=PASSES)
+    assert list(result.flaky) == ["test_dies.py::test_it"]
+    assert not result.failed
+
+
+def test_more_than_five_files_with_failures_have_none(place: Path) -> None:
+    result = tried(place, **{f"luck{number}": FAILS_ONCE for number in range(6)})
+    assert len(result.failed) == 6
+    assert not result.flaky
+
+
+def test_a_file_that_cannot_be_collected_is_a_failure(place: Path) -> None:
+    result = tried(place, broken=CANNOT_BE_COLLECTED, passes=PASSES)
+    assert result.failed == {
+        "test_broken.py": "ModuleNotFoundError: No module named 'nothing_of_that_name'"
+    }
+    assert result.counts["failed"] == 1
+
+
+def test_a_session_that_breaks_off_is_a_failure(place: Path) -> None:
+    result = tried(place, "--no-such-option", passes=PASSES)
+    assert result.failed == {"the session": "pytest ended with status 4; its output tells why"}
+
+
+def test_of_a_notebook_all_cells_are_run_again() -> None:
+    tests = ["a.py::one", "b.ipynb::Cell 3", "a.py::two[x::y]", "b.ipynb::Cell 5"]
+    assert by_file(tests) == {"a.py": ["a.py::one", "a.py::two[x::y]"], "b.ipynb": ["b.ipynb"]}
