@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import LIMIT_SECONDS
+
 PROCESSES, SIDE_BY_SIDE = 20, 4
 LEAVE_AT_ONCE = "from workbench import Workbench; Workbench(runs_dir={runs!r})"
 DRAW_TO_THE_END = """
 import threading
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from workbench.widgets import background
 from workbench.widgets.background import start_thread
 
+background.END_SECONDS = 1e9
 told, drawing = threading.Event(), threading.Event()
 
 def draw():
@@ -30,8 +34,10 @@ drawing.wait()
 """
 WAIT_FOR_EVER = """
 import threading
+from workbench.widgets import background
 from workbench.widgets.background import start_thread, waiting
 
+background.END_SECONDS = 1e9
 begun = threading.Event()
 
 def wait():
@@ -48,6 +54,8 @@ from workbench.widgets.background import Latest
 
 latest, done = Latest(settle_seconds=1e6), []
 latest.ask(lambda: 1, done.append, done.append)
+while not latest._asked._waiters:
+    pass
 latest.forget()
 while threading.active_count() > 1:
     pass
@@ -66,8 +74,9 @@ def ended_well(processes: Iterable[subprocess.Popen[str]]) -> list[str]:
     """What processes printed, each of which ended by itself and without an error."""
     printed = []
     for process in processes:
-        output, errors = process.communicate()
-        assert (process.returncode, errors) == (0, "")
+        output, errors = process.communicate(timeout=LIMIT_SECONDS)
+        assert process.returncode == 0, errors
+        assert "Traceback" not in errors
         printed.append(output)
     return printed
 

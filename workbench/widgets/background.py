@@ -27,6 +27,7 @@ _LIVING: dict[threading.Thread, Callable[[], None]] = {}
 """The threads that have not ended, and what tells each to."""
 _WAITING: set[threading.Thread] = set()
 _ENDING = threading.Event()
+_STARTING = threading.Lock()
 
 
 def start_thread(
@@ -46,9 +47,10 @@ def start_thread(
             _LIVING.pop(thread, None)
 
     thread = threading.Thread(target=live, name=name, daemon=True)
-    if not _ENDING.is_set():
-        _LIVING[thread] = stop
-        thread.start()
+    with _STARTING:
+        if not _ENDING.is_set():
+            _LIVING[thread] = stop
+            thread.start()
     return thread
 
 
@@ -68,8 +70,9 @@ def waiting() -> Iterator[None]:
 @atexit.register
 def end_threads() -> None:
     """Tell all threads to end, and wait for those that are at work."""
-    _ENDING.set()
-    living = list(_LIVING.items())
+    with _STARTING:
+        _ENDING.set()
+        living = list(_LIVING.items())
     for _, stop in living:
         stop()
     deadline = time.monotonic() + END_SECONDS

@@ -16,7 +16,7 @@ from workbench.experiments.matrix import read_matrix, usual_steps
 from workbench.runs.directory import runs_root
 
 from . import markup
-from .background import run_in_background
+from .background import run_in_background, waiting
 from .fields import ChoiceField, NumberField, UnreadableError
 
 if TYPE_CHECKING:
@@ -95,8 +95,10 @@ class MatrixView:
         self._set_busy(stop)
         self._progress.value = markup.quiet("Starting ...")
         run_in_background(
-            lambda: run_matrix(
-                steps, data, self._runs_dir, devices, interpreter, self._told, stop.is_set
+            waiting()(
+                lambda: run_matrix(
+                    steps, data, self._runs_dir, devices, interpreter, self._told, stop.is_set
+                )
             ),
             self._done,
             self._failed,
