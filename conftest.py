@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 SECONDS = Path(__file__).parent / "tests" / "suite" / "seconds.json"
-"""What a test took that takes long: `python -m tests.suite all --note-seconds` writes it."""
+"""The seconds of each test that takes one or more, as `tests.suite --note-seconds` notes them."""
 FOLDERS = {"WORKBENCH_STATE": "state", "WORKBENCH_RUNS": "runs", "XDG_CACHE_HOME": "cache"}
 DOWNLOADS = ("pip", "uv")
-"""They keep the caches they have, of what was downloaded."""
+"""Tools that go on using the user's cache of downloads."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -28,6 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[name] = str(root / folder)
 
 
+@pytest.hookimpl(trylast=True)  # what a test has opened is closed whatever is found here
 def pytest_runtest_teardown() -> None:
     """Hold that TensorFlow is imported in child processes only."""
     assert "tensorflow" not in sys.modules, "a test has imported TensorFlow in pytest's process"

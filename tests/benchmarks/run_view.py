@@ -230,8 +230,8 @@ def measure(browser: Browser, server: LabServer, folder: Path, number: int) -> d
         found["byte_growth"] = statistics.median(sizes) / small
         update, turn = statistics.median(sizes), 1000 * max(turns[5:])
         tell(f"an update is {update:,.0f} bytes; a turn with all of the account {turn:.1f} ms")
-        found["busy_updates"] = bench.busy_updates_per_second()
         found["reload_seconds"] = bench.reload_seconds()
+        found["busy_updates"] = bench.busy_updates_per_second()
         bench.close()
     with growing(four):
         bench = Bench(browser, server, folder, f"four-{number}.ipynb")

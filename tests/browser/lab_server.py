@@ -66,7 +66,7 @@ def isolated_environment(home: Path) -> dict[str, str]:
 def running_lab(root: Path, home: Path) -> Iterator[LabServer]:
     """Start JupyterLab on a free port and stop it, kernels and all, at the end.
 
-    Raises RuntimeError with the end of its log where it does not come up.
+    Raises RuntimeError with the end of its log where it ends before it answers.
     """
     token = secrets.token_hex(16)
     environment = isolated_environment(home)

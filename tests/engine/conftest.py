@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import LIMIT_SECONDS
+from workbench.runs import list_runs
+
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
@@ -12,4 +15,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
         patch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
         patch.delenv("TF_CONFIG", raising=False)
-        yield tmp_path_factory.mktemp("runs")
+        folder = tmp_path_factory.mktemp("runs")
+        yield folder
+        for run in list_runs(folder):
+            if run.alive:
+                run.stop()
+                run.wait(LIMIT_SECONDS)

@@ -52,8 +52,7 @@ CONFIGS = {
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
-    cache = {"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}
-    return train_together(tmp_path_factory.mktemp("runs"), CONFIGS, cache)
+    return train_together(tmp_path_factory.mktemp("runs"), CONFIGS)
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -12,6 +12,7 @@ import pandas as pd
 import psutil
 import pytest
 
+from tests.engine.training import ENDLESS
 from tests.machines import LAPTOP
 from tests.runs.folder import event_of, pid_of
 from tests.waiting import LIMIT_SECONDS, until
@@ -23,8 +24,6 @@ pytestmark = pytest.mark.slow
 OWN = Path(__file__).parent / "own_models.py"
 LONG = {"synthetic_examples": 20_000, "global_batch_size": 16, "start_now": True}
 STEPS_PER_EPOCH = 1250
-ENDLESS = 1_000_000
-"""Epochs of a run to which something is done in its midst: no machine is done with it before."""
 Start = Callable[..., Run]
 
 
@@ -38,7 +37,6 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield start_one
     for run in made:
         run.stop()
@@ -74,8 +72,9 @@ def assert_same_curve(run: Run, start: Start, **options: object) -> None:
     assert run.missing == []
     found, names = curve(run), ["loss", "accuracy", "test_loss", "test_accuracy"]
     pd.testing.assert_frame_equal(found, curve(whole).iloc[: len(found)], rtol=0, atol=1e-6)
-    tested = run.epochs()[names]
-    pd.testing.assert_frame_equal(tested, whole.epochs()[names].iloc[: len(tested)], atol=1e-5)
+    tested = run.epochs()[names].dropna()  # of a stop at the end of an epoch, in its test pass
+    assert len(tested) > 0
+    pd.testing.assert_frame_equal(tested, whole.epochs()[names].loc[tested.index], atol=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +106,9 @@ def test_its_ledger_tells_where_all_of_its_time_went(whole: Run) -> None:
     assert list(first_step) == ["queue", "start", "data", "trace", "first step"]
     assert min(first_step.values()) > 0
     (calls,) = (whole.dir / "worker-0").glob("*.calls")
-    start, seconds = np.fromfile(calls, "<f8")[2:4]
-    assert sum(first_step.values()) == pytest.approx(start + seconds - events[0]["time"], abs=0.1)
+    assert first_step.pop("first step") == pytest.approx(np.fromfile(calls, "<f8")[3])
+    traced = event_of(whole, "traced")["time"]
+    assert sum(first_step.values()) == pytest.approx(traced - events[0]["time"])
     spent = {entry.name: entry.seconds for entry in ledger.whole}
     stages = ["queue", "start-up", "trace", "steps", "checkpoints", "evaluation", "other"]
     assert list(spent) == stages
@@ -143,7 +143,7 @@ def test_a_killed_supervisor_makes_the_trainer_save_and_the_run_lost(start: Star
     assert saved == event_of(run, "stopped")["step"] == run.progress.step
     assert "Resume" in run.failure.fix
     run.resume()
-    stop(run, saved)
+    stop(run, saved + STEPS_PER_EPOCH)
     assert event_of(run, "start")["step"] == saved
     assert_same_curve(run, start)
 
@@ -152,7 +152,7 @@ def test_a_run_stopped_in_an_epoch_goes_on_there(start: Start) -> None:
     run = start(epochs=ENDLESS, loop="fit", pipeline="indexed")
     stopped_at = stop(run, 0)
     run.resume()
-    stop(run, stopped_at)
+    stop(run, stopped_at + STEPS_PER_EPOCH)
     assert event_of(run, "start")["step"] == stopped_at
     assert_same_curve(run, start)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.engine.tasks import task_of, tasks_of, train_alone
-from tests.engine.training import Trained, train_together, write_run
+from tests.engine.training import ENDLESS, Trained, train_together, write_run
 from tests.machines import LAPTOP
 from tests.runs.folder import event_of
 from tests.waiting import LIMIT_SECONDS, until
@@ -25,8 +25,7 @@ FIELDS = {
     "per_replica_batch_size": BATCH,
     "synthetic_examples": STEPS * BATCH,
 }
-LONG = {**FIELDS, "epochs": 1_000_000, "steps_per_call": 1, "start_now": True}
-"""A run to which something is done in its midst: no machine is done with it before."""
+LONG = {**FIELDS, "epochs": ENDLESS, "steps_per_call": 1, "start_now": True}
 
 
 @pytest.fixture(scope="module")
@@ -94,20 +93,27 @@ def test_a_killed_worker_is_restarted_and_the_run_goes_on_and_leaves_nothing(kil
 
 
 def test_a_worker_that_hangs_holds_up_no_other(root: Path) -> None:
-    run = start_run(RunConfig(**LONG), root, LAPTOP)
-    # TensorFlow has the first call of each worker wait for all workers.
+    # All workers wait for each other in their first call, at the end of an epoch, and until each
+    # has let go of its last result: so one is paused well within a call of one endless epoch.
+    one_epoch = {**LONG, "epochs": 1, "steps_per_epoch": ENDLESS, "steps_per_call": STEPS}
+    run = start_run(RunConfig(**one_epoch), root, LAPTOP)
     until(lambda: len(steps_of_workers(run)) == 2 or not run.alive)
     victim = task_of(run.dir / "train.py", "worker-1")
     assert victim is not None, run.failure
+    recorded = steps_of_workers(run)[1]
+    until(lambda: steps_of_workers(run)[1] > recorded or not run.alive)
+    busy = sum(victim.cpu_times()[:2])
+    until(lambda: sum(victim.cpu_times()[:2]) > busy + 0.1)
     victim.suspend()
     try:
         before = steps_of_workers(run)
-        until(lambda: steps_of_workers(run)[0] > before[0] + STEPS // 2 or not run.alive)
+        until(lambda: steps_of_workers(run)[0] > before[0] + STEPS or not run.alive)
         after = steps_of_workers(run)
     finally:
         victim.resume()
     assert run.alive, run.failure
-    assert after[1] - before[1] <= 1  # what it had done when it was paused
+    assert after[0] > before[0] + STEPS
+    assert after[1] == before[1]
     run.stop()
     assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
     assert sum(steps_of_workers(run).values()) == run.progress.step
@@ -121,8 +127,10 @@ def test_it_trains_and_records_every_step_of_every_worker_exactly_once(run: Run)
         assert own["step"].tolist() == list(range(len(own)))
     assert (steps["examples"] == BATCH).all()
     assert run.missing == []
-    epochs = run.epochs()
-    assert epochs["steps"].tolist() == [STEPS] * (run.progress.step // STEPS)
+    epochs, told = run.epochs(), event_of(run, "epoch")
+    assert told is not None
+    assert epochs["steps"].tolist() == [STEPS] * told["epoch"]
+    assert told["epoch"] > 1
     assert epochs["loss"].iloc[-1] < epochs["loss"].iloc[0]
 
 
@@ -160,8 +168,8 @@ def test_a_step_that_no_worker_did_is_refused(fitted: Run) -> None:
         fitted.xray(STEPS * EPOCHS)
 
 
-def test_its_saved_model_tests_without_a_strategy_as_it_did_at_the_end(run: Run) -> None:
-    told, found = event_of(run, "epoch"), run.evaluate()
+def test_its_saved_model_tests_without_a_strategy_as_it_did_at_the_end(fitted: Run) -> None:
+    told, found = event_of(fitted, "epoch"), fitted.evaluate()
     assert told is not None
     assert found["test_accuracy"] == pytest.approx(told["test_accuracy"], abs=1e-5)
     assert found["test_loss"] == pytest.approx(told["test_loss"], abs=1e-5)

@@ -53,7 +53,7 @@ def test_each_layer_holds_and_computes_numbers_of_the_precision(
 ) -> None:
     question = "[[each.variable_dtype, each.compute_dtype] for each in model.layers]"
     dtypes = ask_model(runs[precision][loop].run, question)
-    assert dtypes == [list(DTYPES[precision])] * len(dtypes) != []
+    assert {tuple(each) for each in dtypes} == {DTYPES[precision]}
 
 
 @pytest.mark.parametrize("precision", DTYPES)

@@ -26,6 +26,8 @@ from workbench.runs import Run
 from workbench.runs.directory import json_text, make_folder, sha256
 
 TOGETHER = Path(__file__).parent / "together.py"
+ENDLESS = 1_000_000
+"""Epochs of a run to which something is done in its midst: no machine is done with it before."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,8 @@ def ask_model(run: Run, question: str) -> Any:
         "import json; from workbench import open_run; "
         f"model = open_run({str(run.dir)!r}).load_model(); print(json.dumps({question}))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -254,10 +254,10 @@ def run_task(**roles: Callable) -> None:
             f"TF_CONFIG names {needed} tasks, each by its own host:port, and which of them this "
             f"is; received {text}. Mend it, or unset it to start all tasks on this machine."
         ) from error
-    held = os.environ.get("TF_GRPC_REUSE_PORT") == "1"  # by who started this task
+    held = os.environ.get("TF_GRPC_REUSE_PORT") == "1"  # set by whoever started this task
     with socket.socket() as probe:
-        shared = socket.SO_REUSEPORT if held else socket.SO_REUSEADDR  # also for a restarted task
-        probe.setsockopt(socket.SOL_SOCKET, shared, 1)
+        shared = socket.SO_REUSEPORT if held else socket.SO_REUSEADDR
+        probe.setsockopt(socket.SOL_SOCKET, shared, 1)  # which lets a restarted task bind again
         try:
             probe.bind(("", port))
         except (OSError, OverflowError) as error:

@@ -88,21 +88,16 @@ def test_a_killed_supervisor_leaves_no_task_and_the_run_is_lost_and_resumes(runs
     assert run.missing == []
 
 
-def test_a_port_that_another_process_took_meanwhile_is_named_with_its_fix(runs: Runs) -> None:
-    port = "import socket; port = int(config['cluster']['worker'][1].rpartition(':')[2])"
-    taken = "taken = socket.create_server(('', port), reuse_port=True); (run_dir / 'taken').touch()"
+def test_a_task_that_cannot_have_its_port_is_named_with_its_fix(runs: Runs) -> None:
     takes = """
-while not (run_dir / 'taken').exists():
-    time.sleep(0.005)
+import socket
+port = int(config['cluster']['worker'][1].rpartition(':')[2])
 try:
     socket.socket().bind(('', port))
 except OSError as error:
     raise SystemExit(f'Needs port {port} for itself; {error}. Name a free port.')
 """
-    own = {
-        "worker-0": {"code": {"born": f"{port}; {taken}; time.sleep(600)"}},
-        "worker-1": {"code": {"born": port + takes}},
-    }
+    own = {"worker-0": {"pauses": {"0": "never"}}, "worker-1": {"code": {"born": takes}}}
     run = runs.start(QUICK_END, tasks=TWO, own=own)
     assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"

@@ -182,10 +182,12 @@ def test_a_trainer_that_does_not_end_after_its_last_event_is_ended(runs: Runs) -
 def test_silence_in_training_is_told_with_the_task_and_taken_back(runs: Runs) -> None:
     bounds = Bounds(poll_seconds=0.02, stall_floor_seconds=0.1)
     run = runs.start(bounds, pauses={"20": "go"})
-    event = until(lambda: event_of(run, "stalled"))
+    until(lambda: run.progress.step == 20)
+    until(lambda: "worker-0" in run.progress.note)
+    event = event_of(run, "stalled")
+    assert event is not None
     assert event["task"] == "worker-0"
     assert event["silent_seconds"] >= 0.1
-    assert "worker-0" in run.progress.note
     (run.dir / "go").touch()
     until(lambda: event_of(run, "recovered"))
     assert run.wait(LIMIT_SECONDS) == "finished"

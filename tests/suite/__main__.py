@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.suite.parts import ROOT, parts_of
@@ -56,7 +56,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--room", help="of `all`: a folder or file of tests, such as engine")
     made.add_argument("--began", type=float, help="when set-up began, in unix seconds")
     made.add_argument(
-        "--note-seconds", action="store_true", help=f"write what tests took to {SECONDS.name}"
+        "--note-seconds",
+        action="store_true",
+        help=f"note what tests took in {SECONDS.name}, by which the longest files start first",
     )
     return made
 
@@ -69,14 +71,14 @@ def count_tensorflow(log: Path) -> None:
 
 
 def note_seconds(results: Sequence[Result]) -> None:
-    """Write what each test took that takes long: tests/conftest.py orders files by it."""
-    told: Mapping[str, float] = {
-        test: round(seconds)
-        for result in results
-        for test, seconds in result.seconds.items()
-        if seconds >= NOTED_SECONDS
-    }
-    SECONDS.write_text(json.dumps(dict(sorted(told.items())), indent=1) + "\n")
+    """Note what each test took that takes long, beside what is noted of others."""
+    noted: dict[str, int] = json.loads(SECONDS.read_text())
+    for result in results:
+        for test, seconds in result.seconds.items():
+            noted.pop(test, None)
+            if seconds >= NOTED_SECONDS:
+                noted[test] = round(seconds)
+    SECONDS.write_text(json.dumps(dict(sorted(noted.items())), indent=1) + "\n")
 
 
 if __name__ == "__main__":

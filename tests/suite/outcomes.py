@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-RANK = {"skipped": 0, "passed": 1, "failed": 2}
+RANK = {"passed": 0, "skipped": 1, "failed": 2}
+"""A test has a report for its set-up, its call and its end: what tells most stands for all."""
 NO_WORD = "no message"
 
 

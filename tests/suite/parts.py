@@ -10,7 +10,7 @@ FIRST_NOTEBOOK = "notebooks/01_click_to_train.ipynb"
 SIDE_BY_SIDE = (
     # One more than two cores: a test waits half of its time for processes to come up and go.
     *("--numprocesses", "3", "--dist", "loadfile"),
-    "--no-loadscope-reorder",  # the order of tests/conftest.py holds: the longest files first
+    "--no-loadscope-reorder",  # the order of conftest.py holds: the longest files first
     "--nbval-lax",
 )
 
@@ -23,13 +23,14 @@ class Part:
     targets: tuple[str, ...]
     """Files and folders, from the root of the project."""
     options: tuple[str, ...] = ()
-    """Options of pytest for the first pass; a second chance is given without them."""
+    """Options of pytest for the first pass; the second is serial and names its tests."""
 
 
 def parts_of(command: str, room: str | None) -> tuple[Part, ...]:
     """Return the parts of the command `test` or `all`; of a room, only what is in it.
 
     Pages are opened after all else and one at a time: beside other work their front end starves.
+    Where three fail all will, each after the ten minutes that it waits.
 
     Raises:
         ValueError: there is no such room.
@@ -37,7 +38,7 @@ def parts_of(command: str, room: str | None) -> tuple[Part, ...]:
     if command == "test":
         chosen = ("-m", "(not slow or promise) and not browser")
         targets = ("tests", FIRST_NOTEBOOK)
-        pages = Part("pages", ("tests/browser",), ("-m", "promise"))
+        pages = Part("pages", ("tests/browser",), ("-m", "promise", "--maxfail", "3"))
         return Part("tests", targets, (*SIDE_BY_SIDE, *chosen)), pages
     if room == "browser":
         return (Part("pages", ("tests/browser",)),)

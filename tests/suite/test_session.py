@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from tests.suite.parts import ROOT, Part
@@ -23,6 +24,16 @@ def test_one(): seen.append(1)
 def test_two(): assert not seen, seen
 """
 DIES_ONCE = FAILS_ONCE.replace('raise OSError("the disk is away")', "import os; os._exit(3)")
+SKIPS = "import pytest\ndef test_it(): pytest.skip('not here')\n"
+SKIPS_AT_THE_SECOND = FAILS_ONCE.replace(
+    "raise OSError", "raise OSError('away')\n    __import__('pytest').skip"
+)
+CELL_FAILS_ONCE = """import pathlib
+marker = pathlib.Path("cell.marker")
+there = marker.exists()
+marker.touch()
+assert there
+"""
 CANNOT_BE_COLLECTED = "import nothing_of_that_name\n"
 SIDE_BY_SIDE = ("-p", "xdist", "--numprocesses", "2", "--dist", "loadfile")
 
@@ -66,6 +77,12 @@ def test_what_fails_once_passes_and_is_listed(place: Path, options: tuple[str, .
     assert (result.counts["passed"], result.counts["failed"]) == (1, 1)
 
 
+def test_what_is_skipped_is_counted_apart_and_is_no_pass(place: Path) -> None:
+    result = tried(place, skips=SKIPS, passes=PASSES, changes=SKIPS_AT_THE_SECOND)
+    assert (result.counts["skipped"], result.counts["passed"]) == (1, 1)
+    assert list(result.failed) == ["test_changes.py::test_it"]
+
+
 def test_it_is_run_again_without_those_that_passed(place: Path) -> None:
     result = tried(place, neighbours=FAILS_BESIDE_OTHERS)
     assert list(result.flaky) == ["test_neighbours.py::test_two"]
@@ -98,4 +115,16 @@ def test_a_session_that_breaks_off_is_a_failure(place: Path) -> None:
 
 def test_of_a_notebook_all_cells_are_run_again() -> None:
     tests = ["a.py::one", "b.ipynb::Cell 3", "a.py::two[x::y]", "b.ipynb::Cell 5"]
-    assert by_file(tests) == {"a.py": ["a.py::one", "a.py::two[x::y]"], "b.ipynb": ["b.ipynb"]}
+    assert by_file(tests) == {
+        "a.py": ["a.py::one", "a.py::two[x::y]"],
+        "b.ipynb": ["--nbval-lax", "b.ipynb"],
+    }
+
+
+def test_a_notebook_has_a_second_chance(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL_FAILS_ONCE)])
+    nbformat.write(notebook, place / "luck.ipynb")
+    result = run(Part("notebooks", ("luck.ipynb",), ("--nbval-lax",)), place)
+    assert list(result.flaky) == ["luck.ipynb::Cell 0"]
+    assert not result.failed
