@@ -10,7 +10,7 @@ from tests.benchmarks.report import tell
 
 NAMES = (
     *("startup", "reading", "training_speed", "fit_speed", "recording_cost", "run_overhead"),
-    *("first_step", "run_view", "steps_per_call", "agreement", "resuming"),
+    *("first_step", "run_view", "steps_per_call", "agreement", "resuming", "answers"),
 )
 
 

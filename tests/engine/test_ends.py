@@ -148,10 +148,11 @@ def test_a_killed_supervisor_makes_the_trainer_save_and_the_run_lost(start: Star
     assert_same_curve(run, start)
 
 
-def test_a_run_stopped_in_an_epoch_goes_on_there(start: Start) -> None:
+def test_a_run_stopped_in_an_epoch_goes_on_there_and_for_more_epochs(start: Start) -> None:
     run = start(epochs=ENDLESS, loop="fit", pipeline="indexed")
     stopped_at = stop(run, 0)
-    run.resume()
+    run.resume(epochs=ENDLESS + 1)
+    assert run.config.epochs == run.plan.epochs == ENDLESS + 1
     stop(run, stopped_at + STEPS_PER_EPOCH)
     assert event_of(run, "start")["step"] == stopped_at
     assert_same_curve(run, start)

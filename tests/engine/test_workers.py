@@ -12,7 +12,14 @@ import numpy as np
 import pytest
 
 from tests.engine.tasks import answers, task_of, tasks_of, train_alone
-from tests.engine.training import ENDLESS, Trained, train_together, weights, write_run
+from tests.engine.training import (
+    ENDLESS,
+    Trained,
+    compare_checkpoints,
+    train_together,
+    weights,
+    write_run,
+)
 from tests.machines import LAPTOP
 from tests.runs.folder import event_of
 from tests.waiting import LIMIT_SECONDS, until
@@ -196,7 +203,12 @@ def test_resumed_with_fewer_workers_and_then_with_more_it_gives_the_curve_of_one
     assert steps[1] % STEPS == 0
     assert run.missing == []
     assert run.steps()["examples"].unique() == [batch]
-    assert_same_curve(run, never_disturbed(root, run, fields))
+    whole = never_disturbed(root, run, fields)
+    assert_same_curve(run, whole)
+    compared = compare_checkpoints(run, whole.run)
+    assert compared["step"] > steps[2]
+    assert compared["numbers"] == 3 * len(weights(whole.run)) + 2  # Adam: moments, rate, counter
+    assert compared["largest_difference"] < 1e-6
 
 
 def never_disturbed(root: Path, run: Run, fields: Mapping[str, object]) -> Trained:

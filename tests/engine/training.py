@@ -26,6 +26,7 @@ from workbench.runs import Run
 from workbench.runs.directory import json_text, make_folder, sha256
 
 TOGETHER = Path(__file__).parent / "together.py"
+COMPARE_CHECKPOINTS = Path(__file__).parent / "compare_checkpoints.py"
 ENDLESS = 1_000_000
 """Epochs of a run to which something is done in its midst: no machine is done with it before."""
 
@@ -78,6 +79,15 @@ def weights(run: Run) -> np.ndarray[Any, Any]:
     with h5py.File(content) as file:
         file.visititems(take)
     return np.concatenate(found)
+
+
+def compare_checkpoints(one: Run, other: Run) -> dict[str, Any]:
+    """Compare weights and optimizers at the newest step of which both runs keep a checkpoint."""
+    command = [sys.executable, str(COMPARE_CHECKPOINTS), str(one.dir), str(other.dir)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return told
 
 
 def ask_model(run: Run, question: str) -> Any:

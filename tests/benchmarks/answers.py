@@ -1,0 +1,81 @@
+"""How soon a question about a run is answered: its state, and the tail of a log full of noise.
+
+`python -m tests.benchmarks.answers [--quick]` asks a living run of 100,000 steps for its state
+(`Run.wait(0)`), and reads the tails of logs that end with 15,000 control characters or escape codes
+without an end, each in turn with a log of as many bytes of plain lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.benchmarks.growing import make_run
+from tests.benchmarks.report import Limit, tell
+from workbench.runs import locks
+from workbench.runs.failure import log_tail
+from workbench.runs.state import run_lock
+
+STEPS = 100_000
+LINES = 50
+NOISE = {
+    "carriage returns": b"\r",
+    "titles without an end": b"\x1b]",
+    "colours without an end": b"\x1b[0;",
+    "escape characters": b"\x1b ",
+    "zero bytes": b"\x00",
+}
+PIECES = 15_000
+ROUNDS, QUICK_ROUNDS = 51, 3
+WAIT = Limit("the state of a run of 100,000 steps, wait(0)", "s", at_most=0.01)
+
+
+def seconds(ask: Callable[[], object]) -> float:
+    """Return how long an answer takes."""
+    began = time.perf_counter()
+    ask()
+    return time.perf_counter() - began
+
+
+def judge_state(folder: Path, rounds: int) -> bool:
+    """Ask a living run for its state; return whether the answer comes within the limit."""
+    run = make_run(folder, STEPS)
+    held = locks.take(run_lock(run.dir))
+    if held is None or run.status != "running":
+        raise RuntimeError(f"The run must be running while it is asked; it is {run.status}.")
+    return WAIT.judge([seconds(lambda: run.wait(0)) for _ in range(rounds)])
+
+
+def judge_noise(folder: Path, name: str, piece: bytes, rounds: int) -> bool:
+    """Read noise and plain lines in turn; return whether noise takes little more."""
+    noisy, plain = folder / "noisy.txt", folder / "plain.txt"
+    noisy.write_bytes(b"before\n" + piece * PIECES)
+    size = noisy.stat().st_size
+    plain.write_bytes((b"step=100 loss=0.25\n" * (1 + size // 19))[:size])
+    ratios = []
+    for _ in range(rounds):
+        usual = seconds(lambda: log_tail(plain, LINES))
+        ratios.append(seconds(lambda: log_tail(noisy, LINES)) / usual)
+    wanted = Limit(f"tail of 15,000 {name} over plain lines", "times", at_most=3)
+    return wanted.judge(ratios)
+
+
+def main() -> int:
+    """Measure and print; the exit status is 1 where an answer comes too late."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")
+    rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS
+    with tempfile.TemporaryDirectory() as base:
+        folder = Path(base)
+        verdicts = [judge_state(folder, rounds)]
+        verdicts += [judge_noise(folder, *noise, rounds) for noise in NOISE.items()]
+    tell("medians [least, greatest]")
+    return int(not all(verdicts))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
