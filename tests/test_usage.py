@@ -24,7 +24,7 @@ class NotSupportedError(NvmlError):
     pass
 
 
-def not_supported(handle: int) -> None:
+def not_supported(*asked: int) -> None:
     raise NotSupportedError
 
 
@@ -40,6 +40,8 @@ def nvml(**changed: Any) -> Any:
         "nvmlDeviceGetName": lambda handle: b"Tesla T4",
         "nvmlDeviceGetMemoryInfo": lambda handle: SimpleNamespace(used=2**30, total=2**34),
         "nvmlDeviceGetUtilizationRates": lambda handle: SimpleNamespace(gpu=37, memory=5),
+        "NVML_TEMPERATURE_GPU": 0,
+        "nvmlDeviceGetTemperature": lambda handle, sensor: 61,
     }
     return SimpleNamespace(**{**values, **changed})
 
@@ -82,14 +84,16 @@ def test_process_memory_adds_up_and_leaves_out_what_has_ended() -> None:
 
 def test_gpus_are_read_from_the_driver() -> None:
     found = UsageMeter(nvml()).measure()
-    assert found.gpus == (GpuUsage("Tesla T4", 37.0, 2**30, 2**34),)
+    assert found.gpus == (GpuUsage("Tesla T4", 37.0, 2**30, 2**34, 61.0),)
 
 
 def test_a_reading_that_a_gpu_has_not_is_unknown() -> None:
     library = nvml(
-        nvmlDeviceGetUtilizationRates=not_supported, nvmlDeviceGetMemoryInfo=not_supported
+        nvmlDeviceGetUtilizationRates=not_supported,
+        nvmlDeviceGetMemoryInfo=not_supported,
+        nvmlDeviceGetTemperature=not_supported,
     )
-    assert UsageMeter(library).measure().gpus == (GpuUsage("Tesla T4", None, None, None),)
+    assert UsageMeter(library).measure().gpus == (GpuUsage("Tesla T4", None, None, None, None),)
 
 
 def test_without_a_driver_there_are_no_gpus_and_later_looks_try_again() -> None:

@@ -12,11 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from tests import wheels
 from tests.colab.lists import RUNTIMES, versions
+from tests.virtualenvs import uv
 
 ROOT = Path(__file__).parents[1]
 LABEXTENSION = "share/jupyter/labextensions/tf-distribute-workbench"
+SERVER_CONFIG = "etc/jupyter/jupyter_server_config.d/tf-distribute-workbench.json"
 MOST_BYTES = 60_000
+MOST_LAB_BYTES = 100_000
 USE = """
 import importlib.util
 import workbench
@@ -27,36 +31,14 @@ assert importlib.util.find_spec("tensorflow") is None
 pytestmark = pytest.mark.slow
 
 
-def uv(*arguments: str, path: str | None = None) -> None:
-    environment = {**os.environ, "PATH": path or os.environ["PATH"]}
-    done = subprocess.run(
-        [sys.executable, "-m", "uv", *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from a copy of what git tracks with nothing but a shell on PATH."""
-    source = tmp_path_factory.mktemp("source")
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
-    for name in filter(None, listed.stdout.decode().split("\0")):
-        if (ROOT / name).is_file():
-            (source / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, source / name)
     shell = shutil.which("sh")
     assert shell is not None
     tools = tmp_path_factory.mktemp("tools")
     (tools / "sh").symlink_to(shell)
-    target = tmp_path_factory.mktemp("wheel")
-    python = ("--python", sys.executable)
-    uv("build", "-q", *python, "--wheel", "--out-dir", str(target), str(source), path=str(tools))
-    (built,) = target.glob("*.whl")
-    return built
+    return wheels.build(tmp_path_factory.mktemp("built"), path=str(tools))
 
 
 @pytest.mark.promise
@@ -65,9 +47,10 @@ def test_it_holds_the_front_end_and_no_sources_of_it(wheel: Path) -> None:
     assert any(name.endswith(f"{LABEXTENSION}/package.json") for name in names)
     assert any(f"{LABEXTENSION}/static/remoteEntry" in name for name in names)
     assert any(name.endswith(f"{LABEXTENSION}/install.json") for name in names)
-    assert {"workbench.css", "static/runview.js", "static/runview.css"} <= {
-        name.removeprefix("workbench/widgets/") for name in names
-    }
+    assert any(name.endswith(SERVER_CONFIG) for name in names)
+    built = ("runview.js", "runview.css", "download.js", "gauge.js", "colors.js")
+    wanted = {"workbench.css", *(f"static/{name}" for name in built)}
+    assert wanted <= {name.removeprefix("workbench/widgets/") for name in names}
     assert not any("node_modules" in name or name.startswith("tests/") for name in names)
 
 
@@ -80,6 +63,14 @@ def test_the_run_view_is_small_on_the_way_to_a_page(wheel: Path) -> None:
     assert sum(len(gzip.compress(text)) for text in front_end) <= MOST_BYTES
 
 
+def test_the_front_end_of_jupyterlab_is_small_on_the_way_to_a_page(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as files:
+        static = f"{LABEXTENSION}/static/"
+        scripts = [name for name in files.namelist() if static in name and name.endswith(".js")]
+        sizes = [len(gzip.compress(files.read(name))) for name in scripts]
+    assert 0 < sum(sizes) <= MOST_LAB_BYTES
+
+
 @pytest.mark.promise
 def test_it_works_in_a_fresh_environment_without_tensorflow(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "env", with_pip=False)
@@ -87,16 +78,21 @@ def test_it_works_in_a_fresh_environment_without_tensorflow(wheel: Path, tmp_pat
     python = str(bin_dir / "python")
     lock = str(ROOT / "requirements.txt")
     uv("pip", "install", "-q", "--python", python, "-c", lock, f"{wheel}[lab]")
-    listed = subprocess.run(
-        [python, "-m", "jupyterlab.labextensions", "list"],
-        env={**os.environ, "PATH": str(bin_dir)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    ours = next(line for line in listed.stderr.splitlines() if "tf-distribute-workbench" in line)
-    assert "enabled" in ours
-    assert "OK" in ours
+    for listing, name in (
+        (("jupyterlab.labextensions", "list"), "tf-distribute-workbench"),
+        (("jupyter_server", "extension", "list"), "workbench.server"),
+    ):
+        listed = subprocess.run(
+            [python, "-m", *listing],
+            env={**os.environ, "PATH": str(bin_dir)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=True,
+        )
+        ours = [line for line in listed.stdout.splitlines() if name in line]
+        assert any("enabled" in line for line in ours), listed.stdout
+        assert any("OK" in line for line in ours), listed.stdout
     subprocess.run([python, "-c", USE], cwd=tmp_path, check=True)
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from .config import RunConfig
     from .plan import make_plan
     from .runs import list_runs, open_run, start_run
-    from .widgets import Workbench
+    from .widgets import Workbench, follow
 
 __version__ = "0.1.0"
 
@@ -20,11 +20,13 @@ _HOMES = {
     "open_run": ".runs",
     "list_runs": ".runs",
     "Workbench": ".widgets",
+    "follow": ".widgets",
 }
 
 __all__ = [
     "RunConfig",
     "Workbench",
+    "follow",
     "list_runs",
     "make_plan",
     "open_run",

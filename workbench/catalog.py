@@ -32,6 +32,8 @@ class Strategy(Choice):
     synchronous: bool = True
     """Whether all replicas take a step together."""
     tpu: bool = False
+    uncompiled: str = ""
+    """Why XLA is not to be chosen for its replicas' steps; empty where it can be."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ STRATEGIES: Mapping[str, Strategy] = {
         "Variables once, on the host; a copy of the computation on each device.",
         source="central_storage",
         mirrors=True,
+        uncompiled="whose variables are on another device than the replicas",
     ),
     "multi_worker_mirrored": Strategy(
         "MultiWorkerMirrored",
@@ -118,12 +121,14 @@ STRATEGIES: Mapping[str, Strategy] = {
         source="parameter_server",
         workers=True,
         synchronous=False,
+        uncompiled="whose variables are in other processes than the replicas",
     ),
     "tpu": Strategy(
         "TPU",
         "A copy of the model on each core of a TPU; gradients are summed every step.",
         source="tpu",
         tpu=True,
+        uncompiled="which XLA compiles always",
     ),
 }
 
@@ -236,10 +241,15 @@ PRECISIONS: Mapping[str, Choice] = {
     "mixed_float16": Choice("mixed float16", "Half the memory on GPUs; scales the loss."),
 }
 
+COMPILED = "compiled"
+
 OPTIMIZERS: Mapping[str, Choice] = {
     "adam": Choice("Adam", "Adaptive moments; a good first choice at 0.001."),
     "sgd": Choice("SGD", "Plain stochastic gradient descent."),
     "momentum": Choice("SGD with momentum", "SGD that keeps nine tenths of its last update."),
+    COMPILED: Choice(
+        "As compiled", "The optimizer, and its learning rate, that your own model is compiled with."
+    ),
 }
 
 PIPELINES: Mapping[str, Choice] = {
@@ -261,6 +271,11 @@ PIPELINES: Mapping[str, Choice] = {
         "The lessons' way with arrays in memory: slices, shuffled in a buffer of them all, then "
         "batched; global batches of its own, not those of the other pipelines.",
     ),
+    "cached": Choice(
+        "Kept in memory",
+        "A tf.data.Dataset of your own is read and prepared in the first epoch and kept; all "
+        "epochs have the order, and the random changes, of the first.",
+    ),
 }
 
 LAST_BATCH: Mapping[str, Choice] = {
@@ -273,6 +288,34 @@ LEARNING_RATE_SCALINGS: Mapping[str, Choice] = {
     "none": Choice("As given", "The learning rate as it stands, however many replicas."),
     "linear": Choice("Linear", "Times the replicas, as the global batch grows with them."),
     "square_root": Choice("Square root", "Times the square root of the replicas."),
+}
+
+KUBERNETES_KINDS: Mapping[str, Choice] = {
+    "job": Choice("Indexed Job", "A plain Job with a pod for each task, and a headless service."),
+    "jobset": Choice("JobSet", "Begins all tasks anew together; needs the JobSet controller."),
+    "tfjob": Choice("TFJob", "Kubeflow's training operator v1, by the tasks' kinds."),
+}
+
+LAUNCHERS: Mapping[str, Choice] = {
+    "local": Choice("This machine", "Each task is a process here."),
+    "kubernetes": Choice(
+        "Kubernetes",
+        "A pod for each task. The workbench writes the manifest, says what to type, and follows "
+        "the run on the volume that pods and this machine share.",
+        warning=_LISTENS,
+    ),
+    "ray": Choice(
+        "Ray",
+        "Workers of a Ray cluster, placed by their CPUs and GPUs, through Ray Train. The workbench "
+        "runs on a node of it, in a folder that all nodes share.",
+        warning=_LISTENS,
+    ),
+    "slurm": Choice(
+        "Slurm",
+        "A job of a Slurm cluster, a task for each worker, chief and parameter server. The "
+        "workbench runs on a login host, in a folder that all hosts share.",
+        warning=_LISTENS,
+    ),
 }
 
 CHOICES: Mapping[str, Mapping[str, Choice]] = {
@@ -288,6 +331,8 @@ CHOICES: Mapping[str, Mapping[str, Choice]] = {
     "optimizer": OPTIMIZERS,
     "learning_rate_scaling": LEARNING_RATE_SCALINGS,
     "precision": PRECISIONS,
+    "launcher": LAUNCHERS,
+    "kubernetes_kind": KUBERNETES_KINDS,
 }
 """The table that a field's values come from."""
 
@@ -308,3 +353,9 @@ PRESETS: Mapping[str, Preset] = {
         config=RunConfig(data="fashion_mnist", model="cnn", per_replica_batch_size=16, epochs=10),
     ),
 }
+
+
+def label_of(field: str, name: str) -> str:
+    """Return what a choice is called; a function of one's own by its name."""
+    row = CHOICES[field].get(name)
+    return row.label if row is not None else f"{name.rpartition(':')[2]}()"

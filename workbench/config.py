@@ -55,10 +55,13 @@ class RunConfig:
     strategy: str = "mirrored"
     loop: str = "custom"
     data: str = "synthetic"
+    """A catalogue name, or one's own `module:function` or `file.py:function`."""
     model: str | None = None
     """A catalogue name, or one's own `module:function` or `file.py:function`.
 
     None: the model the data is usually trained with."""
+    step: str | None = None
+    """One's own train step of the custom loop, `module:function` or `file.py:function`."""
     devices: tuple[str, ...] | None = None
     """Physical devices such as `("GPU:0", "GPU:2")`. None: every GPU, else the CPU."""
     replicas: int | None = None
@@ -91,7 +94,8 @@ class RunConfig:
     epochs: int = 5
     steps_per_epoch: int | None = None
     """None: the whole data once. More than the data holds repeats it."""
-    optimizer: str = "adam"
+    optimizer: str | None = None
+    """None: adam, or of a model of one's own `compiled`: the one that it is compiled with."""
     learning_rate: float = 0.001
     learning_rate_scaling: str = "none"
     """How the learning rate grows with the replicas: none, linear or square_root."""
@@ -99,6 +103,8 @@ class RunConfig:
     """Clip by the global norm of the gradient summed over replicas (custom loop). None: never."""
     precision: str = "float32"
     """float32, float64, mixed_bfloat16 or mixed_float16."""
+    xla: bool = False
+    """Whether XLA compiles each replica's step."""
     steps_per_call: int | str | None = None
     """Steps in one graph call. None: found at run time (fit: at most 50); 1 helps debugging;
     `epoch`: a whole epoch, which then records and stops only at its end."""
@@ -115,6 +121,39 @@ class RunConfig:
     """The Python that trains. None: the one that plans."""
     start_now: bool = False
     """Start although another run holds the same device, instead of waiting for it."""
+    restarts: int | None = None
+    """How often all tasks are begun anew from the checkpoint after one was killed or lost. None:
+    never on this machine, three times with ray and kubernetes; Slurm has its own rules."""
+    launcher: str = "local"
+    """Where the tasks run: local, on this machine, or as a job of kubernetes, ray or slurm."""
+    ray_address: str | None = None
+    """`host:port` of a Ray cluster. None: a new one on this machine, for this run."""
+    nodes: int | None = None
+    """Hosts of the job. None: the engine decides."""
+    cpus_per_task: int | None = None
+    gpus_per_task: int | None = None
+    """GPUs that each task has on its host. None: none, it computes on CPUs."""
+    time_limit_minutes: int | None = None
+    partition: str | None = None
+    account: str | None = None
+    job_setup: str = ""
+    """Lines of shell that the job runs first, such as `module load cuda`."""
+    container: str | None = None
+    """The image in which each task runs: for Slurm an Apptainer one, and None the host itself."""
+    kubernetes_kind: str = "job"
+    """What the tasks are for Kubernetes: job, jobset or tfjob."""
+    namespace: str | None = None
+    volume_claim: str | None = None
+    """The claim of the volume that holds the folder of runs, for each pod as for this machine."""
+    volume_path: str | None = None
+    """Where on the volume the folder of runs lies. None: it is the volume's root."""
+    node_selector: str | None = None
+    """Labels of the nodes wanted, `key=value` with commas between."""
+    memory_gib_per_task: int | None = None
+    tpus_per_task: int | None = None
+    """TPU chips of the one task that the strategy tpu has."""
+    archive: str | None = None
+    """A folder that outlives the machine, where the run is copied while it lives. None: nowhere."""
 
     def __post_init__(self) -> None:
         problems = []

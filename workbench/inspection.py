@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -12,15 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .codegen import render_script
+from .devices.tpu_build import WITHOUT_TPU
 from .plan import PlanError, Problem
-from .plan.own_model import module_file
+from .plan.own_function import module_file
 from .runs.launch import Launch
 
 if TYPE_CHECKING:
     from .plan import Plan
-    from .plan.own_model import OwnModel
+    from .plan.own_function import OwnFunction
 
-SCRIPT = Path(__file__).parent / "engine" / "inspect_model.py"
+SCRIPT = Path(__file__).parent / "engine" / "programs" / "inspect_model.py"
 TIMEOUT_SECONDS = 300.0
 
 
@@ -67,7 +69,7 @@ def _inspect(
         path.write_text(text, encoding="utf-8")
         try:
             child = subprocess.run(
-                [launch.interpreter, str(SCRIPT), str(path), model],
+                [launch.interpreter, str(SCRIPT), str(path)],
                 capture_output=True,
                 text=True,
                 timeout=timeout_seconds,
@@ -76,6 +78,7 @@ def _inspect(
                 # No module of the engine, beside which the program lies, hides one of the user's.
                 env={
                     **launch.environment(),
+                    **WITHOUT_TPU,
                     "TF_CPP_MIN_LOG_LEVEL": "3",
                     "PYTHONSAFEPATH": "1",
                 },
@@ -83,12 +86,12 @@ def _inspect(
         except (OSError, subprocess.TimeoutExpired) as error:
             raise _problem(model, str(error)) from error
     if child.returncode != 0:
-        raise _problem(model, _last_line(child.stderr))
+        raise _told(_last_line(child.stderr)) or _problem(model, _last_line(child.stderr))
     values = json.loads(child.stdout.strip().splitlines()[-1])
     return ModelSummary(**{**values, "layers": tuple(map(tuple, values["layers"]))})
 
 
-def _changed(own: OwnModel | None) -> str:
+def _changed(own: OwnFunction | None) -> str:
     """When an imported model's file was last written: its text is not in the script."""
     file = module_file(own.module) if own is not None and own.module is not None else None
     return "" if file is None else f"{file} {file.stat().st_mtime_ns}"
@@ -97,6 +100,13 @@ def _changed(own: OwnModel | None) -> str:
 def _last_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "it ended without a word"
+
+
+def _told(line: str) -> PlanError | None:
+    """Return what the script itself says of a model that it cannot train; None: it says nothing."""
+    of_model = r"a model|a tf\.keras\.Model|labels from"  # not what it says of the data
+    said = re.fullmatch(rf"Needs ((?:{of_model}) [^;]+); (.+)\. (.+)", line)  # rule, got, fix
+    return PlanError((Problem("model", *said.groups()),)) if said else None
 
 
 def _problem(model: str, got: str) -> PlanError:

@@ -86,3 +86,5 @@ class EpochPoints:
     accuracy: Values = field(default_factory=lambda: np.empty(0))
     test_loss: Values = field(default_factory=lambda: np.empty(0))
     test_accuracy: Values = field(default_factory=lambda: np.empty(0))
+    metrics: dict[str, Values] = field(default_factory=dict)
+    """What a model of one's own was compiled with beside them; of the test as `test_...`."""

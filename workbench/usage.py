@@ -23,6 +23,7 @@ class GpuUsage:
     """Share of the last sample period in which any kernel ran, 0 to 100."""
     memory_used_bytes: int | None
     memory_total_bytes: int | None
+    temperature_celsius: float | None
 
 
 @dataclass(frozen=True)
@@ -125,11 +126,14 @@ def measure(pids: Sequence[int] = ()) -> Usage:
 def _gpu_usage(nvml: Any, handle: Any) -> GpuUsage:
     memory = supported(nvml, nvml.nvmlDeviceGetMemoryInfo, handle)
     rates = supported(nvml, nvml.nvmlDeviceGetUtilizationRates, handle)
+    sensor = nvml.NVML_TEMPERATURE_GPU
+    degrees = supported(nvml, lambda each: nvml.nvmlDeviceGetTemperature(each, sensor), handle)
     return GpuUsage(
         name=nvml_text(nvml.nvmlDeviceGetName(handle)),
         utilisation_percent=None if rates is None else float(rates.gpu),
         memory_used_bytes=None if memory is None else int(memory.used),
         memory_total_bytes=None if memory is None else int(memory.total),
+        temperature_celsius=None if degrees is None else float(degrees),
     )
 
 

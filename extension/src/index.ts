@@ -2,7 +2,24 @@
 
 import { arrivalPlugin } from './arrival.js';
 import { latePlugin } from './late.js';
+import { comparePlugin } from './main/comparePlugin.js';
+import { runPlugin } from './main/runPlugin.js';
 import { openPlugin } from './open.js';
+import { panelPlugin } from './panel/plugin.js';
+import { serverPlugin } from './server/plugin.js';
+import { sidebarPlugin } from './sidebar/plugin.js';
 import { snapshotPlugin } from './snapshot.js';
+import { statusPlugin } from './status/plugin.js';
 
-export default [openPlugin, arrivalPlugin, snapshotPlugin, latePlugin];
+export default [
+  openPlugin,
+  panelPlugin,
+  arrivalPlugin,
+  snapshotPlugin,
+  latePlugin,
+  serverPlugin,
+  sidebarPlugin,
+  runPlugin,
+  comparePlugin,
+  statusPlugin
+];

@@ -1,6 +1,7 @@
-/** Waiting for a notebook's kernel. */
+/** Waiting for a notebook's kernel, and asking a kernel what it holds. */
 
 import type { ISessionContext } from '@jupyterlab/apputils';
+import type { Kernel } from '@jupyterlab/services';
 
 /**
  * Wait until a notebook has a kernel, which may be never.
@@ -24,4 +25,16 @@ export async function kernelOf(session: ISessionContext): Promise<void> {
     };
     session.kernelChanged.connect(follow);
   });
+}
+
+/** The ids of the widgets that a kernel holds. */
+export async function liveWidgets(
+  kernel: Kernel.IKernelConnection
+): Promise<Set<string>> {
+  const reply = await kernel.requestCommInfo({
+    target_name: 'jupyter.widget'
+  });
+  return new Set(
+    reply?.content.status === 'ok' ? Object.keys(reply.content.comms) : []
+  );
 }

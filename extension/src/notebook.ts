@@ -4,8 +4,8 @@ import type { Cell, ICodeCellModel } from '@jupyterlab/cells';
 import { NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 
 import { AUTORUN_TAG, runsAtOpening, WORKBENCH_SOURCE } from './cells.js';
-
-export const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';
+import { liveWidgets } from './kernel.js';
+import { WIDGET_MIME } from './mime.js';
 
 /** Wait until a notebook is loaded and its kernel is there to run cells. */
 export async function kernelReady(panel: NotebookPanel): Promise<void> {
@@ -40,7 +40,8 @@ export async function runAtOpening(panel: NotebookPanel): Promise<void> {
   if (asking.length === 0) {
     return;
   }
-  const alive = await liveWidgets(panel);
+  const kernel = panel.sessionContext.session?.kernel;
+  const alive = kernel ? await liveWidgets(kernel) : new Set<string>();
   const cells = asking.filter(
     cell => !widgetsOf(cell).some(id => alive.has(id))
   );
@@ -52,16 +53,6 @@ async function run(panel: NotebookPanel, cells: Cell[]): Promise<void> {
   if (cells.length > 0) {
     await NotebookActions.runCells(panel.content, cells, panel.sessionContext);
   }
-}
-
-async function liveWidgets(panel: NotebookPanel): Promise<Set<string>> {
-  const kernel = panel.sessionContext.session?.kernel;
-  const reply = await kernel?.requestCommInfo({
-    target_name: 'jupyter.widget'
-  });
-  return new Set(
-    reply?.content.status === 'ok' ? Object.keys(reply.content.comms) : []
-  );
 }
 
 function widgetsOf(cell: Cell): string[] {

@@ -20,7 +20,7 @@ import { Signal } from '@lumino/signaling';
 import { Panel, Widget } from '@lumino/widgets';
 
 import { kernelOf } from './kernel.js';
-import { WIDGET_MIME } from './notebook.js';
+import { WIDGET_MIME } from './mime.js';
 import { isGone, noteFor } from './state.js';
 
 const SNAPSHOT_MIME = 'application/vnd.tf-distribute-workbench.snapshot+json';

@@ -52,7 +52,7 @@ class Engine:
         with self.strategy.scope():
             self.model = make_model(self.script)
         self.recorder = recorder(self.script, self.strategy, self.model, folder)
-        self.train_data, _ = self.script.make_data(self.strategy, 0)
+        self.train_data, _ = self.script.make_batches(self.strategy, 0)
         self.steps = self.script.make_steps(self.model)
         self.train_steps, _ = self.script.make_loops(self.strategy, *self.steps)
 

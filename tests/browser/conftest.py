@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer, running_lab
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC_CHROME = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
+VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 FLAGS = (
     "--no-sandbox",
     "--disable-dev-shm-usage",
@@ -75,7 +76,7 @@ def lab_server(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> It
 @pytest.fixture
 def lab(browser: Browser, lab_server: LabServer, tmp_path: Path) -> Iterator[LabPage]:
     """A fresh page on the JupyterLab; the test fails where the page raised an error."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context = browser.new_context(viewport=VIEWPORT)
     page = LabPage(context.new_page(), lab_server, tmp_path)
     yield page
     context.close()

@@ -20,12 +20,17 @@ NOT_OURS = (
     "Cannot read properties of null (reading 'kernel')",
     # JupyterLab (4.6), where a kernel restarts while it is being asked something.
     "Canceled future for",
+    # anywidget (0.11), where a page needs over two seconds for a widget: the run view is renewed.
+    "[anywidget] Failed to initialize model",
 )
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 
 
 class LabPage:
     """One browser page on a JupyterLab; `page` is Playwright's own for everything not here."""
+
+    not_ours: tuple[str, ...] = NOT_OURS
+    themes: tuple[str, ...] = ("dark", "light")
 
     def __init__(self, page: Page, server: LabServer, shots: Path) -> None:
         self.page = page
@@ -38,7 +43,7 @@ class LabPage:
         expect.set_options(timeout=LIMIT_MS)
 
     def _note_error(self, error: Error) -> None:
-        if not any(known in str(error) for known in NOT_OURS):
+        if not any(known in str(error) for known in self.not_ours):
             self.errors.append(str(error))
 
     def address(self, **query: str) -> str:

@@ -1,4 +1,4 @@
-"""A real JupyterLab on loopback for browser tests, apart from the developer's own settings."""
+"""Real servers of notebooks on loopback for browser tests, apart from the developer's settings."""
 
 import json
 import os
@@ -7,8 +7,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
@@ -18,30 +19,52 @@ from workbench.lab import JUPYTER
 STOP_SECONDS = 20
 
 
+class Program(NamedTuple):
+    """A server of notebooks: its command line, and the file in which it tells its port."""
+
+    options: tuple[str, ...]
+    server_file: str
+    python: str = sys.executable
+
+
+LAB = Program(
+    ("-m", "jupyterlab", "--LabApp.expose_app_in_browser=True", "--ServerApp.ip=127.0.0.1",
+     "--ServerApp.port=0"),
+    "jpserver-{pid}.json",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class LabServer:
-    """A running JupyterLab: its address, token, and the folder it serves."""
+    """A running server of notebooks: its address, token, and the folder it serves."""
 
     port: int
     token: str
     root: Path
     log: Path
+    base_url: str = "/"
 
     def url(self, path: str = "lab", **query: str) -> str:
         """The address of a page, logged in by token."""
-        return f"http://127.0.0.1:{self.port}/{path}?" + urlencode({"token": self.token, **query})
+        address = f"http://127.0.0.1:{self.port}{self.base_url}{path}"
+        return f"{address}?{urlencode({'token': self.token, **query})}"
+
+    def ask(self, path: str, method: str = "GET", **values: Any) -> Any:
+        """What the server answers to a request, as JSON."""
+        body = json.dumps(values).encode() if values else None
+        request = Request(self.url(path), body, method=method)
+        request.add_header("Authorization", f"token {self.token}")
+        with urlopen(request, timeout=LIMIT_SECONDS) as reply:
+            text = reply.read()
+        return json.loads(text) if text else None
 
     def shut_down_kernels(self) -> None:
         """End all kernels, which would otherwise stay until the server ends."""
-        with urlopen(self.url("api/kernels"), timeout=LIMIT_SECONDS) as reply:
-            kernels = json.load(reply)
-        for kernel in kernels:
-            request = Request(self.url(f"api/kernels/{kernel['id']}"), method="DELETE")
-            request.add_header("Authorization", f"token {self.token}")
-            urlopen(request, timeout=LIMIT_SECONDS).close()
+        for kernel in self.ask("api/kernels"):
+            self.ask(f"api/kernels/{kernel['id']}", "DELETE")
 
 
-def isolated_environment(home: Path) -> dict[str, str]:
+def isolated_environment(home: Path, python: str) -> dict[str, str]:
     """This process's environment with Jupyter, IPython and the workbench kept inside `home`."""
     folders = {
         "JUPYTER_CONFIG_DIR": home / "config",
@@ -55,50 +78,81 @@ def isolated_environment(home: Path) -> dict[str, str]:
     config = {"JUPYTER_CONFIG_PATH": str(JUPYTER)}
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
-    bin_dir = str(Path(sys.executable).parent)
+    bin_dir = str(Path(python).parent)
     path = os.pathsep.join([bin_dir, os.environ.get("PATH", os.defpath)])
     home_folders = {key: str(folder) for key, folder in folders.items()}
     inherited = {name: value for name, value in os.environ.items() if name != "WORKBENCH_RUNS"}
     return {**inherited, "PATH": path, **config, **home_folders}
 
 
-@contextmanager
-def running_lab(root: Path, home: Path) -> Iterator[LabServer]:
-    """Start JupyterLab on a free port and stop it, kernels and all, at the end.
+class Lab:
+    """A server of notebooks that can be killed and started again at the same address."""
 
-    Raises RuntimeError with the end of its log where it ends before it answers.
-    """
-    token = secrets.token_hex(16)
-    environment = isolated_environment(home)
-    log = home / "lab.log"
-    command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"),
-        *("--ServerApp.ip=127.0.0.1", "--ServerApp.port=0", f"--IdentityProvider.token={token}"),
-        *(f"--ServerApp.root_dir={root}", "--LabApp.expose_app_in_browser=True"),
-    ]
-    with log.open("wb") as sink:
-        process = subprocess.Popen(
-            command, cwd=root, env=environment, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink
-        )
-    try:
-        port = _wait_for_port(process, Path(environment["JUPYTER_RUNTIME_DIR"]), log)
-        yield LabServer(port, token, root, log)
-    finally:
-        process.terminate()
+    def __init__(self, root: Path, home: Path, program: Program = LAB, base_url: str = "/") -> None:
+        self.server = LabServer(0, secrets.token_hex(16), root, home / "lab.log", base_url)
+        self._program = program
+        token = {"JUPYTER_TOKEN": self.server.token}
+        self._environment = isolated_environment(home, program.python) | token
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> LabServer:
+        """Start it on a free port, later on the same one.
+
+        Raises RuntimeError with the end of its log where it ends before it answers.
+        """
+        server, port = self.server, "--ServerApp.port="
+        given = [word.replace(f"{port}0", f"{port}{server.port}") for word in self._program.options]
+        options = [*given, "--no-browser", "--allow-root"]
+        if server.base_url != "/":
+            options.append(f"--ServerApp.base_url={server.base_url}")
+        with server.log.open("ab") as sink:
+            self._process = process = subprocess.Popen(
+                [self._program.python, *options],
+                cwd=server.root,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=sink,
+            )
+        name = self._program.server_file.format(pid=process.pid)
+        server_file = Path(self._environment["JUPYTER_RUNTIME_DIR"]) / name
+        self.server = replace(server, port=_wait_for_port(process, server_file, server.log))
+        return self.server
+
+    def kill(self) -> None:
+        """End it as a machine that fails would."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def stop(self) -> None:
+        """End it, kernels and all."""
+        if self._process is None:
+            return
+        self._process.terminate()
         try:
-            process.wait(STOP_SECONDS)
+            self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            self.kill()
 
 
-def _wait_for_port(process: subprocess.Popen[bytes], runtime: Path, log: Path) -> int:
-    server_file = runtime / f"jpserver-{process.pid}.json"
+@contextmanager
+def running_lab(
+    root: Path, home: Path, program: Program = LAB, base_url: str = "/"
+) -> Iterator[LabServer]:
+    """Start JupyterLab or another program on a free port; stop it, kernels and all, at the end."""
+    lab = Lab(root, home, program, base_url)
+    try:
+        yield lab.start()
+    finally:
+        lab.stop()
 
+
+def _wait_for_port(process: subprocess.Popen[bytes], server_file: Path, log: Path) -> int:
     def port() -> int | None:
         if process.poll() is not None:
             tail = log.read_text(errors="replace")[-2000:]
-            raise RuntimeError(f"JupyterLab did not come up. End of its log:\n{tail}")
+            raise RuntimeError(f"The server did not come up. End of its log:\n{tail}")
         if server_file.exists() and (text := server_file.read_text()).endswith("}"):
             return int(json.loads(text)["port"])
         return None

@@ -43,7 +43,7 @@ def saved_output() -> dict[str, Any]:
 @pytest.mark.promise
 def test_launcher_opens_a_workbench_and_runs_it(lab: LabPage) -> None:
     lab.open()
-    lab.page.locator(".jp-LauncherCard", has_text="Workbench").click()
+    lab.page.locator(".jp-LauncherCard[title='Workbench']").click()
     lab.wait_for_kernel()
     expect(lab.cell(0).locator(".cm-content")).to_contain_text("Workbench()")
     expect(lab.cell(0).locator(".jp-OutputArea-output .jupyter-widgets").first).to_be_visible()

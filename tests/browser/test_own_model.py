@@ -1,4 +1,4 @@
-"""A model of the notebook itself, by clicks: always as it is now, exported whole."""
+"""Model and data of the notebook itself, by clicks: always as they are now, exported whole."""
 
 import subprocess
 import sys
@@ -12,10 +12,19 @@ from tests.browser.workbench_page import WorkbenchPage
 from workbench.runs import list_runs
 
 OWN = """
+import pandas as pd
 import tensorflow as tf
 from workbench import Workbench
 
 WIDTH = 4
+FEATURES = ["age", "height", "weight"]
+
+
+def load_data():
+    table = pd.DataFrame({name: range(400) for name in FEATURES}) / 400
+    rows = table.sample(frac=1, random_state=1)
+    labels = (rows["age"] > 0.5).astype("float32")
+    return (rows[:320], labels[:320]), (rows[320:], labels[320:])
 
 
 def hidden(units):
@@ -24,12 +33,12 @@ def hidden(units):
 
 def build_model():
     outputs = tf.keras.layers.Dense(1, activation="sigmoid")
-    model = tf.keras.Sequential([tf.keras.Input([10]), hidden(WIDTH), outputs])
-    model.compile(loss=tf.keras.losses.BinaryCrossentropy())
+    model = tf.keras.Sequential([tf.keras.Input([len(FEATURES)]), hidden(WIDTH), outputs])
+    model.compile("adam", loss=tf.keras.losses.BinaryCrossentropy())
     return model
 
 
-Workbench(model=build_model)
+Workbench(model=build_model, data=load_data)
 """
 
 
@@ -38,8 +47,9 @@ def test_from_a_cell_to_two_live_replicas_to_a_script_that_runs_alone(
     lab: LabPage, tmp_path: Path
 ) -> None:
     workbench = WorkbenchPage(lab, "own.ipynb", "WIDTH = 12", "WIDTH = object()", source=OWN)
-    chosen = workbench.field("Model").locator("option:checked")
-    expect(chosen).to_have_text("build_model()")
+    for field, function in (("Model", "build_model()"), ("Data", "load_data()")):
+        expect(workbench.field(field).locator("option:checked")).to_have_text(function)
+    expect(workbench.button("Train")).to_be_enabled()
 
     workbench.turn_to("Script")
     script = workbench.root.locator(".wb-code pre")
@@ -59,6 +69,8 @@ def test_from_a_cell_to_two_live_replicas_to_a_script_that_runs_alone(
     assert run.missing == []
     assert "WIDTH = 12\n" in run.script
     assert "def hidden(units):\n" in run.script
+    assert run.script.count("FEATURES = ") == 1
+    assert run.plan.num_train_examples == 320
 
     (tmp_path / "alone.py").write_text(run.script, encoding="utf-8")
     command = [sys.executable, "alone.py"]

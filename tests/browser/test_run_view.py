@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.benchmarks.growing import REPLICAS, append, make_run
+from tests.browser.axe import findings, load_axe
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer
 from tests.browser.workbench_page import cell
@@ -22,7 +23,6 @@ from workbench import RunConfig
 from workbench.runs import Run, locks
 from workbench.runs.state import run_lock
 
-AXE = Path(__file__).parents[2] / "extension/node_modules/axe-core/axe.min.js"
 STEPS = 5_000
 SOME = re.compile(r"^[1-9]\d*$")
 VIEW = """
@@ -45,6 +45,11 @@ export default {{{{ async render(context) {{{{
 }}}} }}}};
 '''
 """
+SLOW_FRONT_END = """
+from workbench.widgets.run_widget import STATIC, RunWidget
+wait = "await new Promise(done => setTimeout(done, 2500)); window.waited = true;"
+RunWidget._esm = "if (!window.waited) {{" + wait + "}}" + (STATIC / "runview.js").read_text()
+"""
 GROW = """
 import time
 from tests.benchmarks.growing import append
@@ -57,19 +62,10 @@ while True:
 """
 BUSY = """
 import pathlib
-pathlib.Path("busy").touch()
-while pathlib.Path("busy").exists():
+pathlib.Path("busy-view").touch()
+while pathlib.Path("busy-view").exists():
     sum(range(1000))
 """
-# JupyterLab's page has no height of its own, so that axe takes all text in it for hidden.
-IN_SIGHT = (
-    "*{contain:none!important}"
-    "html,body,#main,.jp-ThemedContainer,.lm-Widget{overflow:visible!important}"
-)
-FINDINGS = """async () => {
-    const { violations } = await axe.run('.wbv');
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(node => node.html).join(' | ')}`);
-}"""
 
 
 class ViewPage:
@@ -163,7 +159,7 @@ def test_while_a_cell_is_busy_charts_go_on_and_clicks_wait_and_say_so(
 ) -> None:
     page = ViewPage(lab, growing, BUSY)
     page.wait_for_points()
-    busy = lab.server.root / "busy"
+    busy = lab.server.root / "busy-view"
     lab.run_cell(1)
     until(busy.exists)
     source = GROW.format(path=str(growing.dir), steps=STEPS)
@@ -318,16 +314,23 @@ def test_without_the_front_end_figures_and_help_stand_in_until_it_answers(
     expect(output.get_by_text("This page has not drawn the live view.")).to_have_count(0)
 
 
+def test_a_page_too_slow_for_anywidget_is_given_another_widget(lab: LabPage, growing: Run) -> None:
+    page = ViewPage(lab, growing, before=SLOW_FRONT_END)
+    page.wait_for_points()
+    lab.page.wait_for_function("window.waited")
+    append(growing, STEPS, 100)
+    expect(page.charts).to_have_attribute("data-last", str(STEPS + 100))
+
+
 @pytest.mark.promise
 def test_everything_has_a_name_and_a_role(lab: LabPage, tmp_path: Path) -> None:
     page = ViewPage(lab, make_run(tmp_path, 1_000, state="finished"))
     page.wait_for_points()
     for fold in page.view.locator("summary").all():
         fold.click()
-    lab.page.add_style_tag(content=IN_SIGHT)
-    lab.page.add_script_tag(path=AXE)
+    load_axe(lab.page)
     for theme in ("light", "dark"):
         lab.set_theme(theme)
-        assert lab.ask(FINDINGS) == []
+        assert findings(lab.page, ".wbv") == []
     page.view.evaluate("view => view.append(document.createElement('button'))")
-    assert any(found.startswith("button-name") for found in lab.ask(FINDINGS))
+    assert any(found.startswith("button-name") for found in findings(lab.page, ".wbv"))

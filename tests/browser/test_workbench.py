@@ -1,5 +1,6 @@
 """The workbench as a person uses it: click Train, watch, stop, resume, come back, take away."""
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -29,6 +30,16 @@ def finished_run(lab_server: LabServer) -> Run:
     run = start_run(config, lab_server.root / "runs", detect(import_tensorflow=False))
     run.wait()
     assert run.status == "finished"
+    return run
+
+
+@pytest.fixture(scope="module")
+def chatty_run(lab_server: LabServer) -> Run:
+    """A run of a step a call, which is slow for that."""
+    config = RunConfig(strategy="one_device", steps_per_call=1, per_replica_batch_size=16,
+                       synthetic_examples=1600, epochs=1)  # fmt: skip
+    run = start_run(config, lab_server.root / "runs", detect(import_tensorflow=False))
+    assert run.wait() == "finished"
     return run
 
 
@@ -172,6 +183,7 @@ def test_the_script_shown_is_the_script_that_ran_and_is_saved(
 def test_a_step_of_the_opened_run_is_taken_apart(lab: LabPage, finished_run: Run) -> None:
     workbench = WorkbenchPage(lab, "xray.ipynb")
     workbench.open_run(finished_run.id)
+    workbench.turn_to("X-ray of one step")
     workbench.field("Step, from 0").fill("5")
     workbench.button("X-ray").click()
     picture = workbench.root.get_by_role("img", name="Step 5: 128 examples.")
@@ -182,6 +194,57 @@ def test_a_step_of_the_opened_run_is_taken_apart(lab: LabPage, finished_run: Run
         picture.scroll_into_view_if_needed()
         assert workbench.overflowing() == []
         lab.screenshot(f"xray-{theme}")
+
+
+def test_why_it_is_slow_is_found_out_tried_and_put_into_the_form(
+    lab: LabPage, chatty_run: Run
+) -> None:
+    workbench = WorkbenchPage(lab, "why.ipynb")
+    workbench.open_run(chatty_run.id)
+    workbench.turn_to("Why is it slow?")
+    workbench.fill({"Seconds of timing": "60"})
+    workbench.button("Find out").click()
+    expect(workbench.root.get_by_text(re.compile("Timing steps; about .* left"))).to_be_visible()
+    expect(workbench.button("Find out")).to_be_disabled()
+    workbench.button("Stop measuring").click()
+    expect(workbench.root.get_by_text("Stopped.", exact=True)).to_be_visible()
+
+    workbench.fill({"Seconds of timing": "3"})
+    workbench.button("Find out").click()
+    picture = workbench.root.get_by_role("img", name=re.compile("^A step: input"))
+    expect(picture).to_be_visible()
+    workbench.button("Try it").click()
+    expect(workbench.root.get_by_text("Training a short run with it")).to_be_visible()
+    expect(workbench.root.locator(".wb-answer").nth(1)).to_contain_text("95 % [")
+    workbench.button("Put it into the form").click()
+    said = workbench.root.get_by_text("The form holds this run's config with")
+    expect(said).to_be_visible()
+    suggested = RunConfig.from_json(json.loads((chatty_run.dir / "suggested.json").read_text()))
+    assert suggested != chatty_run.config
+    expect(workbench.field("Examples")).to_have_value(f"{suggested.synthetic_examples:,}")
+    for theme in lab.themes:
+        lab.set_theme(theme)
+        picture.scroll_into_view_if_needed()
+        assert workbench.overflowing() == []
+        lab.screenshot(f"why-{theme}")
+
+
+def test_whether_to_scale_is_measured_by_a_click(lab: LabPage, finished_run: Run) -> None:
+    workbench = WorkbenchPage(lab, "scale.ipynb")
+    workbench.open_run(finished_run.id)
+    workbench.turn_to("Should I scale?")
+    workbench.fill({"Batches to take": "32"})
+    workbench.root.get_by_label("At older checkpoints too").check()
+    workbench.button("Measure").click()
+    expect(workbench.root.get_by_text("Taking batches; about")).to_be_visible()
+    answer = workbench.root.locator(".wb-answer")
+    expect(answer).to_contain_text("replicas help")
+    expect(workbench.root.get_by_role("cell", name="first weights")).to_be_visible()
+    for theme in lab.themes:
+        lab.set_theme(theme)
+        answer.scroll_into_view_if_needed()
+        assert workbench.overflowing() == []
+        lab.screenshot(f"scale-{theme}")
 
 
 def test_fits_both_themes_and_narrow_pages(lab: LabPage, finished_run: Run) -> None:
@@ -226,3 +289,14 @@ def test_a_saved_notebook_shows_picture_and_table_without_a_kernel(
     expect(rows.filter(has_text=re.compile("State.*finished"))).to_be_visible()
     expect(lab.cell(0).get_by_text("Loading widget")).not_to_be_visible()
     lab.screenshot("kept")
+
+
+def test_the_gauge_shows_no_number_that_is_not_of_now(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "gauge.ipynb", "Workbench.newest()._hardware.close()")
+    gauge = workbench.root.locator(".wb-gauge")
+    gauge.scroll_into_view_if_needed()
+    meter = gauge.get_by_role("meter", name="Memory in use")
+    expect(meter).to_have_attribute("aria-valuetext", re.compile(r"\d.* of \d"))
+    lab.run_cell(1)
+    gauge.scroll_into_view_if_needed()
+    expect(gauge).to_have_text("In use nowunknown: the kernel does not tell")

@@ -162,7 +162,7 @@ def test_a_model_of_ones_own_is_tried_before_a_run_is_made(terminal: Terminal) -
     (terminal.folder / "mine.py").write_text(text)
     done = terminal.type("run", "--model", "mine.py:build")
     assert done.returncode == 2
-    assert "model must be a function that builds" in done.stderr
+    assert "model must be a tf.keras.Model compiled with its loss" in done.stderr
     assert "build returned" in done.stderr
     done = terminal.type("run", "--model", "mine.py:biuld")
     assert done.returncode == 2

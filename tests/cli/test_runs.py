@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+from pathlib import Path
 from subprocess import Popen
 from typing import Any
 
@@ -113,8 +114,12 @@ def test_a_finished_run_goes_on_for_more_epochs_alone(
 def test_a_run_that_fails_says_why_and_exits_with_one(terminal: Terminal) -> None:
     text = (
         "import tensorflow as tf\n\n\n"
+        "class Torn(tf.keras.Model):\n"
+        "    def train_step(self, data):\n"
+        "        return super().train_step((data[0], tf.reshape(data[1], [7])))\n\n\n"
         "def build():\n"
-        "    model = tf.keras.Sequential([tf.keras.Input([7]), tf.keras.layers.Dense(1)])\n"
+        "    inputs = tf.keras.Input([10])\n"
+        "    model = Torn(inputs, tf.keras.layers.Dense(1)(inputs))\n"
         "    model.compile(loss='mse')\n"
         "    return model\n"
     )
@@ -122,9 +127,24 @@ def test_a_run_that_fails_says_why_and_exits_with_one(terminal: Terminal) -> Non
     done = terminal.type("run", *SMALL, "--model", "mine.py:build")
     assert done.returncode == 1
     assert "status      failed" in done.stdout
-    assert "cause       ValueError" in done.stdout
+    assert "cause       In a rehearsal of two steps, before the run itself: " in done.stdout
     assert "fix         " in done.stdout
-    assert "value 7, but received input with shape (64, 10)" in done.stdout
+    assert "input shapes: [64,1], [1]" in done.stdout
+
+
+def test_a_model_that_does_not_fit_the_data_is_refused_before_a_run(terminal: Terminal) -> None:
+    text = (
+        "import tensorflow as tf\n\n\n"
+        "def build():\n"
+        "    model = tf.keras.Sequential([tf.keras.Input([7]), tf.keras.layers.Dense(1)])\n"
+        "    model.compile(loss='mse')\n"
+        "    return model\n"
+    )
+    (terminal.folder / "narrow.py").write_text(text)
+    done = terminal.type("run", *SMALL, "--model", "narrow.py:build")
+    assert done.returncode == 2
+    assert "model must be a model that takes the data; got build's, given" in done.stderr
+    assert "value 7, but received input with shape (1, 10). Have the one fit" in done.stderr
 
 
 def begin(terminal: Terminal) -> tuple[Popen[str], Run]:
@@ -197,3 +217,30 @@ def test_a_detached_run_goes_on_is_stopped_and_deleted(terminal: Terminal) -> No
     assert run.dir.exists()
     assert terminal.type("runs", "delete", run.id, answer="y\n").returncode == 0
     assert not run.dir.exists()
+
+
+def test_a_run_is_brought_back_from_its_archive_and_gone_on_with(terminal: Terminal) -> None:
+    done = terminal.type("run", *SMALL, "--archive", "copies", "--json")
+    assert done.returncode == 0, done.stderr
+    run = open_run(last_json(done)["run"], terminal.runs)
+    copy = terminal.folder / "copies" / run.id
+    until(lambda: (found := run.copies) and found.step == 5 and not run.alive)
+    assert (
+        f"archive     {copy}, goes on from step 5" in terminal.type("runs", "show", run.id).stdout
+    )
+    refused = terminal.type("runs", "restore", copy)
+    assert refused.returncode == 1
+    assert "replaces nothing" in refused.stderr
+    until(lambda: Run(copy).status == "finished")
+    run.delete()
+    restored = terminal.type("runs", "restore", copy, "--json")
+    assert restored.returncode == 0, restored.stderr
+    assert last_json(restored) == last_json(done)
+    packed = last_json(terminal.type("runs", "pack", run.id, "--json"))
+    assert packed["bytes"] == Path(packed["path"]).stat().st_size
+    elsewhere = terminal.type("runs", "restore", packed["path"], "--runs-dir", "elsewhere")
+    assert elsewhere.returncode == 0, elsewhere.stderr
+    assert "status      finished" in elsewhere.stdout
+    longer = terminal.type("runs", "resume", run.id, "--epochs", 2, "--json")
+    assert longer.returncode == 0, longer.stderr
+    assert last_json(longer)["steps"] == 10

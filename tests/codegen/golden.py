@@ -28,6 +28,7 @@ CONFIGS = {
     "mirrored_fit_fashion_mnist": RunConfig(data="fashion_mnist", loop="fit", epochs=2),
     "mirrored_indexed_synthetic": RunConfig(pipeline="indexed", global_batch_size=64),
     "mirrored_files_synthetic": RunConfig(pipeline="files", global_batch_size=64),
+    "mirrored_xla_synthetic": RunConfig(xla=True),
     "keep_and_clip": RunConfig(last_batch="keep", clip_norm=1.0),
     "multi_worker_fit_synthetic": RunConfig(strategy="multi_worker_mirrored", loop="fit"),
     "parameter_server_custom_synthetic": RunConfig(strategy="parameter_server"),

@@ -48,9 +48,9 @@ def test_its_cells_in_a_row_are_the_script(name: str) -> None:
 def test_of_several_tasks_one_cell_writes_the_script_and_one_launches_it(name: str) -> None:
     written, launch = cells(name)
     magic, _, text = written.partition("\n")
-    assert magic == "%%writefile train.py"
+    assert magic == "%%writefile from_notebook.py"
     assert text.rstrip() == render(name).rstrip()
-    assert launch.endswith("!{sys.executable} -u train.py")
+    assert launch.endswith("!{sys.executable} -u from_notebook.py")
 
 
 @pytest.mark.parametrize("name", ALONE)

@@ -17,7 +17,7 @@ from workbench.config import RunConfig
 from workbench.plan import make_plan
 
 STRATEGIES = ("default", "one_device", "mirrored", "central_storage")
-SLOTS = ["make_strategy", "load_arrays", "make_data", "make_model", "make_steps", "main"]
+SLOTS = ["make_strategy", "make_data", "make_batches", "make_model", "make_steps", "main"]
 
 
 def script(machine: Any = LAPTOP, **fields: Any) -> str:
@@ -55,7 +55,7 @@ def test_how_workers_sum_gradients_is_written_as_asked(
     assert given == written
 
 
-@pytest.mark.parametrize("pipeline", catalog.PIPELINES)
+@pytest.mark.parametrize("pipeline", [name for name in catalog.PIPELINES if name != "cached"])
 @pytest.mark.parametrize("loop", catalog.LOOPS)
 @pytest.mark.parametrize("data", catalog.DATA)
 def test_another_strategy_changes_constants_and_make_strategy_alone(

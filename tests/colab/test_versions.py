@@ -27,8 +27,10 @@ PARTS = {
         (
             *("capture", "codegen", "devices", "feed", "plan", "runs", "widgets"),
             *("test_boundaries.py", "test_catalog.py", "test_charts.py", "test_config.py"),
+            "test_hosts.py",
         ),
     ),
+    "what is asked of Colab": Part("slow", ("colab/test_widget_manager.py",)),
     "scripts that train": Part(
         "slow", ("engine/test_agreement.py", "engine/test_own_model.py", "engine/test_notebook.py")
     ),
@@ -48,7 +50,8 @@ def colab_python(request: pytest.FixtureRequest) -> Path:
     cache = request.config.cache
     assert cache is not None
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return environment.make(cache.mkdir("colab"), project["dependencies"])
+    exports = project["optional-dependencies"]["export"]
+    return environment.make(cache.mkdir("colab"), *project["dependencies"], *exports)
 
 
 def test_the_environment_has_the_versions_of_colab(colab_python: Path) -> None:

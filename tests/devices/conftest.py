@@ -50,6 +50,7 @@ def reporting(script: Callable[[str], str], tmp_path: Path) -> Callable[..., str
             "tensorflow_found": True,
             "keras": "3.15.1",
             "tf_keras": None,
+            "libtpu": "0.0.21.1",
             "pip": True,
             "externally_managed": False,
             "imported": None,
@@ -72,6 +73,7 @@ def imported() -> Callable[..., dict[str, Any]]:
             "cuda_build": True,
             "cuda_version": "12.5.1",
             "tpu_build": False,
+            "tpu_system": False,
             "gpus": [],
         }
         return {**values, **changed}
@@ -130,6 +132,8 @@ def nvml() -> Callable[..., Any]:
             nvmlDeviceGetMemoryInfo=memory,
             nvmlDeviceGetCudaComputeCapability=capability,
             nvmlDeviceGetUtilizationRates=lambda gpu: SimpleNamespace(gpu=37, memory=10),
+            NVML_TEMPERATURE_GPU=0,
+            nvmlDeviceGetTemperature=lambda gpu, sensor: 61,
         )
 
     return make

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.machines import LAPTOP
+from workbench.config import RunConfig
 from workbench.devices import DeviceError, Devices, Gpu, describe, detect
 from workbench.devices.nvidia import NvidiaGpu
+from workbench.devices.text import tpu_line
+from workbench.plan import make_plan
 
 Make = Callable[..., Any]
 T4 = NvidiaGpu("Tesla T4", 15 * 2**30, "7.5", "GPU-aaaa-1")
@@ -40,11 +46,20 @@ def empty(tmp_path: Path) -> dict[str, Any]:
 @pytest.mark.promise
 @pytest.mark.slow
 def test_the_real_tensorflow_is_asked_in_a_child_and_never_imported_here() -> None:
+    look = (
+        "import sys; from workbench.devices import detect; "
+        "print(detect().tensorflow_version, 'tensorflow' in sys.modules)"
+    )
+    asked = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert asked.stdout.split() == [version("tensorflow"), "False"]
+
+
+@pytest.mark.slow
+def test_what_the_real_tensorflow_says_is_what_its_package_says() -> None:
     devices = detect()
     assert devices.interpreter == sys.executable
     assert devices.tensorflow_version is not None
     assert devices.keras_version is not None
-    assert "tensorflow" not in sys.modules
     assert [gpu.name for gpu in devices.gpus] == [f"GPU:{n}" for n in range(len(devices.gpus))]
     assert Devices.from_json(devices.to_json()) == devices
     quick = detect(import_tensorflow=False)
@@ -173,8 +188,9 @@ def test_a_tpu_is_seen_without_tensorflow_and_the_fix_is_the_tpu_build(
     assert (devices.tpu_chips, devices.tpu_kind) == (1, "v5e")
     (problem,) = devices.problems
     assert "1 TPU v5e chip cannot be used" in problem
-    assert "tensorflow-tpu==" in problem
-    assert "TPU          1 v5e chip, 1 replica" in describe(devices)
+    assert "tensorflow-tpu==2.20.0 libtpu==0.0.21.1" in problem
+    told = describe(devices)
+    assert "TPU          1 v5e chip, 1 replica (one chip is one replica)" in told
 
 
 def test_plain_tensorflow_on_a_tpu_is_the_wrong_build(
@@ -197,6 +213,56 @@ def test_a_tpu_build_on_a_tpu_has_no_problem(
     assert devices.tensorflow_version == "2.20.0"
     assert devices.tensorflow_for_tpus is True
     assert devices.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("libtpu", "words"),
+    [
+        ("0.0.52", "libtpu 0.0.52 lacks functions that it calls, so importing it ends the process"),
+        (None, "libtpu, by which it reaches the TPU, is not installed"),
+    ],
+)
+def test_a_libtpu_that_does_not_fit_the_tpu_build_is_told_with_the_one_that_does(
+    reporting: Make, tpu_vm: dict[str, Any], nvml: Make, libtpu: str | None, words: str
+) -> None:
+    program = reporting(distributions={"tensorflow-tpu": "2.20.0"}, libtpu=libtpu)
+    (problem,) = detect(program, nvml=nvml(driver=False), **tpu_vm).problems
+    assert words in problem
+    assert "install tensorflow-tpu==2.20.0 libtpu==0.0.21.1" in problem
+
+
+def test_a_process_that_holds_the_tpu_is_named(
+    reporting: Make, tpu_vm: dict[str, Any], nvml: Make
+) -> None:
+    process = tpu_vm["root"] / "proc/4321"
+    (process / "fd").mkdir(parents=True)
+    (process / "fd/7").symlink_to("/dev/vfio/0")
+    (process / "cmdline").write_bytes(b"python3\0-m\0ipykernel_launcher\0")
+    program = reporting(distributions={"tensorflow-tpu": "2.20.0"})
+    (problem,) = detect(program, nvml=nvml(driver=False), **tpu_vm).problems
+    assert "in use by process 4321 (python3 -m ipykernel_launcher)" in problem
+    assert "restart that kernel" in problem
+
+
+@pytest.mark.parametrize(
+    ("kind", "chips", "line"),
+    [
+        ("v5e", 1, "1 v5e chip, 1 replica (one chip is one replica)"),
+        ("v6e", 4, "4 v6e chips, 4 replicas (one chip is one replica)"),
+        ("v4", 4, "4 v4 chips, 4 replicas (one chip is one replica)"),
+        ("v3", 4, "4 v3 chips, 8 replicas (each of a chip's two cores is a replica)"),
+        ("new", 2, "2 new chips"),
+        (None, 0, ""),
+    ],
+)
+def test_chips_are_told_with_the_replicas_that_they_are(
+    kind: str | None, chips: int, line: str
+) -> None:
+    devices = dataclasses.replace(LAPTOP, tpu_chips=chips, tpu_kind=kind)
+    assert tpu_line(devices) == line
+    if "replica" in line:
+        plan = make_plan(RunConfig(strategy="tpu"), devices)
+        assert f" {plan.num_replicas_in_sync} replica" in line
 
 
 def test_of_a_tensorflow_that_was_not_asked_tpu_support_is_unknown(

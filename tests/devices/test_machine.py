@@ -92,3 +92,18 @@ def test_the_cpu_model_is_read_or_unknown(tree: Tree, tmp_path: Path) -> None:
     root = tree({"proc/cpuinfo": "processor : 0\nmodel name\t: Some  CPU @ 2.0GHz\n"})
     assert machine.cpu_model(root) == "Some CPU @ 2.0GHz"
     assert machine.cpu_model(tmp_path / "nothing") is None
+
+
+def test_what_is_available_is_what_the_system_or_the_control_group_has_left(tree: Tree) -> None:
+    meminfo = {"proc/meminfo": "MemTotal: 900 kB\nMemAvailable:   500 kB\n"}
+    assert machine.available_bytes(tree(meminfo)) == 500 * 1024
+    group = {
+        "proc/self/cgroup": "0::/\n",
+        "sys/fs/cgroup/memory.max": "400000\n",
+        "sys/fs/cgroup/memory.current": "150000\n",
+    }
+    assert machine.available_bytes(tree(meminfo | group)) == 250_000
+
+
+def test_what_is_available_is_unknown_where_the_system_does_not_tell(tmp_path: Path) -> None:
+    assert machine.available_bytes(tmp_path) is None

@@ -139,7 +139,7 @@ def not_compiled():
     return network()
 
 
-def not_built():
+def built_late():
     model = tf.keras.Sequential([tf.keras.layers.Dense(1, activation="sigmoid")])
     model.compile(loss="binary_crossentropy")
     return model

@@ -19,7 +19,7 @@ def outcome(script: Any, folder: str | None, home: str) -> object:
     os.environ["HOME"] = home
     script.DATA_DIR = folder
     try:
-        train, test = script.load_arrays()
+        train, test = script.make_data()
     except SystemExit as end:
         return str(end.code)
     images, labels = map(np.asarray, train)

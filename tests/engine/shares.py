@@ -12,19 +12,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from tests.engine.together import load
 
 
 def numbers(script: Any) -> dict[bytes, int]:
     """The number of each training example, by what is in it."""
-    (features, _), _ = script.load_arrays()
+    train, _ = script.make_data()
+    if isinstance(train, tf.data.Dataset):  # each begins with its number
+        return {row.tobytes(): int(row[0]) for row, _ in train.as_numpy_iterator()}
+    features, _ = train
     return {row.tobytes(): number for number, row in enumerate(np.asarray(features))}
 
 
 def given(script: Any, strategy: Any, start: int, steps: int) -> list[list[int]]:
     """The examples that this worker's replicas are given in each step."""
-    by_content, batches = numbers(script), iter(script.make_data(strategy, start)[0])
+    by_content = numbers(script)
+    tf.keras.utils.set_random_seed(script.SEED)  # as each main does
+    batches = iter(script.make_batches(strategy, start)[0])
     found = []
     for _ in range(steps):
         parts = strategy.experimental_local_results(next(batches))

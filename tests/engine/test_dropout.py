@@ -45,7 +45,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
     deepen(written["deeper"].run.dir / "train.py")
     for name in ("newer", "deeper"):
         (root / name / "checkpoints").symlink_to(root / "old" / "checkpoints")
-    train_written(root, written, stopped=[name for name in written if name.endswith("stopped")])
+    stops = {name: "calls" for name in written if name.endswith("stopped")}
+    train_written(root, written, stops=stops)
     return written
 
 

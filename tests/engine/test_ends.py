@@ -31,8 +31,9 @@ Start = Callable[..., Run]
 def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
     root, made = tmp_path_factory.mktemp("runs"), list[Run]()
 
-    def start_one(**fields: object) -> Run:
-        made.append(start_run(RunConfig(**{**LONG, **fields}), root, LAPTOP))
+    def start_one(*, rehearse: bool = True, **fields: object) -> Run:
+        config = RunConfig(**{**LONG, **fields})
+        made.append(start_run(config, root, LAPTOP, rehearse=rehearse))
         return made[-1]
 
     with pytest.MonkeyPatch.context() as patch:
@@ -170,7 +171,7 @@ def test_a_run_in_an_order_of_its_own_goes_on_where_it_stopped(start: Start, pip
 
 
 def test_a_loss_that_is_no_number_fails_naming_step_and_replica(start: Start) -> None:
-    run = start(model=f"{OWN}:explosive")
+    run = start(model=f"{OWN}:explosive", rehearse=False)
     assert run.wait(LIMIT_SECONDS) == "failed"
     assert "step 0 on replica 1" in run.failure.cause
     assert "learning rate" in run.failure.fix

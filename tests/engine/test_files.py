@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +21,21 @@ EXAMPLES, BATCH, FILES = 67, 8, 8
 STEPS = EXAMPLES // BATCH  # of an epoch; 3 examples left
 TAKEN, START = 3 * STEPS, STEPS + 3  # steps looked at; where a resumed run starts
 BASE = {"synthetic_examples": EXAMPLES, "global_batch_size": BATCH, "epochs": 3}
+OWN_FILE = Path(__file__).parent / "own_records.py"
+OWN = {"data": f"{OWN_FILE}:records", "model": f"{OWN_FILE}:build_model"}
 ALONE = {
     "mirrored": RunConfig(**BASE, pipeline="files"),
     "mirrored_file": RunConfig(**BASE, pipeline="files", auto_shard="file"),
     "default": RunConfig(**BASE, pipeline="files", strategy="default"),
     "usual": RunConfig(**BASE),
+    "own": RunConfig(**BASE, **OWN),
 }
 POLICIES = ("auto", "data", "file", "off")
 WORKERS = {**BASE, "strategy": "multi_worker_mirrored"}
 TOGETHER = {
     **{f"files_{p}": RunConfig(**WORKERS, pipeline="files", auto_shard=p) for p in POLICIES},
     **{f"usual_{p}": RunConfig(**WORKERS, auto_shard=p) for p in POLICIES if p != "file"},
+    **{f"own_{p}": RunConfig(**WORKERS, **OWN, auto_shard=p) for p in POLICIES},
     "uneven": RunConfig(**WORKERS, pipeline="files", data_files=3),
     "repeat": RunConfig(**WORKERS, pipeline="files", last_batch="repeat"),
 }
@@ -72,6 +76,18 @@ def deal(root: Path, configs: Mapping[str, RunConfig], workers: int) -> Given:
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("two")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The examples that the function of one's own reads, dealt out to the files in turn."""
+    folder = tmp_path_factory.mktemp("records")
+    program = Path(__file__).parent / "write_records.py"
+    command = [sys.executable, str(program), str(folder), str(EXAMPLES), str(FILES)]
+    subprocess.run(command, check=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECORDS", str(folder))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +137,8 @@ def test_so_is_a_process_alone(one: Given) -> None:
         )
 
 
-SHARED = ["files_auto", "files_file", "files_data", "usual_auto", "usual_data"]
+SHARED = [f"{kind}_{p}" for kind in ("files", "own") for p in ("auto", "file", "data")]
+SHARED += ["usual_auto", "usual_data"]
 
 
 @pytest.mark.parametrize("name", SHARED)
@@ -132,20 +149,21 @@ def test_shares_of_an_epoch_are_disjoint_and_together_complete(name: str, two: G
         assert len({*first, *second}) == STEPS * BATCH
 
 
-@pytest.mark.parametrize("name", ["files_auto", "files_file"])
+@pytest.mark.parametrize("name", ["files_auto", "files_file", "own_file"])
 def test_by_file_a_worker_never_sees_what_is_in_the_files_of_others(name: str, two: Given) -> None:
     for worker, rows in enumerate(two[f"{name}@0"]):
         files = set((rows % FILES).ravel().tolist())  # examples were dealt out to them in turn
         assert files == set(range(worker, FILES, 2))
 
 
-@pytest.mark.parametrize("name", ["files_data", "usual_auto", "usual_data"])
+@pytest.mark.parametrize("name", ["files_data", "usual_auto", "usual_data", "own_data", "own_auto"])
 def test_by_data_global_batches_are_those_of_one_process(name: str, two: Given, one: Given) -> None:
-    (alone,) = one["mirrored@0" if name == "files_data" else "usual@0"]
+    same = {"files": "mirrored", "usual": "usual", "own": "own"}[name.partition("_")[0]]
+    (alone,) = one[f"{same}@0"]
     np.testing.assert_array_equal(np.concatenate(two[f"{name}@0"], axis=1), alone)
 
 
-@pytest.mark.parametrize("name", ["files_off", "usual_off"])
+@pytest.mark.parametrize("name", ["files_off", "usual_off", "own_off"])
 def test_off_gives_every_worker_the_same_part_of_an_epoch(name: str, two: Given) -> None:
     first, second = two[f"{name}@0"]
     np.testing.assert_array_equal(first, second)

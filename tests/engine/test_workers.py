@@ -25,6 +25,7 @@ from tests.runs.folder import event_of
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs import Run, start_run
+from workbench.runs.noise import measure_gradients
 
 pytestmark = pytest.mark.slow
 
@@ -89,6 +90,17 @@ def test_a_step_of_several_workers_is_taken_apart_as_one_step(
     weights = told["weights"]
     assert [copy["task"] for copy in weights["after"]] == ["worker-0", "worker-1"]
     assert (weights["equal"], weights["changed"], weights["differing"]) == (True, True, [])
+
+
+def test_gradients_of_several_workers_at_one_checkpoint_are_those_of_one_device(
+    alone: dict[str, Trained], one_device: Trained
+) -> None:
+    (workers,), (whole,) = (
+        measure_gradients(trained.run.dir, 8) for trained in (alone["fit"], one_device)
+    )
+    assert workers.step == whole.step == STEPS * EPOCHS
+    assert (workers.squared_norms.shape, workers.per_replica_batch_size) == ((8, 2), BATCH // 2)
+    np.testing.assert_allclose(workers.products, whole.products, rtol=1e-3, atol=1e-6)
 
 
 def test_a_wrong_tf_config_is_told_with_what_is_needed_received_and_to_do(root: Path) -> None:

@@ -36,7 +36,7 @@ CONFIGS = {
 # In a process of its own, for the engine loads TensorFlow. Example 4 is equal to example 9.
 FIND_ROWS = """
 import numpy as np
-from workbench.engine.xray import find_rows
+from workbench.engine.programs.xray import find_rows
 features, labels = np.arange(20.0).reshape(10, 2), np.arange(10)
 features[9], labels[9] = features[4], labels[4]
 received = [
@@ -62,7 +62,7 @@ class Runs(dict[str, Trained]):
     def __init__(self, root: Path) -> None:
         self.root = root
         self.configs = {name: config for name, (config, _) in CONFIGS.items()}
-        self.configs["secret"] = RunConfig(**BASE, model=f"{OWN}:secret")
+        self.configs["broken"] = RunConfig(**BASE)  # its script is broken once it has trained
 
     def __missing__(self, name: str) -> Trained:
         alike = [one for one in self.configs if (one == PROMISED) == (name == PROMISED)]
@@ -197,8 +197,8 @@ def test_examples_are_found_wherever_they_are_and_others_are_unknown() -> None:
 
 
 def test_a_script_that_fails_says_why(runs: dict[str, Trained]) -> None:
-    run = runs["secret"].run
+    run = runs["broken"].run
     script = run.dir / "train.py"
     script.write_text(run.script.replace("def make_steps", "def make_no_steps"))
-    with pytest.raises(RunError, match=r"xray\.py prints one line of JSON.*make_steps"):
+    with pytest.raises(RunError, match=r"xray prints one line of JSON.*make_steps"):
         run.xray(0)

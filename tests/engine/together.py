@@ -1,6 +1,7 @@
 """Trains in several run folders, one after another in this one process: `together.py DIR...`.
 
-A folder given as DIR:stop is asked to stop once it has recorded its first call.
+A folder given as DIR:calls is asked to stop once it has recorded its first call, as DIR:test once
+its first test pass has begun.
 
 Each folder's script runs as it stands, from its `main`. Beside the records come the log, the exit
 status in status.json, and how often each of its graph functions was traced in traces.json.
@@ -58,12 +59,18 @@ def train(folder: Path) -> int:
 
 
 @contextlib.contextmanager
-def stopping(folder: Path) -> Iterator[None]:
+def stopping(folder: Path, sign: str) -> Iterator[None]:
     """Ask for a stop by a pipe, as a supervisor does."""
     read_end, write_end = os.pipe()
+    events = folder / "worker-0" / "events.jsonl"
+
+    def begun() -> bool:
+        if sign == "test":
+            return events.exists() and '"event": "test"' in events.read_text()
+        return any(folder.glob("worker-0/*.calls"))
 
     def ask() -> None:
-        while not any(folder.glob("worker-0/*.calls")):
+        while not begun():
             time.sleep(0.002)
         os.write(write_end, b"s")
 
@@ -75,7 +82,7 @@ def stopping(folder: Path) -> Iterator[None]:
 
 def main() -> None:
     for argument in sys.argv[1:]:
-        path, _, stop = argument.partition(":")
+        path, _, sign = argument.partition(":")
         folder = Path(path)
         log = folder / "worker-0" / "log.txt"
         log.parent.mkdir(exist_ok=True)
@@ -83,7 +90,7 @@ def main() -> None:
             log.open("w") as file,
             contextlib.redirect_stdout(file),
             contextlib.redirect_stderr(file),
-            stopping(folder) if stop else contextlib.nullcontext(),
+            stopping(folder, sign) if sign else contextlib.nullcontext(),
         ):
             status = train(folder)
         (folder / "status.json").write_text(json.dumps(status))

@@ -21,6 +21,7 @@ from tests.machines import LAPTOP
 from workbench.codegen import render_script
 from workbench.config import RunConfig
 from workbench.devices import Devices
+from workbench.own_data import look
 from workbench.plan import Plan, make_plan
 from workbench.runs import Run
 from workbench.runs.directory import json_text, make_folder, sha256
@@ -106,7 +107,7 @@ def ask_model(run: Run, question: str) -> Any:
 
 def write_run(root: Path, name: str, config: RunConfig, devices: Devices = LAPTOP) -> Trained:
     """Plan a config and write its run folder; nothing is started."""
-    plan = make_plan(config, devices)
+    plan = make_plan(config, devices, look(config))
     script = render_script(plan)
     card = {
         "version": 1,
@@ -133,13 +134,16 @@ def train_together(
     configs: Mapping[str, RunConfig],
     environment: Mapping[str, str] | None = None,
     stopped: Collection[str] = (),
+    stopped_in_test: Collection[str] = (),
 ) -> dict[str, Trained]:
     """Train all, one after another; the first decides how the CPU is split for all.
 
-    Give those of most replicas first. Those `stopped` are asked to stop in mid-run, then resumed.
+    Give those of most replicas first. Those `stopped` are asked to stop in mid-epoch, those
+    `stopped_in_test` in the first test pass; then they are resumed.
     """
     written = {name: write_run(root, name, config) for name, config in configs.items()}
-    train_written(root, written, environment, stopped)
+    stops = dict.fromkeys(stopped, "calls") | dict.fromkeys(stopped_in_test, "test")
+    train_written(root, written, environment, stops)
     return written
 
 
@@ -147,13 +151,14 @@ def train_written(
     root: Path,
     written: Mapping[str, Trained],
     environment: Mapping[str, str] | None = None,
-    stopped: Collection[str] = (),
+    stops: Mapping[str, str] | None = None,
 ) -> None:
-    """Train in run folders that are already written; see `train_together`."""
+    """Train in run folders that are already written; `stops` is on what sign which of them stop."""
+    signs = stops or {}
     folders = [
         f"{each.run.dir}{end}"
         for name, each in written.items()
-        for end in ([":stop", ""] if name in stopped else [""])
+        for end in ([f":{signs[name]}", ""] if name in signs else [""])
     ]
     done = subprocess.run(
         [sys.executable, str(TOGETHER), *folders],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,7 @@ def test_the_whole_is_told_on_request_and_counts_on(feed: RunFeed) -> None:
     told = news(feed, looking=True)
     whole = feed.whole()
     assert whole.content["whole"]
-    assert whole.content["sequence"] == told.content["sequence"] + 1
+    assert whole.content["sequence"] == told.content["sequence"]
     assert whole.content["parts"] == told.content["parts"]
     assert whole.buffers == told.buffers
 
@@ -250,3 +251,20 @@ def test_several_tasks_have_a_lane_each_and_lines_that_name_them(
     assert (header["replicas"], header["workers"], header["together"]) == (2, 2, together)
     joined = unpack(message)[1][0, 2]
     assert np.isfinite(joined).all() == together
+
+
+def test_copies_in_an_archive_have_a_lane_and_a_log(feed: RunFeed, run: Run) -> None:
+    def tell(name: str, **values: Any) -> tuple[dict[str, Any], str]:
+        with (run.dir / "archive.jsonl").open("a") as file:
+            event = {"time": 0.0, "event": name, "folder": "/drive/it", **values}
+            file.write(json.dumps(event) + "\n")
+        parts = news(feed, looking=True).content["parts"]
+        lane = next(lane for lane in parts["lanes"] if lane["task"] == "archive")
+        return lane, parts["logs"]["archive"].splitlines()[-1][9:]
+
+    lane, line = tell("archived", step=20, whole=False)
+    assert (lane["state"], lane["step"]) == ("copied", 20)
+    assert line == "copied to /drive/it, goes on from step 20"
+    lane, line = tell("unarchived", cause="/drive: not mounted", fix="Mount it.")
+    assert (lane["state"], lane["step"]) == ("failing", 20)
+    assert line == "not copied: /drive: not mounted. Mount it."

@@ -13,8 +13,9 @@ import tensorflow as tf
 def take_done(calls: deque[Any], stop: threading.Event) -> list[Any]:
     """Take out the calls that are done, waiting for one, but ten seconds once a stop is asked for.
 
-    A call that hangs holds up no other. TensorFlow fetches each result by itself, and does a call
-    again whose worker died before; a RemoteValue has no public way to be asked whether it is there.
+    A call that hangs holds up no other, but one that hangs at once: TensorFlow has all wait until
+    its worker has let go of the result before. TensorFlow fetches each result by itself, and does a
+    call again whose worker died; a RemoteValue has no public way to be asked whether it is there.
     """
     began = time.monotonic()
     while calls and not (stop.is_set() and time.monotonic() - began > 10):
@@ -30,6 +31,8 @@ def take_done(calls: deque[Any], stop: threading.Event) -> list[Any]:
 
 class Coordinator(Recorder):
     """Has workers run the steps, each at its own pace, and records what each of them did."""
+
+    metrics_of = ("test_",)  # Keras counts by a read and a write, so workers lose counts
 
     @property
     def tested_elsewhere(self) -> bool:
@@ -101,5 +104,5 @@ class Coordinator(Recorder):
         self.sums[:3] += rows.sum(axis=(0, 1), dtype=float)
         longest = int(0.2 * len(rows) / max(seconds, 1e-9))
         self.steps_per_call = max(1, min(longest, 4 * self.steps_per_call, 10_000))
-        if self.dir and time.monotonic() - self.saved_at > 300:
+        if self.dir and time.monotonic() - self.saved_at > self.save_seconds:
             self.save()

@@ -46,7 +46,7 @@ def make_strategy() -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
 
 
-def load_arrays() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
     random = np.random.default_rng(SEED)
     examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
@@ -64,28 +64,33 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
 
-def make_data(
+def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
     """Return the training batches from a step on, and the test batches over and over.
 
     The strategy deals each global batch out to its replicas.
     """
-    (features, labels), test = load_arrays()
-    features, labels = tf.constant(features), tf.constant(labels)
+    examples, tests = make_data()
+    examples = tf.nest.map_structure(tf.constant, examples)
 
-    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
         first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
         rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
-        return tf.gather(features, rows), tf.gather(labels, rows)
+        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
 
     train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
-    tests = tf.data.Dataset.from_tensor_slices(test).batch(GLOBAL_BATCH_SIZE).repeat()
+    test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE).repeat()
     options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
     return tuple(
         strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), options)
-        for batches in (train, tests)
+        for batches in (train, test)
     )
+
+
+def make_optimizer() -> tf.keras.optimizers.Optimizer:
+    """Adam, its other settings as published."""
+    return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_model() -> tf.keras.Model:
@@ -98,13 +103,8 @@ def make_model() -> tf.keras.Model:
             tf.keras.layers.Dense(1, activation="sigmoid"),
         ]
     )
-    model.compile(loss=tf.keras.losses.BinaryCrossentropy())
+    model.compile(make_optimizer(), loss=tf.keras.losses.BinaryCrossentropy())
     return model
-
-
-def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Adam, its other settings as published."""
-    return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
@@ -133,6 +133,7 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
             examples = replicas.all_reduce("SUM", row[-1])
             loss = tf.reduce_sum(losses) / examples
             loss += tf.nn.scale_regularization_loss(penalty)
+            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
         gradients = tape.gradient(loss, model.trainable_variables)
         if CLIP_NORM is not None:
             summed = replicas.all_reduce("SUM", gradients)
@@ -173,10 +174,9 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.compile(optimizer=make_optimizer(), loss=model.loss)
         model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
-    train_data, test_data = map(iter, make_data(strategy, recorder.step))
+    train_data, test_data = map(iter, make_batches(strategy, recorder.step))
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):
         recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)

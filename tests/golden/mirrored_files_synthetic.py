@@ -53,7 +53,7 @@ def make_strategy() -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
 
 
-def load_arrays() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
     random = np.random.default_rng(SEED)
     examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
@@ -64,23 +64,24 @@ def load_arrays() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     return tuple(zip(*parts))
 
 
-def deal_tests(features: tf.Tensor, labels: tf.Tensor) -> Callable:
+def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
     """Return what makes a pipeline's test batches, over and over: each example once a pass.
 
     A step's examples go to the replicas of all pipelines in turn, as cards are dealt.
     """
+    examples = tf.nest.map_structure(tf.constant, examples)
 
     def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
         replicas = context.num_replicas_in_sync
         local = replicas // context.num_input_pipelines
 
-        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
             first = number // local * TEST_BATCH_SIZE
             own = first + local * context.input_pipeline_id + number % local
             rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
             if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
                 rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
-            return tf.gather(features, rows), tf.gather(labels, rows)
+            return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
 
         batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
         return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
@@ -125,7 +126,7 @@ def write_files(features: np.ndarray, labels: np.ndarray) -> pathlib.Path:
     return folder
 
 
-def make_data(
+def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
     """Return the training batches from a step on, and the test batches over and over.
@@ -134,7 +135,7 @@ def make_data(
     decide the order, in a buffer that holds all examples of the share. To start at a step, all
     before it are read again and left out: it takes as long as reading takes, and trains nothing.
     """
-    (features, labels), test = load_arrays()
+    (features, labels), tests = make_data()
     features, labels = np.asarray(features), np.asarray(labels)
 
     def parse(records: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -161,8 +162,13 @@ def make_data(
     train = train.map(parse, tf.data.AUTOTUNE).with_options(options).prefetch(tf.data.AUTOTUNE)
     return (
         strategy.experimental_distribute_dataset(train),
-        strategy.distribute_datasets_from_function(deal_tests(*map(tf.constant, test))),
+        strategy.distribute_datasets_from_function(deal_tests(tests)),
     )
+
+
+def make_optimizer() -> tf.keras.optimizers.Optimizer:
+    """Adam, its other settings as published."""
+    return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_model() -> tf.keras.Model:
@@ -175,13 +181,8 @@ def make_model() -> tf.keras.Model:
             tf.keras.layers.Dense(1, activation="sigmoid"),
         ]
     )
-    model.compile(loss=tf.keras.losses.BinaryCrossentropy())
+    model.compile(make_optimizer(), loss=tf.keras.losses.BinaryCrossentropy())
     return model
-
-
-def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Adam, its other settings as published."""
-    return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
@@ -208,6 +209,7 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
             # divides by its size, and the penalty, which all have in full, by their number.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
             loss += tf.nn.scale_regularization_loss(penalty)
+            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return tf.stack(row)
@@ -243,10 +245,9 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.compile(optimizer=make_optimizer(), loss=model.loss)
         model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
-    train_data, test_data = map(iter, make_data(strategy, recorder.step))
+    train_data, test_data = map(iter, make_batches(strategy, recorder.step))
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):
         recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)

@@ -46,7 +46,7 @@ def make_strategy() -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
 
 
-def load_arrays() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
     random = np.random.default_rng(SEED)
     examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
@@ -64,23 +64,24 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
 
-def deal_tests(features: tf.Tensor, labels: tf.Tensor) -> Callable:
+def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
     """Return what makes a pipeline's test batches, over and over: each example once a pass.
 
     A step's examples go to the replicas of all pipelines in turn, as cards are dealt.
     """
+    examples = tf.nest.map_structure(tf.constant, examples)
 
     def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
         replicas = context.num_replicas_in_sync
         local = replicas // context.num_input_pipelines
 
-        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
             first = number // local * TEST_BATCH_SIZE
             own = first + local * context.input_pipeline_id + number % local
             rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
             if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
                 rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
-            return tf.gather(features, rows), tf.gather(labels, rows)
+            return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
 
         batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
         return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
@@ -88,7 +89,7 @@ def deal_tests(features: tf.Tensor, labels: tf.Tensor) -> Callable:
     return deal
 
 
-def make_data(
+def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
     """Return the training batches from a step on, and the test batches over and over.
@@ -96,8 +97,8 @@ def make_data(
     Each element holds the batches of STEPS_PER_STACK steps for one replica, stacked; an epoch's
     last stack may hold more than the epoch has steps, which the loop leaves out.
     """
-    (features, labels), test = load_arrays()
-    features, labels = tf.constant(features), tf.constant(labels)
+    examples, tests = make_data()
+    examples = tf.nest.map_structure(tf.constant, examples)
     stacks_per_epoch = -(-STEPS_PER_EPOCH // STEPS_PER_STACK)
 
     def train(context: tf.distribute.InputContext) -> tf.data.Dataset:
@@ -110,9 +111,10 @@ def make_data(
             rows = shuffled_rows(number // stacks_per_epoch, first, count)
             rows = tf.reshape(rows, [STEPS_PER_STACK, pipelines, replicas, PER_REPLICA_BATCH_SIZE])
             rows = tf.reshape(tf.transpose(rows[:, own], [1, 0, 2]), [-1])
-            batch = tf.gather(features, rows), tf.gather(labels, rows)
             shape = [replicas, STEPS_PER_STACK, PER_REPLICA_BATCH_SIZE]
-            return tuple(tf.reshape(part, shape + part.shape[1:]) for part in batch)
+            return tf.nest.map_structure(
+                lambda part: tf.reshape(tf.gather(part, rows), shape + part.shape[1:]), examples
+            )
 
         epoch, step = divmod(start_step, STEPS_PER_EPOCH)
         stacks = tf.data.Dataset.counter(epoch * stacks_per_epoch + step // STEPS_PER_STACK)
@@ -120,8 +122,13 @@ def make_data(
 
     return (
         strategy.distribute_datasets_from_function(train),
-        strategy.distribute_datasets_from_function(deal_tests(*map(tf.constant, test))),
+        strategy.distribute_datasets_from_function(deal_tests(tests)),
     )
+
+
+def make_optimizer() -> tf.keras.optimizers.Optimizer:
+    """Adam, its other settings as published."""
+    return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_model() -> tf.keras.Model:
@@ -134,13 +141,8 @@ def make_model() -> tf.keras.Model:
             tf.keras.layers.Dense(1, activation="sigmoid"),
         ]
     )
-    model.compile(loss=tf.keras.losses.BinaryCrossentropy())
+    model.compile(make_optimizer(), loss=tf.keras.losses.BinaryCrossentropy())
     return model
-
-
-def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Adam, its other settings as published."""
-    return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
@@ -167,6 +169,7 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
             # divides by its size, and the penalty, which all have in full, by their number.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
             loss += tf.nn.scale_regularization_loss(penalty)
+            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return tf.stack(row)
@@ -186,7 +189,7 @@ def make_loops(
         return tf.stack(strategy.experimental_local_results(strategy.run(step, args=args)))
 
     def train_on_layer(stack: tuple[tf.Tensor, ...], layer: tf.Tensor) -> tf.Tensor:
-        return train_step(tuple(part[layer] for part in stack))
+        return train_step(tf.nest.map_structure(lambda part: part[layer], stack))
 
     @tf.function
     def train(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
@@ -215,10 +218,9 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.compile(optimizer=make_optimizer(), loss=model.loss)
         model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
-    train_data, test_data = map(iter, make_data(strategy, recorder.step))
+    train_data, test_data = map(iter, make_batches(strategy, recorder.step))
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):
         recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -22,8 +23,6 @@ GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 78  # 10,000 examples, 78 steps an epoch; 16 examples left out
 TEST_STEPS = 16  # every test example once
-LEARNING_RATE = 0.001  # as given, however many replicas
-ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
 STEPS_PER_STACK = 1  # batches handed over at a time
 STEPS_PER_EXECUTION = 50  # steps between two callbacks
 STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
@@ -51,7 +50,7 @@ def make_strategy() -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
 
 
-def load_arrays() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
     random = np.random.default_rng(SEED)
     examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
@@ -69,27 +68,27 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
 
-def make_data(
+def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
     """Return the training batches from a step on, and the test batches over and over.
 
     The strategy deals each global batch out to its replicas.
     """
-    (features, labels), test = load_arrays()
-    features, labels = tf.constant(features), tf.constant(labels)
+    examples, tests = make_data()
+    examples = tf.nest.map_structure(tf.constant, examples)
 
-    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
         first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
         rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
-        return tf.gather(features, rows), tf.gather(labels, rows)
+        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
 
     train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
-    tests = tf.data.Dataset.from_tensor_slices(test).batch(GLOBAL_BATCH_SIZE).repeat()
+    test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE).repeat()
     options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
     return tuple(
         strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), options)
-        for batches in (train, tests)
+        for batches in (train, test)
     )
 
 
@@ -114,38 +113,109 @@ def build_model() -> tf.keras.Model:
     return model
 
 
-def check_model(model: object, function: str) -> tf.keras.Model:
-    """Return what a function of one's own gave, or end with why it cannot be trained."""
+def one_example() -> tuple[Any, Any]:
+    """Return a batch of one: the first example to train on, or zeros in place of a data set's."""
+    train, _ = make_data()
+
+    def first(part: Any) -> tf.Tensor:
+        if isinstance(part, tf.TypeSpec):
+            return tf.zeros([1, *(size or 1 for size in part.shape)], part.dtype)
+        return tf.constant(part[:1])
+
+    examples = train.element_spec if isinstance(train, tf.data.Dataset) else train
+    return tf.nest.map_structure(first, examples)
+
+
+def check_labels(model: tf.keras.Model, outputs: Any) -> None:
+    """End where a label names no output of the model: a GPU would train on, to a loss of NaN."""
+    named = getattr(model.loss, "name", getattr(model.loss, "__name__", str(model.loss)))
+    if not tf.is_tensor(outputs) or "sparse_categorical" not in named:
+        return
+    for part in make_data():
+        if isinstance(part, tf.data.Dataset):
+            continue
+        low, high, outs = np.min(part[1]), np.max(part[1]), outputs.shape[-1]
+        if low < 0 or high >= outs:
+            raise SystemExit(
+                f"Needs labels from 0 to {outs - 1}, as the model has {outs} outputs; received "
+                f"{low} to {high}. Number the classes from 0, or give the model as many outputs."
+            )
+
+
+def check_model(function: Callable, make_optimizer: Callable | None = None) -> tf.keras.Model:
+    """Return what a function of one's own gives, built, or end with why it cannot be trained.
+
+    It keeps the optimizer that it is compiled with, unless another is made for it.
+    """
+    model, name = function(), function.__name__
     kinds = {(kind.__module__.split(".")[0], kind.__name__) for kind in type(model).__mro__}
     if not isinstance(model, tf.keras.Model) and ("keras", "Model") in kinds:
         got = "a model of Keras 3, which tf.keras is not here. Import keras through tf.keras"
     elif not isinstance(model, tf.keras.Model):
         got = f"{type(model).__name__}. Return the model"
-    elif not model.built:
-        got = "one without weights. Give it a tf.keras.Input, or call model.build(input_shape)"
-    elif not getattr(model, "loss", None):
+    elif not model.loss and type(model).compute_loss is tf.keras.Model.compute_loss:
         got = "one without a loss. Call model.compile(loss=...) before returning it"
     else:
+        features, labels = one_example()
+        try:  # to make its weights and the variables of its losses and metrics: no loop can later
+            outputs = model(features, training=False)
+            check_labels(model, outputs)
+            model.compute_loss(features, labels, outputs)
+            model.compute_metrics(features, labels, outputs, sample_weight=None)
+        except Exception as error:
+            shapes = tf.nest.map_structure(
+                lambda part: f"{tuple(part.shape)} {part.dtype.name}", features
+            )
+            said = re.sub(r"\x1b\[\d*m", "", str(error)).partition("Arguments received by")[0]
+            reason = " ".join(said.split())[:500].rstrip(".") or type(error).__name__
+            raise SystemExit(
+                f"Needs a model that takes the data; {name}'s, given features of {shapes}: "
+                f"{reason}. Have the one fit the other."
+            ) from error
+        model.reset_metrics()
+        model.optimizer = make_optimizer() if make_optimizer else model.optimizer
         return model
-    raise SystemExit(f"Needs a built tf.keras.Model with its loss; {function} returned {got}.")
+    raise SystemExit(f"Needs a tf.keras.Model compiled with its loss; {name} returned {got}.")
 
 
 def make_model() -> tf.keras.Model:
     """The model of one's own."""
-    return check_model(build_model(), "build_model")
+    return check_model(build_model)
 
 
-def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Adam, its other settings as published."""
-    return tf.keras.optimizers.Adam(LEARNING_RATE)
+def make_correct(model: tf.keras.Model) -> Callable:
+    """Return what counts right answers, given labels and outputs; NaN where that is unknown.
+
+    It is known where the loss is a cross-entropy of one output.
+    """
+    loss = "" if isinstance(model.loss, dict | list | tuple) else model.loss
+    kind = loss if isinstance(loss, str) else getattr(loss, "__name__", type(loss).__name__)
+    threshold = 0.0 if getattr(loss, "from_logits", False) else 0.5
+    metrics = {
+        "sparsecategorical": tf.keras.metrics.sparse_categorical_accuracy,
+        "categorical": tf.keras.metrics.categorical_accuracy,
+        "binary": lambda *given: tf.keras.metrics.binary_accuracy(*given, threshold=threshold),
+    }
+    kind = kind.lower().replace("_", "").partition("crossentropy")[0].removesuffix("focal")
+    metric = metrics.get(kind)
+
+    def correct(labels: tf.Tensor, outputs: tf.Tensor) -> tf.Tensor:
+        if metric is None or not tf.is_tensor(outputs):
+            return tf.constant(float("nan"), tf.keras.backend.floatx())
+        right = tf.cast(metric(labels, outputs), tf.keras.backend.floatx())
+        each = tf.reduce_mean(right, axis=list(range(1, right.shape.rank)))  # of a sequence
+        return tf.reduce_sum(each)
+
+    return correct
 
 
-def make_steps(model: tf.keras.Model) -> list[Callable]:
+def watched_steps(model: tf.keras.Model) -> list[Callable]:
     """Return the model's own train_step and test_step, made to tell what its loss saw.
 
-    Both return the replica's sum of losses, its correct answers and its examples.
+    Both return the replica's sum of losses, its right answers (NaN: unknown) and its examples.
     """
-    compute_loss, seen = model.compute_loss, threading.local()  # each replica has its thread
+    correct, seen = make_correct(model), threading.local()  # each replica has its thread
+    compute_loss = model.compute_loss
 
     def watched_loss(
         x: Any = None, y: Any = None, y_pred: Any = None, *rest: Any, **named: Any
@@ -153,27 +223,33 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
         loss = compute_loss(x, y, y_pred, *rest, **named)
         # Keras divides a replica's mean by the replicas, because their gradients are summed.
         mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
-        examples = tf.cast(tf.shape(y)[0], loss.dtype)
-        correct = tf.reduce_sum(tf.cast(ACCURACY(y, y_pred), loss.dtype))
+        examples = tf.cast(tf.shape(tf.nest.flatten(y)[0])[0], loss.dtype)
+        right = tf.cast(correct(y, y_pred), loss.dtype)
         # Of no examples, as a short last batch may leave a replica, the mean is no number.
-        seen.row = tf.stack([tf.math.multiply_no_nan(mean, examples), correct, examples])
+        seen.row = tf.stack([tf.math.multiply_no_nan(mean, examples), right, examples])
         return loss
 
     def telling(step: Callable) -> Callable:
-        def run(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
+        def run(batch: tuple[Any, ...]) -> tf.Tensor:
             seen.row = None
             step(batch)
             if seen.row is None:
                 raise SystemExit(
                     f"Losses are recorded in self.compute_loss; {step.__name__} of {model.name} "
-                    "does not call it. Take the loss from there, or choose the custom loop."
+                    "does not call it. Take the loss from there."
                 )
             return seen.row
 
         return run
 
     model.compute_loss = watched_loss
+    model.reset_metrics = lambda: None  # the recorder does, when it has told them
     return [telling(model.train_step), telling(model.test_step)]
+
+
+def make_steps(model: tf.keras.Model) -> list[Callable]:
+    """Return what a replica does with its part of a batch: one function to train, one to test."""
+    return watched_steps(model)
 
 
 def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
@@ -204,12 +280,10 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.compile(
-            optimizer=make_optimizer(), loss=model.loss, steps_per_execution=STEPS_PER_EXECUTION
-        )
+        model.steps_per_execution = STEPS_PER_EXECUTION
         model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
-    train_data, test_data = make_data(strategy, recorder.step)
+    train_data, test_data = make_batches(strategy, recorder.step)
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
 
     def train_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:

@@ -44,7 +44,7 @@ def open_devices(worker: int) -> None:
     tf.config.set_visible_devices([], "GPU")
 
 
-def load_arrays() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
     random = np.random.default_rng(SEED)
     examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
@@ -62,31 +62,36 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
 
-def make_data(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
+def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
     """Return what makes a worker's training batches, and the test batches over and over.
 
     Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, from the one after those
     that it has done: int64 [W].
     """
-    (features, labels), test = load_arrays()
-    features, labels = tf.constant(features), tf.constant(labels)
+    examples, tests = make_data()
+    examples = tf.nest.map_structure(tf.constant, examples)
     first = tf.constant(done)
 
     def train(_: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
         # Not input_pipeline_id, which is 0 in every worker here.
         worker = tf.distribute.coordinator.experimental_get_current_worker_index()
 
-        def batch_at(own: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        def batch_at(own: tf.Tensor) -> tuple[tf.Tensor, ...]:
             step = own * WORKERS + tf.cast(worker, tf.int64)
             position = step % STEPS_PER_EPOCH * PER_REPLICA_BATCH_SIZE
             rows = shuffled_rows(step // STEPS_PER_EPOCH, position, PER_REPLICA_BATCH_SIZE)
-            return tf.gather(features, rows), tf.gather(labels, rows)
+            return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
 
         steps = tf.data.Dataset.counter(first[worker])
         return steps.map(batch_at, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
 
-    tests = tf.data.Dataset.from_tensor_slices(test).batch(PER_REPLICA_BATCH_SIZE)
-    return train, tests.repeat().prefetch(tf.data.AUTOTUNE)
+    test = tf.data.Dataset.from_tensor_slices(tests).batch(PER_REPLICA_BATCH_SIZE)
+    return train, test.repeat().prefetch(tf.data.AUTOTUNE)
+
+
+def make_optimizer() -> tf.keras.optimizers.Optimizer:
+    """Adam, its other settings as published."""
+    return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_model() -> tf.keras.Model:
@@ -99,13 +104,8 @@ def make_model() -> tf.keras.Model:
             tf.keras.layers.Dense(1, activation="sigmoid"),
         ]
     )
-    model.compile(loss=tf.keras.losses.BinaryCrossentropy())
+    model.compile(make_optimizer(), loss=tf.keras.losses.BinaryCrossentropy())
     return model
-
-
-def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Adam, its other settings as published."""
-    return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
@@ -130,6 +130,7 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
             losses, penalty, row = forward(batch, training=True)
             # Nobody waits for the others: the mean is over the worker's own batch.
             loss = tf.reduce_mean(losses) + penalty
+            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return tf.stack(row)
@@ -190,11 +191,10 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.compile(optimizer=make_optimizer(), loss=model.loss)
         model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
-    make_batches, tests = make_data(recorder.worker_steps)
-    train_data = iter(recorder.cluster_coordinator.create_per_worker_dataset(make_batches))
+    make_own_batches, tests = make_batches(recorder.worker_steps)
+    train_data = iter(recorder.cluster_coordinator.create_per_worker_dataset(make_own_batches))
     test_data = iter(tests)
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):
@@ -215,7 +215,7 @@ def evaluate_checkpoints() -> None:
     tf.keras.utils.set_random_seed(SEED)
     model, progress = make_model(), tf.Variable([0.0] * 6, dtype=tf.float64)
     checkpoint = tf.train.Checkpoint(model=model, progress=progress)
-    batches = iter(make_data(np.zeros(WORKERS, np.int64))[1])
+    batches = iter(make_batches(np.zeros(WORKERS, np.int64))[1])
     _, test_steps = make_loops(tf.distribute.get_strategy(), *make_steps(model))
     recorder.event("serving")
     tested = 0

@@ -72,7 +72,7 @@ def read_file(name: str) -> bytes:
     return content
 
 
-def load_arrays() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
+def make_data() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
     """Return (images, labels), 60,000 to train on and 10,000 to test on, scaled to [0, 1]."""
     parts = []
     for part in ("train", "t10k"):
@@ -90,23 +90,24 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
 
-def deal_tests(features: tf.Tensor, labels: tf.Tensor) -> Callable:
+def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
     """Return what makes a pipeline's test batches, over and over: each example once a pass.
 
     A step's examples go to the replicas of all pipelines in turn, as cards are dealt.
     """
+    examples = tf.nest.map_structure(tf.constant, examples)
 
     def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
         replicas = context.num_replicas_in_sync
         local = replicas // context.num_input_pipelines
 
-        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
             first = number // local * TEST_BATCH_SIZE
             own = first + local * context.input_pipeline_id + number % local
             rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
             if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
                 rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
-            return tf.gather(features, rows), tf.gather(labels, rows)
+            return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
 
         batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
         return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
@@ -114,7 +115,7 @@ def deal_tests(features: tf.Tensor, labels: tf.Tensor) -> Callable:
     return deal
 
 
-def make_data(
+def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
     """Return the training batches from a step on, and the test batches over and over.
@@ -122,17 +123,17 @@ def make_data(
     The strategy gives each worker its share of the training batches by the rule AUTO_SHARD. By
     the rule OFF that is all of them, and a batch then lasts a worker several steps.
     """
-    (features, labels), test = load_arrays()
-    features, labels = tf.constant(features), tf.constant(labels)
+    examples, tests = make_data()
+    examples = tf.nest.map_structure(tf.constant, examples)
     steps = GLOBAL_BATCH_SIZE // READ_PER_STEP
 
     def rows_of(step: tf.Tensor) -> tf.Tensor:
         first = step % STEPS_PER_EPOCH * READ_PER_STEP
         return shuffled_rows(step // STEPS_PER_EPOCH, first, READ_PER_STEP)
 
-    def batch_from(step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def batch_from(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
         rows = tf.concat([rows_of(step + ahead) for ahead in range(steps)], axis=0)
-        return tf.gather(features, rows), tf.gather(labels, rows)
+        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
 
     train = tf.data.Dataset.counter(start_step, steps).map(batch_from, tf.data.AUTOTUNE)
     options = tf.data.Options()
@@ -140,8 +141,13 @@ def make_data(
     train = train.with_options(options).prefetch(tf.data.AUTOTUNE)
     return (
         strategy.experimental_distribute_dataset(train),
-        strategy.distribute_datasets_from_function(deal_tests(*map(tf.constant, test))),
+        strategy.distribute_datasets_from_function(deal_tests(tests)),
     )
+
+
+def make_optimizer() -> tf.keras.optimizers.Optimizer:
+    """Adam, its other settings as published."""
+    return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_model() -> tf.keras.Model:
@@ -159,13 +165,9 @@ def make_model() -> tf.keras.Model:
             tf.keras.layers.Dense(10, **options),
         ]
     )
-    model.compile(loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(make_optimizer(), loss=loss)
     return model
-
-
-def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Adam, its other settings as published."""
-    return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
@@ -192,6 +194,7 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
             # divides by its size, and the penalty, which all have in full, by their number.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
             loss += tf.nn.scale_regularization_loss(penalty)
+            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return tf.stack(row)
@@ -227,10 +230,9 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.compile(optimizer=make_optimizer(), loss=model.loss)
         model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
-    train_data, test_data = map(iter, make_data(strategy, recorder.step))
+    train_data, test_data = map(iter, make_batches(strategy, recorder.step))
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):
         recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)

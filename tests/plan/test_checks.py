@@ -54,6 +54,12 @@ def test_a_name_that_is_not_in_the_table_is_never_taken(given: str) -> None:
     assert problems_of(strategy=given)["strategy"].fix.endswith((".", "?"))
 
 
+@pytest.mark.parametrize("strategy", ["mirrored", "multi_worker_mirrored", "parameter_server"])
+def test_data_that_is_in_memory_is_not_kept_there(strategy: str) -> None:
+    problem = problems_of(pipeline="cached", strategy=strategy)["pipeline"]
+    assert problem.fix.startswith("Choose usual")
+
+
 @pytest.mark.parametrize("value", [0, -1, -(10**30)])
 @pytest.mark.parametrize(
     "field",

@@ -183,6 +183,7 @@ USED_BY = {
     "bytes_per_pack": ({"multi_worker_mirrored"}, 4096),
     "cross_device_ops": ({"mirrored"}, "hierarchical_copy"),
     "learning_rate_scaling": (set(catalog.STRATEGIES) - {"parameter_server"}, "linear"),
+    "xla": ({"default", "one_device", "mirrored", "multi_worker_mirrored"}, True),
 }
 REPLICAS_OF = {"tpu": {"tpu": "my-tpu", "replicas": 8}}
 
@@ -196,11 +197,13 @@ def test_a_field_that_the_strategy_has_no_use_for_stays_as_usual(field: str, str
         assert getattr(plan(LAPTOP, **fields).config, field) == value
         return
     usual = {"communication": "auto", "bytes_per_pack": "0", "cross_device_ops": "default",
-             "learning_rate_scaling": "none"}.get(field, "empty")  # fmt: skip
+             "learning_rate_scaling": "none", "evaluator": "off", "xla": "off",
+             }.get(field, "empty")  # fmt: skip
     found = problem(LAPTOP, **fields)
     assert (found.field, found.got) == (field, str(value))
-    assert found.rule == f"{usual} with the strategy {strategy}, which has no use for it"
-    fix = "Leave it empty" if usual == "empty" else f"Set it to {usual}"
+    why = catalog.STRATEGIES[strategy].uncompiled if field == "xla" else "which has no use for it"
+    assert found.rule == f"{usual} with the strategy {strategy}, {why}"
+    fix = f"Leave it {usual}" if usual in ("empty", "off") else f"Set it to {usual}"
     assert found.fix == f"{fix}, or choose another strategy."
 
 

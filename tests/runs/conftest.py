@@ -11,6 +11,7 @@ from tests.runs.told import Told
 from workbench.runs import Run
 from workbench.runs.crew import Crew
 from workbench.runs.directory import read_json
+from workbench.runs.hands import LocalHands
 from workbench.runs.launch import Launch
 from workbench.runs.watchdog import Bounds
 
@@ -40,7 +41,9 @@ def crew_of() -> Iterator[Crews]:
 
     def start(run: Run) -> Crew:
         card, plan = (read_json(run.dir / name) for name in ("run.json", "plan.json"))
-        crew = Crew(run.dir, plan, Launch.of(run.dir, card, plan), Bounds(), ())
+        launch = Launch.of(run.dir, card, plan)
+        hands = LocalHands(run.dir, launch, ())
+        crew = Crew(run.dir, plan, hands, launch.interpreter, Bounds())
         started.append(crew)
         crew.choose_addresses()
         crew.start(0.0, None)

@@ -53,6 +53,13 @@ class Runs:
             epochs=steps // per_epoch,
             start_now=options.get("start_now", False),
             rendezvous_seconds=options.get("rendezvous_seconds"),
+            archive=options.get("archive"),
+            launcher=options.get("launcher", "local"),
+            partition=options.get("partition"),
+            ray_address=options.get("ray_address"),
+            restarts=options.get("restarts"),
+            volume_claim=options.get("volume_claim"),
+            container=options.get("container"),
         )
         run_id = new_id(self.root)
         card = {
@@ -126,3 +133,15 @@ def states(run: Run) -> list[str]:
     text = (run.dir / "events.jsonl").read_text()
     events = [json.loads(line) for line in text.splitlines()]
     return [event["state"] for event in events if event["event"] == "state"]
+
+
+def over(run: Run) -> str:
+    """Wait for a run's end and return its state."""
+    until(lambda: run.status in ("finished", "stopped", "failed"))
+    return run.status
+
+
+def starts_of(run: Run, task: str) -> list[int]:
+    """Return the step at which each attempt of a task has begun."""
+    events = [event for event in run.events() if event["event"] == "start"]
+    return [event["step"] for event in events if event["task"] == task]

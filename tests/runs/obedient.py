@@ -30,7 +30,7 @@ WORKERS = len(config.get("cluster", {}).get("worker", "1"))
 run_dir = pathlib.Path(sys.argv[sys.argv.index("--run-dir") + 1])
 task = run_dir / name
 stop_fd = int(os.environ["WORKBENCH_STOP_FD"])
-checkpoint = run_dir / "checkpoints" / "step"
+checkpoints = run_dir / "checkpoints"
 
 
 def event(name, **values):
@@ -47,10 +47,24 @@ def stop_asked():
 def save(step):
     event("saving", step=step)
     if name in ("worker-0", "chief-0"):
-        checkpoint.parent.mkdir(exist_ok=True)
-        checkpoint.with_name(name).write_text(str(step))
-        checkpoint.with_name(name).replace(checkpoint)
+        checkpoints.mkdir(exist_ok=True)
+        (checkpoints / f"ckpt-{step}.data-00000-of-00001").write_text(str(step))
+        (checkpoints / f"ckpt-{step}.index").write_text("")
+        ways = "model_checkpoint_path", "all_model_checkpoint_paths"
+        (checkpoints / "new").write_text("".join(f'{way}: "ckpt-{step}"\n' for way in ways))
+        (checkpoints / "new").replace(checkpoints / "checkpoint")
+        for path in checkpoints.glob("ckpt-*"):
+            if path.stem != f"ckpt-{step}":
+                path.unlink()
     event("checkpoint", step=step)
+
+
+def saved():
+    """Return the step of the checkpoint to go on from, 0 without one."""
+    if not (checkpoints / "checkpoint").exists():
+        return 0
+    named = (checkpoints / "checkpoint").read_text().split('"')[1]
+    return int((checkpoints / f"{named}.data-00000-of-00001").read_text())
 
 
 def stop_if_asked(step):
@@ -166,7 +180,7 @@ def main():
     do("imported")
     if "chief" in config.get("cluster", {}) and kind != "chief":
         return serve()
-    step = int(checkpoint.read_text()) if checkpoint.exists() else 0
+    step = saved()
     event("start", step=step, epoch=step // STEPS_PER_EPOCH, pid=os.getpid())
     (coordinate if kind == "chief" else train)(step)
     do("last")

@@ -55,6 +55,20 @@ def test_the_culprit_is_who_really_failed_although_another_was_first_to_end(runs
     assert "the reason" in run.failure.log_tail
 
 
+def test_a_task_whose_data_just_ends_is_not_the_culprit_where_another_knows_why(runs: Runs) -> None:
+    unreadable = "Could not apply FILE based sharding"
+    own = {
+        "worker-0": {"code": {"20": "raise RuntimeError('End of sequence')"}},
+        "worker-1": {
+            "code": {"20": f"{UNTIL_DEAD % 'worker-0'}\nraise ValueError({unreadable!r})"}
+        },
+    }
+    run = runs.start(PATIENT, tasks=TWO, own=own)
+    assert run.wait(LIMIT_SECONDS) == "failed"
+    assert run.failure.task == "worker-1"
+    assert "as many files" in run.failure.fix
+
+
 def test_a_killed_task_is_the_culprit_of_those_that_lose_it(runs: Runs) -> None:
     own = {
         "worker-0": {"code": {"20": f"{UNTIL_DEAD % 'worker-1'}\nraise RuntimeError({ABORTED!r})"}},

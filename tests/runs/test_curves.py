@@ -49,6 +49,21 @@ def test_thinned_points_are_exact_means_however_they_arrive(chunk: int) -> None:
     np.testing.assert_allclose(points.loss.mean[-1], losses[496:].mean(axis=0), rtol=1e-5)
 
 
+@pytest.mark.parametrize("width", [1, 2, 7, 64])
+def test_each_point_has_mean_lowest_and_highest_of_its_steps(width: int) -> None:
+    losses = np.random.default_rng(width).uniform(size=(500, 2))
+    rows = records(500)
+    rows[:, :, 0] = BATCH * losses
+    curves = Curves(2, width=width)
+    for first, last in ((0, 5), (5, 490), (490, 500)):
+        curves.add(block(first, rows[first:last]))
+    loss = curves.points().loss
+    stretches = [losses[first : first + width] for first in range(0, 500, width)]
+    for told, numpys in ((loss.mean, np.mean), (loss.low, np.min), (loss.high, np.max)):
+        expected = [numpys(stretch, axis=0) for stretch in stretches]
+        np.testing.assert_allclose(told, expected, rtol=1e-6)
+
+
 def test_means_are_weighted_by_examples() -> None:
     rows = records(1)
     rows[0, 1] = (0.0, 0.0, 0.0)

@@ -19,11 +19,18 @@ LOGS = {
         "another model"
     ),
     "tensorflow.python.framework.errors_impl.DataLossError: Unable to open table file": "damaged",
+    "InvalidArgumentError: Could not apply FILE based sharding: the dataset only has 1 file(s)": (
+        "as many files"
+    ),
     "InvalidArgumentError: No OpKernel was registered to support Op 'NcclAllReduce'": "Hierarchi",
-    "E0000 failed call to cuInit: CUDA_ERROR_NO_DEVICE: no device": "nvidia-smi",
+    "E0000 failed call to cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: versions": "nvidia-smi",
     "NotFoundError: No OpKernel was registered to support Op 'ConfigureDistributedTPU'": (
         "install tensorflow-tpu in its place for the run's interpreter (/py)"
     ),
+    "F external/local_xla/xla/stream_executor/tpu/tpu_library_init_fns.inc:12] "
+    "ConfigureDistributedTpuOp_DoWork not available in this library.": "--build tpu",
+    "NotFoundError: TPUs not found in the cluster. Failed in initialization: No matching devices "
+    "found for '/device:TPU_SYSTEM:0' [Op:__inference__tpu_init_fn_4]": "detect --interpreter /py",
     "ValueError: Please provide a TPU Name to connect to.": "No TPU was found",
     "RuntimeError: Could not start gRPC server": "free ones",
     "urllib.error.URLError: <urlopen error timed out>": "network",
@@ -48,6 +55,33 @@ def test_the_cause_is_the_exception_not_what_is_logged_after_it() -> None:
     log = "ValueError: the reason\nW0000 something TensorFlow says at its end\n"
     assert explain(1, [], log, "py")["cause"] == "ValueError: the reason (exit status 1)"
     assert explain(1, [], "", "py")["cause"].startswith("The script wrote no reason")
+
+
+@pytest.mark.parametrize("code", ["UNKNOWN ERROR (303)", "CUDA_ERROR_NO_DEVICE: no device"])
+def test_a_machine_without_a_gpu_is_not_taken_for_a_broken_driver(code: str) -> None:
+    log = f"E0000 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error: {code}\n"
+    assert explain(1, [], f"{log}ValueError: something else\n", "py")["fix"] == OTHER_FIX
+
+
+def test_of_an_error_in_a_graph_the_reason_below_its_frames_is_told() -> None:
+    log = (
+        "OutOfRangeError: Graph execution error:\n\nDetected at node next defined at (most recent "
+        'call last):\n  File "train.py", line 601, in <module>\n\n<stack traces unavailable>\n'
+        "End of sequence\n\t [[{{node next}}]] [Op:__inference_run_663]\n"
+    )
+    told = "OutOfRangeError: Graph execution error: End of sequence (exit status 1)"
+    assert explain(1, [], log, "py")["cause"] == told
+
+
+def test_the_task_that_tensorflow_hears_no_more_is_named() -> None:
+    log = (
+        "UnavailableError: Graph execution error:\n\nCollective ops is aborted by: Error reported "
+        "from /job:worker/task:1: The following tasks are unhealthy (stopped sending heartbeats):\n"
+        "/job:worker/replica:0/task:1\nThe tasks have crashed. Check the task logs"
+    )
+    told = explain(1, [], log, "/py")
+    assert "no heartbeat of worker-1" in told["cause"]
+    assert "the network between the hosts" in told["fix"]
 
 
 def test_what_was_not_finite_is_named() -> None:

@@ -5,7 +5,7 @@ import signal
 
 from tests.runs.folder import Runs, event_of, pid_of, states
 from tests.waiting import LIMIT_SECONDS, until
-from workbench.runs import Run
+from workbench.runs import Run, locks
 
 
 def waits_for(run: Run, *others: Run) -> bool:
@@ -52,6 +52,19 @@ def test_start_now_goes_at_once_and_later_runs_wait_for_it(runs: Runs) -> None:
     until(lambda: waits_for(waiting, hasty))
     hasty.stop()
     assert waiting.wait(LIMIT_SECONDS) == "finished"
+
+
+def test_who_holds_a_device_is_told_and_who_waits_for_it_is_not(runs: Runs) -> None:
+    assert locks.holders(["GPU:0"]) == []
+    first = runs.start(pauses={"20": "go"}, devices=["GPU:0", "GPU:1"])
+    until(lambda: first.progress.step == 20)
+    second = runs.start(devices=["GPU:1"])
+    until(lambda: waits_for(second, first))
+    assert locks.holders(["GPU:1", "GPU:2"]) == [first.id]
+    assert locks.holders(["GPU:2"]) == []
+    first.stop()
+    assert second.wait(LIMIT_SECONDS) == "finished"
+    until(lambda: not locks.holders(["GPU:0", "GPU:1"]))
 
 
 def test_stop_is_honoured_in_the_queue(runs: Runs) -> None:

@@ -34,6 +34,18 @@ def test_each_replica_of_each_step_has_its_row(task: TaskWriter) -> None:
     assert frame.memory_usage(index=False).sum() == 32 * len(frame)
 
 
+def test_when_a_step_ended_and_how_fast_a_replica_was_are_columns_on_request(
+    task: TaskWriter,
+) -> None:
+    task.call(0, 0, first=0, count=4, start=100.0)
+    task.add_steps(0, 0, task.rows(4, 1))
+    (records,) = read_tasks(task.dir.parent, Shape(2, 8))
+    frame = replica_frame([records], ["step", "time", "examples_per_second"])
+    assert frame["time"].tolist()[:8:2] == [100.125, 100.25, 100.375, 100.5]
+    assert set(frame["examples_per_second"][:8]) == {4 * 4 / 0.5}
+    assert frame[8:][["time", "examples_per_second"]].isna().to_numpy().all()
+
+
 def test_only_the_columns_asked_for_are_made_and_unknown_ones_are_named(task: TaskWriter) -> None:
     task.call(0, 0, first=0, count=2, start=100.0)
     tasks = read_tasks(task.dir.parent, SHAPE)

@@ -14,9 +14,10 @@ from tests.machines import FOUR_GPUS, LAPTOP
 from tests.runs.folder import QUICK, Runs, pid_of, states
 from tests.waiting import LIMIT_SECONDS, until
 from workbench import RunConfig
+from workbench.codegen import render_script
 from workbench.devices import Devices
-from workbench.plan import PlanError
-from workbench.runs import Run, RunError, list_runs, start_run, start_script
+from workbench.plan import PlanError, make_plan
+from workbench.runs import Run, RunError, list_runs, start_edited, start_run, start_script
 from workbench.runs.directory import read_json, sha256
 
 MACHINE = Devices(
@@ -129,7 +130,7 @@ def test_a_torn_file_is_a_clear_error_and_the_others_are_listed(runs: Runs) -> N
         text = (torn.dir / name).read_text()
         (torn.dir / name).write_text(text[: len(text) // 2])
     (gone.dir / "run.json").write_text("")
-    with pytest.raises(RunError, match=r"whole plan\.json"):
+    with pytest.raises(RunError, match=r"whole config\.json"):
         start_script(torn.dir, QUICK)
     with pytest.raises(RunError, match=r"whole config\.json"):
         _ = torn.config
@@ -143,6 +144,17 @@ def test_a_script_edited_by_hand_runs_as_it_is_and_its_sha_is_noted(runs: Runs) 
     (run.dir / "train.py").write_text(edited)
     assert run.resume().wait(LIMIT_SECONDS) == "finished"
     assert read_json(run.dir / "run.json")["script_sha256"] == sha256(edited)
+    assert run.script == edited
+
+
+def test_a_script_edited_by_hand_is_not_written_anew_after_it_ran_as_it_was(runs: Runs) -> None:
+    run = runs.start(code={"20": "raise ValueError"})
+    assert run.wait(LIMIT_SECONDS) == "failed"
+    edited = run.script.replace("raise ValueError", "pass")
+    (run.dir / "train.py").write_text(edited)
+    assert run.resume().wait(LIMIT_SECONDS) == "finished"
+    with pytest.raises(RunError, match=r"edited by hand.*Put the original back"):
+        run.resume(epochs=9)
     assert run.script == edited
 
 
@@ -190,6 +202,22 @@ def test_another_number_of_workers_does_not_overwrite_a_script_edited_by_hand(ru
     (run.dir / "train.py").write_text(f"{run.script}\n")
     with pytest.raises(RunError, match=r"edited by hand.*Put the original back, or change EPOCHS"):
         run.resume(workers=4)
+
+
+@pytest.mark.slow
+def test_a_script_of_ones_own_hand_runs_as_it_is_and_is_never_written_anew(runs: Runs) -> None:
+    plan = make_plan(RunConfig(epochs=1, synthetic_examples=512), MACHINE)
+    script = render_script(plan).replace(
+        "    recorder.finish()", '    print("mine")\n    recorder.finish()'
+    )
+    run = start_edited(script, plan, MACHINE, runs.root, "mine")
+    runs.made.append(run)
+    assert run.wait(LIMIT_SECONDS) == "finished", run.failure
+    assert run.script == script
+    assert "mine\n" in (run.dir / "worker-0" / "log.txt").read_text()
+    assert run.result()["script_sha256"] == sha256(script)
+    with pytest.raises(RunError, match=r"edited by hand.*Put the original back"):
+        run.resume(epochs=2)
 
 
 @pytest.mark.slow

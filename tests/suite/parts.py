@@ -8,8 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FIRST_NOTEBOOK = "notebooks/01_click_to_train.ipynb"
 SIDE_BY_SIDE = (
-    # One more than two cores: a test waits half of its time for processes to come up and go.
-    *("--numprocesses", "3", "--dist", "loadfile"),
+    # Twice two cores: a test waits half of its time for processes to come up and go.
+    *("--numprocesses", "4", "--dist", "loadfile"),
     "--no-loadscope-reorder",  # the order of conftest.py holds: the longest files first
     "--nbval-lax",
 )

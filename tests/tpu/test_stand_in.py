@@ -13,6 +13,7 @@ from tests.machines import LAPTOP
 from tests.waiting import LIMIT_SECONDS
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices
+from workbench.inspection import inspect_model
 from workbench.plan import Plan, PlanError, make_plan
 from workbench.runs import Run, start_run
 
@@ -147,3 +148,14 @@ def test_a_tensorflow_that_knows_no_tpu_is_told_before_a_start_where_it_can_be_k
         planned(dataclasses.replace(TPU_VM, tensorflow_for_tpus=known))
     elsewhere = dataclasses.replace(LAPTOP, tensorflow_for_tpus=False)
     planned(elsewhere, tpu="my-tpu", replicas=8)
+
+
+def test_looking_at_a_model_takes_no_tpu(tmp_path: Path) -> None:
+    """A stand-in for an interpreter writes down where it would look for libtpu."""
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\necho "$TPU_LIBRARY_PATH" > "{tmp_path}/told"\nexit 1\n')
+    python.chmod(0o755)
+    with pytest.raises(PlanError):
+        inspect_model(planned(TPU_VM, interpreter=str(python)))
+    assert not Path((tmp_path / "told").read_text().strip()).exists()
+    assert (tmp_path / "told").read_text().startswith("/")

@@ -54,6 +54,7 @@ def main() -> None:
         assert importlib.util.find_spec("tensorflow") is None or "--any" in sys.argv
         assert nameless(made) == [], nameless(made)
         assert sliders(made) == []
+        assert untold_titles(made) == []
         assert any(type(widget).__name__ == "RunWidget" for widget in made)
         told = {"ipywidgets": ipw.__version__, "widgets": len(made)}
         sys.stdout.write(json.dumps(told) + "\n")
@@ -98,6 +99,21 @@ def sliders(made: list[Any]) -> list[str]:
     """Controls that fail accessibility checks."""
     names = [type(widget).__name__ for widget in made]
     return [name for name in names if name.endswith("Slider") or name == "Play"]
+
+
+def untold_titles(made: list[Any]) -> list[str]:
+    """Tabs and folds whose titles a page of ipywidgets 8, such as Colab's, would not find."""
+    return [
+        f"{type(widget).__name__}: {widget.get_state().get('titles')}"
+        for widget in made
+        if isinstance(widget, (ipw.Tab, ipw.Accordion))
+        and list(widget.get_state().get("titles", ())) != titles(widget)
+    ]
+
+
+def titles(widget: Any) -> list[str | None]:
+    """The titles as the kernel knows them."""
+    return [widget.get_title(index) for index in range(len(widget.children))]
 
 
 _ = (IPython.display, matplotlib.backends.backend_agg, matplotlib.figure, pd, go)

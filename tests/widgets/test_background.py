@@ -48,6 +48,22 @@ def wait():
 start_thread(wait, "waiting")
 begun.wait()
 """
+WORK_TO_THE_END = """
+import threading
+from workbench.widgets import background
+from workbench.widgets.background import run_in_background
+
+background.END_SECONDS = 1e9
+told, begun = threading.Event(), threading.Event()
+
+def work():
+    begun.set()
+    told.wait()
+    return "stopped"
+
+run_in_background(work, print, print, told.set)
+begun.wait()
+"""
 OVERTAKEN = """
 import threading
 from workbench.widgets.background import Latest
@@ -83,6 +99,10 @@ def ended_well(processes: Iterable[subprocess.Popen[str]]) -> list[str]:
 
 def test_a_thread_that_draws_is_told_and_waited_for() -> None:
     assert ended_well([begin(DRAW_TO_THE_END)]) == ["ended\n"]
+
+
+def test_long_work_is_told_to_stop_and_waited_for() -> None:
+    assert ended_well([begin(WORK_TO_THE_END)]) == ["stopped\n"]
 
 
 def test_a_thread_that_waits_for_others_is_not_waited_for() -> None:

@@ -15,7 +15,7 @@ from workbench.widgets.fields import (
     TextField,
     UnreadableError,
 )
-from workbench.widgets.model_field import ModelField
+from workbench.widgets.function_field import model_field
 from workbench.widgets.special_fields import DevicesField, gpu_memory_field
 
 
@@ -78,7 +78,7 @@ def test_a_change_is_told_once() -> None:
 
 
 def test_own_model_shows_its_field_and_must_be_named() -> None:
-    field = ModelField()
+    field = model_field()
     assert field.read() is None
     field.control.value = "own function"
     assert field.box.children[2].layout.display is None

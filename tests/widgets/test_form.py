@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from typing import Any
 
@@ -160,6 +161,22 @@ def test_files_and_their_sharding_are_asked_for_where_they_mean_something(form: 
     assert shown() == []
 
 
+def test_without_tensorflow_the_plan_is_shown_and_train_is_off() -> None:
+    form = Form(RunConfig(), dataclasses.replace(LAPTOP, tensorflow_version=None))
+    assert form.state.plan is not None
+    assert "must be a Python that can import TensorFlow" in problem_beside(form, "interpreter")
+    assert "Train is off" in problems_text(form.state, form.parts)
+    form.use_devices(LAPTOP)
+    assert form.state.problems == ()
+
+
+def test_another_interpreter_leaves_all_else_as_it_was_typed(form: Form) -> None:
+    control(form, "epochs").value = "many"
+    form.use_interpreter("/somewhere/python")
+    assert form.state.config.interpreter == "/somewhere/python"
+    assert control(form, "epochs").value == "many"
+
+
 def test_each_change_tells_one_state(form: Form) -> None:
     told: list[FormState] = []
     form.on_change(told.append)
@@ -193,3 +210,11 @@ def test_a_newer_look_at_the_machine_plans_again(form: Form) -> None:
     form.use_devices(FOUR_GPUS)
     assert told[-1].plan is not None
     assert told[-1].plan.num_replicas_in_sync == 4
+
+
+def test_a_preset_leaves_where_copies_go(form: Form) -> None:
+    preset = form._preset.value
+    control(form, "archive").value = "/drive/runs"
+    assert form._preset.value == preset
+    form._preset.value = "cnn_fashion_mnist"
+    assert form.state.config.archive == "/drive/runs"

@@ -10,7 +10,7 @@ from tests.machines import LAPTOP
 from workbench import RunConfig, catalog, render_script
 from workbench.config import ConfigError
 from workbench.widgets.form import Form
-from workbench.widgets.model_field import ModelField
+from workbench.widgets.function_field import FunctionField
 from workbench.widgets.notebook_function import NotebookFunction
 
 SIZES = "WIDTH, OUTPUTS = 4, 1"
@@ -37,12 +37,14 @@ def function(notebook: Notebook, tmp_path: Path) -> NotebookFunction:
 
 def form_of(function: NotebookFunction) -> Form:
     config = catalog.PRESETS["mlp_synthetic"].config
-    return Form(RunConfig(**{**vars(config), "model": function.address()}), LAPTOP, function)
+    return Form(
+        RunConfig(**{**vars(config), "model": function.address()}), LAPTOP, {"model": function}
+    )
 
 
-def model_of(form: Form) -> ModelField:
+def model_of(form: Form) -> FunctionField:
     (field,) = form.parts.named("model")
-    assert isinstance(field, ModelField)
+    assert isinstance(field, FunctionField)
     return field
 
 

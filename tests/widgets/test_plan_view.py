@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 from typing import Any
 
@@ -60,3 +61,12 @@ def test_the_model_is_measured_anew_where_its_size_may_differ(
     plans = [make_plan(RunConfig(**asked), LAPTOP) for asked in ({}, {field: value})]
     before, after = map(_what_shapes_the_model, plans)
     assert (before != after) is measured_anew
+
+
+def test_without_tensorflow_the_plan_is_shown_and_nothing_is_measured() -> None:
+    machine = dataclasses.replace(LAPTOP, tensorflow_version=None)
+    view = PlanView()
+    view.show(Form(RunConfig(), machine).state)
+    assert "2, virtual" in view._numbers.value
+    assert "measured once TensorFlow is there" in view._model.value
+    assert view._measured is None

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.waiting import until
+from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_run
 from workbench.widgets import host
 from workbench.widgets.run_view import RunView
 from workbench.widgets.run_widget import RunWidget
-
-SECONDS = 60
 
 
 def test_a_finished_run_is_shown_to_its_end(tmp_path: Path) -> None:
@@ -22,7 +20,7 @@ def test_a_finished_run_is_shown_to_its_end(tmp_path: Path) -> None:
     view = RunView()
     view.on_look(lambda look, feed: looks.append(f"{look.status} {len(feed.curves()[0].step)}"))
     view.open(write_run(tmp_path))
-    assert view.wait(SECONDS)
+    assert view.wait(LIMIT_SECONDS)
     assert looks[-1] == "finished 156"
     view.end()
     assert view.run is None
@@ -44,7 +42,7 @@ def test_a_run_resumed_elsewhere_is_followed_again(tmp_path: Path) -> None:
     view = RunView()
     view.on_look(lambda look, _: states.append(look.status))
     view.open(run)
-    assert view.wait(SECONDS)
+    assert view.wait(LIMIT_SECONDS)
     with (run.dir / "events.jsonl").open("a") as file:
         file.write(f'{{"time": {time.time()}, "event": "state", "state": "finished"}}\n')
     until(lambda: states[-1] == "finished")
@@ -59,7 +57,7 @@ def test_while_a_cell_runs_all_is_sent_to_pages_that_cannot_say_they_look(
     monkeypatch.setattr(host.CellClock, "idle_since", None)
     view = RunView()
     view.open(write_run(tmp_path))
-    assert view.wait(SECONDS)
+    assert view.wait(LIMIT_SECONDS)
     assert [message["whole"] for message in sent if message["parts"]] == [True]
     view.end()
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.widgets.folders import write_run
 from workbench.feed import VERSION, Look, RunFeed
-from workbench.widgets.run_widget import SILENCE_SECONDS, STATIC, RunWidget
+from workbench.widgets import run_widget
+from workbench.widgets.run_widget import DEAF_SECONDS, STATIC, RunWidget
+from workbench.widgets.watchers import SILENCE_SECONDS
 
 
 class Page:
@@ -20,8 +23,14 @@ class Page:
         self.heard: list[dict[str, Any]] = []
         self.versions: list[int] = []
         self.acts: list[tuple[str, int | None]] = []
+        self.deaf = 0
         monkeypatch.setattr(RunWidget, "send", lambda _, content, *__: self.heard.append(content))
-        self.widget = RunWidget(self.versions.append, lambda *act: self.acts.append(act))
+        self.widget = RunWidget(
+            self.versions.append, lambda *act: self.acts.append(act), self.note_deaf
+        )
+
+    def note_deaf(self) -> None:
+        self.deaf += 1
 
     def ask(self, kind: str, **content: Any) -> list[dict[str, Any]]:
         before = len(self.heard)
@@ -50,6 +59,21 @@ def test_a_page_that_is_ready_gets_the_whole(page: Page, feed: RunFeed) -> None:
     assert (run["kind"], run["whole"]) == ("run", True)
     assert run["parts"]["head"]["id"] == feed.run.id
     assert page.versions == [VERSION]
+
+
+def test_a_page_that_goes_on_asking_is_known_to_be_deaf(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(run_widget, "time", SimpleNamespace(monotonic=lambda: now))
+    assert page.ready()
+    now += DEAF_SECONDS - 0.1
+    assert page.ready()
+    assert page.deaf == 0
+    now += 0.2
+    assert page.ready() == []
+    assert page.deaf == 1
+    assert page.ready("b")
 
 
 def test_without_a_run_a_page_is_told_so(page: Page) -> None:
@@ -98,7 +122,7 @@ def test_an_action_is_heard_and_done(page: Page, feed: RunFeed) -> None:
     heard = [{"kind": "heard", "id": "a-1"}]
     assert page.ask("action", id="a-1", name="stop", dir=here) == heard
     page.ask("action", id="a-2", name="train_on", dir=here, epochs=8)
-    assert page.acts == [("stop", None), ("train_on", 8)]
+    assert page.acts == [("stop", None, ""), ("train_on", 8, "")]
 
 
 def test_an_action_for_a_run_that_is_no_longer_open_is_refused(page: Page, feed: RunFeed) -> None:
@@ -118,14 +142,16 @@ def test_pages_that_went_without_a_word_are_forgotten(
     monkeypatch.setattr(time, "monotonic", lambda: later)
     page.ask("looking", view="b")
     page.widget.forget_silent()
-    assert page.widget._views == {"b": later}
+    assert page.widget.watched
+    page.ask("shown", view="b", shown=False)
+    assert not page.widget.watched
 
 
 def test_an_action_that_is_asked_for_again_is_done_once(page: Page, feed: RunFeed) -> None:
     page.widget.follow(feed)
     for _ in range(2):
         page.ask("action", id="a-1", name="stop", dir=str(feed.run.dir))
-    assert page.acts == [("stop", None)]
+    assert page.acts == [("stop", None, "")]
 
 
 def test_a_part_is_answered_under_its_request(page: Page, feed: RunFeed) -> None:
@@ -142,4 +168,5 @@ def test_a_page_of_another_version_is_reported_and_told_nothing(page: Page) -> N
 
 
 def test_the_front_end_is_built_and_small() -> None:
-    assert {path.name for path in STATIC.iterdir()} == {"runview.css", "runview.js"}
+    built = {"colors.js", "download.js", "gauge.js", "runview.css", "runview.js"}
+    assert {path.name for path in STATIC.iterdir()} == built

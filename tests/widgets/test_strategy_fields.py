@@ -9,6 +9,7 @@ import pytest
 
 from tests.machines import FOUR_GPUS, LAPTOP
 from workbench import RunConfig, catalog
+from workbench.plan.launching import OF_JOBS, USES
 from workbench.widgets.form import Form
 
 OF_STRATEGY = {
@@ -71,6 +72,32 @@ def test_what_was_typed_for_one_strategy_is_there_when_it_is_chosen_again(form: 
     assert (asked.replicas, asked.clip_norm, asked.eager, asked.workers) == (4, 1.0, True, None)
     set_to(form, strategy="parameter_server")
     assert form.state.config.workers == 3
+
+
+@pytest.mark.parametrize("launcher", USES)
+def test_a_launcher_has_only_its_fields_in_sight(form: Form, launcher: str) -> None:
+    set_to(form, launcher=launcher)
+    assert in_sight(form) & set(OF_JOBS) == set(USES[launcher])
+
+
+def test_what_was_typed_for_one_launcher_is_there_when_it_is_chosen_again(form: Form) -> None:
+    set_to(form, strategy="multi_worker_mirrored", launcher="slurm", partition="gpu")
+    set_to(form, launcher="ray")
+    assert field(form, "partition").read() is None
+    set_to(form, launcher="slurm")
+    assert field(form, "partition").read() == "gpu"
+
+
+def test_xla_is_in_sight_where_it_can_be_used(form: Form) -> None:
+    for strategy in catalog.STRATEGIES:
+        set_to(form, strategy=strategy)
+        assert ("xla" in in_sight(form)) == (not catalog.STRATEGIES[strategy].uncompiled)
+    set_to(form, strategy="mirrored", xla=True)
+    assert form.state.config.xla
+    set_to(form, clip_norm="1")
+    assert "off with clip_norm" in problem_beside(form, "xla")
+    set_to(form, clip_norm="", eager=True)
+    assert "off with eager" in problem_beside(form, "xla")
 
 
 def test_what_only_one_strategy_takes_is_not_sent_with_another(form: Form) -> None:

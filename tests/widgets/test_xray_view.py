@@ -13,7 +13,7 @@ import pytest
 from tests.waiting import until
 from tests.widgets.folders import write_run
 from tests.widgets.test_markup import EVIL
-from workbench.widgets import markup
+from workbench import units
 from workbench.widgets.xray_picture import MOST, draw
 from workbench.widgets.xray_view import Xray, own_steps, page, summary
 
@@ -144,16 +144,6 @@ def test_text_from_outside_is_escaped_and_nothing_runs() -> None:
         assert "<script" not in made
 
 
-def test_it_is_offered_from_the_first_step_on(tmp_path: Path) -> None:
-    view = Xray()
-    run = write_run(tmp_path)
-    for status, shown in (("queued", False), ("starting", False), ("running", True)):
-        view.show(run, status)
-        assert (view.box.layout.display != "none") is shown
-    view.show(None, "")
-    assert view.box.layout.display == "none"
-
-
 def test_a_step_that_was_not_done_is_refused_beside_the_field(tmp_path: Path) -> None:
     view = Xray()
     view.show(write_run(tmp_path), "finished")
@@ -199,4 +189,4 @@ def test_workers_without_a_common_step_are_told_of_one_by_one() -> None:
     assert "32.5000" in shown
     assert "7, 1" in shown
     assert "5, 2" in shown
-    assert shown.count(markup.UNKNOWN) == 4
+    assert shown.count(units.UNKNOWN) == 4

@@ -13,9 +13,10 @@ from ..catalog import STRATEGIES
 from ..config import Problem, RunConfig
 from ..devices import Devices, describe, detect
 from ..inspection import inspect_model
-from ..plan import PlanError, make_plan
-from ..runs import RunError, list_runs, open_run, start_run
-from .flags import config_from
+from ..own_data import look
+from ..plan import PlanError, make_plan, rehearsed
+from ..runs import RunError, list_runs, open_run, restore_run, start_run
+from .flags import config_from, is_bundle
 from .watching import exit_status, show, table, watch
 
 if TYPE_CHECKING:
@@ -38,18 +39,36 @@ def detect_devices(arguments: Namespace) -> int:
 
 def run(arguments: Namespace) -> int:
     """`workbench run`: check, start and watch."""
+    if arguments.script is not None:
+        from .scripts import run_as_it_is
+
+        return _follow(run_as_it_is(arguments), arguments)
+    if is_bundle(arguments):
+        from .bundles import replay
+
+        return replay(arguments)
+    if arguments.trust:
+        raise RunError(
+            "--trust is for the script of a bundle; received no --config that names a .zip file. "
+            "Leave it out, or name the bundle."
+        )
     config = config_from(arguments)
-    devices = _devices_for(config)
-    _tell_before(_checked(config, devices))
+    if arguments.rehearse:
+        config = rehearsed(config)
+    devices = devices_for(config)
+    tell_before(checked(config, devices))
     return _follow(start_run(config, arguments.runs_dir, devices), arguments)
 
 
 def script(arguments: Namespace) -> int:
     """`workbench script`: print it, or save it where no other text is."""
     from ..codegen import render_notebook, render_script
+    from .scripts import open_config, print_difference
 
-    config = config_from(arguments)
-    plan = make_plan(config, _devices_for(config))
+    config = config_from(arguments, open_config(arguments) if arguments.open else None)
+    plan = make_plan(config, devices_for(config), look(config))
+    if arguments.diff is not None:
+        return print_difference(Path(arguments.diff), render_script(plan))
     if arguments.output is None:
         print(render_script(plan), end="")
         return OK
@@ -103,8 +122,30 @@ def resume(arguments: Namespace) -> int:
     """`workbench runs resume`."""
     opened = open_run(arguments.run, arguments.runs_dir)
     resumed = opened.resume(arguments.epochs, arguments.workers)
-    _tell_before(resumed.plan)
+    tell_before(resumed.plan)
     return _follow(resumed, arguments)
+
+
+def restore(arguments: Namespace) -> int:
+    """`workbench runs restore`: copy it out of its archive; nothing is started."""
+    restored = restore_run(arguments.folder, arguments.runs_dir)
+    if arguments.json:
+        print(json.dumps(restored.result()))
+        return OK
+    print(show(restored))
+    if restored.status != "finished":
+        print(f"Go on with it: workbench runs resume {restored.dir}")
+    return OK
+
+
+def pack(arguments: Namespace) -> int:
+    """`workbench runs pack`: one zip file to take along."""
+    opened = open_run(arguments.run, arguments.runs_dir)
+    path = opened.pack(arguments.output)
+    told = {"run": opened.id, "path": str(path), "bytes": path.stat().st_size}
+    words = f"Packed {path}, {told['bytes']:,} bytes. Bring it back: workbench runs restore FILE"
+    print(json.dumps(told) if arguments.json else words)
+    return OK
 
 
 def delete(arguments: Namespace) -> int:
@@ -125,7 +166,9 @@ def evaluate(arguments: Namespace) -> int:
     if arguments.json:
         print(json.dumps(result))
         return OK
-    print(f"test loss {result['test_loss']:.4f}, test accuracy {result['test_accuracy']:.2%}")
+    known = result["test_accuracy"]
+    accuracy = "unknown" if known is None else f"{known:.2%}"
+    print(f"test loss {result['test_loss']:.4f}, test accuracy {accuracy}")
     for row in result["classes"]:
         print(f"  {row['name']:<14} {row['accuracy']:8.2%} of {row['examples']:,}")
     return OK
@@ -138,7 +181,7 @@ def lab(arguments: Namespace) -> int:
     return launch(arguments.runs_dir, open_browser=not arguments.no_browser)
 
 
-def _devices_for(config: RunConfig) -> Devices:
+def devices_for(config: RunConfig) -> Devices:
     """Ask TensorFlow, which takes seconds, only where the quick look leaves something open."""
     quick = detect(config.interpreter, import_tensorflow=False)
     accelerated = quick.gpus or quick.tpu_chips
@@ -146,21 +189,14 @@ def _devices_for(config: RunConfig) -> Devices:
     return quick if settled else detect(config.interpreter)
 
 
-def _checked(config: RunConfig, devices: Devices) -> Plan:
+def checked(config: RunConfig, devices: Devices) -> Plan:
     """Say what of the machine cannot be used, and raise all that is against this run at once.
 
     A model of one's own is built once, apart, before a run is made for it; that takes seconds.
     """
-    problems, plan = [], None
-    if devices.tensorflow_version is None:
-        rule = "a Python that can import TensorFlow"
-        fix = " ".join(devices.problems)
-        problems.append(Problem("interpreter", rule, devices.interpreter, fix))
-    else:
-        for sentence in devices.problems:
-            print(f"Note: {sentence}", file=sys.stderr)
+    problems, plan = check_tensorflow(devices), None
     try:
-        plan = make_plan(config, devices)
+        plan = make_plan(config, devices, look(config))
     except PlanError as error:
         problems += error.problems
     if problems or plan is None:
@@ -170,7 +206,18 @@ def _checked(config: RunConfig, devices: Devices) -> Plan:
     return plan
 
 
-def _tell_before(plan: Plan) -> None:
+def check_tensorflow(devices: Devices) -> list[Problem]:
+    """Return what is against training there; else say what of the machine cannot be used."""
+    if devices.tensorflow_version is None:
+        rule = "a Python that can import TensorFlow"
+        fix = " ".join(devices.problems)
+        return [Problem("interpreter", rule, devices.interpreter, fix)]
+    for sentence in devices.problems:
+        print(f"Note: {sentence}", file=sys.stderr)
+    return []
+
+
+def tell_before(plan: Plan) -> None:
     """Say what is to be known before the start, beside what is printed of the run."""
     for sentence in filter(None, (STRATEGIES[plan.strategy].warning, *plan.notes)):
         print(f"Note: {sentence}", file=sys.stderr, flush=True)

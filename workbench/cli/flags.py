@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import json
 import typing
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,12 @@ from ..field_help import FIELD_HELP
 _SIZES = {"per_replica_batch_size", "global_batch_size"}
 
 
-def add_config_flags(parser: argparse.ArgumentParser) -> None:
-    """Add `--config`, `--preset` and a flag for every field."""
+def add_config_flags(parser: argparse.ArgumentParser, several: Collection[str] = ()) -> None:
+    """Add `--config`, `--preset` and a flag for every field; of `several` it takes more values."""
     presets = ", ".join(catalog.PRESETS)
     parser.add_argument("--preset", help=f"A whole lesson to start from: {presets}.")
-    words = "A JSON file of a config's fields, which overrule a preset's, as flags overrule both."
+    words = "A JSON file of a config's fields, which overrule a preset's, as flags overrule both; "
+    words += "or a bundle.zip that `workbench bundle` wrote."
     parser.add_argument("--config", metavar="FILE", help=words)
     defaults = RunConfig()
     for name, hint in field_types().items():
@@ -30,28 +32,50 @@ def add_config_flags(parser: argparse.ArgumentParser) -> None:
         default = getattr(defaults, name)
         if default not in (None, "", False):
             words = f"{words} Default: {default}."
-        if hint is bool:
+        if name in several:
+            words = f"{words} Several are compared."
+            stands_for = "on|off" if hint is bool else _stands_for(name)
+            parser.add_argument(flag, type=_reader(hint), metavar=stands_for, nargs="+", help=words)
+        elif hint is bool:
             parser.add_argument(flag, action=argparse.BooleanOptionalAction, help=words)
         else:
             parser.add_argument(flag, type=_reader(hint), metavar=_stands_for(name), help=words)
 
 
-def config_from(arguments: argparse.Namespace) -> RunConfig:
+def add_runs_dir(parser: argparse.ArgumentParser) -> None:
+    """Add `--runs-dir`."""
+    words = "The folder of runs. Default: $WORKBENCH_RUNS, else runs."
+    parser.add_argument("--runs-dir", metavar="DIR", help=words)
+
+
+def config_from(arguments: argparse.Namespace, opened: RunConfig | None = None) -> RunConfig:
     """Return the config that preset, file and flags make, later ones over earlier ones.
+
+    What was `opened`, a script's config, comes before them all.
 
     Raises:
         ConfigError: the file cannot be read, or names what there is not.
     """
-    flags = {name: getattr(arguments, name) for name in field_types()}
     layers = (
+        {} if opened is None else dataclasses.asdict(opened),
         {} if arguments.preset is None else _preset(arguments.preset),
         {} if arguments.config is None else _read_file(Path(arguments.config)),
-        {name: value for name, value in flags.items() if value is not None},
+        given_flags(arguments),
     )
     values: dict[str, Any] = {}
     for layer in layers:
         values = {**_without_overruled(values, layer), **layer}
     return RunConfig(**values)
+
+
+def given_flags(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the fields that flags give; those of several values are no config's."""
+    flags = {name: getattr(arguments, name) for name in field_types()}
+    return {
+        name: value
+        for name, value in flags.items()
+        if value is not None and not isinstance(value, list)
+    }
 
 
 def _without_overruled(values: dict[str, Any], layer: dict[str, Any]) -> dict[str, Any]:
@@ -71,7 +95,16 @@ def _preset(name: str) -> dict[str, Any]:
     return dataclasses.asdict(catalog.PRESETS[name].config)
 
 
+def is_bundle(arguments: argparse.Namespace) -> bool:
+    """Return whether `--config` names a replay bundle."""
+    return arguments.config is not None and arguments.config.endswith(".zip")
+
+
 def _read_file(path: Path) -> dict[str, Any]:
+    if path.suffix == ".zip":
+        from ..bundle import read_bundle
+
+        return dataclasses.asdict(read_bundle(path).config)
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -91,6 +124,8 @@ def _reader(hint: Any) -> Any:
     options = typing.get_args(hint) or (hint,)
     if tuple[str, ...] in options:
         return names
+    if bool in options:
+        return on_or_off
     if int in options:
         return whole_number
     return number if float in options else str
@@ -107,6 +142,11 @@ def whole_number(text: str) -> int | str:
         return int(text)
     except ValueError:
         return text
+
+
+def on_or_off(text: str) -> bool | str:
+    """Read on or off, else the text as it is."""
+    return {"on": True, "off": False}.get(text.lower(), text)
 
 
 def number(text: str) -> float | str:

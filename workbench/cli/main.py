@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ..config import ConfigError
 from ..devices import DeviceError
+from ..environments import MakingError
 from ..lab import LabError
 from ..runs import RunError
 from .commands import FAILED, OK, OutputError
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         problems = error.problems if isinstance(error, ConfigError) else [error]
         print("This cannot be planned:", *problems, sep="\n  ", file=sys.stderr)
         return UNPLANNABLE
-    except (RunError, LabError, OutputError) as error:
+    except (RunError, LabError, OutputError, MakingError) as error:
         print(error, file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

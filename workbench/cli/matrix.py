@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 import json
-import signal
-import sys
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
-from threading import Event
-from typing import TYPE_CHECKING
 
 from .. import catalog
 from ..experiments import Cell, Matrix, run_matrix
+from .interrupts import stop_by_interrupt
+from .progress_line import ProgressLine
 from .watching import columns
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 HEAD = ("strategy", "loop", "result", "loss differs", "weights differ", "steps/s", "keras", "why")
 
 
 def matrix(arguments: Namespace) -> int:
     """Run it; 0 where nothing failed, 1 else, also where it was stopped."""
-    teller = _Teller()
-    with _stop_by_interrupt() as stop:
+    line = ProgressLine()
+
+    def tell(matrix: Matrix) -> None:
+        running = next((cell for cell in matrix.cells if cell.status == "running"), None)
+        now = f": {running.strategy}, {running.loop}" if running else ""
+        line.write(f"{matrix.done} of {len(matrix.cells)} done", matrix.eta_seconds, now)
+
+    with stop_by_interrupt() as stop:
         done = run_matrix(
             arguments.steps,
             arguments.data,
             arguments.runs_dir,
             interpreter=arguments.interpreter,
-            told=teller.tell,
+            told=tell,
             stopped=stop.is_set,
+            model=arguments.model,
+            strategies=arguments.strategy or tuple(catalog.STRATEGIES),
         )
-    teller.end()
+    line.end()
     if arguments.json:
         print(json.dumps(done.to_json()))
     else:
@@ -79,42 +80,3 @@ def _row(cell: Cell) -> tuple[str, ...]:
 
 def _exact(value: float | None) -> str:
     return "" if value is None else "0" if value == 0 else f"{value:.1e}"
-
-
-class _Teller:
-    """Writes a line that is rewritten on a terminal, and a line a cell elsewhere."""
-
-    def __init__(self) -> None:
-        self._told = 0
-
-    def tell(self, matrix: Matrix) -> None:
-        running = next((cell for cell in matrix.cells if cell.status == "running"), None)
-        if sys.stderr.isatty():
-            eta = matrix.eta_seconds
-            left = "" if eta is None else f", {timedelta(seconds=round(eta))} left"
-            what = f": {running.strategy}, {running.loop}" if running else ""
-            line = f"{matrix.done} of {len(matrix.cells)} done{left}{what}"
-            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
-        elif matrix.done > self._told:
-            self._told = matrix.done
-            print(f"{matrix.done} of {len(matrix.cells)} done", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        if sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _stop_by_interrupt() -> Iterator[Event]:
-    """Set the event at the first Ctrl-C; a second one interrupts as usual."""
-    stop = Event()
-
-    def note(_: int, __: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, before)
-        stop.set()
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -7,10 +7,12 @@ import sys
 from typing import Any, NoReturn
 
 from .. import __version__
+from ..catalog import STRATEGIES
 from ..config import did_you_mean
+from ..environments import BUILDS
 from ..experiments.matrix import usual_steps
-from . import commands, matrix
-from .flags import add_config_flags
+from . import bundles, commands, compare, environment, exports, find, matrix, scale, tf_config, why
+from .flags import add_config_flags, add_runs_dir
 
 USAGE_ERROR = 2
 FIRST_MINUTE = """\
@@ -65,7 +67,15 @@ def make_parser() -> Parser:
     _add_script(adding)
     _add_runs(adding)
     _add_evaluate(adding)
+    why.add_to(adding)
     _add_matrix(adding)
+    compare.add_to(adding)
+    scale.add_to(adding)
+    exports.add_to(adding)
+    bundles.add_to(adding)
+    find.add_to(adding)
+    tf_config.add_to(adding)
+    _add_environment(adding)
     _add_lab(adding)
     return parser
 
@@ -83,9 +93,16 @@ def _add_run(adding: Any) -> None:
         help="train and watch",
         description="Train and watch. Ctrl-C stops with a checkpoint.",
     )
+    words = "Run a saved script as it is, edited or not. What it was understood as is printed."
+    parser.add_argument("--script", metavar="FILE", help=words)
+    words = "With --config bundle.zip: run the bundle's own script as it is, though the workbench "
+    words += "does not write the same. It is somebody's code; its sha256 is printed."
+    parser.add_argument("--trust", action="store_true", help=words)
     add_config_flags(parser)
-    _add_runs_dir(parser)
+    add_runs_dir(parser)
     parser.add_argument("--detach", action="store_true", help="Start it and return at once.")
+    words = "Train it here with two to four workers, begun anew when one is killed, until stopped."
+    parser.add_argument("--rehearse", action="store_true", help=words)
     parser.add_argument("--json", action="store_true", help="End with one line of JSON.")
     parser.set_defaults(command=commands.run)
 
@@ -94,12 +111,17 @@ def _add_script(adding: Any) -> None:
     words = "print or save the script; runs nothing"
     parser = adding.add_parser("script", help=words, description=f"{words.capitalize()}.")
     parser.add_argument("-o", "--output", metavar="FILE", help="train.py or train.ipynb")
+    words = "A saved script to start from; what was kept of it, and what was not, is told."
+    parser.add_argument("--open", metavar="FILE", help=words)
+    words = "Print how another script differs from this one, as a unified difference."
+    parser.add_argument("--diff", metavar="FILE", help=words)
     add_config_flags(parser)
+    add_runs_dir(parser)
     parser.set_defaults(command=commands.script)
 
 
 def _add_runs(adding: Any) -> None:
-    runs = adding.add_parser("runs", help="list, show, X-ray, stop, resume or delete runs")
+    runs = adding.add_parser("runs", help="list, show, X-ray, stop, resume, pack, delete runs")
     runs.set_defaults(command=None)
     deeds = runs.add_subparsers(metavar="DEED", required=True)
     for name, words, deed in (
@@ -108,33 +130,43 @@ def _add_runs(adding: Any) -> None:
         ("xray", "take one step apart: what each replica saw, and the sum", commands.xray),
         ("stop", "let it finish its call, save and end", commands.stop),
         ("resume", "go on from the last checkpoint", commands.resume),
+        ("pack", "write one to a zip file, to take it along", commands.pack),
+        ("restore", "bring one back from its archive or a zip file", commands.restore),
         ("delete", "remove its folder with all that is in it", commands.delete),
     ):
         parser = deeds.add_parser(name, help=words, description=f"{words.capitalize()}.")
-        if name != "list":
+        if name == "restore":
+            which = "the run's folder in the archive, or the file that `pack` wrote"
+            parser.add_argument("folder", metavar="DIR", help=which)
+        elif name != "list":
             parser.add_argument("run", metavar="RUN", help="a run's id or folder")
-        if name == "resume":
-            parser.add_argument(
-                "--epochs", type=int, metavar="N", help="epochs in all, more than before"
-            )
-            how = "go on with another number of them, where all step together"
-            parser.add_argument("--workers", type=int, metavar="N", help=how)
-            parser.add_argument("--detach", action="store_true", help="return at once")
-        if name == "xray":
-            parser.add_argument(
-                "--step", type=int, metavar="N", required=True, help="the step, counted from 0"
-            )
-        if name == "delete":
-            parser.add_argument("--yes", action="store_true", help="do not ask first")
-        _add_runs_dir(parser)
+        _add_options(parser, name)
+        add_runs_dir(parser)
         parser.add_argument("--json", action="store_true", help="print JSON")
         parser.set_defaults(command=deed)
+
+
+def _add_options(parser: argparse.ArgumentParser, deed: str) -> None:
+    """Add what only this deed takes."""
+    if deed == "resume":
+        words = "epochs in all, more than before"
+        parser.add_argument("--epochs", type=int, metavar="N", help=words)
+        how = "go on with another number of them, where all step together"
+        parser.add_argument("--workers", type=int, metavar="N", help=how)
+        parser.add_argument("--detach", action="store_true", help="return at once")
+    elif deed == "xray":
+        words = "the step, counted from 0"
+        parser.add_argument("--step", type=int, metavar="N", required=True, help=words)
+    elif deed == "pack":
+        parser.add_argument("-o", "--output", metavar="FILE", help="default: beside its folder")
+    elif deed == "delete":
+        parser.add_argument("--yes", action="store_true", help="do not ask first")
 
 
 def _add_evaluate(adding: Any) -> None:
     parser = adding.add_parser("evaluate", help="test a finished run's model")
     parser.add_argument("run", metavar="RUN", help="a run's id or folder")
-    _add_runs_dir(parser)
+    add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
     parser.set_defaults(command=commands.evaluate)
 
@@ -149,21 +181,35 @@ def _add_matrix(adding: Any) -> None:
     words = f"steps of each run. Default: {usual_steps('synthetic')}"
     words += f", of images {usual_steps('fashion_mnist')}."
     parser.add_argument("--steps", type=int, metavar="N", help=words)
-    words = "synthetic (the MLP) or fashion_mnist (the CNN, in float64). Default: synthetic."
+    words = "synthetic (the MLP) or fashion_mnist (the CNN, in float64), or your own as "
+    words += "module:function or file.py:function, with --model. Default: synthetic."
     parser.add_argument("--data", metavar="DATA", default="synthetic", help=words)
+    words = "your own model, in float64, as module:function or file.py:function."
+    parser.add_argument("--model", metavar="MODEL", help=words)
+    words = "only these strategies, beside OneDevice's custom loop."
+    parser.add_argument("--strategy", nargs="+", choices=list(STRATEGIES), metavar="S", help=words)
     parser.add_argument("--interpreter", help="the Python that trains")
-    _add_runs_dir(parser)
+    add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
     parser.set_defaults(command=matrix.matrix)
 
 
+def _add_environment(adding: Any) -> None:
+    parser = adding.add_parser(
+        "environment",
+        help="make a Python environment with the TensorFlow that fits this machine",
+        description="Make an environment for runs beside the packages that are there, such as one"
+        " with the TPU build on a TPU runtime, and print its interpreter. Ctrl-C gives it up.",
+    )
+    words = "which TensorFlow. Default: the one that what is here needs and lacks."
+    parser.add_argument("--build", choices=BUILDS, help=words)
+    parser.add_argument("--interpreter", help="the Python of which it is made")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.set_defaults(command=environment.environment)
+
+
 def _add_lab(adding: Any) -> None:
     parser = adding.add_parser("lab", help="open the workbench in JupyterLab")
-    _add_runs_dir(parser)
+    add_runs_dir(parser)
     parser.add_argument("--no-browser", action="store_true", help="print the address only")
     parser.set_defaults(command=commands.lab)
-
-
-def _add_runs_dir(parser: argparse.ArgumentParser) -> None:
-    words = "The folder of runs. Default: $WORKBENCH_RUNS, else runs."
-    parser.add_argument("--runs-dir", metavar="DIR", help=words)

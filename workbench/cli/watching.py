@@ -23,14 +23,16 @@ def watch(run: Run, out: TextIO) -> None:
     """Show a run until it is over. The first Ctrl-C stops it, a second one leaves it running."""
     print(f"{run.id}: {run.plan.arithmetic}", file=out)
     shown = 0
+    said = ""
     asked = False
     with _counted_interrupts() as interrupts:
         while True:
             status = run.status
             shown = _print_epochs(run, shown, out)
-            _print_line(run.progress, out)
             if status in OVER:
                 break
+            said = _print_note(run.progress, said, out)
+            _print_line(run.progress, out)
             if interrupts and not asked:
                 asked = True
                 run.stop()
@@ -76,10 +78,20 @@ def show(run: Run) -> str:
     lines += _times(run.ledger)
     lines += [f"  missing     steps {first} to {last}" for first, last in run.missing]
     lines.append(f"  folder      {run.dir}")
+    lines += _copies(run)
     if failure := run.failure:
         lines += [f"  cause       {failure.cause}", f"  fix         {failure.fix}"]
         lines += [f"  | {line}" for line in failure.log_tail.splitlines()[-10:]]
     return "\n".join(lines)
+
+
+def _copies(run: Run) -> list[str]:
+    """Return a line for the copy in the archive, where there is one."""
+    copies = run.copies
+    if copies is None or copies.step is None or copies.copied_at is None:
+        return []
+    at = datetime.fromtimestamp(copies.copied_at).strftime("%Y-%m-%d %H:%M:%S")
+    return [f"  archive     {copies.folder}, goes on from step {copies.step:,}, copied {at}"]
 
 
 def _times(ledger: Ledger) -> list[str]:
@@ -150,6 +162,14 @@ def _print_epochs(run: Run, shown: int, out: TextIO) -> int:
         start = "\r\033[K" if out.isatty() else ""
         print(f"{start}epoch {event['epoch']}: {words}", file=out, flush=True)
     return max(shown, len(epochs))
+
+
+def _print_note(progress: Progress, said: str, out: TextIO) -> str:
+    """Print what is to be known now, where that is new; return it."""
+    if progress.note and progress.note != said:
+        start = "\r\033[K" if out.isatty() else ""
+        print(f"{start}{progress.note}", file=out, flush=True)
+    return progress.note
 
 
 def _print_line(progress: Progress, out: TextIO) -> None:

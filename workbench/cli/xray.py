@@ -83,7 +83,7 @@ def _weights(weights: dict[str, Any]) -> str:
 
 def _numbers(rows: list[int] | None) -> str:
     if rows is None:
-        return "not in the data"
+        return "unknown"
     return " ".join(map(str, rows[:FEW_ROWS])) + (" ..." if len(rows) > FEW_ROWS else "")
 
 

@@ -17,10 +17,12 @@ LINE_LENGTH = 100
 
 def constants(plan: Plan, used: frozenset[str]) -> str:
     """Return each constant that the script uses with its comment, in reading order."""
+    used |= {"PER_REPLICA_BATCH_SIZE"}  # never one size without the other
+    used |= {"WORKERS"} if "TASKS" in used else set()  # which are made of them
     lines = [
         _commented(f"{name} = {value}", comment)
         for name, value, comment in _all(plan)
-        if name in used or name == "PER_REPLICA_BATCH_SIZE"  # never one size without the other
+        if name in used
     ]
     return "\n".join(lines + _precision(plan.config.precision))
 
@@ -69,11 +71,11 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
     passes = -(-plan.steps_per_epoch * plan.examples_per_step // plan.num_train_examples)
     yield "PASSES_PER_EPOCH", repr(passes), "through the training data"
     yield "TEST_BATCH_SIZE", repr(plan.test_batch_size), "examples of all replicas in a test step"
-    test_steps = -(-plan.num_test_examples // plan.test_batch_size)
-    yield "TEST_STEPS", repr(test_steps), "every test example once"
+    yield "TEST_STEPS", repr(plan.test_steps), "every test example once"
     yield "LEARNING_RATE", repr(plan.learning_rate), _scaling(plan)
-    accuracy = f"tf.keras.metrics.{catalog.DATA[plan.data].accuracy}"
-    yield "ACCURACY", accuracy, "1 or 0 for each example"
+    if plan.data in catalog.DATA:
+        accuracy = f"tf.keras.metrics.{catalog.DATA[plan.data].accuracy}"
+        yield "ACCURACY", accuracy, "1 or 0 for each example"
     yield "CLIP_NORM", repr(plan.config.clip_norm), "of the gradient summed over the replicas"
     yield "STEPS_PER_STACK", repr(plan.steps_per_stack), "batches handed over at a time"
     yield "STEPS_PER_EXECUTION", repr(plan.steps_per_execution), "steps between two callbacks"

@@ -22,22 +22,33 @@ class Lifted:
     """Every name that the body reads."""
 
 
-def lift(source: str) -> Lifted:
-    """Split a file's text. What stands under `if TYPE_CHECKING:` is for checkers and stays out."""
+def lift(source: str, known: frozenset[str] = frozenset()) -> Lifted:
+    """Split a file's text. What stands under `if TYPE_CHECKING:` is for checkers and stays out.
+
+    So do statements that the script has already: `known`, as `statements` returns them.
+    """
     tree = ast.parse(source)
     imports = tuple(node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom))
     left_out = [
         node
         for number, node in enumerate(tree.body)
-        if node in imports or _is_docstring(node, number) or is_for_checkers(node)
+        if node in imports
+        or _is_docstring(node, number)
+        or is_for_checkers(node)
+        or ast.unparse(node) in known
     ]
-    dropped = {line for node in left_out for line in range(node.lineno, _end(node) + 1)}
     # Not splitlines, which also splits at form feeds and other marks that Python does not count.
-    lines = enumerate(source.split("\n"), start=1)
-    kept = [line for number, line in lines if number not in dropped]
+    lines = source.split("\n")
+    dropped = {line for node in left_out for line in _lines(node, lines)}
+    kept = [line for number, line in enumerate(lines, start=1) if number not in dropped]
     rest = [node for node in tree.body if node not in left_out]
     reads = {inner.id for node in rest for inner in ast.walk(node) if isinstance(inner, ast.Name)}
     return Lifted(imports, "\n".join(kept).strip(), frozenset(reads))
+
+
+def statements(source: str) -> frozenset[str]:
+    """Return the code of each statement of a file's top level."""
+    return frozenset(ast.unparse(node) for node in ast.parse(source).body)
 
 
 def merge_imports(parts: Iterable[Lifted]) -> str:
@@ -73,5 +84,11 @@ def _is_docstring(node: ast.stmt, number: int) -> bool:
     return number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _end(node: ast.stmt) -> int:
-    return node.end_lineno or node.lineno
+def _lines(node: ast.stmt, lines: list[str]) -> range:
+    """Return the numbers of a statement's lines, with its decorators and comments above it."""
+    decorators = getattr(node, "decorator_list", [])
+    first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        while first > 1 and lines[first - 2].startswith("#"):
+            first -= 1
+    return range(first, (node.end_lineno or node.lineno) + 1)

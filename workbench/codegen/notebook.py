@@ -10,6 +10,9 @@ from .script import MARKER, call, render_script, sections
 if TYPE_CHECKING:
     from ..plan import Plan
 
+WRITTEN = "from_notebook.py"
+"""What its cell writes over at each run: no name that a saved script has, which may be edited."""
+
 
 def render_notebook(plan: Plan) -> str:
     """Return a notebook (nbformat 4.5) whose code cells, joined, are the script's functions.
@@ -20,8 +23,8 @@ def render_notebook(plan: Plan) -> str:
     title, imports, numbers, bodies, recorder = sections(plan)
     heading = f"# {title.strip(chr(34)).rstrip('.')}\n\nRun all cells to train."
     if len(plan.tasks) > 1:
-        launch = "import sys\n\n!{sys.executable} -u train.py"
-        code = [f"%%writefile train.py\n{render_script(plan)}", launch]
+        launch = f"import sys\n\n!{{sys.executable}} -u {WRITTEN}"
+        code = [f"%%writefile {WRITTEN}\n{render_script(plan)}", launch]
     else:
         code = [imports, numbers, *bodies, f"{MARKER}\n{recorder}", call(plan)]
     cells = [

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+from functools import cache
 from textwrap import indent
 from typing import TYPE_CHECKING
 
 from .. import catalog
+from ..plan.launching import is_local
 from ..plan.names import ENGINE
-from ..plan.own_model import DOOR, OwnModel
-from .constants import constants, literal
-from .lifting import Lifted, lift, merge_imports
+from ..plan.own_data import DATASET
+from ..plan.own_function import DOORS, OwnFunction
+from .constants import constants
+from .lifting import Lifted, lift, merge_imports, statements
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -20,6 +24,8 @@ MARKER = """\
 COORDINATOR = "# ---- Recorder of workers that do not step together. ----"
 LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
 COORDINATED = "chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints"
+COMPILED = ("def make_steps(", "@compile_by_xla\ndef make_steps(")
+_GIVES = {"model": " -> tf.keras.Model", "data": " -> tuple", "step": " -> tuple"}
 ENTRY = 'if __name__ == "__main__":'
 ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one'
 
@@ -56,11 +62,12 @@ def _entry(plan: Plan) -> str:
 def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
     """Return title, imports, constants, the bodies of the slots, and the recorder."""
     recorders = [_lift_engine(name) for name in _recorders(plan)]
-    slots = {slot: _lift_engine(file) for slot, file in _files(plan).items()}
-    if plan.own_model is not None:
-        slots["model"] = _own_model(plan.own_model)
-    ours = [part for slot, part in slots.items() if slot != "model" or plan.own_model is None]
-    used = frozenset().union(*(part.uses for part in [*ours, *recorders]))
+    ours = {slot: _lift_engine(file) for slot, file in _files(plan).items()}
+    used = frozenset().union(*(part.uses for part in [*ours.values(), *recorders]))
+    slots = ours | _own_slots(plan, ours)
+    if plan.config.xla:
+        steps = slots["steps"]
+        slots["steps"] = dataclasses.replace(steps, body=steps.body.replace(*COMPILED, 1))
     title = f'"""{_title(plan)}"""'
     bodies = [part.body for part in slots.values()]
     imports = merge_imports(slots.values())
@@ -74,19 +81,30 @@ def _recorders(plan: Plan) -> tuple[str, ...]:
 
 
 def _files(plan: Plan) -> dict[str, str]:
-    data = catalog.DATA[plan.data]
-    model = plan.model if plan.own_model is None else "mlp"
     return {
         **_strategy_files(plan),
-        "data": f"data/{data.source}",
+        "data": _data_file(plan),
         **_pipeline_files(plan),
-        "model": f"models/{catalog.MODELS[model].source}",
-        "optimizer": f"optimizers/{plan.config.optimizer}",
-        "steps": f"steps/{_steps(plan)}",
+        **_optimizer_files(plan),
+        "model": f"models/{catalog.MODELS[plan.model].source if not plan.own_model else 'own'}",
+        **_xla_files(plan),
+        **_step_files(plan),
         "loops": f"loops/{_loops(plan)}",
         "main": f"mains/{'' if plan.together else 'coordinator_'}{catalog.LOOPS[plan.loop].source}",
         **_task_files(plan),
     }
+
+
+def _optimizer_files(plan: Plan) -> dict[str, str]:
+    if plan.optimizer == catalog.COMPILED:
+        return {}
+    return {"optimizer": f"optimizers/{plan.optimizer}"}
+
+
+def _data_file(plan: Plan) -> str:
+    if plan.data_facts is None:
+        return f"data/{catalog.DATA[plan.data].source}"
+    return f"data/own_{plan.data_facts.kind}"
 
 
 def _loops(plan: Plan) -> str:
@@ -107,7 +125,10 @@ def _strategy_files(plan: Plan) -> dict[str, str]:
     source = f"strategies/{catalog.STRATEGIES[plan.strategy].source}"
     if plan.on_tpu:
         return {"strategy": source}
-    if plan.physical_devices[0].startswith("CPU"):
+    on_cpu = plan.physical_devices[0].startswith("CPU")
+    if len(plan.tasks) > 1 and not is_local(plan.config) and (plan.together or not on_cpu):
+        source = f"{source}_hosts"  # whose devices no other task has a part of
+    if on_cpu:
         return {"strategy": f"{source}_cpu"}
     if plan.virtual:
         return {"strategy": f"{source}_virtual_gpu"}
@@ -117,44 +138,83 @@ def _strategy_files(plan: Plan) -> dict[str, str]:
 def _pipeline_files(plan: Plan) -> dict[str, str]:
     order = {"order": f"orders/{plan.last_batch}"}
     tests = {"tests": "pipelines/tests"}
+    if plan.data_facts is not None and plan.data_facts.kind == DATASET:
+        each_its_own = {"pipeline": "pipelines/dataset_per_worker"}
+        pipeline = "cached" if plan.pipeline == "cached" else "dataset"
+        shared = {"tests": "pipelines/dataset_tests", "pipeline": f"pipelines/{pipeline}"}
+        return shared if plan.together else each_its_own
     if not plan.together:
         return {**order, "pipeline": "pipelines/per_worker"}
     if plan.pipeline in ("files", "numpy"):
         return {**tests, "pipeline": f"pipelines/{plan.pipeline}"}
     if plan.pipeline == "indexed":
         return {**order, **tests, "pipeline": "pipelines/indexed"}
-    if len(plan.tasks) == 1 and not plan.on_tpu:
-        return {**order, "pipeline": "pipelines/usual"}
-    return {**order, **tests, "pipeline": "pipelines/usual_workers"}
+    alone = len(plan.tasks) == 1 and not plan.on_tpu
+    workers = {**tests, "pipeline": "pipelines/usual_workers"}
+    return {**order, **({"pipeline": "pipelines/usual"} if alone else workers)}
 
 
-def _steps(plan: Plan) -> str:
-    source = catalog.LOOPS[plan.loop].source
-    if not plan.together and plan.loop == "custom":
-        return "custom_worker"
+def _xla_files(plan: Plan) -> dict[str, str]:
+    if not plan.config.xla:
+        return {}
+    return {"xla": "steps/xla" if plan.own_step is None else "steps/xla_whole"}
+
+
+def _step_files(plan: Plan) -> dict[str, str]:
+    source, custom = f"steps/{catalog.LOOPS[plan.loop].source}", plan.loop == "custom"
     general = plan.last_batch == "keep" or plan.config.clip_norm is not None
-    return f"{source}_general" if general and plan.loop == "custom" else source
+    ending = "_general" if general and custom and plan.together else ""
+    if plan.own_step is not None:
+        own = {"accuracy": "steps/accuracy", "step": "steps/own"}
+        return {**own, "steps": "steps/custom_step"}
+    if plan.own_model is not None:
+        own = {"accuracy": "steps/accuracy", "watched": "steps/watched"}
+        return {**own, "steps": f"{source}_own{ending}"}
+    if custom and not plan.together:
+        return {"steps": "steps/custom_worker"}
+    return {"steps": source + ending}
 
 
+@cache
 def _lift_engine(name: str) -> Lifted:
     return lift((ENGINE / f"{name}.py").read_text(encoding="utf-8"))
 
 
-def _own_model(own: OwnModel) -> Lifted:
-    if own.source is not None and own.function == DOOR:
-        return lift(own.source)
-    lifted = Lifted((), "", frozenset()) if own.source is None else lift(own.source)
+def _own_slots(plan: Plan, ours: dict[str, Lifted]) -> dict[str, Lifted]:
+    """Return the slots that one's own functions fill: their text, our check, the door to them."""
+    slots: dict[str, Lifted] = {}
+    known: frozenset[str] = frozenset()
+    functions = {"data": plan.own_data, "model": plan.own_model, "step": plan.own_step}
+    for field, own in functions.items():
+        if own is None:
+            continue
+        source = own.source or ""
+        lifted, check = lift(source, known), ours[field]
+        known |= statements(source)
+        more = ["make_optimizer"] if field == "model" and plan.optimizer != catalog.COMPILED else []
+        door = _door(field, own, more)
+        parts = [part for part in (lifted.body, check.body, door.body) if part]
+        imports = (*lifted.imports, *check.imports, *door.imports)
+        slots[field] = Lifted(imports, "\n\n\n".join(parts), lifted.uses)
+    return slots
+
+
+def _door(field: str, own: OwnFunction, more: list[str]) -> Lifted:
+    """Return what lets a function of one's own be called by the name that scripts have for it."""
+    name = DOORS[field]
+    taken = ["model", "features", "labels"] if field == "step" else []
+    arguments = ", ".join([own.function, *more])
+    if own.source is not None and own.function == name:
+        return lift(f"import functools\n\n{name} = functools.partial(check_{field}, {arguments})\n")
     found = f"    from {own.module} import {own.function}\n\n" if own.source is None else ""
-    made = f"    return check_model({own.function}(), {literal(own.function)})"
-    door = f'def {DOOR}() -> tf.keras.Model:\n    """The model of one\'s own."""\n{found}{made}'
-    check = _lift_engine("models/own")
-    parts = [part for part in (lifted.body, check.body, door) if part]
-    return Lifted((*lifted.imports, *check.imports), "\n\n\n".join(parts), lifted.uses)
+    head = f'def {name}({", ".join(taken)}){_GIVES[field]}:\n    """The {field} of one\'s own."""\n'
+    return lift(f"{head}{found}    return check_{field}({', '.join([arguments, *taken])})\n")
 
 
 def _title(plan: Plan) -> str:
     model = catalog.MODELS[plan.model].label if plan.own_model is None else "A model of one's own"
+    data = catalog.DATA[plan.data].label if plan.own_data is None else "data of one's own"
     return (
-        f"{model} on {catalog.DATA[plan.data].label}: {plan.strategy_label} strategy, "
+        f"{model} on {data}: {plan.strategy_label} strategy, "
         f"{plan.who_trains}, {catalog.LOOPS[plan.loop].label}."
     )

@@ -32,6 +32,8 @@ class Imported:
     cuda_build: bool
     cuda_version: str | None
     tpu_build: bool | None
+    tpu_system: bool
+    """Whether it loaded libtpu, so that it could set a TPU up; said where there is no chip too."""
     gpus: tuple[tuple[str | None, str | None], ...]
     """Model and compute capability of each GPU, in TensorFlow's order."""
 
@@ -47,6 +49,7 @@ class Report:
     tensorflow_found: bool
     keras: str | None
     tf_keras: str | None
+    libtpu: str | None
     pip: bool
     externally_managed: bool
     imported: Imported | None

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.devices import machine, nvidia, tpu
+from workbench.devices import holders, machine, nvidia, tpu
 from workbench.devices.child import Report, ask
 from workbench.devices.nvidia import NvidiaGpu
 from workbench.devices.problems import Evidence, cpu_only, for_tpus, found_problems
@@ -58,6 +58,7 @@ def detect(
         nvidia_on_bus=nvidia.pci_count(root),
         tpu=chips,
         environment=variables,
+        tpu_holders=holders.find(root, tpu.device_files(root)) if chips.chips else (),
     )
     return Devices(
         cpu_model=machine.cpu_model(root),

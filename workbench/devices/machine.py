@@ -43,6 +43,26 @@ def memory_bytes(root: Path = Path("/")) -> int:
     return installed if limit is None else min(installed, limit.limit_bytes)
 
 
+def available_bytes(root: Path = Path("/")) -> int | None:
+    """Return the memory that new processes can have now without ending others.
+
+    That is what the system counts as available (proc(5), MemAvailable), or what is left of the
+    control group's limit where that is less; None where the system does not tell.
+    """
+    try:
+        lines = (root / "proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    told = dict(line.split(":", 1) for line in lines if ":" in line)
+    words = told.get("MemAvailable", "").split()
+    if not words:
+        return None
+    available, limit = int(words[0]) * 1024, cgroups.memory_limit(root)
+    if limit is None or limit.used_bytes is None:
+        return available
+    return min(available, max(0, limit.limit_bytes - limit.used_bytes))
+
+
 def _macos_cpu_model() -> str | None:
     try:
         answer = subprocess.run(

@@ -68,6 +68,7 @@ def metadata() -> dict[str, Any]:
         "tensorflow_found": spec is not None and spec.origin is not None,
         "keras": _version("keras"),
         "tf_keras": _version("tf-keras"),
+        "libtpu": _version("libtpu"),
         "pip": importlib.util.find_spec("pip") is not None,
         "externally_managed": sys.prefix == sys.base_prefix and marker.exists(),
     }
@@ -85,6 +86,7 @@ def imported() -> dict[str, Any]:
         "cuda_build": bool(tensorflow.test.is_built_with_cuda()),
         "cuda_version": tensorflow.sysconfig.get_build_info().get("cuda_version"),
         "tpu_build": _has_tpu_kernels(),
+        "tpu_system": bool(tensorflow.config.list_physical_devices("TPU_SYSTEM")),
         "gpus": [
             {
                 "model": found.get("device_name"),
@@ -97,10 +99,13 @@ def imported() -> dict[str, Any]:
 
 
 def _has_tpu_kernels() -> bool | None:
-    """Whether TensorFlow can set up a TPU at all; None where this release does not tell."""
+    """Whether TensorFlow can set up a TPU at all; None where this release does not tell.
+
+    TPU builds rewrite the graph to the operation with the underscore: only that has a kernel.
+    """
     try:
         kernels = importlib.import_module("tensorflow.python.framework.kernels")
-        return bool(kernels.get_registered_kernels_for_op("ConfigureDistributedTPU").kernel)
+        return bool(kernels.get_registered_kernels_for_op("_ConfigureDistributedTPU").kernel)
     except (ImportError, AttributeError):
         return None
 

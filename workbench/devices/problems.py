@@ -7,11 +7,12 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from workbench.devices import tpu_build
 from workbench.devices.child import Report
+from workbench.devices.holders import Holder
 from workbench.devices.nvidia import NvidiaGpu
 from workbench.devices.tpu import Tpu
 
-TPU_TENSORFLOW = "tensorflow-tpu==2.20.0"
 _CPU_ONLY = ("tensorflow-cpu", "tensorflow-cpu-aws", "tf-nightly-cpu")
 
 
@@ -27,6 +28,8 @@ class Evidence:
     nvidia_on_bus: int
     tpu: Tpu
     environment: Mapping[str, str]
+    tpu_holders: tuple[Holder, ...] = ()
+    """Processes that have the TPU open."""
 
 
 def found_problems(evidence: Evidence) -> tuple[str, ...]:
@@ -55,13 +58,13 @@ def _tensorflow_problems(evidence: Evidence) -> Iterator[str]:
         left = _left_unused(evidence)
         yield (
             f"TensorFlow is not installed in {report.interpreter} (Python {report.python_version})"
-            f"{left}: {install(report, _fitting(evidence))}."
+            f"{left}: {install(report, *_fitting(evidence))}{_or_beside(evidence)}."
         )
     if report.import_error is not None:
         version = "".join(list(report.distributions.values())[:1])
         yield (
             f"TensorFlow {version} is installed in {report.interpreter}, but importing it fails "
-            f"({report.import_error}): {install(report, _fitting(evidence), again=True)}."
+            f"({report.import_error}): {install(report, *_fitting(evidence), again=True)}."
         )
 
 
@@ -88,7 +91,7 @@ def _gpu_problems(evidence: Evidence) -> Iterator[str]:
         name = next(iter(report.distributions), "tensorflow")
         yield (
             f"{here} cannot be used because {name} in {report.interpreter} is built without GPU "
-            f"support: {install(report, _fitting(evidence), instead_of=name)}."
+            f"support: {install(report, *_fitting(evidence), instead_of=name)}."
         )
     elif report.imported is not None and not report.imported.gpus and evidence.visible:
         yield f"{here} cannot be used because {_reason_in_log(report)}."
@@ -126,15 +129,30 @@ def _tpu_problems(evidence: Evidence) -> Iterator[str]:
         name = next(iter(report.distributions), "tensorflow")
         yield (
             f"{_tpu_counted(tpu)} cannot be used because {name} in {report.interpreter} is built "
-            f"without TPU support: {install(report, TPU_TENSORFLOW, instead_of=name)}."
+            f"without TPU support: {install(report, *tpu_build.REQUIREMENTS, instead_of=name)}"
+            f"{_or_beside(evidence)}."
+        )
+    installed = report.distributions.get("tensorflow-tpu")
+    wrong = tpu_build.misfit(installed, report.libtpu) if tpu.chips and installed else None
+    if wrong is not None:
+        yield (
+            f"{_tpu_counted(tpu)} cannot be used by tensorflow-tpu {installed} in "
+            f"{report.interpreter}: {wrong}: {install(report, *tpu_build.REQUIREMENTS)}"
+            f"{_or_beside(evidence)}."
+        )
+    for holder in evidence.tpu_holders:
+        yield (
+            f"The TPU is in use by process {holder.pid} ({holder.command}), and one process alone "
+            "can hold it, so a run on it fails meanwhile: let that process end, or, where it is a "
+            "notebook's kernel that set the TPU up for JAX or TensorFlow, restart that kernel."
         )
 
 
 def install(
-    report: Report, package: str, *, again: bool = False, instead_of: str | None = None
+    report: Report, *packages: str, again: bool = False, instead_of: str | None = None
 ) -> str:
-    """Say how a package gets into that interpreter, ready to paste."""
-    python, wanted = shlex.quote(report.interpreter), shlex.quote(package)
+    """Say how packages get into that interpreter, ready to paste."""
+    python, wanted = shlex.quote(report.interpreter), shlex.join(packages)
     if report.externally_managed:
         return (
             "the system's Python takes no packages, so make an environment, `"
@@ -150,11 +168,16 @@ def install(
     return f"run `{removal}{add}{forced} {wanted}` and detect again"
 
 
-def _fitting(evidence: Evidence) -> str:
+def _fitting(evidence: Evidence) -> tuple[str, ...]:
     if evidence.tpu.chips:
-        return TPU_TENSORFLOW
+        return tpu_build.REQUIREMENTS
     linux_on_intel = platform.system() == "Linux" and platform.machine() == "x86_64"
-    return "tensorflow[and-cuda]" if evidence.nvidia and linux_on_intel else "tensorflow"
+    return ("tensorflow[and-cuda]" if evidence.nvidia and linux_on_intel else "tensorflow",)
+
+
+def _or_beside(evidence: Evidence) -> str:
+    """Name the way that leaves a notebook's kernel as it is."""
+    return "; or make one beside it with `workbench environment`" if evidence.tpu.chips else ""
 
 
 def _left_unused(evidence: Evidence) -> str:

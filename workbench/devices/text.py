@@ -6,11 +6,11 @@ import re
 import textwrap
 
 from workbench.devices.records import Devices, Gpu
+from workbench.devices.tpu import REPLICAS_PER_CHIP
 
 _WIDTH = 100
 _LABEL_WIDTH = 13
 _KEPT_SPACE = "\x00"
-_REPLICAS_PER_CHIP = {"v2": 2, "v3": 2, "v4": 1, "v5e": 1, "v5p": 1, "v6e": 1}
 
 
 def describe(devices: Devices) -> str:
@@ -19,7 +19,7 @@ def describe(devices: Devices) -> str:
         ("CPU", f"{devices.cpu_model or 'unknown model'}, {_count(devices.cpu_cores, 'core')}"),
         ("Memory", size(devices.memory_bytes)),
         *_gpu_rows(devices),
-        ("TPU", _tpu(devices)),
+        ("TPU", tpu_line(devices) or "none found"),
         ("Python", f"{devices.python_version} ({devices.interpreter})"),
         ("TensorFlow", devices.tensorflow_version or "not installed"),
         ("Keras", _keras(devices)),
@@ -38,6 +38,19 @@ def size(number_of_bytes: int) -> str:
     return f"{gib:.1f} GiB" if gib >= 1 else f"{number_of_bytes / 2**20:.0f} MiB"
 
 
+def tpu_line(devices: Devices) -> str:
+    """Return the chips and the replicas that they are; empty where there is none."""
+    if not devices.tpu_chips:
+        return ""
+    kind = f"{devices.tpu_kind} " if devices.tpu_kind else ""
+    text = _count(devices.tpu_chips, f"{kind}chip")
+    each = REPLICAS_PER_CHIP.get(devices.tpu_kind or "")
+    if each is None:
+        return text
+    how = "one chip is one replica" if each == 1 else "each of a chip's two cores is a replica"
+    return f"{text}, {_count(devices.tpu_chips * each, 'replica')} ({how})"
+
+
 def _gpu_rows(devices: Devices) -> list[tuple[str, str]]:
     if not devices.gpus:
         return [("GPU", "none that TensorFlow can use")]
@@ -52,15 +65,6 @@ def _gpu(gpu: Gpu) -> str:
     if gpu.compute_capability is not None:
         parts.append(f"compute capability {gpu.compute_capability}")
     return ", ".join(parts)
-
-
-def _tpu(devices: Devices) -> str:
-    if not devices.tpu_chips:
-        return "none found"
-    kind = f"{devices.tpu_kind} " if devices.tpu_kind else ""
-    text = _count(devices.tpu_chips, f"{kind}chip")
-    cores = _REPLICAS_PER_CHIP.get(devices.tpu_kind or "")
-    return text if cores is None else f"{text}, {_count(devices.tpu_chips * cores, 'replica')}"
 
 
 def _keras(devices: Devices) -> str:

@@ -25,6 +25,8 @@ _KIND_OF_TYPE = {"v5litepod": "v5e", "v5lite": "v5e", "tpu7x": "7x"}
 _FILES_PER_CHIP = {"7x": 2}
 _TPU_VM_VARIABLES = ("TPU_ACCELERATOR_TYPE", "TPU_CHIPS_PER_HOST_BOUNDS", "ISTPUVM")
 _VISIBLE_VARIABLES = ("TPU_VISIBLE_CHIPS", "TPU_VISIBLE_DEVICES")
+REPLICAS_PER_CHIP = {"v2": 2, "v3": 2, "v4": 1, "v5e": 1, "v5p": 1, "v6e": 1}
+"""What TensorFlow makes replicas of: each core, or (v4 and v5p) both cores of a chip as one."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Tpu:
 def find(root: Path, environment: Mapping[str, str]) -> Tpu:
     """Return the chips whose device files are under `root` and which the environment shows."""
     declared = next((name for name in _TPU_VM_VARIABLES if environment.get(name)), None)
-    files = [_pci_folders(root, path) for path in _device_files(root)]
+    files = [_pci_folders(root, path) for path in device_files(root)]
     kinds = [_kind_of(folders) for folders in files if folders]
     known = [kind for kind in kinds if kind is not None]
     unproved = [folders for folders in files if not folders] if declared else []
@@ -55,7 +57,8 @@ def find(root: Path, environment: Mapping[str, str]) -> Tpu:
     return Tpu(0, None)
 
 
-def _device_files(root: Path) -> list[Path]:
+def device_files(root: Path) -> list[Path]:
+    """Return the files that a TPU may be behind; other hardware's can be among them."""
     accel = [path for path in (root / "dev").glob("accel*") if path.name[5:].isdigit()]
     groups = [path for path in (root / "dev/vfio").glob("*") if path.name.isdigit()]
     return sorted(accel) + sorted(groups)

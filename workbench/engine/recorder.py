@@ -6,7 +6,7 @@ import pathlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,8 +48,69 @@ class Records:
             raise
 
 
+class Metrics:
+    """Metrics that a model was compiled with beside its loss, and which of them its steps count."""
+
+    def __init__(self, model: tf.keras.Model, phases: Collection[str]) -> None:
+        # Each output's loss among them: Keras weighs a short batch there like a whole one.
+        losses = getattr(model, "_compile_loss", None) or getattr(model, "compiled_loss", None)
+        left_out = {id(metric) for metric in getattr(losses, "metrics", [])}
+        kept = [each for each in model.metrics if each.name != "loss" and id(each) not in left_out]
+        self.metrics = list({id(metric): metric for metric in kept}.values())
+        self.phase, self.phases, self.updated = "", phases, set[tuple[str, int]]()
+        for metric in self.metrics:
+            metric.update_state = self.watched(metric)
+
+    def watched(self, metric: Any) -> Callable:
+        """Return the metric's update, made to tell that the steps of this phase call it."""
+        update = metric.update_state
+
+        def noted(*values: Any, **named: Any) -> Any:
+            if self.phase not in self.phases:
+                return None
+            self.updated.add((self.phase, id(metric)))
+            return update(*values, **named)
+
+        return noted
+
+    @property
+    def variables(self) -> list[Any]:
+        """What they have counted; of tf-keras they are TensorFlow's."""
+        found = [each for metric in self.metrics for each in metric.variables]
+        return [each if callable(each.value) else each.value for each in found]
+
+    def take(self, next_phase: str) -> dict[str, float | None]:
+        """Return what they came to in the phase that ends, and have them begin anew.
+
+        None is unknown: one that no step updated, as a step of one's own may leave it out.
+        """
+        told = dict[str, float | None]()
+        for metric in self.metrics if self.phase in self.phases else []:
+            result = metric.result()
+            results = result if isinstance(result, dict) else {metric.name: result}
+            updated = (self.phase, id(metric)) in self.updated
+            for name, value in self.named(results):
+                rounded = value if value.is_integer() else float(f"{value:.6g}")
+                told[self.phase + name] = rounded if updated and np.isfinite(value) else None
+        for metric in self.metrics:
+            metric.reset_state()
+        self.phase = next_phase
+        return told
+
+    def named(self, results: dict[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
+        """Yield names and numbers; what tells classes apart, or nothing yet, is none."""
+        for name, value in results.items():
+            if isinstance(value, dict):
+                yield from self.named(value, f"{before}{name}_")
+            elif np.ndim(value) == 0 and np.asarray(value).dtype.kind in "biuf":
+                yield before + name, float(value)
+
+
 class Recorder:
     """Runs the steps and notes what happens: in print and, with --run-dir, on disk to resume."""
+
+    save_seconds = 300.0  # the most between two checkpoints
+    metrics_of: Collection[str] = ("", "test_")  # the phases, named as Keras names their metrics
 
     def __init__(self) -> None:
         options = argparse.ArgumentParser()
@@ -72,6 +133,7 @@ class Recorder:
     ) -> None:
         """Go on from the last checkpoint. All tasks save, as they must; the first one's stays."""
         self.strategy, self.model = strategy, model
+        self.metrics = Metrics(model, self.metrics_of)
         synchronous = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
         workers = len(self.cluster.get("worker", "1"))
         self.tasks = workers if synchronous else 1
@@ -79,13 +141,15 @@ class Recorder:
             lambda values: strategy.reduce("SUM", strategy.run(tf.identity, args=(values,)), None)
         )
         self.progress = tf.Variable([0.0] * 6, dtype=tf.float64)
+        self.trained = tf.Variable("{}")  # what metrics came to, while the test pass is under way
         if self.dir:
             leads = self.task in ("worker-0", "chief-0")
             self.folder = self.dir if leads else self.task_dir / "scratch"
             weights = {id(weight) for weight in model.weights}
             seeds = [each.value for each in model.variables if id(each) not in weights]  # Dropout's
+            counts = {"counts": self.metrics.variables, "trained": self.trained}
             state = {"model": model, "optimizer": model.optimizer, "progress": self.progress}
-            checkpoint = tf.train.Checkpoint(**state, **more, seeds=seeds)
+            checkpoint = tf.train.Checkpoint(**state, **more, **counts, seeds=seeds)
             kept = str(self.folder / "checkpoints")
             self.saves = tf.train.CheckpointManager(checkpoint, kept, max_to_keep=3)
             if latest := tf.train.latest_checkpoint(str(self.dir / "checkpoints")):
@@ -119,7 +183,9 @@ class Recorder:
 
     def event(self, name: str, **values: Any) -> None:
         """Print an event and append it to the task's; on a full disk it waits for room there."""
-        self.untold += json.dumps({"time": time.time(), "event": name, **values}) + "\n"
+        told = {"time": time.time(), "event": name, **values}
+        unknown = [key for key, each in told.items() if isinstance(each, float) and np.isnan(each)]
+        self.untold += json.dumps({**told, **dict.fromkeys(unknown)}) + "\n"
         with contextlib.suppress(OSError):
             print(name, *(f"{key}={value}" for key, value in values.items()), flush=True)
         try:
@@ -140,6 +206,7 @@ class Recorder:
     def save(self) -> None:
         """Save what decides how training goes on; without room on disk it goes on all the same."""
         self.progress.assign([self.step, self.epoch, *self.sums])
+        self.tell_memory()
         self.event("saving", step=self.step)
         try:
             self.saves.save()
@@ -147,6 +214,17 @@ class Recorder:
         except (OSError, tf.errors.OpError) as error:
             self.event("checkpoint_failed", step=self.step, error=str(error)[:500])
         self.saved_at = time.monotonic()
+
+    def tell_memory(self) -> None:
+        """Tell the most bytes that each GPU or TPU of this process has held, where it is known."""
+        peaks = dict[str, int]()
+        for kind in ("GPU", "TPU"):  # of a CPU TensorFlow knows none, or says 0
+            for number, _ in enumerate(tf.config.list_logical_devices(kind)):
+                with contextlib.suppress(ValueError, tf.errors.OpError):  # it does not count them
+                    name = f"{kind}:{number}"
+                    peaks[name] = tf.config.experimental.get_memory_info(name)["peak"]
+        if peaks:
+            self.event("device_memory", peak_bytes=peaks)
 
     def summed(self, values: np.ndarray) -> np.ndarray:
         """Return the sums over all synchronous tasks; each waits here until all have come."""
@@ -158,12 +236,19 @@ class Recorder:
         return self.add(tf.constant(values, tf.float64)).numpy() / replicas
 
     def calls(self, steps: Callable, data: Any, count: int) -> Iterator[tuple[Any, float, float]]:
-        """Run steps in calls of about 0.2 s; yield rows, start, seconds of each; stop if told."""
+        """Run steps in calls of about 0.2 s; yield rows, start and seconds of each.
+
+        Between two of them it saves when it is time to, and stops if told.
+        """
         while count > 0:
             wish = -(-(STEPS_PER_CALL or self.steps_per_call) // STEPS_PER_STACK)
-            stacks, stop = self.summed(np.array([wish, self.stop.is_set()])) / self.tasks
-            if stop:
+            due = self.dir is not None and time.monotonic() - self.saved_at > self.save_seconds
+            # Together, because tasks stop and save together: each of them waits for the others.
+            wishes = self.summed(np.array([wish, self.stop.is_set(), due]))
+            stacks, stop, save = wishes / self.tasks
+            if stop or save:
                 self.save()
+            if stop:
                 self.event("stopped", step=self.step)
                 sys.exit(0)
             size = min(count, int(stacks) * STEPS_PER_STACK)
@@ -189,17 +274,21 @@ class Recorder:
                 sys.exit(3)
             self.step += len(rows)
             self.sums += [*rows.sum(axis=(0, 1), dtype=float), seconds]
-            if self.dir and time.monotonic() - self.saved_at > 300:
-                self.save()
         sums = self.summed(self.sums)
         return dict(zip(("loss", "accuracy"), sums[:2] / sums[2]))
 
     def test(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
         """Run the test pass that closes an epoch, tell the epoch's results and save."""
         self.event("test", epoch=self.epoch + 1)
+        counted = self.metrics.take(next_phase="test_")  # by the test pass, where it was stopped
+        trained = json.loads(self.trained.numpy()) or counted
+        self.trained.assign(json.dumps(trained))
         rows = np.concatenate([rows for rows, *_ in self.calls(steps, data, count)])
         tests = self.summed(rows.sum(axis=(0, 1), dtype=float))
         loss, accuracy = (float(f"{mean:.6g}") for mean in tests[:2] / tests[2])
+        if metrics := trained | self.metrics.take(next_phase=""):
+            self.more["metrics"] = metrics
+        self.trained.assign("{}")
         self.end_epoch(test_loss=loss, test_accuracy=accuracy)
         return {"loss": loss, "accuracy": accuracy}
 
@@ -216,6 +305,7 @@ class Recorder:
 
     def finish(self) -> None:
         """Save the trained model and tell that the run is whole."""
+        self.tell_memory()
         if self.dir:
             path = self.folder / "model.keras"
             try:

@@ -6,13 +6,16 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.runs import Run
 from workbench.runs.directory import read_json
 from workbench.runs.programs import run_program
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ENOUGH_STEPS = 100
 """From so many on a falling loss is told from the noise of single batches."""
@@ -95,6 +98,11 @@ class Proof:
 def compare(run: Run, standard: Run, precision: str) -> Agreement:
     """Compare the losses of all steps, each the mean over the global batch."""
     one, other = (each.steps()[["step", "loss"]] for each in (run, standard))
+    return compare_losses(one, other, precision)
+
+
+def compare_losses(one: pd.DataFrame, other: pd.DataFrame, precision: str) -> Agreement:
+    """Compare two runs' frames of step and loss; in mixed precision only equal ones agree."""
     if one["step"].tolist() != other["step"].tolist():
         reason = f"{len(one)} steps recorded, the standard has {len(other)}"
         return Agreement(len(one), precision, reason=reason)
@@ -105,8 +113,9 @@ def compare(run: Run, standard: Run, precision: str) -> Agreement:
         return Agreement(len(one), precision, reason=reason)
     most = float(gaps.max()) if len(gaps) else 0.0
     reason = ""
-    if most > TOLERANCE[precision]:
-        at = int(np.argmax(gaps > TOLERANCE[precision]))
+    tolerance = TOLERANCE.get(precision, 0.0)
+    if most > tolerance:
+        at = int(np.argmax(gaps > tolerance))
         reason = f"loss differs by {most:.1e}, first at step {at}"
     return Agreement(len(one), precision, most, reason=reason)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from workbench import catalog
 from workbench.config import RunConfig
+from workbench.own_data import look
 from workbench.plan import PlanError, make_plan
+from workbench.plan.own_data import DATASET
 from workbench.runs import Run, RunError, start_run
 from workbench.runs.directory import json_text, runs_root, unwritable, write_text
 from workbench.runs.state import LIVE
@@ -22,6 +24,7 @@ from .agreement import Agreement, Proof, certify, compare, trains, what_is_seen
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
+    from workbench.plan.own_data import DataFacts
 
 GLOBAL_BATCH_SIZE = 64
 STEPS = {"synthetic": 200}
@@ -81,10 +84,14 @@ class Matrix:
         return {"steps": self.steps, "data": self.data, "cells": [asdict(c) for c in self.cells]}
 
 
-def cells_of(config: RunConfig, devices: Devices) -> list[Cell]:
+def cells_of(
+    config: RunConfig, devices: Devices, strategies: Collection[str] = tuple(catalog.STRATEGIES)
+) -> list[Cell]:
     """Return all cells: OneDevice's custom loop first, those that cannot be had with the reason."""
+    facts = look(config)
     names = sorted(product(catalog.STRATEGIES, catalog.LOOPS), key=lambda cell: cell != STANDARD)
-    return [_planned(config, devices, *name) for name in names]
+    wanted = [name for name in names if name[0] in strategies or name == STANDARD]
+    return [_planned(config, devices, facts, *name) for name in wanted]
 
 
 def usual_steps(data: str) -> int:
@@ -100,6 +107,8 @@ def run_matrix(
     interpreter: str | None = None,
     told: Callable[[Matrix], None] = lambda matrix: None,
     stopped: Callable[[], bool] = lambda: False,
+    model: str | None = None,
+    strategies: Collection[str] = tuple(catalog.STRATEGIES),
 ) -> Matrix:
     """Run every cell that this machine can and compare each with OneDevice's custom loop.
 
@@ -109,12 +118,14 @@ def run_matrix(
 
     Args:
         steps: of each run, all in one epoch; None: `usual_steps`.
-        data: a data set of the catalogue.
+        data: a data set of the catalogue, or one's own `module:function` or `file.py:function`.
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
         devices: what was found on this machine; None asks now.
         interpreter: the Python that trains; None: this one.
         told: called whenever a cell has changed.
         stopped: asked now and then; true ends the cell under way and leaves out the others.
+        model: likewise; None: the data's usual one. One of one's own is run in float64.
+        strategies: names of the catalogue; OneDevice's custom loop is run whether named or not.
 
     Raises:
         PlanError: no cell can be planned, as with no steps.
@@ -123,28 +134,32 @@ def run_matrix(
     from workbench.devices import detect
 
     steps = usual_steps(data) if steps is None else steps
-    config = _config(steps, data, interpreter)
+    config = _config(steps, data, model, interpreter)
     devices = devices or detect(interpreter)
-    make_plan(replace(config, strategy=STANDARD[0], loop=STANDARD[1]), devices)
+    facts = look(config)
+    if facts is not None and facts.kind == DATASET:
+        config = replace(config, pipeline="usual")
+    make_plan(replace(config, strategy=STANDARD[0], loop=STANDARD[1]), devices, facts)
     folder = runs_root(runs_dir) / time.strftime(f"matrix-%Y%m%d-%H%M%S-{secrets.token_hex(2)}")
     try:
         folder.mkdir(parents=True)
     except OSError as error:
         raise unwritable(folder, error) from error
-    matrix = Matrix(folder, steps, data, cells_of(config, devices))
+    matrix = Matrix(folder, steps, data, cells_of(config, devices, strategies))
     _Runner(matrix, config, devices, told, stopped).run()
     return matrix
 
 
-def _config(steps: int, data: str, interpreter: str | None) -> RunConfig:
-    images = data != "synthetic"
+def _config(steps: int, data: str, model: str | None, interpreter: str | None) -> RunConfig:
+    double = data != "synthetic" or model is not None
     return RunConfig(
         data=data,
+        model=model,
         pipeline="indexed",
         global_batch_size=GLOBAL_BATCH_SIZE,
         epochs=1,
         steps_per_epoch=steps,
-        precision="float64" if images else "float32",
+        precision="float64" if double else "float32",
         interpreter=interpreter,
         start_now=True,
     )
@@ -159,10 +174,12 @@ def _of_cell(config: RunConfig, strategy: str, loop: str) -> RunConfig:
     return replace(chosen, global_batch_size=None, per_replica_batch_size=size)
 
 
-def _planned(config: RunConfig, devices: Devices, strategy: str, loop: str) -> Cell:
+def _planned(
+    config: RunConfig, devices: Devices, facts: DataFacts | None, strategy: str, loop: str
+) -> Cell:
     cell = Cell(strategy, loop, precision=config.precision)
     try:
-        plan = make_plan(_of_cell(config, strategy, loop), devices)
+        plan = make_plan(_of_cell(config, strategy, loop), devices, facts)
     except PlanError as error:
         if catalog.STRATEGIES[strategy].tpu and not devices.tpu_chips:
             return replace(cell, status="unavailable", reason="no TPU here")
@@ -214,7 +231,7 @@ class _Runner:
     def _ended(self, cell: Cell) -> Cell:
         synchronous = catalog.STRATEGIES[cell.strategy].synchronous
         kinds = [cell.precision]
-        if cell.precision == "float64" and synchronous:
+        if cell.precision == "float64" and synchronous and self._config.model is None:
             kinds.append("float32")
         runs: dict[str, Run] = {}
         try:
@@ -243,7 +260,7 @@ class _Runner:
 
     def _train(self, cell: Cell, precision: str) -> Run:
         config = replace(_of_cell(self._config, cell.strategy, cell.loop), precision=precision)
-        run = start_run(config, self._matrix.folder, self._devices)
+        run = start_run(config, self._matrix.folder, self._devices, rehearse=False)
         while run.wait(0.5) in LIVE:
             self._told(self._matrix)
             if self._stopped():

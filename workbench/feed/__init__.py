@@ -2,5 +2,18 @@
 
 from .account import Look, describe, title_of
 from .feed import VERSION, Message, RunFeed, nothing
+from .pace import Pace, Turn
+from .row import row_of
 
-__all__ = ["VERSION", "Look", "Message", "RunFeed", "describe", "nothing", "title_of"]
+__all__ = [
+    "VERSION",
+    "Look",
+    "Message",
+    "Pace",
+    "RunFeed",
+    "Turn",
+    "describe",
+    "nothing",
+    "row_of",
+    "title_of",
+]

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from workbench.plan import Plan
     from workbench.points import EpochPoints
     from workbench.runs import Failure, Progress, Run
+    from workbench.runs.copies import Copies
     from workbench.runs.ledger import Ledger
 
 LOG_LINES = 40
+ARCHIVE = "archive"
+"""What the lane and the log of a run's copies are called."""
 RESUMABLE = ("stopped", "failed", "lost")
 
 
@@ -31,6 +34,7 @@ class Look:
     failure: Failure | None
     ledger: Ledger
     logs: dict[str, str]
+    copies: Copies | None = None
 
     @classmethod
     def at(cls, run: Run, plan: Plan) -> Look:
@@ -41,7 +45,9 @@ class Look:
         """
         status = run.status
         failure = None if status in LIVE else run.failure
-        return cls(run, plan, status, run.progress, failure, run.ledger, run.logs(LOG_LINES))
+        copied = run.copies_log(LOG_LINES)
+        logs = run.logs(LOG_LINES) | ({ARCHIVE: copied} if copied else {})
+        return cls(run, plan, status, run.progress, failure, run.ledger, logs, run.copies)
 
     @property
     def alive(self) -> bool:
@@ -92,9 +98,11 @@ def account(look: Look) -> dict[str, Any]:
                 "stepsPerSecond": lane.steps_per_second,
                 "note": lane.note if look.alive else "",
                 "tfConfig": lane.tf_config,
+                "killable": look.status == "running" and look.run.killable,
             }
             for lane in progress.lanes
-        ],
+        ]
+        + _archive_lane(look.copies),
         "logs": look.logs,
         "ledger": {
             "firstStep": [[entry.name, entry.seconds] for entry in look.ledger.first_step],
@@ -105,7 +113,16 @@ def account(look: Look) -> dict[str, Any]:
     }
 
 
-def epoch_part(numbers: list[int], epochs: EpochPoints) -> dict[str, list[Any]]:
+def _archive_lane(copies: Copies | None) -> list[dict[str, Any]]:
+    """Return a lane for the copies of a run, where any were tried."""
+    if copies is None:
+        return []
+    state = "copied" if copies.failing_since is None else "failing"
+    told = {"task": ARCHIVE, "state": state, "step": copies.step, "stepsPerSecond": None}
+    return [{**told, "note": "", "tfConfig": ""}]
+
+
+def epoch_part(numbers: list[int], epochs: EpochPoints) -> dict[str, Any]:
     """Return the ends of epochs as JSON; null where a number is not known."""
     return {
         "epoch": numbers,
@@ -114,6 +131,7 @@ def epoch_part(numbers: list[int], epochs: EpochPoints) -> dict[str, list[Any]]:
         "accuracy": _known(epochs.accuracy),
         "testLoss": _known(epochs.test_loss),
         "testAccuracy": _known(epochs.test_accuracy),
+        "metrics": {name: _known(values) for name, values in epochs.metrics.items()},
     }
 
 
@@ -124,10 +142,10 @@ def title_of(run: Run) -> str:
 
 def describe(plan: Plan) -> str:
     """Return a run's make in a line: strategy, replicas, loop, data, model, batch."""
-    data, model = catalog.DATA.get(plan.data), catalog.MODELS.get(plan.model)
+    model, data = catalog.label_of("model", plan.model), catalog.label_of("data", plan.data)
     together = f", {plan.global_batch_size} in all" if plan.together else ""
     return (
-        f"{model.label if model else plan.model} on {data.label if data else plan.data}, "
+        f"{model} on {data}, "
         f"{catalog.LOOPS[plan.loop].label}, {plan.strategy_label} on {plan.who_trains}, "
         f"{plan.per_replica_batch_size} a replica{together}"
     )

@@ -82,10 +82,14 @@ class RunFeed:
             first = self._live.curves.changes()
             if not changed and first is None:
                 return None
-            return self._message(changed, first, whole=self._sequence == 0)
+            self._sequence += 1
+            return self._message(changed, first, whole=self._sequence == 1)
 
     def whole(self) -> Message:
-        """Return everything known so far."""
+        """Return everything told so far, under the number of what was told last.
+
+        So a page that asks is as far as the others, who need not hear it.
+        """
         with self._guard:
             return self._message(self._parts, 0, whole=True)
 
@@ -93,6 +97,7 @@ class RunFeed:
         """Return the last message, to this and every later page: why no more can be told."""
         with self._guard:
             self._parts["gone"] = reason
+            self._sequence += 1
             return self._message({"gone": reason}, None, whole=False)
 
     def closer(self, request: str, window: Window) -> Message:
@@ -108,7 +113,6 @@ class RunFeed:
             return self._live.points(), self._live.epochs(), self._live.epoch_rows()
 
     def _message(self, parts: dict[str, Any], first: int | None, *, whole: bool) -> Message:
-        self._sequence += 1
         content: dict[str, Any] = {
             "kind": "run",
             "version": VERSION,

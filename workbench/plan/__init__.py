@@ -1,7 +1,8 @@
 """`RunConfig` + `Devices` -> `Plan`, every number resolved; or a `PlanError` with all problems."""
 
 from ..config import Problem
+from .launching import rehearsed
 from .plan import Plan, make_plan
 from .problems import PlanError
 
-__all__ = ["Plan", "PlanError", "Problem", "make_plan"]
+__all__ = ["Plan", "PlanError", "Problem", "make_plan", "rehearsed"]

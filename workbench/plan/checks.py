@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from .. import catalog
 from ..config import RunConfig, did_you_mean
-from .own_model import OwnModel, read_own_model
+from .own_data import is_own
+from .own_function import OwnFunction, read_own_function
 from .problems import Findings
 from .sharding import check_sharding
+from .uses import USUAL
 
 if TYPE_CHECKING:
     from .batches import Epoch
@@ -23,6 +25,9 @@ _ABOVE_ZERO = {
     "workers": 2,
     "parameter_servers": 1,
     "rendezvous_seconds": 180,
+    "nodes": 2,
+    "cpus_per_task": 4,
+    "time_limit_minutes": 60,
     "per_replica_batch_size": 64,
     "global_batch_size": 128,
     "epochs": 5,
@@ -39,8 +44,9 @@ _GPU_MEMORY = ("growth", "all")
 def check_fields(findings: Findings, config: RunConfig) -> None:
     """Note every field whose value is wrong by itself."""
     for name, table in catalog.CHOICES.items():
-        if name not in _LOOKED_UP_APART:
-            findings.known(name, getattr(config, name), table)
+        value = getattr(config, name)
+        if name not in _LOOKED_UP_APART and value is not None:
+            findings.known(name, value, table)
     synthetic = config.data == "synthetic"
     for name, example in (_ABOVE_ZERO | (_ABOVE_ZERO_SYNTHETIC if synthetic else {})).items():
         value = getattr(config, name)
@@ -51,6 +57,9 @@ def check_fields(findings: Findings, config: RunConfig) -> None:
         findings.add("synthetic_noise", rule, config.synthetic_noise, "Set it to 0.1.")
     if not 0 <= config.seed < 2**31:
         findings.add("seed", "from 0 to 2147483647", config.seed, "Set it to 42, for example.")
+    if config.clip_norm is not None and config.precision == "mixed_float16":
+        rule = "empty with mixed_float16, whose gradients are scaled"
+        findings.add("clip_norm", rule, config.clip_norm, "Leave it empty, or choose float32.")
     if config.clip_norm is not None and config.loop == "fit":
         fix = "Choose the loop custom, or leave clip_norm empty."
         rule = "empty with Keras fit, which would clip each replica's part before the sum"
@@ -70,6 +79,37 @@ def _check_call(findings: Findings, steps: int | str | None) -> None:
         findings.add("steps_per_call", rule, steps, "Leave it empty.")
 
 
+def find_step(findings: Findings, config: RunConfig) -> OwnFunction | None:
+    """Return one's own train step, or note why it cannot be used."""
+    if config.step is None:
+        return None
+    if config.loop != "custom":
+        rule = "empty with Keras fit, which takes the model's own train_step"
+        fix = "Choose the loop custom, or give the model a train_step."
+        findings.add("step", rule, config.step, fix)
+    if config.clip_norm is not None:
+        rule = "empty with a train step of your own, which gives its gradients to the optimizer"
+        findings.add("clip_norm", rule, config.clip_norm, "Clip in your step, or leave it empty.")
+    return read_own_function(findings, "step", config.step)
+
+
+def plan_optimizer(findings: Findings, config: RunConfig, *, own_model: bool) -> str:
+    """Return the optimizer's name in the catalogue, or note what does not go with it."""
+    name = config.optimizer or (catalog.COMPILED if own_model else "adam")
+    if name != catalog.COMPILED:
+        return name
+    if not own_model:
+        rule = "adam, sgd or momentum with a model of the catalogue"
+        findings.add("optimizer", rule, name, "Choose adam, or a model of your own.")
+    for field in ("learning_rate", "learning_rate_scaling"):
+        value, usual = getattr(config, field), getattr(USUAL, field)
+        if value != usual:
+            rule = f"{usual}, as usual, with the optimizer that your model is compiled with"
+            fix = "Set it where your function compiles the model, or choose an optimizer here."
+            findings.add(field, rule, value, fix)
+    return name
+
+
 def check_together(
     findings: Findings, config: RunConfig, placement: Placement, data: catalog.Data | None
 ) -> None:
@@ -83,8 +123,12 @@ def check_together(
         findings.add("last_batch", rule, "keep", "Choose drop or repeat.")
     if placement.coordinated:
         _check_coordinated(findings, config)
-    train = (data and data.train_examples) or config.synthetic_examples
-    check_sharding(findings, config, placement.workers_in_step, train)
+    if not is_own(config.data):
+        if config.pipeline == "cached" and not placement.coordinated:
+            rule = "other than cached with data of the catalogue, which is in memory already"
+            findings.add("pipeline", rule, config.pipeline, "Choose usual, or indexed.")
+        train = (data and data.train_examples) or config.synthetic_examples
+        check_sharding(findings, config, placement.workers_in_step, train)
 
 
 def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Epoch) -> None:
@@ -115,7 +159,7 @@ def _check_coordinated(findings: Findings, config: RunConfig) -> None:
     ):  # fmt: skip
         if value is not None:
             findings.add(name, rule, value, fix)
-    if config.pipeline in ("files", "numpy"):
+    if config.pipeline in ("files", "numpy", "cached"):
         rule = "usual or indexed: each worker takes batches for itself, none are shared out"
         findings.add("pipeline", rule, config.pipeline, "Choose usual.")
     if config.eager:
@@ -143,10 +187,14 @@ def check_data_folder(findings: Findings, config: RunConfig, data: catalog.Data 
         findings.add("data_dir", rule, f"no {', '.join(missing)}", fix)
 
 
-def find_model(findings: Findings, config: RunConfig, name: str) -> OwnModel | None:
+def find_model(findings: Findings, config: RunConfig, name: str) -> OwnFunction | None:
     """Return one's own model, None for one of the catalogue, or note why there is none."""
-    if ":" in name:
-        return read_own_model(findings, name)
+    if is_own(name):
+        return read_own_function(findings, "model", name)
+    if is_own(config.data):
+        rule = "a function of your own, as the data is"
+        findings.add("model", rule, name or None, "Name it: my_models.py:build_model.")
+        return None
     row = findings.known("model", name, catalog.MODELS) if name else None
     if row is not None and config.data in catalog.DATA and config.data not in row.data:
         fitting = [key for key, model in catalog.MODELS.items() if config.data in model.data]

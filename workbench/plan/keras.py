@@ -6,7 +6,7 @@ import ast
 import tokenize
 from typing import TYPE_CHECKING, NamedTuple
 
-from .own_model import OwnModel, module_file
+from .own_function import OwnFunction, module_file
 from .problems import Findings
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def check_keras(
     config: RunConfig,
     strategy: Strategy,
     devices: Devices,
-    own_model: OwnModel | None,
+    own_model: OwnFunction | None,
 ) -> None:
     """Note a Keras that is missing, or a model made for the other one."""
     if not uses_legacy_keras(config, strategy):
@@ -87,7 +87,7 @@ def keras_notes(config: RunConfig, strategy: Strategy, devices: Devices) -> tupl
     )
 
 
-def _imports_keras(model: OwnModel) -> bool:
+def _imports_keras(model: OwnFunction) -> bool:
     """Return whether the file does; what cannot be read is told when the model is tried."""
     try:
         nodes = list(ast.walk(ast.parse(_source(model))))
@@ -100,7 +100,7 @@ def _imports_keras(model: OwnModel) -> bool:
     return any(name.split(".")[0] == "keras" for name in names)
 
 
-def _source(model: OwnModel) -> str:
+def _source(model: OwnFunction) -> str:
     file = module_file(model.module) if model.module is not None else None
     if file is None:
         return model.source or ""

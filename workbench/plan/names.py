@@ -10,8 +10,8 @@ from pathlib import Path
 
 ENGINE = Path(__file__).parents[1] / "engine"
 DEFINED = ""
+_PROGRAMS = ENGINE / "programs"
 _BUILTINS = frozenset(dir(builtins))
-_NOT_IN_SCRIPTS = ("__init__.py", "evaluate.py", "inspect_model.py", "certify.py")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _OWN_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -24,9 +24,10 @@ def bound_names(tree: ast.Module) -> dict[str, str]:
 @cache
 def script_names() -> dict[str, str]:
     """Return the names of every script that can be made, like `bound_names`, and its builtins."""
-    files = (path for path in ENGINE.rglob("*.py") if path.name not in _NOT_IN_SCRIPTS)
     names: dict[str, str] = {}
-    for path in sorted(files):
+    for path in sorted(ENGINE.rglob("*.py")):
+        if path.is_relative_to(_PROGRAMS):
+            continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         reads = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         names |= {name: f"builtins.{name}" for name in reads & _BUILTINS} | bound_names(tree)

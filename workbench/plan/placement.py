@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .launching import is_local
 from .problems import Findings
 from .uses import check_used
 
@@ -35,6 +36,8 @@ class Placement:
     evaluator: bool = False
     coordinated: bool = False
     """Whether a chief gives workers their steps, which they take without each other."""
+    local: bool = True
+    """Whether the workers share this machine's devices; else each has the physical ones."""
 
     @property
     def kind(self) -> str:
@@ -44,7 +47,8 @@ class Placement:
     @property
     def virtual(self) -> bool:
         """Whether replicas share a physical device."""
-        return self.kind != "TPU" and self.replicas > len(self.physical)
+        hosts = 1 if self.local else self.workers
+        return self.kind != "TPU" and self.replicas > len(self.physical) * hosts
 
     @property
     def workers_in_step(self) -> int:
@@ -131,15 +135,19 @@ def _place_workers(
     chosen: tuple[str, ...],
 ) -> Placement:
     """Give each worker the CPU, or GPUs of its own."""
-    on_gpus = chosen[0].startswith("GPU")
-    usual = len(chosen) if on_gpus and not strategy.synchronous else 2
+    on_gpus, local = chosen[0].startswith("GPU"), is_local(config)
+    usual = len(chosen) if on_gpus and local and not strategy.synchronous else 2
     workers = max(1, usual if config.workers is None else config.workers)
-    if on_gpus:
+    if on_gpus and local:
         chosen = _gpus_of_workers(findings, config, strategy, chosen, workers)
+    elif on_gpus and not strategy.synchronous:
+        chosen = chosen[:1]
     if config.communication == "nccl" and not on_gpus:
         rule = "auto or ring on CPUs: NCCL needs a GPU in each worker"
         findings.add("communication", rule, "nccl", "Choose ring.")
-    replicas = max(len(chosen), workers) if on_gpus else workers
+    replicas = workers
+    if on_gpus:
+        replicas = max(len(chosen), workers) if local else len(chosen) * workers
     if config.replicas not in (None, replicas):
         rule = f"{replicas} with {workers} workers on {', '.join(chosen)}, or empty"
         findings.add("replicas", rule, config.replicas, "Leave it empty and set workers.")
@@ -154,6 +162,7 @@ def _place_workers(
         parameter_servers=max(1, servers),
         evaluator=config.evaluator,
         coordinated=not strategy.synchronous,
+        local=local,
     )
 
 

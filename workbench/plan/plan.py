@@ -12,18 +12,30 @@ from typing import TYPE_CHECKING, Any
 from .. import catalog
 from ..config import RunConfig
 from .batches import Batches, Epoch, even_batch, plan_batches, plan_epoch
-from .checks import check_data_folder, check_fields, check_static, check_together, find_model
+from .checks import (
+    check_data_folder,
+    check_fields,
+    check_static,
+    check_together,
+    find_model,
+    find_step,
+    plan_optimizer,
+)
 from .keras import check_keras, keras_notes, uses_legacy_keras
-from .own_model import OwnModel
+from .launching import check_launcher, devices_of_a_task
+from .own_data import DATASET, OWN_ORDER, DataFacts, find_data
+from .own_function import OwnFunction, check_own_together
 from .placement import Placement, place
 from .problems import Findings, PlanError
 from .sharding import plan_sharding
+from .xla import check_xla
 
 if TYPE_CHECKING:
     from ..devices import Devices
 
 FIT_STEPS_PER_EXECUTION = 50
 MAX_STEPS_PER_STACK = 50
+REHEARSED_STEPS = 2
 STACK_BYTES = 16 * 2**20
 """A stack of batches stays below this, so that a queue of them fits any memory."""
 
@@ -38,7 +50,7 @@ class Plan:
     loop: str
     data: str
     model: str
-    own_model: OwnModel | None
+    own_model: OwnFunction | None
     num_replicas_in_sync: int
     physical_devices: tuple[str, ...]
     """The devices held while it runs, such as `("CPU:0",)`."""
@@ -59,7 +71,8 @@ class Plan:
     leftover_examples: int
     """An epoch's examples that fill no global batch."""
     last_batch: str
-    learning_rate: float
+    learning_rate: float | None
+    """None: that of the optimizer which the model is compiled with."""
     pipeline: str
     steps_per_stack: int
     """Batches handed over at a time by the pipeline."""
@@ -77,6 +90,13 @@ class Plan:
     auto_shard: str = "auto"
     keras: str = "installed"
     """`legacy` where only the tf-keras package can run it."""
+    optimizer: str = "adam"
+    """A name of the catalogue."""
+    own_data: OwnFunction | None = None
+    own_step: OwnFunction | None = None
+    data_facts: DataFacts | None = None
+    """What one's own data was found to be."""
+    is_rehearsal: bool = False
 
     def __post_init__(self) -> None:
         if not self.local_replicas:
@@ -114,13 +134,33 @@ class Plan:
         """Examples that each worker reads for a step, in pipelines that are split among workers."""
         sharers = self.workers if self.together else 1
         in_all = self.global_batch_size or self.per_replica_batch_size
-        return in_all // plan_sharding(self.config, sharers).readers
+        return in_all // plan_sharding(self.config, sharers, self.data_facts).readers
 
     @property
     def steps_per_execution(self) -> int:
         """Steps between two callbacks of Keras."""
         stacks = FIT_STEPS_PER_EXECUTION // self.steps_per_stack
         return self.steps_per_call or stacks * self.steps_per_stack
+
+    @property
+    def test_steps(self) -> int:
+        """Steps of a test pass: every test example once, in a rehearsal two batches."""
+        whole = -(-self.num_test_examples // self.test_batch_size)
+        return min(whole, REHEARSED_STEPS) if self.is_rehearsal else whole
+
+    @property
+    def rehearsal(self) -> Plan:
+        """All that this plan does, for two steps."""
+        call = self.steps_per_call and min(self.steps_per_call, REHEARSED_STEPS)
+        return dataclasses.replace(
+            self,
+            is_rehearsal=True,
+            epochs=1,
+            steps_per_epoch=REHEARSED_STEPS,
+            total_steps=REHEARSED_STEPS,
+            steps_per_stack=min(self.steps_per_stack, REHEARSED_STEPS),
+            steps_per_call=call,
+        )
 
     @property
     def who_trains(self) -> str:
@@ -137,22 +177,31 @@ class Plan:
         return {**values, "config": self.config.to_json()}
 
 
-def make_plan(config: RunConfig, devices: Devices) -> Plan:
+def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = None) -> Plan:
     """Resolve a config for a machine.
+
+    `facts` tells what data of one's own is, as `workbench.own_data.look` found it.
 
     Raises:
         PlanError: with every problem found: field, rule, value received, fix.
     """
     findings = Findings()
     strategy = findings.known("strategy", config.strategy, catalog.STRATEGIES)
-    data = findings.known("data", config.data, catalog.DATA)
+    check_launcher(findings, config)
+    devices = devices_of_a_task(config, devices)
+    data, own_data = find_data(findings, config, facts)
     check_fields(findings, config)
     check_data_folder(findings, config, data)
     model_name = config.model or (data.model if data else "")
     own_model = find_model(findings, config, model_name)
+    own_step = find_step(findings, config)
+    check_own_together(findings, own_data, own_model, own_step)
+    optimizer = plan_optimizer(findings, config, own_model=own_model is not None)
     placement = place(findings, config, devices, strategy)
     if placement:
         check_together(findings, config, placement, data)
+    if placement and strategy:
+        check_xla(findings, config, strategy, placement)
     if strategy:
         check_keras(findings, config, strategy, devices, own_model)
     together = strategy is None or strategy.synchronous
@@ -160,37 +209,49 @@ def make_plan(config: RunConfig, devices: Devices) -> Plan:
     batches = plan_batches(findings, config, in_step) if placement else None
     epoch = None
     if data and placement and batches:
-        sharding = plan_sharding(config, placement.workers_in_step)
+        sharding = plan_sharding(config, placement.workers_in_step, facts)
         epoch = plan_epoch(findings, config, data, batches, sharding)
     if strategy and strategy.tpu and placement and epoch:
         check_static(findings, config, placement.replicas, epoch)
+    if own_data and facts is None:
+        rule = "one whose examples are counted before it is planned"
+        fix = "Give make_plan what workbench.own_data.look(config) returns."
+        findings.add("data", rule, config.data, fix)
     if findings.problems or not (strategy and data and placement and batches and epoch):
         raise PlanError(findings.problems)
-    plan = _assemble(config, strategy, data, model_name, own_model, placement, batches, epoch)
-    notes = keras_notes(config, strategy, devices)
-    return dataclasses.replace(plan, notes=(*plan.notes, *notes))
+    plan = _assemble(config, strategy, placement, batches, epoch, facts)
+    own_order = (OWN_ORDER,) if facts and facts.kind == DATASET else ()
+    return dataclasses.replace(
+        plan,
+        model=model_name,
+        own_model=own_model,
+        own_data=own_data,
+        own_step=own_step,
+        optimizer=optimizer,
+        learning_rate=None if optimizer == catalog.COMPILED else plan.learning_rate,
+        notes=(*plan.notes, *own_order, *keras_notes(config, strategy, devices)),
+    )
 
 
 def _assemble(
     config: RunConfig,
     strategy: catalog.Strategy,
-    data: catalog.Data,
-    model: str,
-    own_model: OwnModel | None,
     placement: Placement,
     batches: Batches,
     epoch: Epoch,
+    facts: DataFacts | None,
 ) -> Plan:
     one_by_one = config.eager or isinstance(config.steps_per_call, int)
-    stack = _steps_per_stack(config, batches, epoch, one_by_one)
+    stack = _steps_per_stack(config, batches, epoch, facts, one_by_one)
+    sharding = plan_sharding(config, placement.workers_in_step, facts)
     return Plan(
         config=config,
         strategy=config.strategy,
         strategy_label=strategy.label,
         loop=config.loop,
         data=config.data,
-        model=model,
-        own_model=own_model,
+        model="",
+        own_model=None,
         num_replicas_in_sync=placement.replicas if strategy.synchronous else 1,
         physical_devices=placement.physical,
         replica_devices=placement.logical,
@@ -211,12 +272,13 @@ def _assemble(
         steps_per_stack=stack,
         interpreter=config.interpreter or sys.executable,
         arithmetic=epoch.arithmetic,
-        element_spec=_element_spec(config, batches),
-        notes=(*placement.notes, *plan_sharding(config, placement.workers_in_step).notes),
+        element_spec=_element_spec(config, batches, facts),
+        notes=(*placement.notes, *sharding.notes),
         steps_per_call=_steps_per_call(config, epoch, placement),
         tasks=placement.tasks,
         local_replicas=placement.local_replicas,
-        auto_shard=config.auto_shard,
+        auto_shard=sharding.policy,
+        data_facts=facts,
         keras="legacy" if uses_legacy_keras(config, strategy) else "installed",
     )
 
@@ -229,12 +291,15 @@ def _steps_per_call(config: RunConfig, epoch: Epoch, placement: Placement) -> in
     return math.ceil(epoch.steps / placement.workers) if placement.coordinated else epoch.steps
 
 
-def _steps_per_stack(config: RunConfig, batches: Batches, epoch: Epoch, one_by_one: bool) -> int:
+def _steps_per_stack(
+    config: RunConfig, batches: Batches, epoch: Epoch, facts: DataFacts | None, one_by_one: bool
+) -> int:
     """Return equal parts of an epoch, for what its last stack has too many is made in vain."""
     if config.pipeline != "indexed" or one_by_one:
         return 1
     floats = 28 * 28 if config.data == "fashion_mnist" else config.synthetic_features
-    fitting = STACK_BYTES // (4 * floats * batches.in_all)
+    example_bytes = max(1, facts.example_bytes) if facts else 4 * floats
+    fitting = STACK_BYTES // (example_bytes * batches.in_all)
     stacks = math.ceil(epoch.steps / max(1, min(MAX_STEPS_PER_STACK, fitting)))
     return math.ceil(epoch.steps / stacks)
 
@@ -244,8 +309,10 @@ def _learning_rate(config: RunConfig, replicas: int) -> float:
     return config.learning_rate * factors[config.learning_rate_scaling]
 
 
-def _element_spec(config: RunConfig, batches: Batches) -> str:
+def _element_spec(config: RunConfig, batches: Batches, facts: DataFacts | None) -> str:
     each = batches.per_replica
+    if facts is not None:
+        return f"a replica's batch: {each} x {facts.example}"
     if config.data == "fashion_mnist":
         return f"a replica's batch: images ({each}, 28, 28, 1) float32, labels ({each},) uint8"
     features = config.synthetic_features

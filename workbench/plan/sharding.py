@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .own_data import DATASET
 from .problems import Findings
 
 if TYPE_CHECKING:
     from ..config import RunConfig
+    from .own_data import DataFacts
 
 NOT_THE_SAME_BATCHES = (
     "This pipeline shuffles in a buffer, in an order of its own: its global batches are not those "
@@ -31,11 +33,14 @@ class Sharding:
     """Files that hold the training data; 0 where it is in memory."""
     own_order: bool = False
     """Whether examples come in another order than by seed and epoch alone."""
+    own_files: bool = False
+    """Whether the data is one's own and read from files, how many is not known."""
 
     @property
     def by_file(self) -> bool:
         """Whether each worker reads files of its own."""
-        return bool(self.files) and self.workers > 1 and self.policy in ("auto", "file")
+        policies = ("file",) if self.own_files else ("auto", "file")
+        return bool(self.files or self.own_files) and self.workers > 1 and self.policy in policies
 
     @property
     def readers(self) -> int:
@@ -73,6 +78,8 @@ class Sharding:
         each = taken // self.workers
         if self.policy == "off":
             return f"every worker takes the same {each:,}"
+        if self.own_files and self.by_file:
+            return f"every worker takes {each:,} from files of its own"
         if not self.by_file:
             return None
         shares = self.shares(train)
@@ -83,8 +90,12 @@ class Sharding:
         return f"of workers' own files {again:,} examples are taken again, {left_out:,} left out"
 
 
-def plan_sharding(config: RunConfig, workers: int) -> Sharding:
-    """Return how a config has the data split."""
+def plan_sharding(config: RunConfig, workers: int, own: DataFacts | None = None) -> Sharding:
+    """Return how a config has the data split; `own` tells what data of one's own is."""
+    if own is not None and own.kind == DATASET:
+        # TensorFlow would choose by whether there are files enough, which no plan can know.
+        policy = "data" if config.auto_shard == "auto" else config.auto_shard
+        return Sharding(policy, workers, 0, own_files=own.reads_files)
     policy = "data" if config.pipeline == "indexed" else config.auto_shard
     files = config.data_files * (config.pipeline == "files")
     return Sharding(policy, workers, files, config.pipeline in ("files", "numpy"))

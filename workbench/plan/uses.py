@@ -27,6 +27,7 @@ def uses(strategy: Strategy) -> dict[str, bool]:
         "cross_device_ops": strategy.reduces,
         "learning_rate_scaling": strategy.synchronous,
         "tpu": strategy.tpu,
+        "xla": not strategy.uncompiled,
     }
 
 
@@ -43,7 +44,8 @@ def check_used(findings: Findings, config: RunConfig, strategy: Strategy) -> Non
         value, usual = getattr(config, name), getattr(USUAL, name)
         if used or not value or value == usual or name in wrong:
             continue
-        empty = usual is None or usual is False
-        usually, fix = ("empty", "Leave it empty") if empty else (usual, f"Set it to {usual}")
-        rule = f"{usually} with the strategy {config.strategy}, which has no use for it"
+        words = "empty" if usual is None else "off" if usual is False else ""
+        usually, fix = (words, f"Leave it {words}") if words else (usual, f"Set it to {usual}")
+        why = strategy.uncompiled if name == "xla" else "which has no use for it"
+        rule = f"{usually} with the strategy {config.strategy}, {why}"
         findings.add(name, rule, value, f"{fix}, or choose another strategy.")

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from .outcome import Failure
     from .progress import Progress
     from .reader import Block, StepReader
+    from .restore import archived_runs, restore_run
     from .run import Run
-    from .start import start_run, start_script
+    from .start import start_edited, start_run, start_script
     from .warm import WarmStart
 
 _HOMES = {
@@ -25,8 +26,11 @@ _HOMES = {
     "RunError": ".directory",
     "StepReader": ".reader",
     "WarmStart": ".warm",
+    "archived_runs": ".restore",
     "list_runs": ".listing",
     "open_run": ".listing",
+    "restore_run": ".restore",
+    "start_edited": ".start",
     "start_run": ".start",
     "start_script": ".start",
 }
@@ -39,8 +43,11 @@ __all__ = [
     "RunError",
     "StepReader",
     "WarmStart",
+    "archived_runs",
     "list_runs",
     "open_run",
+    "restore_run",
+    "start_edited",
     "start_run",
     "start_script",
 ]

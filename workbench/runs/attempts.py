@@ -86,7 +86,7 @@ class Attempt:
     def _marks(self) -> list[tuple[float, str]]:
         """Return when it began with what."""
         marks = [
-            (float(event["time"]), STAGE_IN_STATE[event["state"]])
+            (float(event["time"]), _stage_in(event))
             for event in self.told
             if event.get("state") in STAGE_IN_STATE
         ]
@@ -114,6 +114,10 @@ class Attempt:
             return self.now
         signs = [float(event["time"]) for event in (*self.told, *self.events)]
         return max(signs + [float(calls[-1, 2] + calls[-1, 3]) for calls in self.calls])
+
+
+def _stage_in(event: Event) -> str:
+    return "rehearsal" if event.get("rehearsal") else STAGE_IN_STATE[event["state"]]
 
 
 def read_attempts(run_dir: Path, calls: Sequence[Doubles]) -> list[Attempt]:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .failure import cannot_start, explain, follows_another, log_tail
-from .launch import Launch
+from .failure import cannot_start, explain, follows_another, log_tail, unheard
+from .refused import LINES, explain_refused
 from .silence import CommonSilence, LedSilence
-from .tasks import environments, tasks_of, type_of
-from .trainer import Trainer
+from .tasks import tasks_of, type_of
 from .watchdog import ENTERED, Bounds, Watchdog
 
 if TYPE_CHECKING:
+    from .ending import TaskProcess
+    from .hands import Hands
     from .standby import WaitingTrainer
 
 LOG_LINES = 30
@@ -36,48 +35,57 @@ class Change(NamedTuple):
 class Member:
     """One task: its process, its log, and who watches it."""
 
-    def __init__(self, run_dir: Path, task: str, bounds: Bounds, total_steps: int) -> None:
+    def __init__(
+        self, run_dir: Path, task: str, bounds: Bounds, total_steps: int, *, begun: bool
+    ) -> None:
         self.task = task
         self.type = type_of(task)
         self.dir = run_dir / task
         self.dir.mkdir(exist_ok=True)
-        (self.dir / ENTERED).unlink(missing_ok=True)  # of an earlier attempt
+        if not begun:
+            (self.dir / ENTERED).unlink(missing_ok=True)  # of an earlier attempt
         self.log = self.dir / "log.txt"
         self.log_start = self.log.stat().st_size if self.log.exists() else 0
         self.bounds = bounds
-        self.dog = Watchdog(self.dir, bounds, total_steps)
+        self.dog = Watchdog(self.dir, bounds, total_steps, begun=begun)
         self.restarts = 0
         self.started = False
-        self.trainer: Trainer
+        self.peak_bytes = 0
+        """The most memory that its process was seen to hold."""
+        self.process: TaskProcess
 
-    def start(self, launch: Launch, environment: Mapping[str, str], **options: Any) -> None:
-        """Start its process; see `Trainer`.
+    def start(self, hands: Hands, waiting: WaitingTrainer | None = None) -> None:
+        """Have its process started.
 
         Raises:
-            OSError: the interpreter cannot be started.
+            OSError: it cannot be.
         """
-        self.trainer = Trainer(self.dir, launch, self.log, environment, **options)
+        self.process = hands.start(self.task, self.log, waiting)
         self.started = True
+
+    def weigh(self) -> None:
+        """Note how much memory its process has held."""
+        self.peak_bytes = max(self.peak_bytes, self.process.peak_bytes or 0)
 
     @property
     def exit_status(self) -> int | None:
         """Of a process that has ended; below zero by a signal."""
-        return self.trainer.process.poll()
+        return self.process.exit_status
 
     @property
     def ended_well(self) -> bool:
         """Whether a process that has ended did so after saying that its work is over."""
         said = any(name in ENDS for name in self.names)
-        return self.trainer.terminated or (self.exit_status == 0 and said)
+        return self.process.terminated or (self.exit_status == 0 and said)
 
     @property
     def names(self) -> list[str]:
         """The names of its events."""
         return [event["event"] for event in self.dog.events]
 
-    def log_end(self) -> str:
+    def log_end(self, lines: int = LOG_LINES) -> str:
         """Return the end of what it logged in this attempt."""
-        return log_tail(self.log, LOG_LINES, since=self.log_start)
+        return log_tail(self.log, lines, since=self.log_start)
 
 
 class Crew:
@@ -87,23 +95,26 @@ class Crew:
         self,
         run_dir: Path,
         plan: Mapping[str, Any],
-        launch: Launch,
+        hands: Hands,
+        interpreter: str,
         bounds: Bounds,
-        held_fds: Sequence[int],
+        *,
+        begun: bool = False,
     ) -> None:
-        self.launch = launch
+        """Watch for what the tasks write from now on; those that have `begun` are in training."""
+        self.hands = hands
+        self.interpreter = interpreter
         self.bounds = bounds
-        self.held_fds = tuple(held_fds)
         total_steps = int(plan.get("total_steps", sys.maxsize))
-        self.members = [Member(run_dir, task, bounds, total_steps) for task in tasks_of(plan)]
+        self.members = [
+            Member(run_dir, task, bounds, total_steps, begun=begun) for task in tasks_of(plan)
+        ]
         self.leader = self.members[0]
         self.coordinated = self.leader.type == "chief"
         self.dead: list[Member] = []
         """Those that ended by themselves and not well, in order."""
         self.verdict: dict[str, Any] = {}
         """Task, cause and fix, where the crew was given up while its processes lived."""
-        self._environments: dict[str, dict[str, str]] = {}
-        self._ports = ExitStack()
         self._first_death_at: float | None = None
         self._imported_at: float | None = None
         self._silent: Member | None = None
@@ -118,13 +129,7 @@ class Crew:
         Raises:
             OSError: there is no free port.
         """
-        tasks = [member.task for member in self.members]
-        self._environments = environments(tasks, self._ports)
-        return {
-            task: json.loads(values["TF_CONFIG"])
-            for task, values in self._environments.items()
-            if "TF_CONFIG" in values
-        }
+        return self.hands.choose_addresses([member.task for member in self.members])
 
     def start(self, now: float, waiting: WaitingTrainer | None) -> None:
         """Start all tasks at their addresses; a process that waits becomes the only one.
@@ -137,12 +142,13 @@ class Crew:
             waiting.end()
         for member in self.members:
             member.dog.begin(now)
-            self._start(member, waiting if alone else None)
+            member.start(self.hands, waiting if alone else None)
 
     def look(self, now: float) -> list[Change]:
         """Read what is new and return what has just come about."""
         changes = self._look_for_silence(now)
         for member in self.members:
+            member.weigh()
             if member.exit_status is not None and member not in self.dead:
                 changes += self._note_end(member, now)
         self._check_rendezvous(now)
@@ -158,6 +164,11 @@ class Crew:
         return all(member.exit_status is not None for member in self._awaited())
 
     @property
+    def peak_bytes(self) -> dict[str, int]:
+        """The most memory that each task was seen to hold, where that is known."""
+        return {member.task: member.peak_bytes for member in self.members if member.peak_bytes}
+
+    @property
     def recorded(self) -> bool:
         """Whether this attempt has recorded a call."""
         return any(member.dog.recorded for member in self.members)
@@ -165,47 +176,61 @@ class Crew:
     @property
     def stopping(self) -> bool:
         """Whether it was asked to stop."""
-        return self.leader.trainer.stopping
+        return self.leader.process.stopping
 
     def ask_to_stop(self, now: float) -> None:
         """Ask the tasks that step to finish their call, save and end."""
         for member in self._awaited():
-            member.trainer.ask_to_stop(now)
+            member.process.ask_to_stop(now)
+
+    def kill(self, task: str) -> None:
+        """Kill a task without a word to it, as the loss of its machine would."""
+        for member in self.members:
+            if member.task == task:
+                member.process.kill()
+
+    @property
+    def lost_a_task(self) -> bool:
+        """Whether it came to its end because a task was killed, or heard of no more."""
+        if self.verdict or self.stopping or not self.dead:
+            return False
+        culprit = self._culprit()
+        return (culprit.exit_status or 0) < 0 or bool(unheard(culprit.log_end()))
 
     def press(self, now: float) -> None:
         """End by signals those that have had their time to end by themselves."""
         for member in self._awaited():
-            member.trainer.press(now, self.bounds, member.dog)
+            member.process.press(now, self.bounds, member.dog)
 
     def end(self, now: float) -> None:
         """Kill what is left of it."""
         started = [member for member in self.members if member.started]
         for member in started:
-            member.trainer.kill_group()
-            member.trainer.close()
+            member.process.kill()
+            member.process.close()
         for member in started:
-            member.trainer.process.wait()
+            member.process.wait()
+            member.weigh()
             member.dog.look(now)
-        self._ports.close()
+        self.hands.close()
 
     def conclusion(self) -> dict[str, Any]:
         """Return the final state with what is to be told of it."""
         leader = self.leader
         ended = [name for name in leader.names if name in ENDS]
-        if ended and (leader.exit_status == 0 or leader.trainer.terminated):
+        # An engine may tell the others to stop where one has died: that is no stop.
+        died_first = "finished" not in ended and bool(self.dead) and not self.stopping
+        if ended and not died_first and (leader.exit_status == 0 or leader.process.terminated):
             return {"state": ended[-1]}
-        if note := next((m.trainer.note for m in self.members if m.trainer.note), None):
+        if note := next((m.process.note for m in self.members if m.process.note), None):
             return {"state": "stopped", "note": note}
         if self.verdict:
             return {"state": "failed", **self.verdict}
         culprit = self._culprit()
         log, status = culprit.log_end(), culprit.exit_status or 0
-        reason = explain(status, culprit.dog.events, log, self.launch.interpreter)
+        reason = explain(status, culprit.dog.events, log, self.interpreter)
+        reason |= explain_refused(culprit.log_end(LINES)) if status > 0 else {}
         return {"state": "failed", "task": culprit.task, "log": log, **reason}
-
-    def _start(self, member: Member, waiting: WaitingTrainer | None = None) -> None:
-        environment = self._environments[member.task]
-        member.start(self.launch, environment, kept_fds=self.held_fds, waiting=waiting)
 
     def _awaited(self) -> list[Member]:
         """Return those whose end is the crew's: all, or those that others serve."""
@@ -227,15 +252,15 @@ class Crew:
     def _restart(self, member: Member, now: float) -> list[Change]:
         """Start a worker again at its address, where its coordinator waits for it."""
         log = member.log_end()
-        reason = explain(member.exit_status or 0, [], log, self.launch.interpreter)
-        member.trainer.kill_group()
-        member.trainer.close()
+        reason = explain(member.exit_status or 0, [], log, self.interpreter)
+        member.process.kill()
+        member.process.close()
         member.restarts += 1
         member.dog.begin(now)
         try:
-            self._start(member)
+            member.start(self.hands)
         except OSError as error:
-            reason = cannot_start(error, self.launch.interpreter)
+            reason = cannot_start(error, self.interpreter)
             self.verdict = {"task": member.task, "log": log, **reason}
             return []
         return [Change("restarted", member.task, {"cause": reason["cause"]})]

@@ -14,6 +14,7 @@ from .segments import Floats, Ints
 MOST_POINTS = 2_000
 LOSS_SUM, CORRECT, EXAMPLES = range(3)
 MEASURES = 3
+FEWEST_FOLDED = 4
 
 
 class Curves:
@@ -79,7 +80,7 @@ class Curves:
         step_seconds = block.call_seconds / block.call_steps
         timed = np.isfinite(step_seconds)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            sums = np.add.reduceat(block.values, starts, axis=0, dtype=np.float64)
+            sums = _reduced(np.add, block.values, starts, self.width, np.float64)
             self._sums[stretches, self._lines(task)] += sums
             self._span(stretches, starts, _measures(block.values, step_seconds), task)
         own = stretches, task
@@ -165,8 +166,8 @@ class Curves:
         return np.asarray(examples.sum(axis=1) if self._together else examples.max(axis=1))
 
     def _span(self, stretches: Ints, starts: Ints, measures: Floats, task: int) -> None:
-        low = np.fmin.reduceat(measures, starts, axis=0)
-        high = np.fmax.reduceat(measures, starts, axis=0)
+        low = _reduced(np.fmin, measures, starts, self.width)
+        high = _reduced(np.fmax, measures, starts, self.width)
         own = stretches, self._lines(task)
         self._low[own] = np.fmin(self._low[own], low)
         self._high[own] = np.fmax(self._high[own], high)
@@ -201,6 +202,28 @@ class Curves:
             self._low[half:] = self._high[half:] = np.nan
             self.width *= 2
             self._note_change(0)
+
+
+def _reduced(
+    ufunc: np.ufunc, values: Floats, starts: Ints, width: int, dtype: type | None = None
+) -> Values:
+    """Return `ufunc.reduceat(values, starts)`, where all but the ends have `width` rows.
+
+    Halves laid over each other until one row is left: with few columns that takes a sixth of the
+    time of `reduceat`.
+    """
+    if len(starts) < FEWEST_FOLDED or width == 1:
+        return np.asarray(ufunc.reduceat(values, starts, axis=0, dtype=dtype))
+    rows = values[starts[1] : starts[-1]].reshape(-1, width, *values.shape[1:])
+    while (count := rows.shape[1]) > 1:
+        half = count // 2
+        folded = ufunc(rows[:, :half], rows[:, half : 2 * half], dtype=dtype)
+        if count % 2:
+            ufunc(folded[:, 0], rows[:, -1], out=folded[:, 0])
+        rows = folded
+    ends = (values[: starts[1]], values[starts[-1] :])
+    first, last = (ufunc.reduce(part, axis=0, keepdims=True, dtype=dtype) for part in ends)
+    return np.concatenate((first, rows[:, 0], last))
 
 
 def _measures(values: Floats, step_seconds: Values) -> Floats:

@@ -13,8 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from workbench.hosts import runs_home
+
 RUN_VERSION = 1
 SCRIPT = "train.py"
+KILL = "kill"
+"""Asked: kill the task that it names."""
 TASK = "worker-0"
 
 
@@ -22,9 +26,17 @@ class RunError(Exception):
     """Something about a run that cannot be: the rule, what was met, the change that mends it."""
 
 
+class StoppedError(RunError):
+    """Work on a run was given up because it was asked to stop."""
+
+
 def runs_root(runs_dir: str | os.PathLike[str] | None = None) -> Path:
-    """Return the folder of runs: `runs_dir`, else `$WORKBENCH_RUNS`, else `runs` here."""
-    return Path(runs_dir or os.environ.get("WORKBENCH_RUNS") or "runs").expanduser().absolute()
+    """Return the folder of runs: `runs_dir`, else `$WORKBENCH_RUNS`, else the host's `runs`.
+
+    That is `runs` here but on Colab (`/content/runs`) and Kaggle (`/kaggle/working/runs`).
+    """
+    given = runs_dir or os.environ.get("WORKBENCH_RUNS") or runs_home() / "runs"
+    return Path(given).expanduser().absolute()
 
 
 def new_id(root: Path) -> str:
@@ -59,8 +71,18 @@ def run_folders(root: Path) -> list[Path]:
     Raises:
         RunError: the folder is there but cannot be read.
     """
+    paths = [root / name for name in visible_names(root)]
+    return [path for path in paths if (path / "run.json").is_file()]
+
+
+def visible_names(root: Path) -> list[str]:
+    """Return the names under `root`, but hidden ones; none where there is no such folder.
+
+    Raises:
+        RunError: the folder is there but cannot be read.
+    """
     try:
-        names = [path for path in root.iterdir() if not path.name.startswith(".")]
+        return [path.name for path in os.scandir(root) if not path.name.startswith(".")]
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -68,7 +90,6 @@ def run_folders(root: Path) -> list[Path]:
             f"The folder of runs must be a readable folder; {root}: {error.strerror}. "
             "Choose another runs_dir (or WORKBENCH_RUNS)."
         ) from error
-    return [path for path in names if (path / "run.json").is_file()]
 
 
 def make_folder(root: Path, run_id: str, texts: Mapping[str, str]) -> Path:
@@ -84,6 +105,7 @@ def make_folder(root: Path, run_id: str, texts: Mapping[str, str]) -> Path:
         root.mkdir(parents=True, exist_ok=True)
         (hidden / TASK).mkdir(parents=True)
         for name, text in texts.items():
+            (hidden / name).parent.mkdir(exist_ok=True)
             (hidden / name).write_text(text, encoding="utf-8")
         hidden.rename(root / run_id)
     except OSError as error:

@@ -32,6 +32,18 @@ FIXES: tuple[tuple[str, str], ...] = (
         "the run's interpreter ({interpreter}), or choose another strategy.",
     ),
     (
+        r"init_fns\.inc.*not available in this library",
+        "libtpu does not fit this TensorFlow: make an environment that has both with `workbench "
+        "environment --build tpu`, and choose its interpreter.",
+    ),
+    (
+        r"No matching devices found for '/device:TPU_SYSTEM|The TPU is already in use"
+        r"|libtpu multi-process lockfile",
+        "TensorFlow could not take the TPU: end the process that holds it, which `workbench "
+        "detect --interpreter {interpreter}` names (a notebook's kernel that uses JAX is to be "
+        "restarted), then resume the run.",
+    ),
+    (
         r"Please provide a TPU Name",
         "No TPU was found: start again on a machine that has one, name a Cloud TPU, or choose "
         "another strategy.",
@@ -58,11 +70,18 @@ FIXES: tuple[tuple[str, str], ...] = (
         "checkpoints/checkpoint, then resume from the one before.",
     ),
     (
+        r"Could not apply FILE based sharding",
+        "Each worker needs a file of its own: write the data to at least as many files as there "
+        "are workers, or choose data or off as auto_shard.",
+    ),
+    (
         r"[Nn]o NCCL|NcclAllReduce|NCCL error",
         "Choose HierarchicalCopy or ReductionToOneDevice as cross-device ops.",
     ),
     (
-        r"CUDA_ERROR|CUDNN_STATUS|cuInit|libcu\w+\.so",
+        # On a machine without a GPU TensorFlow tells CUDA_ERROR_NO_DEVICE or UNKNOWN ERROR of
+        # cuInit at each start, whatever else fails later.
+        r"CUDA_ERROR(?!_NO_DEVICE)|CUDNN_STATUS|libcu\w+\.so",
         "Check driver and GPU with nvidia-smi, then start again, or choose the CPU.",
     ),
     (
@@ -78,11 +97,18 @@ NONFINITE_FIX = (
 )
 MEMORY_FIX = "Free memory or make batch, data or model smaller; then resume the run."
 
-# What a task says when another one has ended.
+# What a task says when another one has ended, or could not read what both share.
 _FOLLOWS_ANOTHER = re.compile(
     r"Collective ops is aborted|tasks are unhealthy|CoordinationService|Socket closed"
-    r"|failed to connect to all addresses|Connection reset by peer"
+    r"|failed to connect to all addresses|Connection reset by peer|End of sequence"
 )
+_UNHEARD = re.compile(r"stopped sending heartbeats\):\s*((?:/job:\S+\s+)+)")
+_UNHEARD_TASK = re.compile(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)")
+UNHEARD_FIX = (
+    "See that its host, its process and the network between the hosts go on, then resume the run."
+)
+_IN_GRAPH = "Graph execution error:"
+_NO_REASON = ("Detected at node", 'File "', "<stack traces", "[[")
 _ESCAPE = re.compile(  # a code without its end ends with its line
     r"\x1b\[[0-?]*[ -/]*[@-~]?"  # colours, the cursor
     r"|\x1b[\]PX^_][^\x07\x1b\r]*(?:\x07|\x1b\\)?"  # titles, links
@@ -147,6 +173,12 @@ def explain(
         cause = "The script ended without saying that it finished or stopped."
         fix = "Let train.py end through its recorder, as the script of a new run does."
         return {"cause": cause, "fix": fix, "exit_status": 0}
+    if tasks := unheard(log):
+        who = " and ".join(tasks)
+        cause = (
+            f"TensorFlow has heard no heartbeat of {who} for too long (exit status {exit_status})."
+        )
+        return {"cause": cause, "fix": UNHEARD_FIX, "exit_status": exit_status}
     cause = _exception_line(log) or "The script wrote no reason to its log."
     cause = f"{cause} (exit status {exit_status})"
     return {"cause": cause, "fix": _known_fix(log, interpreter), "exit_status": exit_status}
@@ -155,6 +187,12 @@ def explain(
 def follows_another(log: str) -> bool:
     """Return whether a task's log says that it ended because another one did."""
     return bool(_FOLLOWS_ANOTHER.search(_exception_line(log)))
+
+
+def unheard(log: str) -> list[str]:
+    """Return the tasks of which a log says that TensorFlow's heartbeats have stopped."""
+    found = _UNHEARD.search(log)
+    return [f"{kind}-{at}" for kind, at in _UNHEARD_TASK.findall(found[1])] if found else []
 
 
 def cannot_start(error: OSError, interpreter: str) -> dict[str, Any]:
@@ -190,7 +228,13 @@ def _known_fix(log: str, interpreter: str) -> str:
 
 def _exception_line(log: str) -> str:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    for line in reversed(lines):
+    for number, line in reversed(list(enumerate(lines))):
         if _EXCEPTION.match(line):
-            return line[:500]
+            reason = _reason_in_graph(lines[number + 1 :]) if line.endswith(_IN_GRAPH) else ""
+            return f"{line} {reason}".strip()[:500]
     return lines[-1][:500] if lines else ""
+
+
+def _reason_in_graph(lines: list[str]) -> str:
+    """Return what TensorFlow says below the frames of an error in a graph."""
+    return next((line for line in lines if not line.startswith(_NO_REASON)), "")

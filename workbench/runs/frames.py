@@ -15,9 +15,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from .directory import RunError
+from .events import Event
 from .presence import workers_at
 from .records import TaskRecords, joined, shared_steps
 from .segments import Doubles, Ints
+from .told import told, told_metrics
 
 REPLICA_COLUMNS = (
     "step",
@@ -41,15 +43,17 @@ def replica_frame(
     accuracy. examples: a count. call_seconds: the time of the whole call that the step ran in,
     the same for all its steps; NaN where unknown.
 
+    Asked for by name also time: seconds since 1970 at which the step ended, where the steps of a
+    call took equal parts of it; and examples_per_second: the replica's own examples of the call
+    over the call's time. NaN where unknown.
+
     Raises:
         RunError: a column that is none of these.
     """
     wanted = list(REPLICA_COLUMNS if columns is None else columns)
     for name in wanted:
-        if name not in REPLICA_COLUMNS:
-            raise RunError(
-                f"Columns are {', '.join(REPLICA_COLUMNS)}; received {name!r}. Leave it out."
-            )
+        if name not in _COLUMNS:
+            raise RunError(f"Columns are {', '.join(_COLUMNS)}; received {name!r}. Leave it out.")
     parts = [{name: _COLUMNS[name](task) for name in wanted} for task in tasks]
     frame = pd.DataFrame(
         {name: joined([part[name] for part in parts], np.empty(0)) for name in wanted}, copy=False
@@ -99,7 +103,8 @@ def epoch_frame(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) 
 
     loss and accuracy are weighted by examples over `steps`, the steps of it that were recorded;
     seconds are those of its training calls, NaN where some are unknown. `tests` holds the epoch
-    events by epoch, with test_loss and test_accuracy.
+    events by epoch, with test_loss and test_accuracy. Metrics that a model of one's own was
+    compiled with follow as columns by their names, those of the test as `test_...`.
     """
     if tasks and not tasks[0].shape.together:
         return _own_epochs(tasks, tests)
@@ -113,18 +118,18 @@ def epoch_frame(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) 
         sums += [np.bincount(epoch[at], column, minlength=count) for column in totals.T]
     steps = np.bincount(epoch, minlength=count)
     over = np.flatnonzero((steps == per_epoch) | np.isin(np.arange(1, count + 1), list(tests)))
-    told = [tests.get(number + 1, {}) for number in over.tolist()]
+    ends = [tests.get(number + 1, {}) for number in over.tolist()]
     columns = {
         "epoch": over + 1,
         "loss": _ratio(sums[0], sums[2])[over],
         "accuracy": _ratio(sums[1], sums[2])[over],
-        "test_loss": _told(told, "test_loss"),
-        "test_accuracy": _told(told, "test_accuracy"),
+        "test_loss": told(ends, "test_loss"),
+        "test_accuracy": told(ends, "test_accuracy"),
         "examples": sums[2].astype(np.int64)[over],
         "seconds": _epoch_seconds(tasks, count)[over],
         "steps": steps[over],
     }
-    return pd.DataFrame(columns, copy=False)
+    return pd.DataFrame(_with_metrics(columns, ends), copy=False)
 
 
 def _own_epochs(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) -> pd.DataFrame:
@@ -144,18 +149,26 @@ def _own_epochs(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) 
         known = call_epoch < count
         own = np.bincount(call_epoch[known], task.calls[known, 3], minlength=count)
         seconds = np.maximum(seconds, own)
-    told = [tests.get(number + 1, {}) for number in range(count)]
+    ends = [tests.get(number + 1, {}) for number in range(count)]
     columns = {
         "epoch": np.arange(1, count + 1),
         "loss": _ratio(sums[0], sums[2]),
         "accuracy": _ratio(sums[1], sums[2]),
-        "test_loss": _told(told, "test_loss"),
-        "test_accuracy": _told(told, "test_accuracy"),
+        "test_loss": told(ends, "test_loss"),
+        "test_accuracy": told(ends, "test_accuracy"),
         "examples": sums[2].astype(np.int64),
         "seconds": seconds,
         "steps": steps,
     }
-    return pd.DataFrame(columns, copy=False)
+    return pd.DataFrame(_with_metrics(columns, ends), copy=False)
+
+
+def _with_metrics(columns: dict[str, Any], ends: list[Event]) -> dict[str, Any]:
+    """Add the metrics of the model itself; where the accuracy is unknown, the model may know it."""
+    metrics = told_metrics(ends)
+    known = {name: values for name, values in columns.items() if name in metrics}
+    filled = {name: np.where(np.isnan(v), metrics[name], v) for name, v in known.items()}
+    return columns | metrics | filled
 
 
 def _epoch_seconds(tasks: Sequence[TaskRecords], count: int) -> Doubles:
@@ -186,11 +199,6 @@ def _epochs(steps: Ints, task: TaskRecords) -> npt.NDArray[np.int32]:
     return (task.epochs_of(steps) + 1).astype(np.int32)
 
 
-def _told(events: list[dict[str, Any]], name: str) -> Doubles:
-    values = [event.get(name) for event in events]
-    return np.array([np.nan if value is None else value for value in values], np.float64)
-
-
 def _spread(task: TaskRecords, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.repeat(values, task.shape.replicas)
 
@@ -199,6 +207,19 @@ def _replicas(task: TaskRecords) -> npt.NDArray[Any]:
     first = task.worker * task.shape.replicas
     numbers = np.arange(first, first + task.shape.replicas, dtype=np.int16)
     return np.tile(numbers, len(task.steps))
+
+
+def _rates(task: TaskRecords) -> Doubles:
+    """Return each replica's own speed in the call of each step, float64 [N * replicas]."""
+    replicas, calls = task.shape.replicas, len(task.calls)
+    known = task.call_of_step >= 0
+    call = task.call_of_step[known]
+    whole = np.bincount(call, minlength=calls) == task.calls[:, 1]
+    rates = np.full((calls + 1, replicas), np.nan)
+    for replica in range(replicas):
+        sums = np.bincount(call, task.values[known, replica, 2], minlength=calls)
+        rates[:-1, replica] = np.where(whole, _ratio(sums, task.calls[:, 3]), np.nan)
+    return rates[task.call_of_step].reshape(-1)
 
 
 _COLUMNS: dict[str, Callable[[TaskRecords], npt.NDArray[Any]]] = {
@@ -210,4 +231,6 @@ _COLUMNS: dict[str, Callable[[TaskRecords], npt.NDArray[Any]]] = {
     "accuracy": lambda task: _ratio(task.values[..., 1], task.values[..., 2]).reshape(-1),
     "examples": lambda task: task.values[..., 2].astype(np.int32).reshape(-1),
     "call_seconds": lambda task: _spread(task, task.of_call(task.calls[:, 3]).astype(np.float32)),
+    "time": lambda task: _spread(task, task.step_ends()),
+    "examples_per_second": _rates,
 }

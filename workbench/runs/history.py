@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from .directory import read_json
@@ -14,7 +15,16 @@ from .events import Event, note_epoch, read_events
 from .frames import epoch_frame, replica_frame, step_frame
 from .presence import crews_of
 from .progress import shape_of, steps_done
-from .records import Shape, TaskRecords, missing_ranges, read_tasks, steady_rate
+from .records import (
+    Shape,
+    TaskRecords,
+    joined,
+    missing_ranges,
+    read_tasks,
+    shared_steps,
+    steady_rate,
+)
+from .segments import Doubles
 from .staleness import read_staleness
 from .tasks import EVALUATOR, leader_of, workers_of
 
@@ -42,6 +52,25 @@ class History:
     def staleness(self) -> pd.DataFrame:
         """Return how stale each step was, where workers do not wait for each other."""
         return read_staleness(self.dir, workers_of(read_json(self.dir / "plan.json")))
+
+    def step_seconds(self) -> Doubles:
+        """Return the seconds of each steady step, float64 [N], in order of steps.
+
+        A step takes its call, with what lies between that and the next, over the call's steps, and
+        where workers step together as long as the slowest of them. First calls, which may trace,
+        are left out. Where workers count their own steps, one worker's come after another's.
+        """
+        tasks = self._records()
+        spans = [task.of_call(task.steady_seconds() / task.calls[:, 1]) for task in tasks]
+        if not tasks or not tasks[0].shape.together:
+            seconds = joined(spans, np.empty(0))
+        else:
+            shared, picked = shared_steps(tasks)
+            seconds = np.zeros(len(shared))
+            for span, (own, at) in zip(spans, picked, strict=True):
+                seconds[at] = np.maximum(seconds[at], span[own])
+        known: Doubles = seconds[np.isfinite(seconds)]
+        return known
 
     def missing(self) -> list[tuple[int, int]]:
         """Return ranges (first, last) of steps done but not recorded."""

@@ -31,24 +31,31 @@ class Launch:
         """Tell it from run.json and plan.json."""
         asked_from = Path(str(card.get("working_dir") or run_dir))
         working_dir = asked_from if asked_from.is_dir() else run_dir
-        imports_own = (plan.get("own_model") or {}).get("module") is not None
+        own = (plan.get(name) or {} for name in ("own_model", "own_data", "own_step"))
+        imports_own = any(each.get("module") is not None for each in own)
         interpreter = str(card.get("interpreter") or sys.executable)
         module_dir = working_dir if imports_own else None
         return cls(interpreter, working_dir, module_dir, plan.get("keras") == "legacy")
 
+    @property
+    def unset(self) -> list[str]:
+        """Names of this process's environment that are not the run's processes'."""
+        # A notebook's MPLBACKEND names a module that the run's interpreter may not have.
+        draws = os.environ.get("MPLBACKEND", "").startswith("module://")
+        # TF_... belong to the process that asks for the run: each task is given its own.
+        return ["TF_CONFIG", "TF_USE_LEGACY_KERAS", *(["MPLBACKEND"] if draws else [])]
+
+    @property
+    def added(self) -> dict[str, str]:
+        """What is added to the environment of the run's processes, wherever they run."""
+        keras = {"TF_USE_LEGACY_KERAS": "1"} if self.legacy_keras else {}
+        level = os.environ.get("TF_CPP_MIN_LOG_LEVEL", "1")
+        return {**keras, "TF_CPP_MIN_LOG_LEVEL": level, "PYTHONUNBUFFERED": "1"}
+
     def environment(self) -> dict[str, str]:
         """Return this process's environment with what the run's processes need."""
-        environment = dict(os.environ)
-        # A notebook's MPLBACKEND names a module that the run's interpreter may not have.
-        if environment.get("MPLBACKEND", "").startswith("module://"):
-            del environment["MPLBACKEND"]
-        # They belong to the process that asks for the run: each task is given its own.
-        for name in ("TF_CONFIG", "TF_USE_LEGACY_KERAS"):
-            environment.pop(name, None)
-        if self.legacy_keras:
-            environment["TF_USE_LEGACY_KERAS"] = "1"
-        environment.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+        environment = {k: v for k, v in os.environ.items() if k not in self.unset} | self.added
         if self.module_dir is not None:
             paths = filter(None, [environment.get("PYTHONPATH"), str(self.module_dir)])
             environment["PYTHONPATH"] = os.pathsep.join(paths)
-        return environment | {"PYTHONUNBUFFERED": "1"}
+        return environment

@@ -73,7 +73,8 @@ def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
 
 
 def _first_step(spans: Sequence[Span], first_call: float | None) -> tuple[Entry, ...]:
-    seconds = {stage: _seconds(spans, stage) for stage in ("queue", "start", "data", "trace")}
+    stages = ("queue", "rehearsal", "start", "data", "trace")
+    seconds = {stage: _seconds(spans, stage) for stage in stages}
     return _entries({**seconds, "first step": first_call})
 
 
@@ -91,6 +92,7 @@ def _whole(spans: Sequence[Span], stalls: Sequence[Span], calls: Doubles) -> tup
     return _entries(
         {
             "queue": _seconds(spans, "queue"),
+            "rehearsal": _seconds(spans, "rehearsal"),
             "start-up": _seconds(spans, "start", "data"),
             "trace": _seconds(spans, "trace"),
             "steps": steps - in_calls,

@@ -12,10 +12,12 @@ from .run import Run
 def open_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | None = None) -> Run:
     """Open a run by its id in `runs_dir` (None: `$WORKBENCH_RUNS`, else `runs`), or its folder.
 
+    A run's copy in an archive is opened where it is; resumed, it is brought back to `runs_dir`.
+
     Raises:
         RunError: there is none.
     """
-    return Run(find_run(run, runs_dir))
+    return Run(find_run(run, runs_dir), runs_dir)
 
 
 def list_runs(runs_dir: str | os.PathLike[str] | None = None) -> list[Run]:

@@ -16,6 +16,7 @@ from .events import Event, EventTail, note_epoch
 from .presence import Crews, crews_of, workers_at
 from .reader import Block, StepReader, read_range
 from .tasks import EVALUATOR
+from .told import told, told_metrics
 
 if TYPE_CHECKING:
     from workbench.points import Points
@@ -115,7 +116,8 @@ class LiveRun:
         """Return the ends of epochs, those that a resumed run did again in their newer form."""
         rows = self.epoch_rows()
         names = ("step", "loss", "accuracy", "test_loss", "test_accuracy")
-        return EpochPoints(*(_column(rows, name) for name in names))
+        numbers = {name: told(rows, name) for name in names}
+        return EpochPoints(**numbers, metrics=told_metrics(rows))
 
     def epoch_rows(self) -> list[dict[str, Any]]:
         """Return the epoch events in order."""
@@ -141,8 +143,3 @@ def _ever(run_dir: Path, workers: int) -> list[str]:
     """Return the workers that a run has, and those that it had before it was resumed with fewer."""
     numbers = [int(path.name[7:]) for path in run_dir.glob("worker-*") if path.name[7:].isdigit()]
     return [f"worker-{number}" for number in range(max([workers - 1, *numbers]) + 1)]
-
-
-def _column(rows: list[dict[str, Any]], name: str) -> Any:
-    values = [row.get(name) for row in rows]
-    return np.array([np.nan if value is None else value for value in values], np.float64)

@@ -12,9 +12,10 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .directory import RunError
 
@@ -105,13 +106,8 @@ class Ticket:
     def ahead(self) -> list[str]:
         """Return the ids of the runs to wait for; when there is none, the devices are held."""
         with _gate(self.path.parent):
-            others = [path for path in self.path.parent.glob("*.ticket") if path != self.path]
             runs = []
-            for path in sorted(others):
-                if not held(path):
-                    path.unlink(missing_ok=True)
-                    continue
-                other = json.loads(path.read_text())
+            for path, other in _living(self.path.parent, but=self.path):
                 shared = set(other["devices"]) & set(self.devices)
                 if shared and (other["holding"] or path.name < self.path.name):
                     runs.append(str(other["run"]))
@@ -132,6 +128,30 @@ class Ticket:
         except OSError as error:
             self.give_back()
             raise _state_unwritable(self.path, error) from error
+
+
+def holders(devices: Collection[str]) -> list[str]:
+    """Return the ids of the runs that hold one of these devices now, in the order they came."""
+    queue = state_dir() / "queue"
+    if not queue.exists():
+        return []
+    with _gate(queue):
+        return [
+            str(ticket["run"])
+            for _, ticket in _living(queue)
+            if ticket["holding"] and set(ticket["devices"]) & set(devices)
+        ]
+
+
+def _living(queue: Path, but: Path | None = None) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Give the tickets of the living in their order, behind the gate; remove those of the dead."""
+    for path in sorted(queue.glob("*.ticket")):
+        if path == but:
+            continue
+        if held(path):
+            yield path, json.loads(path.read_text())
+        else:
+            path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .copies import read_copies
 from .directory import read_json
 from .events import Event
 from .records import Shape
+from .rehearsal import trouble_of
 from .segments import list_segments
 from .state import LIVE, Status, attempt_events, last_silence, last_state, status, tf_configs
 from .tasks import tasks_of, type_of, workers_of
@@ -84,6 +86,8 @@ def read_progress(run_dir: Path) -> Progress:
     rates = {
         task: _recent_rate(run_dir / task, shape) if moving else None for task in workers_of(plan)
     }
+    copies = read_copies(run_dir)
+    troubles = (copies.trouble if copies else "", trouble_of(run_dir))
     rate = _joined_rate(list(rates.values()), together=shape.together)
     return Progress(
         step=step,
@@ -93,7 +97,7 @@ def read_progress(run_dir: Path) -> Progress:
         steps_per_second=rate,
         eta_seconds=_eta(rate, total - step, shape, events),
         phase=phase,
-        note=_note(state, last_state(run_dir) or {}, silence),
+        note=" ".join(filter(None, (_note(state, last_state(run_dir) or {}, silence), *troubles))),
         lanes=tuple(_lanes(run_dir, plan, phase, step, rates, silence)),
     )
 

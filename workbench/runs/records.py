@@ -95,6 +95,11 @@ class TaskRecords:
         """Spread one number a call, float64 [M], over the steps, float64 [N]; NaN if unknown."""
         return np.append(values, np.nan)[self.call_of_step]
 
+    def step_ends(self) -> Doubles:
+        """Return when each step ended, float64 [N] unix seconds, by equal parts of its call."""
+        first, count, start, seconds = map(self.of_call, self.calls.T)
+        return start + seconds * (self.steps + 1 - first) / count
+
     def steady_seconds(self) -> Doubles:
         """Seconds each call took with what lay between it and the next, float64 [M].
 

@@ -9,19 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import locks
-from .directory import SCRIPT, RunError, read_json, sha256, unwritable
+from .archive_place import is_copy
+from .copies import TOLD, Copies, copies_log, read_copies
+from .directory import KILL, SCRIPT, RunError, read_json, sha256, unwritable
 from .events import Event, read_events
 from .failure import log_tail
 from .outcome import Failure, read_failure
-from .state import LIVE, Status, alive_error, is_alive, run_lock, status
+from .state import LIVE, Status, alive_error, home_of, is_alive, run_lock, status
 from .tasks import leader_of, tasks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     import pandas as pd
 
     from workbench.config import RunConfig
+    from workbench.devices import Devices
     from workbench.plan import Plan
 
     from .history import History
@@ -37,7 +41,11 @@ class Run:
     Every reader raises a `RunError` where the folder is gone or a file of it is torn.
     """
 
-    def __init__(self, run_dir: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, run_dir: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | None = None
+    ) -> None:
+        """`runs_dir` is where a copy in an archive is brought back to; see `runs_root`."""
+        self.runs_dir = runs_dir
         self.dir = Path(run_dir).absolute()
         card = read_json(self.dir / "run.json")
         self.id = str(card.get("id") or self.dir.name)
@@ -71,6 +79,14 @@ class Run:
         from .stored_plan import read_plan
 
         return read_plan(self.dir / "plan.json")
+
+    @property
+    def devices(self) -> Devices | None:
+        """What its machine and its interpreter had when it was planned; None where unknown."""
+        from workbench.devices import Devices
+
+        path = self.dir / "devices.json"
+        return Devices.from_json(read_json(path)) if path.exists() else None
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -108,6 +124,25 @@ class Run:
         return read_ledger(self.dir)
 
     @property
+    def peak_bytes(self) -> dict[str, int]:
+        """The most memory that each task held on the host, once an attempt is over."""
+        from .peak_memory import read_peak_bytes
+
+        return read_peak_bytes(self.dir)
+
+    @property
+    def device_peak_bytes(self) -> dict[str, dict[str, int]]:
+        """The most memory that each task held on each GPU or TPU; see `read_device_peak_bytes`."""
+        from .peak_memory import read_device_peak_bytes
+
+        return read_device_peak_bytes(self.dir, self.tasks)
+
+    @property
+    def copies(self) -> Copies | None:
+        """How its copies in an archive stand; None where there are none."""
+        return read_copies(self.dir)
+
+    @property
     def missing(self) -> list[tuple[int, int]]:
         """Ranges (first, last) of steps done but not recorded, 0-based, both ends included."""
         return self._history.missing()
@@ -121,9 +156,35 @@ class Run:
         if self.status not in LIVE:
             return
         try:
-            (self.dir / "stop").touch()
+            (home_of(self.dir) / "stop").touch()
         except OSError as error:
-            raise unwritable(self.dir / "stop", error) from error
+            raise unwritable(home_of(self.dir) / "stop", error) from error
+
+    @property
+    def killable(self) -> bool:
+        """Whether a task can be killed: all are begun anew then, as processes of this machine."""
+        config = self.config
+        return bool(config.restarts) and config.launcher == "local" and len(self.tasks) > 1
+
+    def kill(self, task: str) -> None:
+        """Have a task killed, as the loss of its machine would; all begin anew from the checkpoint.
+
+        Raises:
+            RunError: it is no task of a run that trains and is begun anew, or the folder cannot
+                be written.
+        """
+        if not (self.killable and self.status == "running" and task in self.tasks):
+            raise RunError(
+                "A task that is killed is one of several of a run that trains here, with restarts "
+                f"above 0; got {task or 'none'} of {self.id}, which is {self.status} with restarts "
+                f"{self.config.restarts or 0}. Start a run with restarts."
+            )
+        try:
+            part = home_of(self.dir) / f"{KILL}.part"
+            part.write_text(task, encoding="utf-8")
+            part.replace(home_of(self.dir) / KILL)
+        except OSError as error:
+            raise unwritable(home_of(self.dir) / KILL, error) from error
 
     def wait(self, timeout_seconds: float | None = None) -> Status:
         """Wait until it is over and return its state; the one it has when the time is up."""
@@ -140,27 +201,43 @@ class Run:
         Where all workers step together, it can go on with another number of `workers`: the global
         batch stays the same, and so does the curve.
 
+        The copy of a run in an archive is brought back first; see `restore.restore_run`.
+
         Raises:
             PlanError: it cannot be planned so.
             RunError: it is alive, it is finished and `epochs` is not larger, its strategy has no
                 workers to change, or a script edited by hand would be overwritten.
         """
+        from .restore import restore_run
         from .start import resume_run
 
-        return resume_run(self.dir, epochs, workers)
+        home = restore_run(self.dir, self.runs_dir).dir if is_copy(self.dir) else self.dir
+        return resume_run(home, epochs, workers)
+
+    def pack(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Write it to a zip file (None: beside its folder) and return that; see `pack.pack`."""
+        from .pack import pack
+
+        return pack(self.dir, Path(path or f"{self.dir}.zip").expanduser().absolute())
 
     def delete(self) -> None:
-        """Remove the run's folder with all that is in it.
+        """Remove the run's folder with all that is in it; a job that outlived it is ended first.
 
         Raises:
-            RunError: it is alive, or the folder cannot be removed.
+            RunError: it is alive, its job's engine cannot be asked, or the folder cannot be
+                removed.
         """
+        from .job_ending import end_job
+
+        lost = self.status == "lost"
         path = run_lock(self.dir)
         lock = locks.take(path)
         if lock is None:
             raise alive_error(self.dir, "deleted")
         hidden = self.dir.with_name(f".deleted-{self.dir.name}")
         try:
+            if lost:
+                end_job(self.dir)
             self.dir.rename(hidden)
             shutil.rmtree(hidden)
             path.unlink(missing_ok=True)
@@ -181,6 +258,10 @@ class Run:
         """Return a row for each epoch that is over, train and test; see `frames.epoch_frame`."""
         return self._history.epochs()
 
+    def step_seconds(self) -> np.ndarray:
+        """Return the seconds of each steady step, float64; see `History.step_seconds`."""
+        return self._history.step_seconds()
+
     def staleness(self) -> pd.DataFrame:
         """Return how stale each step of a ParameterServer run was; see `staleness`.
 
@@ -199,11 +280,11 @@ class Run:
         return charts.run_figure(live.points(), live.epochs(), virtual=self.plan.virtual)
 
     def events(self) -> list[Event]:
-        """Return all events in order of time; `task` names the writer, `supervisor` or a task."""
-        files = [self.dir / "events.jsonl", *sorted(self.dir.glob("*-*/events.jsonl"))]
+        """Return all events in order of time; `task` is the writer: a task, supervisor, archive."""
+        files = {"supervisor": self.dir / "events.jsonl", "archive": self.dir / TOLD}
+        files |= {path.parent.name: path for path in self.dir.glob("*-*/events.jsonl")}
         events = []
-        for path in files:
-            writer = "supervisor" if path.parent == self.dir else path.parent.name
+        for writer, path in files.items():
             events += [{"task": writer, **event} for event in read_events(path)]
         return sorted(events, key=lambda event: float(event.get("time", 0.0)))
 
@@ -214,6 +295,10 @@ class Run:
     def logs(self, lines: int = 50) -> dict[str, str]:
         """Return the last lines of the log of each task, the leading one first."""
         return {task: log_tail(self.dir / task / "log.txt", lines) for task in self.tasks}
+
+    def copies_log(self, lines: int = 50) -> str:
+        """Return what was last told of its copies in an archive; empty where there are none."""
+        return copies_log(self.dir, lines)
 
     def result(self) -> dict[str, Any]:
         """Return how it went as `workbench run --json` prints it; None is unknown.

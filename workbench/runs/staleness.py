@@ -23,7 +23,7 @@ def read_staleness(run_dir: Path, workers: Sequence[str]) -> pd.DataFrame:
     update, by the clock that the workers of a machine share. Of a step that a resume did again
     the newer one is kept.
     """
-    updates = [_read(run_dir / worker / FILE) for worker in workers]
+    updates = [read_updates(run_dir / worker) for worker in workers]
     numbers = [int(worker.rpartition("-")[2]) for worker in workers]
     frames = [
         _frame(number, updates[at], [*updates[:at], *updates[at + 1 :]])
@@ -41,6 +41,8 @@ def _frame(number: int, own: Updates, others: Sequence[Updates]) -> pd.DataFrame
     return kept.sort_values("step", ignore_index=True)
 
 
-def _read(path: Path) -> Updates:
+def read_updates(task_dir: Path) -> Updates:
+    """Return what a worker recorded of its updates, see `FILE`; none where it recorded none."""
+    path = task_dir / FILE
     content = path.read_bytes() if path.exists() else b""
     return np.frombuffer(content[: len(content) // 24 * 24], "<f8").reshape(-1, 3)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import json
 import os
-import select
 import shutil
-import signal
-import subprocess
-import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from workbench.catalog import STRATEGIES
+from workbench.launchers import ENGINES
 
 from . import locks
+from .archive_place import refusal
 from .directory import (
     RUN_VERSION,
     SCRIPT,
@@ -28,22 +26,23 @@ from .directory import (
     read_json,
     runs_root,
     sha256,
-    unwritable,
     write_text,
 )
-from .failure import log_tail
-from .launch import PACKAGE_ROOT, SUPERVISOR_LOG
+from .rehearsal import FOLDER, MADE_FOR, went_well
 from .run import Run
+from .spawn import spawn
 from .state import alive_error, run_lock, status
 from .watchdog import Bounds
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.devices import Devices
+    from workbench.plan import Plan
 
     from .warm import WarmStart
 
-HANDSHAKE_SECONDS = 120.0
+MADE = "made_sha256"
+"""In run.json: of the text that the workbench wrote, whatever a person made of it since."""
 
 
 def start_run(
@@ -52,6 +51,8 @@ def start_run(
     devices: Devices | None = None,
     name: str = "",
     warm: WarmStart | None = None,
+    *,
+    rehearse: bool = True,
 ) -> Run:
     """Plan, write and start a run, and return while it goes on by itself.
 
@@ -61,31 +62,122 @@ def start_run(
         devices: what `workbench.devices.detect` found; None asks now, which takes seconds.
         name: shown in lists; empty: the config's.
         warm: processes that wait for a run; used where they fit this one.
+        rehearse: whether two steps of a model of one's own are done first, once for each plan.
 
     Raises:
-        PlanError: the config cannot be planned; no folder is made.
+        PlanError: the config cannot be planned, or nothing can be copied to its archive; no folder
+            of a run is made.
         RunError: the folder cannot be written or the supervisor does not start; none is left.
     """
     from workbench.codegen import render_script
     from workbench.devices import detect
-    from workbench.plan import make_plan
+    from workbench.plan.launching import is_local
 
     devices = devices or detect(config.interpreter)
-    plan = make_plan(config, devices)
+    root = runs_root(runs_dir)
+    plan = _planned(config, devices, root)
+    script = render_script(plan)
+    own, local = plan.own_model or plan.own_step, is_local(config)
+    # A job's hosts are not this machine: what is rehearsed here may fail there, and the other way.
+    due = rehearse and local and own is not None and not went_well(root, script)
+    rehearsal = _rehearsal(plan, script) if due else {}
+    warm = warm if local else None
+    return _begin(root, plan, devices, script, sha256(script), name, warm, rehearsal)
+
+
+def start_edited(
+    script: str,
+    plan: Plan,
+    devices: Devices,
+    runs_dir: str | os.PathLike[str] | None = None,
+    name: str = "",
+) -> Run:
+    """Start a run of a script that was edited by hand, as it is; return while it goes on.
+
+    Args:
+        script: the text; no letter of it is changed, now or when the run is resumed.
+        plan: what the script was before it was edited; the run is shown and watched by it.
+        devices: what the plan was made for.
+        runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
+        name: shown in lists; empty: the config's.
+
+    Raises:
+        PlanError: nothing can be copied to its archive; no folder of a run is made.
+        RunError: the folder cannot be written or the supervisor does not start; none is left.
+    """
+    from workbench.codegen import render_script
+
+    root = runs_root(runs_dir)
+    _check_archive(plan.config, root)
+    return _begin(root, plan, devices, script, sha256(render_script(plan)), name)
+
+
+def _begin(
+    root: Path,
+    plan: Plan,
+    devices: Devices,
+    script: str,
+    made_sha256: str,
+    name: str = "",
+    warm: WarmStart | None = None,
+    rehearsal: Mapping[str, str] = MappingProxyType({}),
+) -> Run:
     texts = {
-        "config.json": json_text(config.to_json()),
+        "config.json": json_text(plan.config.to_json()),
         "devices.json": json_text(devices.to_json()),
         "plan.json": json_text(plan.to_json()),
-        SCRIPT: render_script(plan),
+        SCRIPT: script,
     }
-    root = runs_root(runs_dir)
-    card = _new_card(new_id(root), name or config.name, plan.interpreter, texts[SCRIPT])
+    texts |= rehearsal
+    named = name or plan.config.name
+    card = _new_card(new_id(root), named, plan.interpreter, script) | {MADE: made_sha256}
     folder = make_folder(root, card["id"], {**texts, "run.json": json_text(card)})
     try:
         return start_script(folder, warm=warm)
     except RunError:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def _planned(config: RunConfig, devices: Devices, root: Path) -> Plan:
+    """Return the plan, or raise all that is against it, its archive included."""
+    from workbench.own_data import look
+    from workbench.plan import PlanError, Problem, make_plan
+
+    problems: list[Problem] = []
+    try:
+        plan = make_plan(config, devices, look(config))
+    except PlanError as error:
+        problems += error.problems
+    try:
+        _check_archive(config, root)
+    except PlanError as error:
+        problems += error.problems
+    if not problems and (engine := ENGINES.get(config.launcher)):
+        problems += engine.problems(config, plan.tasks)
+    if problems:
+        raise PlanError(problems)
+    return plan
+
+
+def _rehearsal(plan: Plan, script: str) -> dict[str, str]:
+    """Return the files of a rehearsal of this plan."""
+    from workbench.codegen import render_script
+
+    short = plan.rehearsal
+    texts = {
+        "plan.json": json_text(short.to_json()),
+        SCRIPT: render_script(short),
+        MADE_FOR: sha256(script),
+    }
+    return {f"{FOLDER}/{name}": text for name, text in texts.items()}
+
+
+def _check_archive(config: RunConfig, root: Path) -> None:
+    from workbench.plan import PlanError, Problem
+
+    if config.archive and (refused := refusal(config.archive, root)):
+        raise PlanError([Problem("archive", *refused)])
 
 
 def _new_card(run_id: str, name: str, interpreter: str, script: str) -> dict[str, Any]:
@@ -109,7 +201,7 @@ def start_script(run_dir: Path, bounds: Bounds | None = None, warm: WarmStart | 
     """
     lock = _take(run_dir, "started")
     try:
-        _spawn(run_dir, lock, bounds or Bounds(), warm)
+        spawn(run_dir, lock, bounds or Bounds(), warm)
     finally:
         os.close(lock)
     return Run(run_dir)
@@ -134,7 +226,7 @@ def resume_run(
     lock = _take(run_dir, "resumed")
     try:
         _prepare(run_dir, epochs, workers)
-        _spawn(run_dir, lock, bounds or Bounds())
+        spawn(run_dir, lock, bounds or Bounds())
     finally:
         os.close(lock)
     return Run(run_dir)
@@ -154,6 +246,7 @@ def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
     run = Run(run_dir)
     card = read_json(run_dir / "run.json")
     script = run.script
+    made = str(card.get(MADE) or card.get("script_sha256"))
     config = _changed(run, epochs, workers)
     if config == run.config:
         if run.status == "finished":
@@ -163,12 +256,13 @@ def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
                 f"Resume it with epochs={before + 1} or more."
             )
         if sha256(script) != card.get("script_sha256"):
-            write_text(run_dir / "run.json", json_text({**card, "script_sha256": sha256(script)}))
+            now = {"script_sha256": sha256(script), MADE: made}
+            write_text(run_dir / "run.json", json_text({**card, **now}))
         return
-    if sha256(script) != card.get("script_sha256"):
+    if sha256(script) != made:
         raise RunError(
             f"Another number of epochs or workers writes a new {SCRIPT}, and this one was edited "
-            f"by hand (sha256 {sha256(script)[:12]}, made as {str(card.get('script_sha256'))[:12]})"
+            f"by hand (sha256 {sha256(script)[:12]}, made as {made[:12]})"
             ". Put the original back, or change EPOCHS or WORKERS in it and resume without them."
         )
     _write_anew(run, card, script, config)
@@ -209,7 +303,8 @@ def _write_anew(run: Run, card: dict[str, object], script: str, config: RunConfi
 
     # Of an earlier release, whose plans passed over what a strategy has no use for.
     config = without_unused(config, STRATEGIES[config.strategy])
-    plan = make_plan(config, Devices.from_json(read_json(run.dir / "devices.json")))
+    devices = Devices.from_json(read_json(run.dir / "devices.json"))
+    plan = make_plan(config, devices, run.plan.data_facts)
     if plan.local_replicas != run.plan.local_replicas:
         raise RunError(
             f"The replicas of a worker stay as many as they were, {run.plan.local_replicas}; with "
@@ -221,63 +316,5 @@ def _write_anew(run: Run, card: dict[str, object], script: str, config: RunConfi
     write_text(run.dir / "config.json", json_text(config.to_json()))
     write_text(run.dir / "plan.json", json_text(plan.to_json()))
     write_text(run.dir / SCRIPT, anew)
-    write_text(run.dir / "run.json", json_text({**card, "script_sha256": sha256(anew)}))
-
-
-def _spawn(run_dir: Path, lock: int, bounds: Bounds, warm: WarmStart | None = None) -> None:
-    """Have a supervisor inherit the lock, and wait until it has written its first event."""
-    log = run_dir / SUPERVISOR_LOG
-    ready, answer = os.pipe()
-    arguments = [str(run_dir.absolute())]
-    for name, seconds in dataclasses.asdict(bounds).items():
-        arguments += [f"--{name.replace('_', '-')}", str(seconds)]
-    interpreter = str(read_json(run_dir / "run.json").get("interpreter"))
-    try:
-        (run_dir / "stop").unlink(missing_ok=True)
-        launcher = None
-        if warm and warm.fits(interpreter) and warm.hand_over(arguments, lock, answer):
-            group = warm.group
-        else:
-            launcher = _launch(arguments, lock, answer, log)
-            group = launcher.pid
-    except OSError as error:
-        os.close(ready)
-        raise unwritable(run_dir, error) from error
-    finally:
-        os.close(answer)
-    with os.fdopen(ready, "rb") as pipe:
-        told = select.select([pipe], [], [], HANDSHAKE_SECONDS)[0]
-        reply = pipe.read() if told else b""
-    if not told:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
-    if launcher:
-        launcher.wait()
-    if refusal := _refusal(reply, log, waited=not told):
-        raise RunError(refusal)
-
-
-def _launch(arguments: list[str], lock: int, answer: int, log: Path) -> subprocess.Popen[bytes]:
-    """Start what starts a supervisor as nobody's child."""
-    command = [sys.executable, "-m", "workbench.runs.supervisor", *arguments]
-    with log.open("ab") as output:
-        return subprocess.Popen(
-            [*command, "--detach", "--lock-fd", str(lock), "--ready-fd", str(answer)],
-            cwd=PACKAGE_ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-            pass_fds=(lock, answer),
-        )
-
-
-def _refusal(reply: bytes, log: Path, *, waited: bool) -> str:
-    if reply:
-        return str(json.loads(reply)["error"])
-    what = f"nothing within {HANDSHAKE_SECONDS:g} s" if waited else "an end without an answer"
-    return (
-        f"A run is under way when its supervisor answers; received {what}. Its log ends with: "
-        f"{log_tail(log, 5) or '(nothing)'}. Check that {sys.executable} can import workbench, "
-        "then start again."
-    )
+    now = {"script_sha256": sha256(anew), MADE: sha256(anew)}
+    write_text(run.dir / "run.json", json_text({**card, **now}))

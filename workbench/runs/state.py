@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from . import locks
+from .archive_place import MARK, is_copy
 from .directory import RunError, read_json
 from .events import Event, read_events
 from .tasks import leader_of
@@ -19,7 +20,12 @@ LIVE: tuple[Status, ...] = ("queued", "starting", "running", "stopping")
 def run_lock(run_dir: Path) -> Path:
     """Return the run's lock file, in the state folder that the run was made with."""
     state = read_json(run_dir / "run.json").get("state_dir")
-    return locks.lock_path(Path(state) if state else locks.state_dir(), run_dir)
+    return locks.lock_path(Path(state) if state else locks.state_dir(), home_of(run_dir))
+
+
+def home_of(run_dir: Path) -> Path:
+    """Return the folder in which a run lives; of a copy in an archive, where its run does."""
+    return Path(str(read_json(run_dir / MARK)["run_dir"])) if is_copy(run_dir) else run_dir
 
 
 def is_alive(run_dir: Path) -> bool:

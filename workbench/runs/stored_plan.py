@@ -8,9 +8,17 @@ from typing import Any
 
 from workbench.config import RunConfig
 from workbench.plan import Plan
-from workbench.plan.own_model import OwnModel
+from workbench.plan.own_data import DataFacts
+from workbench.plan.own_function import OwnFunction
 
 from .directory import RunError, read_json
+
+_RECORDS: dict[str, Any] = {
+    "own_model": OwnFunction,
+    "own_data": OwnFunction,
+    "own_step": OwnFunction,
+    "data_facts": DataFacts,
+}
 
 
 def read_plan(path: Path) -> Plan:
@@ -31,8 +39,9 @@ def read_plan(path: Path) -> Plan:
     names = {field.name for field in every}
     fields: dict[str, Any] = {n: _plain(value) for n, value in values.items() if n in names}
     fields["config"] = RunConfig.from_json(values["config"])
-    if values["own_model"] is not None:
-        fields["own_model"] = OwnModel(**values["own_model"])
+    for name, kind in _RECORDS.items():
+        if values.get(name) is not None:
+            fields[name] = kind(**values[name])
     return Plan(**fields)
 
 

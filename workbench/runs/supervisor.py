@@ -17,16 +17,20 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import locks
+from .archiver import Copying
 from .crew import Crew
-from .directory import SCRIPT, RunError, read_json, sha256
+from .directory import KILL, SCRIPT, RunError, read_json, sha256
 from .events import EventLog
 from .failure import cannot_start
+from .hands import LocalHands
 from .launch import Launch
+from .peak_memory import EVENT as PEAK_MEMORY
+from .rehearsal import NOTE, Rehearsal
 from .state import alive_error, run_lock
 from .watchdog import Bounds
 
@@ -49,16 +53,21 @@ class Supervisor:
         self.plan = read_json(run_dir / "plan.json")
         config = read_json(run_dir / "config.json")
         self.start_now = bool(config.get("start_now"))
+        self.restarts = int(config.get("restarts") or 0)
+        self.copying = Copying(run_dir, bounds) if config.get("archive") else None
         patience = config.get("rendezvous_seconds") or bounds.rendezvous_seconds
         self.bounds = dataclasses.replace(bounds, rendezvous_seconds=patience)
         self.launch = Launch.of(run_dir, self.card, self.plan)
+        self.devices = tuple(self.plan.get("physical_devices", ()))
         self.events = EventLog(run_dir / "events.jsonl")
         self.told_to_stop = False
+        self.killed = ""
+        """The task that was killed because somebody asked for it."""
         self.woken = _wake_on_signals(self._stop_by_signal)
 
     def queue(self) -> locks.Ticket:
         """Write the first event and take a place in the queue for the run's devices."""
-        devices = tuple(self.plan.get("physical_devices", ()))
+        devices = self.devices
         state = Path(self.card.get("state_dir") or locks.state_dir())
         ticket = locks.Ticket.draw(state, self.dir.name, devices, start_now=self.start_now)
         if not self._state("queued", devices=devices, supervisor_pid=os.getpid()):
@@ -103,8 +112,23 @@ class Supervisor:
     def _train(self, ticket_fd: int) -> None:
         script = (self.dir / SCRIPT).read_text(encoding="utf-8")
         locks_held = (self.lock_fd, ticket_fd)
-        crew = Crew(self.dir, self.plan, self.launch, self.bounds, locks_held)
+        if not self._rehearsed(locks_held):
+            return
         facts = {"script_sha256": sha256(script), "supervisor_pid": os.getpid()}
+        for left in reversed(range(self.restarts + 1)):
+            hands = LocalHands(self.dir, self.launch, locks_held)
+            crew = Crew(self.dir, self.plan, hands, self.launch.interpreter, self.bounds)
+            ended = self._attempt(crew, facts)
+            anew = left and ended["state"] == "failed" and crew.lost_a_task
+            if not anew or self._stop_asked():
+                self._state(**ended)
+                return
+            cause = "Killed, as asked." if ended["task"] == self.killed else ended["cause"]
+            facts["note"] = f"{ended['task']}: {cause} All begin anew from the last checkpoint."
+            self.waiting = None
+
+    def _attempt(self, crew: Crew, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Train once; return the state it ends in."""
         try:
             configs = crew.choose_addresses()
             self._state("starting", **facts, **({"tf_configs": configs} if configs else {}))
@@ -112,13 +136,37 @@ class Supervisor:
         except OSError as error:
             reason = cannot_start(error, self.launch.interpreter)
             crew.end(time.monotonic())
-            self._state("failed", task=crew.leader.task, log="", **reason)
-            return
+            return {"state": "failed", "task": crew.leader.task, "log": "", **reason}
         try:
             self._watch(crew)
         finally:
             crew.end(time.monotonic())
-        self._state(**crew.conclusion())
+        self._note_memory(crew)
+        return crew.conclusion()
+
+    def _note_memory(self, crew: Crew) -> None:
+        if held := crew.peak_bytes:
+            self.events.write(PEAK_MEMORY, bytes=held)
+
+    def _rehearsed(self, held_fds: Sequence[int]) -> bool:
+        """Do a rehearsal where one is due; return whether the run can begin."""
+        rehearsal = Rehearsal(self.dir, self.launch, self.bounds, held_fds)
+        if not rehearsal.is_due:
+            return True
+        began = time.monotonic()
+        self._state("starting", rehearsal=True, note=NOTE, supervisor_pid=os.getpid())
+        try:
+            ended = rehearsal.run(self._sleep, self._stop_asked)
+        except OSError as error:
+            ended = {"state": "failed", **cannot_start(error, self.launch.interpreter), "log": ""}
+        if ended["state"] == "finished":
+            seconds = round(time.monotonic() - began, 3)
+            self.events.write("rehearsed", seconds=seconds, trouble=ended["trouble"])
+            return True
+        if self.waiting is not None:
+            self.waiting.end()
+        self._state(**ended)
+        return False
 
     def _watch(self, crew: Crew) -> None:
         running = False
@@ -133,6 +181,9 @@ class Supervisor:
             if self._stop_asked() and not crew.stopping:
                 self._state("stopping")
                 crew.ask_to_stop(now)
+            if task := self._kill_asked():
+                self.killed = task
+                crew.kill(task)
             crew.press(now)
             self.events.flush()
 
@@ -142,10 +193,22 @@ class Supervisor:
     def _stop_asked(self) -> bool:
         return self.told_to_stop or (self.dir / "stop").exists()
 
+    def _kill_asked(self) -> str:
+        """Return the task that is to be killed, once; nothing where none is."""
+        asked = self.dir / KILL
+        try:
+            task = asked.read_text(encoding="utf-8")
+            asked.unlink()
+        except FileNotFoundError:
+            return ""
+        return task
+
     def _stop_by_signal(self) -> None:
         self.told_to_stop = True
 
     def _sleep(self) -> None:
+        if self.copying is not None:
+            self.copying.look(time.monotonic())
         select.select([self.woken], [], [], self.bounds.poll_seconds)
         with contextlib.suppress(BlockingIOError):
             os.read(self.woken, 4096)
@@ -162,7 +225,7 @@ def main(arguments: Sequence[str] | None = None, waiting: WaitingTrainer | None 
         lock_fd = locks.take(run_lock(run_dir)) if options.lock_fd is None else options.lock_fd
         if lock_fd is None:
             raise alive_error(run_dir, "started")
-        supervisor = Supervisor(run_dir, bounds, lock_fd, waiting)
+        supervisor = _supervisor_of(run_dir)(run_dir, bounds, lock_fd, waiting)
         ticket = supervisor.queue()
     except (RunError, OSError) as error:
         _answer(options.ready_fd, str(error))
@@ -174,6 +237,15 @@ def main(arguments: Sequence[str] | None = None, waiting: WaitingTrainer | None 
         supervisor.give_up(error)
         raise
     return 0
+
+
+def _supervisor_of(run_dir: Path) -> type[Supervisor]:
+    config = read_json(run_dir / "config.json")
+    if config.get("launcher", "local") == "local":
+        return Supervisor
+    from .job_supervisor import JobSupervisor
+
+    return JobSupervisor
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -1,4 +1,4 @@
-"""The trainer's process: how it is started, and how it is brought to an end."""
+"""The trainer's process on this machine."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .directory import SCRIPT
+from .ending import TaskProcess
 from .launch import Launch
-from .watchdog import Bounds, Watchdog
+from .peak_memory import peak_bytes_of
 
 if TYPE_CHECKING:
     from .standby import WaitingTrainer
 
 
-class Trainer:
-    """The process that runs train.py, in a process group of its own.
+class Trainer(TaskProcess):
+    """The process that runs train.py on this machine, in a process group of its own.
 
     Its log is a plain file and its only tie to the supervisor a pipe: a byte asks it to stop, and
     the end of the pipe tells it that the supervisor is dead.
@@ -42,11 +43,7 @@ class Trainer:
         Raises:
             OSError: the interpreter cannot be started.
         """
-        self.note: str | None = None
-        """What was done to end it before its work was."""
-        self._stop_asked_at: float | None = None
-        self._terminated_at: float | None = None
-        self._ended_at: float | None = None
+        super().__init__()
         read_end, self._stop_pipe = os.pipe()
         try:
             fds = (read_end, *kept_fds)
@@ -58,48 +55,18 @@ class Trainer:
             os.close(read_end)
 
     @property
-    def stopping(self) -> bool:
-        """Whether it was asked to stop."""
-        return self._stop_asked_at is not None
+    def exit_status(self) -> int | None:
+        """Of a process that has ended; below zero by a signal."""
+        return self.process.poll()
 
     @property
-    def terminated(self) -> bool:
-        """Whether it was ended, having had its time to end by itself."""
-        return self._terminated_at is not None
+    def peak_bytes(self) -> int | None:
+        """The most memory that it has held; None where that is not told."""
+        return peak_bytes_of(self.process.pid)
 
-    def ask_to_stop(self, now: float) -> None:
-        """Ask it to finish the call under way, save and end."""
-        self._stop_asked_at = now
-        with contextlib.suppress(BrokenPipeError):
-            os.write(self._stop_pipe, b"s")
-
-    def press(self, now: float, bounds: Bounds, dog: Watchdog) -> None:
-        """End it by signals where it has had its time to end by itself."""
-        if self._ended_at is None and any(
-            event["event"] in ("finished", "stopped") for event in dog.events
-        ):
-            self._ended_at = now
-        if self._terminated_at is not None:
-            if now - self._terminated_at > bounds.kill_grace_seconds:
-                self.kill_group()
-            return
-        if self._ended_at is not None:
-            # TensorFlow can take a minute to take its data pipelines down, with nothing left to do.
-            if now - self._ended_at > bounds.exit_grace_seconds:
-                self._terminate(now, None)
-        elif self._stop_asked_at is not None:
-            grace = bounds.stop_grace_seconds * (10 if dog.phase == "saving" else 1)
-            if now - self._stop_asked_at > grace:
-                self._terminate(
-                    now,
-                    f"It did not stop within {grace:g} s and was ended; a resume does again the "
-                    "steps since its last checkpoint.",
-                )
-
-    def kill_group(self) -> None:
+    def kill(self) -> None:
         """Kill it and every process it left in its group."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        self._signal_group(signal.SIGKILL)
 
     def close(self) -> None:
         """Let go of the pipe, once it has ended."""
@@ -107,11 +74,20 @@ class Trainer:
             os.close(self._stop_pipe)
         self._stop_pipe = -1
 
-    def _terminate(self, now: float, note: str | None) -> None:
-        self.note = note
-        self._terminated_at = now
+    def wait(self) -> None:
+        """Wait for the end of one that was killed."""
+        self.process.wait()
+
+    def _tell_to_stop(self) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._stop_pipe, b"s")
+
+    def _terminate(self) -> None:
+        self._signal_group(signal.SIGTERM)
+
+    def _signal_group(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGTERM)
+            os.killpg(self.process.pid, number)
 
 
 def _start(

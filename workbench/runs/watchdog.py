@@ -49,6 +49,12 @@ class Bounds:
     """From the first task that is ready for the others until all have met."""
     last_words_seconds: float = 2.0
     """From a task's failure on: the others find out by themselves, and say so in their logs."""
+    archive_every_seconds: float = 30.0
+    """From the end of a copy to the archive to the next, which a new checkpoint brings forward."""
+    archive_slow_seconds: float = 60.0
+    """How long a copy may take before that is told."""
+    archive_last_seconds: float = 600.0
+    """How long the last copy is tried when the run is over."""
 
 
 class Watchdog:
@@ -57,10 +63,12 @@ class Watchdog:
     It alarms in training only: imports, traces, test passes and saves take the time they take.
     """
 
-    def __init__(self, task_dir: Path, bounds: Bounds, total_steps: int) -> None:
-        self.phase: Phase = "starting"
+    def __init__(
+        self, task_dir: Path, bounds: Bounds, total_steps: int, *, begun: bool = False
+    ) -> None:
+        self.phase: Phase = "training" if begun else "starting"
         self.events: list[Event] = []
-        self.recorded = False
+        self.recorded = begun
         """Whether this attempt has recorded a call."""
         self.silent_seconds = 0.0
         self.limit_seconds = bounds.stall_floor_seconds

@@ -1,5 +1,5 @@
 """The workbench as widgets: views that change a config and start a run."""
 
-from .workbench import Workbench
+from .workbench import Workbench, follow
 
-__all__ = ["Workbench"]
+__all__ = ["Workbench", "follow"]

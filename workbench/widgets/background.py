@@ -82,9 +82,15 @@ def end_threads() -> None:
 
 
 def run_in_background(
-    work: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]
+    work: Callable[[], T],
+    done: Callable[[T], None],
+    failed: Callable[[Exception], None],
+    stop: Callable[[], None] = lambda: None,
 ) -> threading.Thread:
-    """Call `done` with what `work` returns, or `failed` with what it raised, in another thread."""
+    """Call `done` with what `work` returns, or `failed` with what it raised, in another thread.
+
+    `stop` tells the work to end before the interpreter does.
+    """
 
     def body() -> None:
         try:
@@ -94,7 +100,7 @@ def run_in_background(
         else:
             done(result)
 
-    return start_thread(body, "workbench-background")
+    return start_thread(body, "workbench-background", stop)
 
 
 class Latest(Generic[T]):

@@ -60,6 +60,14 @@ def text(said: str, x: float, y: float, look: str = "", anchor: str = "") -> str
     return f'<text x="{x:.1f}" y="{y:.1f}"{where}{css}>{markup.text(said)}</text>'
 
 
+def grid(x: float, y: float, to_x: float, to_y: float) -> str:
+    """Draw a faint line that values are read by."""
+    return (
+        f'<path d="M{x:.1f} {y:.1f} L{to_x:.1f} {to_y:.1f}" stroke="currentColor" '
+        'stroke-opacity="0.15"/>'
+    )
+
+
 def frame(box: Box, title: str = "") -> str:
     """Draw the outline of a process with its title inside, at the top."""
     return rect(box, 6, _LINE) + (text(title, box.x + 10, box.y + 20) if title else "")
@@ -101,13 +109,16 @@ def arrow(x: float, tail: float, head: float, *, both: bool = False) -> str:
     return line + (other if both else "")
 
 
-def svg(across: float, down: float, account: str, *parts: str) -> str:
+def svg(
+    across: float, down: float, account: str, *parts: str, name: str = "Picture of the plan"
+) -> str:
     """Return a picture with its account in words for those who do not see it.
 
-    It shrinks with the page as far as its text can be read, then it scrolls.
+    It shrinks with the page as far as its text can be read, then it scrolls; `name` is that of the
+    region in which it does.
     """
     return (
-        '<div class="wb-across" tabindex="0" role="region" aria-label="Picture of the plan">'
+        f'<div class="wb-across" tabindex="0" role="region" aria-label="{markup.text(name)}">'
         f'<svg class="wb-picture" viewBox="0 0 {across:.0f} {down:.0f}" role="img" '
         f'style="max-width:{across * 1.3:.0f}px;min-width:{across * 0.75:.0f}px" '
         f'aria-label="{markup.text(account)}">{"".join(parts)}</svg></div>'

@@ -13,8 +13,10 @@ from workbench.catalog import Choice
 from workbench.field_help import FIELD_HELP
 
 from . import markup
+from .page_parts import ANY_WIDTH, html, styled
 
 Changed = Callable[[], None]
+USUAL = ""
 
 
 class UnreadableError(ValueError):
@@ -33,11 +35,11 @@ class Field(ABC):
         self.label = label
         self.control = control
         self._changed: Changed = lambda: None
-        self._help = ipw.HTML(description=f"Help for {label}")
-        self._problems = ipw.HTML(description=f"Problems in {label}")
-        self.show_help(FIELD_HELP.get(name, "") if help_text is None else help_text)
-        self.box = ipw.VBox([control, self._help, self._problems])
-        self.box.add_class("wb-field")
+        said = _help_text(FIELD_HELP.get(name, "") if help_text is None else help_text)
+        self._help = html(said, description=f"Help for {label}")
+        self._problems = html(description=f"Problems in {label}")
+        parts = [control, self._help, self._problems]
+        self.box = styled(ipw.VBox, "wb-field", children=parts)
         control.observe(self._on_value, "value")
 
     @abstractmethod
@@ -57,7 +59,7 @@ class Field(ABC):
         self._changed = changed
 
     def show_help(self, help_text: str) -> None:
-        self._help.value = f'<div class="wb-help">{markup.text(help_text)}</div>'
+        self._help.value = _help_text(help_text)
 
     def show_problems(self, messages: Sequence[str]) -> None:
         """Show what is wrong with the field, or nothing."""
@@ -79,16 +81,20 @@ class Field(ABC):
         self._changed()
 
 
-def text_box(label: str) -> Any:
+def _help_text(help_text: str) -> str:
+    return f'<div class="wb-help">{markup.text(help_text)}</div>'
+
+
+def text_box(label: str, *, fixed: bool = False) -> Any:
     """Return a line of text whose label is above it (by the style sheet)."""
-    return ipw.Text(description=label, style={"description_width": "initial"})
+    return styled(ipw.Text, description=label, style=ANY_WIDTH, fixed=fixed)
 
 
-def name_box(label: str, example: str = "") -> Any:
+def name_box(label: str, example: str = "", *, fixed: bool = False) -> Any:
     """Return a line of text that is read when the person leaves it, for names and paths."""
-    return ipw.Text(
-        description=label, placeholder=example, continuous_update=False,
-        style={"description_width": "initial"},
+    return styled(
+        ipw.Text, description=label, placeholder=example, continuous_update=False,
+        style=ANY_WIDTH, fixed=fixed,
     )  # fmt: skip
 
 
@@ -104,7 +110,8 @@ class TextField(Field):
         whole: bool = False,
         hint: str = "",
     ) -> None:
-        super().__init__(name, label, name_box(label) if whole else text_box(label))
+        control = (name_box if whole else text_box)(label, fixed=True)
+        super().__init__(name, label, control)
         self._empty = empty
         self.hint(hint)
 
@@ -123,7 +130,7 @@ class NumberField(Field):
     """
 
     def __init__(self, name: str, label: str, *, whole: bool, optional: bool = False) -> None:
-        super().__init__(name, label, text_box(label))
+        super().__init__(name, label, text_box(label, fixed=True))
         self._whole, self._optional = whole, optional
 
     def read(self) -> float | None:
@@ -131,6 +138,15 @@ class NumberField(Field):
         if not typed and self._optional:
             return None
         return parse_number(typed, whole=self._whole)
+
+    def read_or_say(self) -> float | None:
+        """Return the number; None where there is none, with the reason said beside the field."""
+        self.show_problems([])
+        try:
+            return self.read()
+        except UnreadableError as error:
+            self.show_problems([f"must be {error.rule}; got {error.got}. {error.fix}"])
+            return None
 
     def write(self, value: float | None) -> None:
         self.control.value = "" if value is None else f"{value:,}" if self._whole else f"{value:g}"
@@ -160,18 +176,19 @@ class TableField(Field):
     def __init__(self, name: str, label: str, rows: Mapping[str, Choice], kind: Any) -> None:
         self.rows = rows
         options = [(row.label, key) for key, row in rows.items()]
-        control = kind(options=options, description=label, style={"description_width": "initial"})
+        control = styled(kind, options=options, description=label, style=ANY_WIDTH, fixed=True)
         super().__init__(name, label, control, "")
 
-    def read(self) -> str:
-        return str(self.control.value)
+    def read(self) -> Any:
+        return str(self.control.value) or None
 
-    def write(self, value: str) -> None:
+    def write(self, value: str | None) -> None:
         """Show a value; one that is not in the table (typed in a script) becomes a row of it."""
         keys = [key for _, key in self.control.options]
-        if value not in keys:
-            self.control.options = [*self.control.options, (value, value)]
-        self.control.value = value
+        shown = value or USUAL
+        if shown not in keys:
+            self.control.options = [*self.control.options, (shown, shown)]
+        self.control.value = shown
 
     def _on_value(self, change: object) -> None:
         self._explain()
@@ -183,13 +200,21 @@ class TableField(Field):
 
 
 class ChoiceField(TableField):
-    """One of a table's rows, in a list that opens."""
+    """One of a table's rows, in a list that opens; with `usual`, so called, also none of them."""
 
     def __init__(
-        self, name: str, label: str, rows: Mapping[str, Choice], help_text: str | None = None
+        self,
+        name: str,
+        label: str,
+        rows: Mapping[str, Choice],
+        help_text: str | None = None,
+        usual: str | None = None,
     ) -> None:
         self._field_help = FIELD_HELP.get(name, "") if help_text is None else help_text
         super().__init__(name, label, rows, ipw.Dropdown)
+        if usual is not None:
+            self.control.options = [(usual, USUAL), *self.control.options]
+            self.control.value = USUAL
         self._explain()
 
     def _explain(self) -> None:
@@ -205,7 +230,7 @@ class RadioField(TableField):
 
     def __init__(self, name: str, label: str, rows: Mapping[str, Choice]) -> None:
         super().__init__(name, label, rows, ipw.RadioButtons)
-        self._warning = ipw.HTML(description=f"Notice on {label}")
+        self._warning = html(description=f"Notice on {label}")
         self.box.children = [self.control, self._help, self._warning, self._problems]
         self._explain()
 
@@ -231,11 +256,16 @@ def _remarked(label: str, remark: str | None) -> str:
     return f"{label} ({remark})" if remark else label
 
 
+def check_box(label: str, *, ticked: bool = False) -> Any:
+    """Return a box to tick."""
+    return styled(ipw.Checkbox, value=ticked, description=label, indent=False, fixed=True)
+
+
 class CheckField(Field):
     """Yes or no."""
 
     def __init__(self, name: str, label: str) -> None:
-        super().__init__(name, label, ipw.Checkbox(description=label, indent=False))
+        super().__init__(name, label, check_box(label))
 
     def read(self) -> bool:
         return bool(self.control.value)

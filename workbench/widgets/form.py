@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,10 @@ from workbench.plan import Plan, PlanError, Problem, make_plan
 from workbench.plan.placement import LOCAL
 
 from . import form_layout, markup
+from .data_look import DataLook
 from .fields import Field, UnreadableError
+from .launcher_reach import LauncherReach
+from .page_parts import ANY_WIDTH, styled
 from .strategy_fields import SetAside, fields_shown, row_of
 
 if TYPE_CHECKING:
@@ -24,27 +27,39 @@ if TYPE_CHECKING:
     from .notebook_function import NotebookFunction
 
 CUSTOM = ""
+LOOKING = (
+    "Your data is looked at: its function runs once, in a process of its own, so that its "
+    "examples are counted before the plan. Train is on when that is done."
+)
 
 
 @dataclass(frozen=True)
 class FormState:
-    """What the form asks for and what comes of it: a plan, or the problems."""
+    """What the form asks for and what comes of it: a plan, or the problems.
+
+    Without TensorFlow there are both: what would run can be read and saved, but not started.
+    """
 
     config: RunConfig
     plan: Plan | None
     problems: tuple[Problem, ...]
     keras: str = ""
     """The Keras that would run the plan, with its version; empty where that is not known."""
+    looking: bool = False
+    """Whether the user's own data is being looked at, without which there is no plan."""
 
 
 class Form:
     """Controls for every field of `RunConfig`; each change gives a new `state`.
 
-    `model` is a function of the notebook that is offered as the model.
+    `functions` of the notebook are offered in the fields of their names.
     """
 
     def __init__(
-        self, config: RunConfig, devices: Devices, model: NotebookFunction | None = None
+        self,
+        config: RunConfig,
+        devices: Devices,
+        functions: Mapping[str, NotebookFunction] | None = None,
     ) -> None:
         self._devices = devices
         self._changed: Callable[[FormState], None] = lambda state: None
@@ -52,10 +67,12 @@ class Form:
         self._turn = threading.RLock()
         self._busy = True
         self._last_good = config
-        self.parts = form_layout.make_fields(device_names(devices), model)
+        self._data = DataLook(self._plan_again)
+        self.parts = form_layout.make_fields(device_names(devices), functions)
         self._preset = _preset_box()
         self._aside = SetAside(self.parts.all)
-        self.box, self._groups = form_layout.lay_out(self._preset, self.parts)
+        self._reach = LauncherReach()
+        self.box, self._groups = form_layout.lay_out(self._preset, self.parts, self._reach.box)
         self.write(config)
         self._preset.observe(self._on_preset, "value")
         for field in self.parts.all:
@@ -74,9 +91,24 @@ class Form:
             self._remark()
             self._replan()
 
+    def show_refused(self, problems: Iterable[Problem]) -> None:
+        """Show beside their fields what only a start could find, until the next change."""
+        with self._turn:
+            self._busy = True
+            try:
+                self._show(replace(self.state, problems=tuple(problems)))
+            finally:
+                self._busy = False
+
+    def use_interpreter(self, interpreter: str) -> None:
+        """Let runs train in another interpreter; all else stays as it was typed."""
+        with self._turn:
+            self.parts.named("interpreter")[0].write(interpreter)
+
     def refresh(self) -> None:
         """Plan anew, for what a field names may have changed."""
         with self._turn:
+            self._data.forget()
             self._replan()
 
     def write(self, config: RunConfig) -> None:
@@ -90,9 +122,18 @@ class Form:
                 config.global_batch_size,
                 together=row_of(config.strategy).synchronous,
             )
-            self._aside.begin(config.strategy)
+            self._aside.begin(config.strategy, config.launcher)
             self._remark()
             self._last_good = config
+            self._replan()
+
+    def label_of(self, name: str) -> str:
+        """Return what a field of the config is called here; its own name where it has no field."""
+        shown = (*self.parts.all, *self.parts.batch.fields)
+        return next((field.label for field in shown if field.name == name), name)
+
+    def _plan_again(self) -> None:
+        with self._turn:
             self._replan()
 
     def _on_field(self) -> None:
@@ -105,7 +146,7 @@ class Form:
         self._busy = True
         try:
             strategy = self.parts.strategy.read()
-            self._aside.follow(strategy)
+            self._aside.follow(strategy, str(self.parts.named("launcher")[0].read()))
             self.parts.batch.follow(together=row_of(strategy).synchronous)
             self._remark()
         finally:
@@ -124,24 +165,30 @@ class Form:
         with self._turn:
             if preset and not self._busy:
                 asked = self._last_good
-                self.write(replace(preset.config, name=asked.name, interpreter=asked.interpreter))
+                kept = {name: getattr(asked, name) for name in ("name", "interpreter", "archive")}
+                self.write(replace(preset.config, **kept))
 
     def _replan(self) -> None:
         config, unread = self._read()
+        looking = self._data.begin(config)
         plan, problems = None, list(unread)
         try:
-            plan = make_plan(config, self._devices)
+            plan = make_plan(config, self._devices, self._data.facts(config))
         except PlanError as error:
-            unread_fields = {problem.field for problem in unread}
-            problems += [p for p in error.problems if p.field not in unread_fields]
+            problems += self._data.problems(config)
+            told = {problem.field for problem in problems} | ({"data"} if looking else set())
+            problems += [p for p in error.problems if p.field not in told]
         if unread:
             plan = None
+        if self._devices.tensorflow_version is None:
+            problems.append(_no_tensorflow(self._devices))
         self._busy = True
         try:
-            self.state = FormState(config, plan, tuple(problems), self._keras(plan))
+            self.state = FormState(config, plan, tuple(problems), self._keras(plan), looking)
             self._show(self.state)
         finally:
             self._busy = False
+        self._reach.follow(config)
         self._changed(self.state)
 
     def _keras(self, plan: Plan | None) -> str:
@@ -211,6 +258,11 @@ class Form:
                 field.hint(hints[field.name])
 
 
+def _no_tensorflow(devices: Devices) -> Problem:
+    fix = "Under Hardware stands how to get one; or name another Python."
+    return Problem("interpreter", "a Python that can import TensorFlow", devices.interpreter, fix)
+
+
 def _replicas_hint(plan: Plan) -> str:
     return "8 for a v3-8" if plan.on_tpu else f"{plan.num_replicas_in_sync}, chosen for you"
 
@@ -244,12 +296,10 @@ def label_of(name: str, parts: form_layout.Parts) -> str:
 def _preset_box() -> Any:
     options = [("Own settings", CUSTOM)]
     options += [(row.label, key) for key, row in catalog.PRESETS.items()]
-    return ipw.Dropdown(
-        options=options, description="Preset", style={"description_width": "initial"}
-    )
+    return styled(ipw.Dropdown, options=options, description="Preset", style=ANY_WIDTH)
 
 
-_NOT_OF_A_PRESET = {"name", "interpreter", "start_now"}
+_NOT_OF_A_PRESET = {"name", "interpreter", "start_now", "archive"}
 
 
 def _preset_of(config: RunConfig) -> str:
@@ -264,7 +314,7 @@ def _preset_of(config: RunConfig) -> str:
 def problems_text(state: FormState, parts: form_layout.Parts) -> str:
     """Return why Train is off, naming the fields, or nothing."""
     if not state.problems:
-        return ""
+        return LOOKING if state.looking else ""
     names = list(dict.fromkeys(label_of(p.field, parts) for p in state.problems))
     count = "a problem" if len(state.problems) == 1 else f"{len(state.problems)} problems"
     return markup.text(f"Train is off: {count} to mend in {', '.join(names)}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +13,16 @@ from workbench.plan.placement import LOCAL
 
 from . import markup
 from .fields import CheckField, ChoiceField, Field, NumberField, RadioField, TextField
-from .model_field import ModelField
+from .function_field import data_field, model_field, step_field
 from .notebook_function import NotebookFunction
+from .page_parts import html, styled
 from .special_fields import (
     BatchFields,
     DevicesField,
     gpu_memory_field,
     steps_per_call_field,
 )
+from .titled import Accordion
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,14 @@ class Parts:
         return [by_name[name] for name in names]
 
 
-def make_fields(device_names: Sequence[str], model: NotebookFunction | None = None) -> Parts:
-    """Make a field for everything that `RunConfig` holds."""
+def make_fields(
+    device_names: Sequence[str], functions: Mapping[str, NotebookFunction] | None = None
+) -> Parts:
+    """Make a field for everything that `RunConfig` holds.
+
+    `functions` of the notebook are offered in the fields of their names.
+    """
+    offered = functions or {}
     strategy = RadioField("strategy", "Strategy", catalog.STRATEGIES)
     devices = DevicesField(device_names)
     singles: tuple[Field, ...] = (
@@ -51,16 +59,18 @@ def make_fields(device_names: Sequence[str], model: NotebookFunction | None = No
         CheckField("evaluator", "Evaluator task"),
         TextField("tpu", "Which TPU", LOCAL, whole=True, hint=LOCAL),
         ChoiceField("loop", "Training loop", catalog.LOOPS),
-        ChoiceField("data", "Data", catalog.DATA),
+        data_field(offered.get("data")),
         TextField("data_dir", "Data folder", whole=True),
         NumberField("synthetic_examples", "Examples", whole=True),
         NumberField("synthetic_features", "Features", whole=True),
         NumberField("synthetic_noise", "Noise", whole=False),
-        ModelField(model),
+        model_field(offered.get("model")),
+        step_field(offered.get("step")),
         NumberField("epochs", "Epochs", whole=True),
         NumberField("steps_per_epoch", "Steps an epoch", whole=True, optional=True),
         TextField("name", "Name of the run", ""),
-        ChoiceField("optimizer", "Optimizer", catalog.OPTIMIZERS),
+        TextField("archive", "Copies go to", whole=True, hint="nowhere"),
+        ChoiceField("optimizer", "Optimizer", catalog.OPTIMIZERS, usual="The usual one"),
         NumberField("learning_rate", "Learning rate", whole=False),
         ChoiceField("learning_rate_scaling", "Scaling", catalog.LEARNING_RATE_SCALINGS),
         NumberField("clip_norm", "Clip gradients at norm", whole=False, optional=True),
@@ -76,13 +86,33 @@ def make_fields(device_names: Sequence[str], model: NotebookFunction | None = No
         ChoiceField("precision", "Precision", catalog.PRECISIONS),
         steps_per_call_field(),
         NumberField("rendezvous_seconds", "Seconds to meet", whole=True, optional=True),
+        NumberField("restarts", "Begun anew", whole=True, optional=True),
+        ChoiceField("launcher", "Where the tasks run", catalog.LAUNCHERS),
+        TextField("ray_address", "Ray's address", whole=True, hint="a new cluster here"),
+        NumberField("nodes", "Hosts", whole=True, optional=True),
+        NumberField("cpus_per_task", "CPUs a task", whole=True, optional=True),
+        NumberField("gpus_per_task", "GPUs a task", whole=True, optional=True),
+        NumberField("time_limit_minutes", "Minutes at most", whole=True, optional=True),
+        TextField("partition", "Partition", whole=True),
+        TextField("account", "Account", whole=True),
+        TextField("job_setup", "Shell to run first", "", whole=True, hint="module load cuda"),
+        TextField("container", "Container image", whole=True, hint="none"),
+        ChoiceField("kubernetes_kind", "Kind of manifest", catalog.KUBERNETES_KINDS),
+        TextField("namespace", "Namespace", whole=True, hint="kubectl's"),
+        TextField("volume_claim", "Volume claim", whole=True, hint="its name"),
+        TextField("volume_path", "Runs on the volume", whole=True, hint="its root"),
+        TextField("node_selector", "Nodes with", whole=True, hint="key=value, key=value"),
+        NumberField("memory_gib_per_task", "GiB a task", whole=True, optional=True),
+        NumberField("tpus_per_task", "TPU chips a task", whole=True, optional=True),
         TextField("interpreter", "Python interpreter", whole=True),
+        CheckField("xla", "Compile each replica's step with XLA"),
         CheckField("eager", "Run eagerly"),
         CheckField("start_now", "Start now, do not queue"),
     )
     return Parts(BatchFields(), strategy, devices, singles)
 
 
+BEYOND = "Beyond this machine"
 ADVANCED = {
     "Optimizer and learning rate": (
         "optimizer", "learning_rate", "learning_rate_scaling", "clip_norm",
@@ -91,9 +121,15 @@ ADVANCED = {
         "synthetic_examples", "synthetic_features", "synthetic_noise", "data_dir",
         "last_batch", "pipeline", "auto_shard", "data_files", "seed",
     ),
+    BEYOND: (
+        "launcher", "ray_address", "nodes", "cpus_per_task", "gpus_per_task", "time_limit_minutes",
+        "partition", "account", "job_setup", "container", "kubernetes_kind", "namespace",
+        "volume_claim", "volume_path", "node_selector", "memory_gib_per_task", "tpus_per_task",
+    ),
     "How it runs": (
         "cross_device_ops", "communication", "bytes_per_pack", "gpu_memory", "precision",
-        "steps_per_call", "rendezvous_seconds", "interpreter", "eager", "start_now",
+        "xla", "steps_per_call", "rendezvous_seconds", "restarts", "interpreter", "eager",
+        "start_now",
     ),
 }  # fmt: skip
 
@@ -101,9 +137,13 @@ ADVANCED = {
 class Groups:
     """The folded groups; a group's title counts the problems inside, so that none is hidden."""
 
-    def __init__(self, parts: Parts) -> None:
-        grids = [grid([f.box for f in parts.named(*names)]) for names in ADVANCED.values()]
-        self.box = ipw.Accordion(children=grids, selected_index=None)
+    def __init__(self, parts: Parts, reach: Any) -> None:
+        grids = {
+            title: grid([field.box for field in parts.named(*names)])
+            for title, names in ADVANCED.items()
+        }
+        grids[BEYOND] = ipw.VBox([grids[BEYOND], reach])
+        self.box = Accordion(children=list(grids.values()), selected_index=None)
         self.mark(set())
 
     def mark(self, wrong: set[str]) -> None:
@@ -114,23 +154,22 @@ class Groups:
             self.box.set_title(at, f"{title}{found}")
 
 
-def lay_out(preset: Any, parts: Parts) -> tuple[Any, Groups]:
-    """Put everything in its place; returns the form and its folded groups."""
-    preset_help = ipw.HTML(
+def lay_out(preset: Any, parts: Parts, reach: Any) -> tuple[Any, Groups]:
+    """Put everything in its place, with what tells of the launcher; returns form and groups."""
+    preset_help = html(
         '<div class="wb-help">A whole lesson at once; every field can be changed after.</div>',
         description="Help for Preset",
     )
-    preset_box = ipw.VBox([preset, preset_help])
-    preset_box.add_class("wb-field")
+    preset_box = styled(ipw.VBox, "wb-field", children=[preset, preset_help])
     where = parts.named(
         "strategy", "tpu", "workers", "parameter_servers", "evaluator", "replicas", "devices"
     )
     where[0].box.add_class("wb-most")
-    first = parts.named("data", "model", "loop")
-    groups = Groups(parts)
-    ends = parts.named("epochs", "steps_per_epoch", "name")
+    first = parts.named("data", "model", "loop", "step")
+    groups = Groups(parts, reach)
+    ends = parts.named("epochs", "steps_per_epoch", "name", "archive")
     children = [
-        ipw.HTML(markup.heading("What to train"), description="Section"),
+        html(markup.heading("What to train"), description="Section"),
         grid([preset_box, *(field.box for field in first)]),
         _part("Where and how it is distributed"),
         grid([field.box for field in where]),
@@ -138,19 +177,16 @@ def lay_out(preset: Any, parts: Parts) -> tuple[Any, Groups]:
         grid([parts.batch.box, *(field.box for field in ends)]),
         groups.box,
     ]
-    box = ipw.VBox(children)
-    box.add_class("wb-section")
+    box = styled(ipw.VBox, "wb-section", children=children)
     return box, groups
 
 
 def grid(boxes: Sequence[Any]) -> Any:
     """Return a box that sets its fields in as many columns as fit."""
-    box = ipw.Box(list(boxes))
-    box.add_class("wb-fields")
-    return box
+    return styled(ipw.Box, "wb-fields", children=boxes, fixed=True)
 
 
 def _part(title: str) -> Any:
-    part = ipw.HTML(markup.heading(title, 3), description="Section")
+    part = html(markup.heading(title, 3), description="Section")
     part.add_class("wb-part")
     return part

@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench import devices as machine
+from workbench import units
+from workbench.devices.text import tpu_line
 
 from . import markup
 from .background import ONE_TENSORFLOW, Latest, waiting
+from .environment_view import EnvironmentView
+from .gauge import Gauge
+from .page_parts import html, styled
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -26,26 +31,31 @@ class Hardware:
         self._found: Callable[[Devices], None] = lambda devices: None
         self._interpreter = interpreter
         self._asking: Latest[Devices] = Latest()
-        self._facts = ipw.HTML(description="Hardware")
-        self._state = ipw.HTML(description="State of the detection")
+        self._facts = html(description="Hardware")
+        self._state = html(description="State of the detection")
         self._refresh = ipw.Button(
             description="Refresh", icon="refresh", tooltip="Look at the hardware again"
         )
         self._refresh.on_click(self._on_refresh)
         self._refresh.add_class("wb-small")
-        title = ipw.HTML(markup.heading("Hardware"), description="Section")
+        title = html(markup.heading("Hardware"), description="Section")
         title.add_class("wb-title-cell")
-        row = ipw.Box([title, self._state, self._refresh])
-        row.add_class("wb-title-row")
-        self._message = ipw.HTML(description="Messages of the detection")
-        self.box = ipw.VBox([row, self._facts, self._message])
-        self.box.add_class("wb-section")
+        row = styled(ipw.Box, "wb-title-row", children=[title, self._state, self._refresh])
+        self._message = html(description="Messages of the detection")
+        self._gauge = Gauge(lambda: self.devices)
+        self.environment = EnvironmentView()
+        parts = [row, self._facts, self._gauge, self._message, self.environment.box]
+        self.box = styled(ipw.VBox, "wb-section", children=parts)
         self.devices = machine.detect(interpreter, import_tensorflow=False)
         self._show(self.devices)
 
     def on_found(self, found: Callable[[Devices], None]) -> None:
         """Call `found`, in a background thread, with every answer of TensorFlow."""
         self._found = found
+
+    def close(self) -> None:
+        """Look no more at what is in use."""
+        self._gauge.end()
 
     def ask(self, interpreter: str | None) -> None:
         """Ask TensorFlow in this interpreter, in the background; seconds pass until it answers."""
@@ -61,7 +71,9 @@ class Hardware:
     def _answered(self, devices: Devices) -> None:
         self.devices = devices
         self._show(devices)
-        self._state.value = markup.quiet("As TensorFlow sees it.")
+        asked = devices.tensorflow_version is not None
+        words = "As TensorFlow sees it." if asked else "There is no TensorFlow to ask."
+        self._state.value = markup.quiet(words)
         self._refresh.disabled = False
         self._found(devices)
 
@@ -73,6 +85,7 @@ class Hardware:
     def _show(self, devices: Devices) -> None:
         problems = "".join(markup.notice("warning", problem) for problem in devices.problems)
         self._facts.value = markup.facts(_rows(devices), "wb-inline") + problems
+        self.environment.offer(devices)
 
 
 def _detect(interpreter: str | None) -> Devices:
@@ -84,18 +97,18 @@ def _rows(devices: Devices) -> list[tuple[str, str]]:
     cores = "1 core" if devices.cpu_cores == 1 else f"{devices.cpu_cores} cores"
     rows = [
         ("Processor", f"{devices.cpu_model or 'model unknown'}, {cores}"),
-        ("Memory", markup.byte_size(devices.memory_bytes)),
+        ("Memory", units.byte_size(devices.memory_bytes)),
         ("GPUs", "none" if not devices.gpus else ""),
     ]
     if devices.gpus:
         rows.pop()
     for gpu in devices.gpus:
-        parts = [gpu.model or "model unknown", markup.byte_size(gpu.memory_bytes)]
+        parts = [gpu.model or "model unknown", units.byte_size(gpu.memory_bytes)]
         if gpu.compute_capability:
             parts.append(f"compute capability {gpu.compute_capability}")
         rows.append((gpu.name, ", ".join(parts)))
     if devices.tpu_chips:
-        rows.append(("TPU", f"{devices.tpu_chips} x {devices.tpu_kind or 'kind unknown'}"))
+        rows.append(("TPU", tpu_line(devices)))
     keras = [f"Keras {devices.keras_version}" if devices.keras_version else ""]
     keras += [f"tf-keras {devices.tf_keras_version}" if devices.tf_keras_version else ""]
     versions = [devices.tensorflow_version or "not installed", *filter(None, keras)]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 from IPython import get_ipython
+
+from workbench import hosts
 
 HELP = {
     "Colab": "Run `from google.colab import output; output.enable_custom_widget_manager()` in a "
@@ -25,14 +27,23 @@ HELP = {
 
 def host() -> str:
     """Return which of the known hosts this kernel belongs to, by what each leaves in it."""
-    if "google.colab" in sys.modules or "COLAB_RELEASE_TAG" in os.environ:
-        return "Colab"
-    if "KAGGLE_KERNEL_RUN_TYPE" in os.environ:
-        return "Kaggle"
+    lent = hosts.lent()
+    if lent is not None:
+        return lent.name
     shell: Any = get_ipython()
     if "VSCODE_PID" in os.environ or "__vsc_ipynb_file__" in getattr(shell, "user_ns", {}):
         return "VS Code"
     return "Jupyter"
+
+
+def allow_own_widgets() -> None:
+    """Have Colab draw widgets of others than ipywidgets, such as the run view, from now on.
+
+    anywidget asks for it too, but only once and where `google.colab.output` is imported already.
+    """
+    if host() == "Colab":
+        with contextlib.suppress(ImportError, AttributeError):
+            importlib.import_module("google.colab.output").enable_custom_widget_manager()
 
 
 def heed(event: str, deed: Callable[..., None]) -> Callable[[], None]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Iterable, Sequence
 
 LIVE_STATES = ("queued", "starting", "running", "stopping")
-UNKNOWN = "unknown"
 
 
 def text(value: object) -> str:
@@ -24,6 +22,17 @@ def notice(kind: str, message: str) -> str:
     """Return a boxed message; `kind` is info, warning or error, said in words and colour."""
     word = {"info": "", "warning": "Note: ", "error": "Problem: "}[kind]
     return f'<div class="wb-notice wb-{kind}"><b>{word}</b>{text(message)}</div>'
+
+
+def answer(message: str) -> str:
+    """Return the sentence that a page was asked for."""
+    return f'<div class="wb-answer">{text(message)}</div>'
+
+
+def spaced(*parts: str) -> str:
+    """Return parts below each other with room between them; what is empty is left out."""
+    inside = "".join(f"<div>{part}</div>" for part in parts if part)
+    return f'<div class="wb-parts">{inside}</div>'
 
 
 def quiet(message: str) -> str:
@@ -69,41 +78,3 @@ def scrolling(label: str, inside: str, css_class: str = "") -> str:
         f'<div class="wb-scroll {css_class}" tabindex="0" role="region" '
         f'aria-label="{text(label)}">{inside}</div>'
     )
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """Return a number for reading, `unknown` where there is none."""
-    if value is None or math.isnan(value):
-        return UNKNOWN
-    if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 1000):
-        return f"{int(value):,}"
-    return f"{value:,.{digits}g}" if abs(value) < 1000 else f"{value:,.0f}"
-
-
-def percent(share: float | None) -> str:
-    """Return a share of one as a percentage, `unknown` where there is none."""
-    return UNKNOWN if share is None or math.isnan(share) else f"{share:.2%}"
-
-
-def byte_size(size: int | None) -> str:
-    """Return a number of bytes in the unit that reads best."""
-    if size is None:
-        return UNKNOWN
-    amount = float(size)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if amount < 1024:
-            return f"{int(amount)} bytes" if unit == "bytes" else f"{amount:.3g} {unit}"
-        amount /= 1024
-    return f"{amount:.3g} TiB"
-
-
-def duration(seconds: float | None) -> str:
-    """Return a time span such as `3 min 20 s`, `unknown` where there is none."""
-    if seconds is None or math.isnan(seconds):
-        return UNKNOWN
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

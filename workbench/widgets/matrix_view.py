@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
-from workbench import catalog
+from workbench import catalog, units
 from workbench.experiments import Matrix, run_matrix
 from workbench.experiments.matrix import read_matrix, usual_steps
 from workbench.runs.directory import runs_root
 
 from . import markup
 from .background import run_in_background, waiting
-from .fields import ChoiceField, NumberField, UnreadableError
+from .fields import ChoiceField, NumberField
+from .page_parts import html, styled
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -56,18 +57,14 @@ class MatrixView:
         )
         self._start.on_click(self._on_start)
         self._end.on_click(self._on_stop)
-        self._progress = ipw.HTML(description="Progress of the comparison")
-        self._table = ipw.HTML(description="Which strategies agree")
-        title = ipw.HTML(
-            markup.heading("Do they agree?") + markup.quiet(ABOUT), description="Section"
+        self._progress = html(description="Progress of the comparison")
+        self._table = html(description="Which strategies agree")
+        title = html(markup.heading("Do they agree?") + markup.quiet(ABOUT), description="Section")
+        fields = styled(ipw.Box, "wb-fields", children=[self._data.box, self._steps.box])
+        row = styled(ipw.Box, "wb-row", children=[self._start, self._end, self._progress])
+        self.box = styled(
+            ipw.VBox, "wb-section", "wb-spaced", children=[title, fields, row, self._table]
         )
-        fields = ipw.Box([self._data.box, self._steps.box])
-        fields.add_class("wb-fields")
-        row = ipw.Box([self._start, self._end, self._progress])
-        row.add_class("wb-row")
-        self.box = ipw.VBox([title, fields, row, self._table])
-        self.box.add_class("wb-section")
-        self.box.add_class("wb-spaced")
         self._offer_steps()
         self._set_busy(None)
         run_in_background(self._newest, self._show_kept, self._failed)
@@ -81,15 +78,12 @@ class MatrixView:
         self._steps.write(usual_steps(self._data.read()))
 
     def _on_start(self, _: Any) -> None:
-        try:
-            steps = int(self._steps.read() or 0)
-        except UnreadableError as error:
-            self._steps.show_problems([f"must be {error.rule}; got {error.got}. {error.fix}"])
+        typed = self._steps.read_or_say()
+        if typed is None:
             return
-        if steps < 1:
+        if (steps := int(typed)) < 1:
             self._steps.show_problems([f"must be above 0; got {steps}. Type 200, for example."])
             return
-        self._steps.show_problems([])
         data, devices, interpreter = self._data.read(), self._devices(), self._interpreter()
         stop = threading.Event()
         self._set_busy(stop)
@@ -125,7 +119,7 @@ class MatrixView:
     def _done(self, matrix: Matrix) -> None:
         self._set_busy(None)
         self._table.value = table(matrix.to_json())
-        took = markup.duration(matrix.seconds)
+        took = units.duration(matrix.seconds)
         self._progress.value = told(matrix.to_json(), f"in {took}", matrix.folder)
 
     def _failed(self, error: Exception) -> None:
@@ -160,7 +154,7 @@ def progress(matrix: Matrix) -> str:
     elif done == len(to_run):
         parts.append("comparing the weights")
     if matrix.eta_seconds is not None and running is not None:
-        parts.append(f"about {markup.duration(matrix.eta_seconds)} left")
+        parts.append(f"about {units.duration(matrix.eta_seconds)} left")
     return ", ".join(parts)
 
 
@@ -173,7 +167,7 @@ def told(values: Mapping[str, Any], when: str, folder: Path) -> str:
                             ("unavailable", "cannot be had here"), ("stopped", "not done"))
         if state in states
     ]  # fmt: skip
-    data = catalog.DATA[values["data"]].label if values["data"] in catalog.DATA else values["data"]
+    data = catalog.label_of("data", values["data"])
     many = f"{values['steps']:,} steps each on {data}, {when}."
     return markup.quiet(f"{', '.join(counts)}; {many} Runs and certificates: {folder}")
 

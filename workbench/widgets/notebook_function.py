@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from workbench.capture import Captured, capture, home_of
-from workbench.runs.directory import runs_root, unwritable, write_text
-
-FOLDER = "functions"
+from workbench.capture import home_of
+from workbench.own_function import address_of
 
 
 class NotebookFunction:
@@ -25,7 +22,7 @@ class NotebookFunction:
         self, function: Callable[..., Any], field: str, runs_dir: str | Path | None
     ) -> None:
         self._field = field
-        self._root = runs_root(runs_dir)
+        self._runs_dir = runs_dir
         self._kept: set[str] = set()
         self._home = home_of(function, field)
         self.name = self._home.name
@@ -40,24 +37,10 @@ class NotebookFunction:
             ConfigError: with everything that cannot be taken along.
             RunError: the folder of runs cannot be written.
         """
-        now = self._home.now()
-        address = self._home.address or _keep(capture(now, self._field), self._root)
+        address = self._home.address or address_of(self._home.now(), self._field, self._runs_dir)
         self._kept.add(address)
         return address
 
     def kept(self, address: str | None) -> bool:
         """Whether an address is one that this function had."""
         return address in self._kept
-
-
-def _keep(captured: Captured, root: Path) -> str:
-    """Write it beside the runs, once for the same text, for the name tells the content."""
-    digest = hashlib.sha256(captured.source.encode()).hexdigest()[:8]
-    path = root / FOLDER / f"{captured.function}_{digest}.py"
-    if not path.exists():
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise unwritable(path, error) from error
-        write_text(path, captured.source)
-    return f"{path}:{captured.function}"

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
-from workbench import charts
+from workbench import charts, units
 from workbench.feed import describe, title_of
+from workbench.runs.told import told_metrics
 
 from . import markup
 from .host import HELP, host
+from .page_parts import html, styled
 from .png import data_uri
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ LABELS = {
     "stop": "Stop",
     "resume": "Resume",
     "train_on": "Train on to {epochs} epochs",
+    "pack": "Pack as .zip",
     "delete": "Delete ...",
 }
 PLOTLY_MIME = "application/vnd.plotly.v1+json"
@@ -43,15 +46,13 @@ class PlainView:
         self._act = act
         self._offered: list[str] = []
         self._more_epochs = 0
-        self._head = ipw.HTML(description="Opened run")
+        self._head = html(description="Opened run")
         self._figure = ipw.Output()
-        self._buttons = ipw.HBox([])
-        self._buttons.add_class("wb-row")
-        self._text = ipw.HTML(description="Epochs and log")
-        help_text = ipw.HTML(markup.notice("warning", missing), description="What is missing")
+        self._buttons = styled(ipw.HBox, "wb-row", children=[])
+        self._text = html(description="Epochs and log")
+        help_text = html(markup.notice("warning", missing), description="What is missing")
         parts = [help_text, self._head, self._buttons, self._figure, self._text]
-        self.box = ipw.VBox(parts)
-        self.box.add_class("wb-run")
+        self.box = styled(ipw.VBox, "wb-run", children=parts)
 
     def show(self, look: Look, feed: RunFeed) -> None:
         """Show the run as it is now."""
@@ -64,21 +65,22 @@ class PlainView:
             self._offer()
 
     def _offer(self) -> None:
-        clicked = {name: self._does(name) for name in self._offered} | {"delete": self._ask}
+        offered = [*self._offered, "pack"]
+        clicked = {name: self._does(name) for name in offered} | {"delete": self._ask}
         self._buttons.children = [
             _button(LABELS[name].format(epochs=self._more_epochs), clicked[name])
-            for name in self._offered
+            for name in offered
         ]
 
     def _ask(self, _: Any) -> None:
         question = "Delete the run with its records, checkpoints and model, for good?"
-        text = ipw.HTML(markup.notice("warning", question), description="Question")
+        text = html(markup.notice("warning", question), description="Question")
         keep = _button("Keep it", lambda _: self._offer())
         self._buttons.children = [text, _button("Delete it", self._does("delete")), keep]
 
     def _does(self, name: str) -> Callable[[Any], None]:
         epochs = self._more_epochs if name == "train_on" else None
-        return lambda _: self._act(name, epochs)
+        return lambda _: self._act(name, epochs, "")
 
 
 def head(look: Look) -> str:
@@ -94,14 +96,16 @@ def epoch_table(rows: list[dict[str, Any]]) -> str:
     """Return train and test numbers of each epoch."""
     if not rows:
         return markup.quiet("No epoch is over yet.")
+    metrics = told_metrics(rows)
     cells = [
-        (str(row["epoch"]), f"{row['step']:,}", markup.number(row.get("loss")),
-         markup.percent(row.get("accuracy")), markup.number(row.get("test_loss")),
-         markup.percent(row.get("test_accuracy")))
-        for row in rows
+        (str(row["epoch"]), f"{row['step']:,}", units.number(row.get("loss")),
+         units.percent(row.get("accuracy")), units.number(row.get("test_loss")),
+         units.percent(row.get("test_accuracy")),
+         *(units.number(values[at]) for values in metrics.values()))
+        for at, row in enumerate(rows)
     ]  # fmt: skip
-    names = ("Epoch", "Step", "Loss", "Accuracy", "Test loss", "Test accuracy")
-    return markup.table("Train and test of each epoch", names, cells, numeric=range(6))
+    names = ("Epoch", "Step", "Loss", "Accuracy", "Test loss", "Test accuracy", *metrics)
+    return markup.table("Train and test of each epoch", names, cells, numeric=range(len(names)))
 
 
 def log(look: Look) -> str:
@@ -125,9 +129,9 @@ def _progress(look: Look) -> str:
         f"step {progress.step:,} of {progress.total_steps:,} ({share:.0%})",
     ]
     if progress.steps_per_second is not None:
-        parts.append(f"{markup.number(progress.steps_per_second, 3)} steps a second")
+        parts.append(f"{units.number(progress.steps_per_second, 3)} steps a second")
     if look.alive and progress.eta_seconds is not None:
-        parts.append(f"{markup.duration(progress.eta_seconds)} left")
+        parts.append(f"{units.duration(progress.eta_seconds)} left")
     if look.alive:
         parts.append(progress.phase)
     note = markup.notice("info", progress.note) if progress.note else ""

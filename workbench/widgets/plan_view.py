@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
+from workbench import units
 from workbench.runs.tasks import HOST, tf_configs
 
 from . import markup, picture
 from .background import ONE_TENSORFLOW, Latest, waiting
+from .page_parts import html, styled
+from .titled import Accordion
 
 if TYPE_CHECKING:
     from workbench.inspection import ModelSummary
@@ -30,13 +33,13 @@ class PlanView:
     """Shows a plan at once, and the model as the run's own TensorFlow builds it seconds later."""
 
     def __init__(self) -> None:
-        self._numbers = ipw.HTML(description="Numbers of the plan")
-        self._picture = ipw.HTML(description="Picture of the plan")
-        self._model = ipw.HTML(description="Size of the model")
-        self._batch = ipw.HTML(description="A replica's batch")
-        self._layers = ipw.HTML(description="Layers of the model")
+        self._numbers = html(description="Numbers of the plan")
+        self._picture = html(description="Picture of the plan", fixed=False)
+        self._model = html(description="Size of the model", fixed=False)
+        self._batch = html(description="A replica's batch", fixed=False)
+        self._layers = html(description="Layers of the model")
         self._folded = _folded("Layers", self._layers)
-        self._configs = ipw.HTML(description="TF_CONFIG of each task")
+        self._configs = html(description="TF_CONFIG of each task")
         self._tasks = _folded("TF_CONFIG of each task", self._configs)
         self._inspecting: Latest[ModelSummary] = Latest(SETTLE_SECONDS)
         self._measured: tuple[Any, ...] | None = None
@@ -44,12 +47,10 @@ class PlanView:
         self._free = threading.Event()
         self._free.set()
         side = ipw.VBox([self._numbers, self._model])
-        both = ipw.Box([self._picture, side])
-        both.add_class("wb-beside")
-        title = ipw.HTML(markup.heading("Plan"), description="Section")
+        both = styled(ipw.Box, "wb-beside", children=[self._picture, side])
+        title = html(markup.heading("Plan"), description="Section")
         parts = [title, both, self._batch, self._folded, self._tasks]
-        self.box = ipw.VBox(parts)
-        self.box.add_class("wb-section")
+        self.box = styled(ipw.VBox, "wb-section", children=parts)
 
     def hold(self, held: bool) -> None:
         """While held, leave the machine to a run that starts: measure no model."""
@@ -64,6 +65,8 @@ class PlanView:
         self._tasks.layout.display = None if several else "none"
         if plan is None:
             message = "No plan while there are problems in the form; they stand beside the fields."
+            if state.looking and not state.problems:
+                message = "No plan yet: the examples of your data are being counted."
             self._numbers.value = markup.notice("info", message)
             self._measured = None
             self._inspecting.forget()
@@ -75,7 +78,17 @@ class PlanView:
             "wb-wide"
         )
         self._configs.value = _configs(plan) if several else ""
-        self._measure(plan)
+        if state.problems:
+            self._leave_unmeasured()
+        else:
+            self._measure(plan)
+
+    def _leave_unmeasured(self) -> None:
+        """Measure nothing: without TensorFlow no model can be built."""
+        self._measured = None
+        self._inspecting.forget()
+        self._model.value = markup.facts([("Model", "measured once TensorFlow is there")])
+        self._layers.value = markup.quiet("unknown")
 
     def _measure(self, plan: Plan) -> None:
         key = _what_shapes_the_model(plan)
@@ -117,7 +130,7 @@ def _what_shapes_the_model(plan: Plan) -> tuple[Any, ...]:
 
 
 def _folded(title: str, inside: Any) -> Any:
-    accordion = ipw.Accordion(children=[inside], selected_index=None)
+    accordion = Accordion(children=[inside], selected_index=None)
     accordion.set_title(0, title)
     return accordion
 
@@ -133,18 +146,22 @@ def _configs(plan: Plan) -> str:
 def _numbers(state: FormState, plan: Plan) -> list[tuple[str, str]]:
     rows = [
         *_who_trains(plan),
-        ("Keras", state.keras or markup.UNKNOWN),
+        ("Keras", state.keras or units.UNKNOWN),
         ("Examples", f"{plan.num_train_examples:,} + {plan.num_test_examples:,} to test"),
         (
             "Steps an epoch",
             f"{plan.steps_per_epoch:,}{'' if plan.together else ', of all workers'}",
         ),
         ("Steps in all", f"{plan.total_steps:,}"),
-        ("Learning rate", f"{plan.learning_rate:g}"),
+        ("Learning rate", _learning_rate(plan)),
     ]
     if plan.leftover_examples:
         rows.append(("Last batch", _last_batch(plan)))
     return rows
+
+
+def _learning_rate(plan: Plan) -> str:
+    return "the compiled optimizer's" if plan.learning_rate is None else f"{plan.learning_rate:g}"
 
 
 def _who_trains(plan: Plan) -> list[tuple[str, str]]:
@@ -164,6 +181,6 @@ def _sizes(summary: ModelSummary) -> list[tuple[str, str]]:
     same = summary.trainable_parameters == summary.parameters
     return [
         ("Parameters", f"{summary.parameters:,}{'' if same else trained}"),
-        ("A replica holds", f"{markup.byte_size(summary.replica_bytes)} of weights and optimizer"),
-        ("Gradients summed a step", markup.byte_size(summary.gradient_bytes_per_step)),
+        ("A replica holds", f"{units.byte_size(summary.replica_bytes)} of weights and optimizer"),
+        ("Gradients summed a step", units.byte_size(summary.gradient_bytes_per_step)),
     ]

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 import numpy as np
 
+from workbench import units
+
 from . import markup
 from .background import run_in_background, waiting
+from .page_parts import html, styled
 from .png import data_uri, grey_png
 
 if TYPE_CHECKING:
@@ -28,32 +31,34 @@ class Predictions:
             description="Evaluate", tooltip="Let the trained model answer the test examples"
         )
         self._evaluate.on_click(self._on_evaluate)
-        self._state = ipw.HTML(description="State of the evaluation")
-        row = ipw.Box([self._evaluate, self._state])
-        row.add_class("wb-row")
-        self._classes = ipw.HTML(description="Accuracy by class")
+        self._state = html(description="State of the evaluation")
+        row = styled(ipw.Box, "wb-row", children=[self._evaluate, self._state])
+        self._classes = html(description="Accuracy by class", fixed=False)
         self._which = ipw.ToggleButtons(
             options=[("All kept", ALL), ("Wrong answers", WRONG), ("Right answers", RIGHT)],
             description="Which images", style={"description_width": "0px"},
         )  # fmt: skip
         self._which.add_class("wb-nolabel")
         self._which.observe(lambda _: self._show_images(), "value")
-        self._images = ipw.HTML(description="Test images with the model's answers")
-        title = ipw.HTML(markup.heading("Predictions"), description="Section")
-        self.box = ipw.VBox([title, row, self._classes, self._which, self._images])
-        self.box.add_class("wb-section")
+        self._images = html(description="Test images with the model's answers", fixed=False)
+        title = html(markup.heading("Predictions"), description="Section")
+        self.box = styled(
+            ipw.VBox, "wb-section", children=[title, row, self._classes, self._which, self._images]
+        )
         self.show(None, "")
 
     def show(self, run: Run | None, status: str) -> None:
         """Follow the opened run: show its evaluation, or offer one where it is finished."""
         if run is None or status != "finished":
             self._run = None
-            self.box.layout.display = "none"
+            self._evaluate.disabled = True
+            self._show_evaluation(None)
+            self._state.value = markup.quiet("When the run has finished its model can be tested.")
             return
         if self._run is not None and run.id == self._run.id:
             return
         self._run = run
-        self.box.layout.display = None
+        self._evaluate.disabled = False
         self._show_evaluation(None)
         self._state.value = markup.quiet("Not evaluated yet.")
         made = run.dir / "evaluation.json"
@@ -89,9 +94,15 @@ class Predictions:
             part.layout.display = None if evaluation else "none"
         if evaluation is None:
             return
-        accuracy = markup.percent(evaluation.get("test_accuracy"))
-        loss = markup.number(evaluation.get("test_loss"))
+        accuracy = units.percent(evaluation.get("test_accuracy"))
+        loss = units.number(evaluation.get("test_loss"))
         self._state.value = markup.quiet(f"Test accuracy {accuracy}, test loss {loss}.")
+        if not evaluation["classes"]:
+            self._classes.value = markup.quiet(
+                "What is right and wrong by class is not known here."
+            )
+            self._which.layout.display = self._images.layout.display = "none"
+            return
         self._classes.value = _class_table(evaluation["classes"])
         self._show_images()
 
@@ -114,7 +125,7 @@ def _class_table(classes: list[dict[str, Any]]) -> str:
     rows = "".join(
         f"<tr><td>{markup.text(row['name'])}</td>"
         f'<td class="wb-number">{row["examples"]:,}</td>'
-        f'<td class="wb-number">{markup.percent(row["accuracy"])}</td>'
+        f'<td class="wb-number">{units.percent(row["accuracy"])}</td>'
         f'<td><span class="wb-share"><span style="width:{(row["accuracy"] or 0):.1%}"></span>'
         "</span></td></tr>"
         for row in classes
@@ -141,7 +152,7 @@ def _figure(arrays: dict[str, Any], names: list[str], at: int) -> str:
     sure = f"{float(arrays['confidence'][at]):.0%}"
     right = label == answer
     words = f"{said}, {sure}" if right else f"{said}, {sure}; it is {is_}"
-    source = data_uri(grey_png(arrays["images"][at].reshape(28, 28)))
+    source = data_uri(grey_png(arrays["images"][at]))
     mark = "right" if right else "wrong"
     return (
         f'<figure class="wb-{mark}"><img alt="Test image of {markup.text(is_)}" src="{source}">'

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 import threading
 
-import ipywidgets as ipw
-
 from workbench.runs import WarmStart
 
 from . import markup
 from .background import run_in_background
+from .page_parts import html
 
 LOADING = "Loading TensorFlow ahead of Train ..."
 READY = "TensorFlow is loaded: Train starts at once."
@@ -20,7 +19,7 @@ class Readiness:
     """Keeps one warm start for the interpreter of the form; a line tells whether it is ready."""
 
     def __init__(self) -> None:
-        self.box = ipw.HTML(description="Readiness")
+        self.box = html(description="Readiness")
         self._lock = threading.Lock()
         self._warm: WarmStart | None = None
         self._starting = False

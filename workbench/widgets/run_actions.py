@@ -1,13 +1,17 @@
-"""What a person does with the opened run: stop, resume, train on, delete."""
+"""What a person does with the opened run: stop, resume, train on, pack, delete."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from workbench import units
+
 from .background import run_in_background
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from workbench.runs import Run
 
 T = TypeVar("T")
@@ -32,24 +36,33 @@ class RunActions:
         """Call `deleted`, in a background thread, with a run whose folder is gone."""
         self._deleted = deleted
 
-    def act(self, run: Run, name: str, epochs: int | None = None) -> None:
-        """Do what is called stop, resume, train_on (to `epochs` in all) or delete."""
+    def act(self, run: Run, name: str, epochs: int | None = None, task: str = "") -> None:
+        """Do what is called stop, kill (a task), resume, train_on (to `epochs`), pack or delete."""
         if name == "stop":
-            self._stop(run)
+            self._ask(run.stop, "Asked to stop: it finishes its step and saves.")
+        elif name == "kill":
+            self._ask(lambda: run.kill(task), f"{task} is killed; all begin anew.")
         elif name == "resume":
             self._begin("Resuming", run.resume, self._started)
         elif name == "train_on":
             self._begin("Resuming", lambda: run.resume(epochs), self._started)
+        elif name == "pack":
+            self._begin("Packing", run.pack, self._tell_packed)
         elif name == "delete":
             self._begin("Deleting", run.delete, lambda _: self._deleted(run))
 
-    def _stop(self, run: Run) -> None:
+    def _ask(self, deed: Callable[[], None], said: str) -> None:
         try:
-            run.stop()
+            deed()
         except Exception as error:
             self._tell("error", str(error))
         else:
-            self._tell("info", "Asked to stop: it finishes its step and saves.")
+            self._tell("info", said)
+
+    def _tell_packed(self, path: Path) -> None:
+        size = units.byte_size(path.stat().st_size)
+        where = "Download it with the file browser of this host."
+        self._tell("info", f"Packed {path}, {size}. {where}")
 
     def _begin(self, deed: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
         if self._doing:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import ipywidgets as ipw
 
-from workbench.feed import VERSION, Look, Message, RunFeed
+from workbench.feed import VERSION, Look, Message, Pace, RunFeed
 from workbench.runs import RunError
 
 from . import markup
+from .download import DownloadWidget
 from .host import CellClock
+from .page_parts import html, styled
 from .plain_view import PlainView
 from .poller import Poller
 from .run_actions import RunActions
@@ -22,16 +24,12 @@ from .run_widget import RunWidget
 if TYPE_CHECKING:
     from workbench.runs import Run
 
-NEWS_SECONDS = 0.1
-LOOK_SECONDS = 0.5
-LOOKS_SHARE = 30
-"""How many times as long as a look takes until the next: long runs have much to look at."""
-OVER_SECONDS = 2.0
 WHOLE_SECONDS = 2.0
 HEARING_SECONDS = 60.0
 """How long no cell must have run for a page's silence to mean something."""
 PLAIN_SECONDS = 5.0
 ANSWER_SECONDS = 5.0
+PACKED = "Config, plan, script, records, events, model and the last checkpoint in one file"
 OTHER_VERSION = (
     "This page's run view speaks version {theirs}, this kernel's workbench {ours}. Save the "
     "notebook and load the page again."
@@ -48,8 +46,10 @@ class RunView:
         self._poller: Poller | None = None
         self._over = threading.Event()
         self._looked: Callable[[Look, RunFeed], None] = lambda look, feed: None
-        self._widget = RunWidget(self._on_answer, self._act)
-        self._message = ipw.HTML(description="Messages of the run view")
+        self._feed: RunFeed | None = None
+        self._widget = self._make_widget()
+        self._download = DownloadWidget("Download run (.zip)", PACKED)
+        self._message = html(description="Messages of the run view")
         self._plain: PlainView | None = None
         self._answered = False
         self._opened_at = 0.0
@@ -57,8 +57,11 @@ class RunView:
         self._plain_look: Look | None = None
         self._plain_due_at = 0.0
         self._plain_place = ipw.VBox([])
-        self.box = ipw.VBox([self._widget, self._plain_place, self._message])
-        self.box.add_class("wb-run")
+        self.box = styled(
+            ipw.VBox,
+            "wb-run",
+            children=[self._widget, self._plain_place, self._message, self._download],
+        )
 
     def on_look(self, looked: Callable[[Look, RunFeed], None]) -> None:
         """Call `looked`, in the following thread, after each look at the run."""
@@ -77,11 +80,14 @@ class RunView:
                 self._widget.follow(None)
                 self._message.value = markup.notice("error", f"The run cannot be shown: {error}")
                 return
-            self.run = run
+            self.run, self._feed = run, feed
             self._opened_at = time.monotonic()
+            self._download.offer(run.pack)
             self._widget.follow(feed)
             self._show_plainly(None)
-            follower = _Follower(feed, self._widget, self._cells, self._show, self._stand_in)
+            follower = _Follower(
+                feed, lambda: self._widget, self._cells, self._show, self._stand_in
+            )
             self._poller = Poller(follower.turn, lambda error: self._failed(feed, error))
 
     def close(self) -> None:
@@ -103,7 +109,8 @@ class RunView:
     def _stop_following(self) -> None:
         if self._poller is not None:
             self._poller.stop()
-        self.run = self._poller = None
+        self.run = self._feed = self._poller = None
+        self._download.offer(None)
         self._over.clear()
         self._message.value = ""
 
@@ -148,10 +155,21 @@ class RunView:
             self._answered = True
             self._show_plainly(None)
 
-    def _act(self, name: str, epochs: int | None) -> None:
+    def _make_widget(self) -> RunWidget:
+        return RunWidget(self._on_answer, self._act, self._renew_widget)
+
+    def _renew_widget(self) -> None:
+        """Give the page another widget in place of one of which it hears nothing."""
+        with self._lock:
+            deaf, self._widget = self._widget, self._make_widget()
+            self._widget.follow(self._feed)
+            self.box.children = (self._widget, *self.box.children[1:])
+        deaf.close()
+
+    def _act(self, name: str, epochs: int | None, task: str) -> None:
         run = self.run
         if run is not None:
-            self.actions.act(run, name, epochs)
+            self.actions.act(run, name, epochs, task)
 
     def _note(self, level: str, text: str) -> None:
         self._widget.note(level, text)
@@ -167,41 +185,31 @@ class RunView:
 
 
 class _Follower:
-    """Looks at one run: at its curves often, at all else now and then, once it is over seldom."""
+    """Looks at one run, and tells of it what the page and its stand-in are owed."""
 
     def __init__(
         self,
         feed: RunFeed,
-        widget: RunWidget,
+        widget: Callable[[], RunWidget],
         cells: CellClock,
         show: Callable[[Look, RunFeed], None],
         stand_in: Callable[[Look, RunFeed], None],
     ) -> None:
         self._feed, self._widget, self._cells = feed, widget, cells
         self._show, self._stand_in = show, stand_in
-        self._look: Look | None = None
-        self._look_due_at = self._whole_due_at = 0.0
+        self._pace = Pace(feed)
+        self._whole_due_at = 0.0
         self._untold = False
 
     def turn(self) -> float:
         """Take a turn; return the seconds to wait for the next."""
-        began = time.monotonic()
-        last = self._look
-        if last is not None and not last.alive and self._feed.run.status == last.status:
-            self._tell(None)
+        turn = self._pace.turn(watched=self._widget().watched)
+        self._tell(turn.news)
+        if turn.look is not None:
+            self._show(turn.look, self._feed)
+        if (last := self._pace.last) is not None:
             self._stand_in(last, self._feed)
-            return OVER_SECONDS
-        look = None
-        if began >= self._look_due_at:
-            self._look = look = Look.at(self._feed.run, self._feed.plan)
-            took = time.monotonic() - began
-            self._look_due_at = began + max(LOOK_SECONDS, LOOKS_SHARE * took)
-        self._tell(self._feed.news(look))
-        if look is not None:
-            self._show(look, self._feed)
-            self._stand_in(look, self._feed)
-        pause_seconds = NEWS_SECONDS if self._widget.watched else LOOK_SECONDS
-        return max(0.02, pause_seconds - (time.monotonic() - began))
+        return turn.pause_seconds
 
     def _tell(self, news: Message | None) -> None:
         """Send what is new where somebody looks.
@@ -210,13 +218,13 @@ class _Follower:
         """
         now, idle_since = time.monotonic(), self._cells.idle_since
         if idle_since is not None and now - idle_since > HEARING_SECONDS:
-            self._widget.forget_silent()
-        if self._widget.watched:
+            self._widget().forget_silent()
+        if self._widget().watched:
             self._untold = False
             if news is not None:
-                self._widget.send_news(self._feed, news)
+                self._widget().send_news(self._feed, news)
             return
         self._untold = self._untold or news is not None
         if self._untold and idle_since is None and now >= self._whole_due_at:
             self._untold, self._whole_due_at = False, now + WHOLE_SECONDS
-            self._widget.send_news(self._feed, self._feed.whole(), unseen=True)
+            self._widget().send_news(self._feed, self._feed.whole(), unseen=True)

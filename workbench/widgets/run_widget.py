@@ -13,13 +13,21 @@ import anywidget
 from workbench.feed import VERSION, Message, nothing
 from workbench.runs.live import Window
 
+from .watchers import Watchers
+
 if TYPE_CHECKING:
     from workbench.feed import RunFeed
 
-SILENCE_SECONDS = 90.0
 STATIC = Path(__file__).with_name("static")
 
-Act = Callable[[str, int | None], None]
+DEAF_SECONDS = 5.0
+"""A page that still asks so long after it was answered does not hear.
+
+anywidget 0.11 gives a page two seconds to load a widget's code; after that it drops all that the
+kernel says, although what is drawn later can be seen and speaks.
+"""
+Act = Callable[[str, int | None, str], None]
+"""Its name, the epochs in all of a run that is trained on, and the task that is killed."""
 
 
 class RunWidget(anywidget.AnyWidget):
@@ -32,14 +40,23 @@ class RunWidget(anywidget.AnyWidget):
     _esm = STATIC / "runview.js"
     _css = STATIC / "runview.css"
 
-    def __init__(self, on_answer: Callable[[int], None], act: Act) -> None:
-        """`on_answer` hears the version of a page that is there; `act` what a person wants done."""
+    def __init__(
+        self, on_answer: Callable[[int], None], act: Act, on_deaf: Callable[[], None]
+    ) -> None:
+        """Be shown once a page makes it.
+
+        Args:
+            on_answer: hears the version of a page that is there.
+            act: hears what a person wants done.
+            on_deaf: called where a page hears nothing of this widget and never will.
+        """
         super().__init__()
         self._guard = threading.Lock()
-        self._on_answer, self._act = on_answer, act
+        self._on_answer, self._act, self._on_deaf = on_answer, act, on_deaf
+        self._asked_at: dict[str, float] = {}
+        """When a page's question came that it asks again until it hears."""
         self._feed: RunFeed | None = None
-        self._views: dict[str, float] = {}
-        """Views in sight, with the `time.monotonic()` at which each was heard of last."""
+        self._watchers = Watchers()
         self._done: set[str] = set()
         """Actions that were done: a page asks again until it hears."""
         self.on_msg(self._on_message)
@@ -47,14 +64,11 @@ class RunWidget(anywidget.AnyWidget):
     @property
     def watched(self) -> bool:
         """Whether a page has the view in sight."""
-        return bool(self._views)
+        return bool(self._watchers)
 
     def forget_silent(self) -> None:
         """Forget pages that went without a word; to be called where pages could be heard."""
-        now = time.monotonic()
-        for view, heard_at in list(self._views.items()):
-            if now - heard_at > SILENCE_SECONDS:
-                self._views.pop(view, None)
+        self._watchers.forget_silent()
 
     def follow(self, feed: RunFeed | None) -> None:
         """Show this run, or none, in place of the earlier one."""
@@ -83,7 +97,7 @@ class RunWidget(anywidget.AnyWidget):
         handlers = {
             "ready": self._on_ready,
             "shown": self._on_shown,
-            "looking": self._on_looking,
+            "looking": self._watchers.hear,
             "window": self._on_window,
             "action": self._on_action,
         }
@@ -94,19 +108,19 @@ class RunWidget(anywidget.AnyWidget):
     def _on_ready(self, content: dict[str, Any]) -> None:
         version = int(content.get("version", 1))
         self._on_answer(version)
-        if version == VERSION:
-            self._on_looking(content)
+        if version != VERSION:
+            return
+        self._watchers.hear(content)
+        now = time.monotonic()
+        if now - self._asked_at.setdefault(content["id"], now) > DEAF_SECONDS:
+            self._on_deaf()
+        else:
             self._tell_whole()
 
     def _on_shown(self, content: dict[str, Any]) -> None:
+        self._watchers.hear(content)
         if content["shown"]:
-            self._on_looking(content)
             self._tell_whole()
-        else:
-            self._views.pop(content["view"], None)
-
-    def _on_looking(self, content: dict[str, Any]) -> None:
-        self._views[content["view"]] = time.monotonic()
 
     def _on_window(self, content: dict[str, Any]) -> None:
         feed = self._feed
@@ -122,7 +136,8 @@ class RunWidget(anywidget.AnyWidget):
             if self._feed is None or content["dir"] != str(self._feed.run.dir):
                 self.note("error", "Another run is open by now; nothing was done.")
                 return
-            self._act(content["name"], None if epochs is None else int(epochs))
+            task = str(content.get("task", ""))
+            self._act(content["name"], None if epochs is None else int(epochs), task)
 
     def _tell_whole(self) -> None:
         with self._guard:

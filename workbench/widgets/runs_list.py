@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
-from workbench import catalog
+from workbench import catalog, units
 from workbench.feed import title_of
 from workbench.runs import RunError, list_runs
 from workbench.runs.directory import run_folders, runs_root
 from workbench.runs.events import read_events
 
 from . import markup
+from .bring_back import BringBack
+from .page_parts import html, styled
 from .poller import Poller
 
 if TYPE_CHECKING:
@@ -38,17 +40,17 @@ class RunsList:
         self._rows: dict[str, _Row] = {}
         self._most = ROWS_AT_FIRST
         self._chosen: Callable[[Run], None] = lambda run: None
-        self._message = ipw.HTML(description="State of the list of runs")
+        self._message = html(description="State of the list of runs")
         self._head = _head()
-        self._table = ipw.VBox([])
-        self._table.add_class("wb-runs")
+        self._table = styled(ipw.VBox, "wb-runs", children=[])
         self._new = _small("Show new runs", "Put runs that are not listed yet on top", self._reload)
         self._more = _small("Show more", "List more of the earlier runs", self._on_more)
-        row = ipw.HBox([self._new, self._more])
-        row.add_class("wb-row")
-        title = ipw.HTML(markup.heading("Earlier runs"), description="Section")
-        self.box = ipw.VBox([title, self._message, self._table, row])
-        self.box.add_class("wb-section")
+        row = styled(ipw.HBox, "wb-row", children=[self._new, self._more])
+        title = html(markup.heading("Earlier runs"), description="Section")
+        back = BringBack(runs_dir, self._on_brought)
+        self.box = styled(
+            ipw.VBox, "wb-section", children=[title, self._message, self._table, row, back.box]
+        )
         self._poller: Poller | None = None
 
     def on_chosen(self, chosen: Callable[[Run], None]) -> None:
@@ -111,6 +113,10 @@ class RunsList:
     def _open(self, run: Run) -> None:
         self._chosen(run)
 
+    def _on_brought(self, run: Run) -> None:
+        self.reload()
+        self._chosen(run)
+
     def _reload(self, _: Any) -> None:
         self.reload()
 
@@ -129,9 +135,8 @@ class _Row:
         self.run = run
         self.alive = True
         self._button = _small("Open", f"Open {title_of(run)}", lambda _: opened(run))
-        self._cells = ipw.HTML(description=f"Run {run.id}")
-        self.box = ipw.Box([self._button, self._cells])
-        self.box.add_class("wb-run-row")
+        self._cells = html(description=f"Run {run.id}")
+        self.box = styled(ipw.Box, "wb-run-row", children=[self._button, self._cells])
 
     def update(self) -> None:
         """Read the run again."""
@@ -143,6 +148,7 @@ class _Row:
             self._cells.value = markup.quiet(f"{self.run.id} cannot be read: {error}")
             return
         self.alive = status in markup.LIVE_STATES
+        self._button.disabled = False
         self._cells.value = cells
 
     def show_deleted(self) -> None:
@@ -159,7 +165,7 @@ def _cells(run: Run, status: str) -> str:
     strategy = catalog.STRATEGIES[config.strategy].label
     replicas = f"{strategy} on {run.plan.who_trains}"
     when = time.strftime("%d %b %H:%M", time.localtime(run.created))
-    about = f"{replicas}, {catalog.DATA[config.data].label}, {when}"
+    about = f"{replicas}, {catalog.label_of('data', config.data)}, {when}"
     name = f"<b>{markup.text(title_of(run))}</b>{markup.quiet(about)}"
     steps = markup.text(f"{progress.step:,} of {progress.total_steps:,}")
     return _line([markup.pill(status), name, f"{steps}<br>{_test_accuracy(run)}"])
@@ -168,7 +174,7 @@ def _cells(run: Run, status: str) -> str:
 def _test_accuracy(run: Run) -> str:
     events = read_events(run.dir / run.tasks[0] / "events.jsonl")
     told = [event.get("test_accuracy") for event in events if event["event"] == "epoch"]
-    return markup.percent(told[-1]) if told else "not tested"
+    return units.percent(told[-1]) if told else "not tested"
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -179,9 +185,11 @@ def _line(cells: Sequence[str]) -> str:
 
 def _head() -> Any:
     names = _line([f'<span class="wb-quiet">{name}</span>' for name in COLUMNS])
-    box = ipw.Box([ipw.HTML(description="Open"), ipw.HTML(names, description="Columns")])
-    box.add_class("wb-run-row")
-    return box
+    return styled(
+        ipw.Box,
+        "wb-run-row",
+        children=[html(description="Open"), html(names, description="Columns")],
+    )
 
 
 def _small(label: str, tip: str, clicked: Callable[[Any], None]) -> Any:

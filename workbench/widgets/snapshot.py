@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from workbench import charts
+from workbench import charts, units
 from workbench.feed import describe, title_of
 
 from . import markup
@@ -81,7 +81,7 @@ def _table(look: Look, rows: list[dict[str, Any]]) -> str:
         ("State", look.status),
         ("Epochs", f"{len(rows)} of {progress.epochs}"),
         ("Steps", f"{progress.step:,} of {progress.total_steps:,}"),
-        ("Test accuracy", markup.percent(last.get("test_accuracy"))),
-        ("Test loss", markup.number(last.get("test_loss"))),
+        ("Test accuracy", units.percent(last.get("test_accuracy"))),
+        ("Test loss", units.number(last.get("test_loss"))),
     ]
     return markup.table("Result", ("", ""), lines)

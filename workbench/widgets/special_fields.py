@@ -16,9 +16,11 @@ from .fields import (
     Field,
     TextField,
     UnreadableError,
+    check_box,
     parse_number,
     text_box,
 )
+from .page_parts import html, styled
 
 LATER = "The arithmetic stands here once the problems are mended."
 
@@ -43,15 +45,14 @@ class BatchFields:
         self._aside: str | None = None
         self._writing = False
         self._changed: Changed = lambda: None
-        self._times = ipw.HTML(description="Batch arithmetic")
+        self._times = html(description="Batch arithmetic")
         for at, field in enumerate(self.fields):
             field.on_change(self._typed(at))
-        pair = ipw.Box([self.fields[0].box, self._times, self.fields[1].box])
-        pair.add_class("wb-pair")
-        self._sum = ipw.HTML(description="What the batch sizes come to")
-        self.box = ipw.VBox([pair, self._sum])
-        self.box.add_class("wb-field")
-        self.box.add_class("wb-span")
+        pair = styled(
+            ipw.Box, "wb-pair", children=[self.fields[0].box, self._times, self.fields[1].box]
+        )
+        self._sum = html(description="What the batch sizes come to")
+        self.box = styled(ipw.VBox, "wb-field", "wb-span", children=[pair, self._sum])
 
     def read(self) -> dict[str, int | None]:
         """Return both sizes for the config; only the leading one is set.
@@ -164,7 +165,7 @@ class DevicesField(Field):
     def __init__(self, names: Sequence[str]) -> None:
         self._row = ipw.VBox()
         self._checks: dict[str, Any] = {}
-        self._label = ipw.HTML(description="Devices")
+        self._label = html(description="Devices")
         super().__init__("devices", "Devices", self._row, "")
         self._label.value = "<div><b>Devices</b></div>"
         self.box.children = [self._label, self._row, self._help, self._problems]
@@ -189,7 +190,7 @@ class DevicesField(Field):
             check.value = name in (value or ())
 
     def _check(self, name: str, ticked: bool) -> Any:
-        check = ipw.Checkbox(value=ticked, description=name, indent=False)
+        check = check_box(name, ticked=ticked)
         check.observe(self._on_value, "value")
         return check
 

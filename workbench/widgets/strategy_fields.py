@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
 from workbench.config import RunConfig
+from workbench.plan.launching import OF_JOBS, USES
+from workbench.plan.own_data import is_own
 from workbench.plan.placement import LOCAL
 from workbench.plan.uses import USUAL, uses
 
@@ -39,16 +41,23 @@ def fields_shown(config: RunConfig, devices: Devices) -> dict[str, bool]:
     row = row_of(config.strategy)
     own = fields_of(config.strategy)
     synthetic = config.data == "synthetic"
+    of_launcher = USES.get(config.launcher, ())
+    own_optimizer = is_own(config.model or "") and config.optimizer in (None, catalog.COMPILED)
     return {
         **own,
         "replicas": own["replicas"] or (row.tpu and config.tpu != LOCAL),
         "devices": not row.tpu and (bool(devices.gpus) or config.devices is not None),
-        "gpu_memory": not row.tpu and bool(devices.gpus),
+        "gpu_memory": not row.tpu and (bool(devices.gpus) or bool(config.gpus_per_task)),
+        **{name: name in of_launcher for name in OF_JOBS},
         "auto_shard": own["auto_shard"] and config.pipeline != "indexed",
         "data_files": config.pipeline == "files",
         "clip_norm": own["clip_norm"] and config.loop == "custom",
+        "step": config.loop == "custom",
         "steps_per_call": not config.eager,
-        "data_dir": not synthetic,
+        "xla": own["xla"] and not config.eager,
+        "data_dir": not synthetic and not is_own(config.data),
+        "learning_rate": not own_optimizer,
+        "learning_rate_scaling": own["learning_rate_scaling"] and not own_optimizer,
         "synthetic_examples": synthetic,
         "synthetic_features": synthetic,
         "synthetic_noise": synthetic,
@@ -56,27 +65,31 @@ def fields_shown(config: RunConfig, devices: Devices) -> dict[str, bool]:
 
 
 class SetAside:
-    """Keeps what was typed for one strategy while another one, which has no use for it, is chosen.
+    """Keeps what was typed for a strategy and a launcher while others have no use for it.
 
-    What a config asked for stays: only a person's own change of the strategy sets aside.
+    What a config asked for stays: only a person's own change of one of these sets aside.
     """
 
     def __init__(self, fields: Iterable[Field]) -> None:
         self._fields = {field.name: field for field in fields}
-        self._strategy = ""
+        self._chosen = ("", "")
         self._kept: dict[str, Any] = {}
 
-    def begin(self, strategy: str) -> None:
-        """Begin with a config of this strategy."""
-        self._strategy = strategy
+    def begin(self, strategy: str, launcher: str) -> None:
+        """Begin with a config of this strategy and launcher."""
+        self._chosen = (strategy, launcher)
         self._kept.clear()
 
-    def follow(self, strategy: str) -> None:
-        """Put fields that the chosen strategy has no use for as usual, fill those it has again."""
-        if strategy == self._strategy:
-            return
-        self._strategy = strategy
-        for name, has in fields_of(strategy).items():
+    def follow(self, strategy: str, launcher: str) -> None:
+        """Put fields that what is chosen has no use for as usual, fill those it has again."""
+        before, self._chosen = self._chosen, (strategy, launcher)
+        if strategy != before[0]:
+            self._follow(fields_of(strategy))
+        if launcher != before[1]:
+            self._follow({name: name in USES.get(launcher, ()) for name in OF_JOBS})
+
+    def _follow(self, has_use: Mapping[str, bool]) -> None:
+        for name, has in has_use.items():
             field = self._fields[name]
             if has and name in self._kept:
                 field.control.value = self._kept.pop(name)

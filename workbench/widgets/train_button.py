@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
+from workbench.plan import PlanError, Problem, rehearsed
 from workbench.runs import start_run
 
 from . import markup
 from .background import run_in_background
+from .page_parts import html, styled
 from .readiness import Readiness
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from workbench.config import RunConfig
     from workbench.devices import Devices
     from workbench.runs import Run
 
     from .form import FormState
+
+REHEARSE = (
+    "Train this with several workers as processes of this machine: kill one, and see all go on "
+    "from the checkpoint, until you stop it"
+)
 
 
 class TrainButton:
@@ -31,15 +39,17 @@ class TrainButton:
         self._state: FormState | None = None
         self._busy = False
         self._started: Callable[[Run], None] = lambda run: None
+        self._refused: Callable[[Iterable[Problem]], None] = lambda problems: None
         self._train = ipw.Button(
             description="Train", tooltip="Start a run as the form says", button_style="primary"
         )
         self._train.on_click(self._on_train)
-        self._reason = ipw.HTML(description="Why Train is off")
-        self._notes = ipw.HTML(description="Notes on the plan")
-        self._message = ipw.HTML(description="Messages")
-        row = ipw.Box([self._train, self._readiness.box])
-        row.add_class("wb-row")
+        self._rehearse = ipw.Button(description="Rehearse workers", tooltip=REHEARSE)
+        self._rehearse.on_click(self._on_rehearse)
+        self._reason = html(description="Why Train is off")
+        self._notes = html(description="Notes on the plan")
+        self._message = html(description="Messages")
+        row = styled(ipw.Box, "wb-row", children=[self._train, self._rehearse, self._readiness.box])
         self.box = ipw.VBox([self._notes, row, self._reason, self._message])
         self._update()
 
@@ -47,36 +57,54 @@ class TrainButton:
         """Call `started`, in a background thread, with a run that was started."""
         self._started = started
 
+    def on_refused(self, refused: Callable[[Iterable[Problem]], None]) -> None:
+        """Call `refused`, in a background thread, with what a start found wrong with the config."""
+        self._refused = refused
+
     def show_form(self, state: FormState, reason: str) -> None:
         """Follow the form: what Train would start, or why it is off (HTML)."""
         self._state = state
         notes = state.plan.notes if state.plan else ()
         self._notes.value = "".join(markup.notice("warning", note) for note in notes)
-        self._reason.value = f'<div class="wb-problem">{reason}</div>' if reason else ""
+        kind = "wb-problem" if state.problems else "wb-quiet"
+        self._reason.value = f'<div class="{kind}">{reason}</div>' if reason else ""
         self._update()
 
     def edited(self, interpreter: str | None) -> None:
-        """Make ready to train: a person is filling in the form."""
-        self._readiness.ask(interpreter)
+        """Make ready to train: a person is filling in the form.
+
+        A TPU build takes the TPU when it is imported, or, while a run has it, is of no use later.
+        """
+        if not self._devices().tensorflow_for_tpus:
+            self._readiness.ask(interpreter)
 
     def close(self) -> None:
         """Let what waits for Train end."""
         self._readiness.close()
 
     def _update(self) -> None:
-        self._train.disabled = self._busy or self._state is None or self._state.plan is None
+        self._train.disabled = self._rehearse.disabled = self._busy or not self._startable()
+
+    def _startable(self) -> bool:
+        state = self._state
+        return state is not None and state.plan is not None and not state.problems
 
     def _on_train(self, _: Any) -> None:
-        state = self._state
-        if state is None or state.plan is None:
-            return
+        if self._state is not None and self._startable():
+            self._start(self._state.config)
+
+    def _on_rehearse(self, _: Any) -> None:
+        if self._state is not None and self._startable():
+            self._start(rehearsed(self._state.config))
+
+    def _start(self, config: RunConfig) -> None:
         runs_dir, devices = self._runs_dir, self._devices()
         self._busy = True
         self._message.value = markup.quiet("Starting ...")
         self._update()
         warm = self._readiness.take()
         run_in_background(
-            lambda: start_run(state.config, runs_dir, devices, warm=warm), self._done, self._failed
+            lambda: start_run(config, runs_dir, devices, warm=warm), self._done, self._failed
         )
 
     def _done(self, run: Run) -> None:
@@ -85,6 +113,8 @@ class TrainButton:
 
     def _failed(self, error: Exception) -> None:
         self._end(markup.notice("error", str(error)))
+        if isinstance(error, PlanError):
+            self._refused(error.problems)
 
     def _end(self, message: str) -> None:
         self._busy = False

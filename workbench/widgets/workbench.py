@@ -4,31 +4,44 @@ from __future__ import annotations
 
 import secrets
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import ipywidgets as ipw
 
 from workbench import catalog, charts
 from workbench.config import RunConfig
+from workbench.runs.directory import runs_root
 
 from . import markup, outputs, snapshot
 from .background import Latest, run_in_background
-from .follow import Following
+from .closer_look import CloserLook
+from .comparison_view import ComparisonView
+from .export_view import ExportView
+from .finder_view import FinderView
+from .following import Following
 from .form import Form, FormState, problems_text
 from .hardware import Hardware
-from .host import heed
+from .host import allow_own_widgets, heed
+from .host_notes import HostNotes
 from .matrix_view import MatrixView
 from .notebook_function import NotebookFunction
 from .page_order import keep_order
+from .page_parts import html, styled
 from .plan_view import PlanView
 from .predictions import Predictions
 from .run_view import RunView
 from .runs_list import RunsList
+from .scaling_view import ShouldScale
+from .script_opening import Joins
 from .script_view import ScriptView
+from .search_view import Joins as SearchJoins
+from .titled import Tab
 from .train_button import TrainButton
+from .verdict_view import WhySlow
 from .xray_view import Xray
 
 if TYPE_CHECKING:
@@ -49,7 +62,13 @@ class Workbench:
             replicas where there are fewer than two.
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
         model: one's own model: a function of the notebook, whose text goes into the script with
-            all that it uses, or `module:function` or `file.py:function`.
+            all that it uses, or `module:function` or `file.py:function`. It returns a compiled
+            Keras model.
+        data: one's own data, likewise. The function returns (train, test): each a pair (features,
+            labels) of arrays or tables, or a tf.data.Dataset of single examples.
+        step: one's own train step of the custom loop, likewise. Given model, features and labels of
+            a replica, it updates the weights and returns the loss of each example or their mean,
+            and after it the outputs where accuracy is to be known.
 
     The newest run that lives is opened at once, with its whole history.
 
@@ -58,44 +77,61 @@ class Workbench:
         RunError: the folder of runs, where the function's text is kept, cannot be written.
     """
 
+    newest: ClassVar[Callable[[], Workbench | None]] = lambda: None
+    """The one made last, while there is one."""
+
     def __init__(
         self,
         config: RunConfig | None = None,
         runs_dir: str | Path | None = None,
         model: str | Callable[[], Any] | None = None,
+        data: str | Callable[[], Any] | None = None,
+        step: str | Callable[..., Any] | None = None,
     ) -> None:
         config = config or catalog.PRESETS[FIRST_PRESET].config
-        function = None
-        if callable(model):
-            function = NotebookFunction(model, "model", runs_dir)
-            config = replace(config, model=function.address())
-        elif model is not None:
-            config = replace(config, model=model)
+        functions: dict[str, NotebookFunction] = {}
+        addresses: dict[str, Any] = {}
+        for field, own in (("model", model), ("data", data), ("step", step)):
+            if callable(own):
+                functions[field] = NotebookFunction(own, field, runs_dir)
+                addresses[field] = functions[field].address()
+            elif own is not None:
+                addresses[field] = own
+        config = replace(config, **addresses)
         self._token = secrets.token_hex(4)
         self._display_id = f"workbench-{self._token}"
         self._shown = False
         self._saved_at = 0.0
         self._saving: Latest[None] = Latest()
         self._hardware = Hardware(config.interpreter)
-        self._plan, self._script = PlanView(), ScriptView()
+        self._plan = PlanView()
         self._train = TrainButton(runs_dir, lambda: self._hardware.devices)
-        self._run, self._xray, self._predictions = RunView(), Xray(), Predictions()
+        self._host_notes = HostNotes(runs_root(runs_dir))
+        self._run = RunView()
         self._runs = RunsList(runs_dir)
-        self._form = Form(config, self._hardware.devices, function)
-        self._forget_cells = heed("post_run_cell", self._on_cell) if function else lambda: None
+        self._form = Form(config, self._hardware.devices, functions)
+        self._closer = self._make_closer_look()
+        self._script = ScriptView(self._joins_of_scripts(), runs_dir)
+        self._forget_cells = heed("post_run_cell", self._on_cell) if functions else lambda: None
         self._matrix = MatrixView(
             runs_dir, lambda: self._hardware.devices, lambda: self.config.interpreter
         )
+        self._comparison = ComparisonView(
+            runs_dir, lambda: self.config, lambda: self._hardware.devices, self.open
+        )
+        self._finder = FinderView(self._joins_of_searches())
         self._interpreter = config.interpreter
         self._rendering: Latest[None] = Latest(0.15)
         self._join()
         self.widget = self._lay_out()
         keep_order(self._train.box)
         keep_order(self._form.box)
+        keep_order(self._finder.box)
         self._asked = self._form.state.config
         self._show_form(self._form.state)
         self._hardware.ask(config.interpreter)
         self._reattaching = run_in_background(self._runs.start, self._reattach, self._ignore)
+        Workbench.newest = weakref.ref(self)
 
     @property
     def config(self) -> RunConfig:
@@ -110,16 +146,15 @@ class Workbench:
     def open(self, run: Run) -> None:
         """Show a run and follow it if it lives."""
         self._plan.hold(run.status == STARTING)
-        self._xray.show(None, "")
-        self._predictions.show(None, "")
+        self._closer.show(None, "")
         self._run.open(run)
         self._script.show_run(run)
         self._runs.show_open(run)
 
     def follow(self) -> Following:
-        """Return what waits for the opened run: `await workbench.follow()`."""
+        """Return what waits for the opened run: `await follow()` for this workbench."""
         self._reattaching.join()
-        return Following(self._run.run, outputs.show)
+        return Following(self._run.run, outputs.show, self._host_notes.heed_following)
 
     def figure(self) -> Any:
         """Return a plotly figure of the opened run as it is now; None where none is open."""
@@ -129,41 +164,81 @@ class Workbench:
     def close(self) -> None:
         """Stop following and take the view down; runs go on."""
         self._forget_cells()
+        self._hardware.close()
+        self._closer.show(None, "")
         self._run.end()
         self._runs.close()
         self._matrix.close()
+        self._comparison.close()
+        self._finder.close()
+        self._hardware.environment.close()
         self._train.close()
         self.widget.close()
 
     def _ipython_display_(self) -> None:
         """Show the live view, and below it what a saved notebook shows without a kernel."""
         self._shown = True
+        allow_own_widgets()
         outputs.show_bundle(snapshot.live_bundle(self.widget.model_id))
         outputs.show_bundle(snapshot.saved_bundle(self._token), self._display_id)
 
     def _join(self) -> None:
         self._form.on_change(self._on_form)
         self._hardware.on_found(self._use_devices)
+        self._hardware.environment.on_made(self._use_environment)
         self._train.on_started(self._on_started)
+        self._train.on_refused(self._form.show_refused)
         self._run.actions.on_started(self._on_started)
         self._run.actions.on_deleted(self._on_deleted)
         self._run.on_look(self._on_look)
         self._runs.on_chosen(self.open)
 
+    def _make_closer_look(self) -> CloserLook:
+        return CloserLook(
+            {
+                "X-ray of one step": Xray,
+                "Why is it slow?": lambda: WhySlow(self._form.write, self._form.label_of),
+                "Should I scale?": ShouldScale,
+                "Predictions": Predictions,
+                "Report and export": ExportView,
+            }
+        )
+
+    def _joins_of_scripts(self) -> Joins:
+        return Joins(
+            asked=lambda: self.config,
+            write=self._form.write,
+            devices=lambda: self._hardware.devices,
+            started=self._on_started,
+        )
+
+    def _joins_of_searches(self) -> SearchJoins:
+        return SearchJoins(
+            state=lambda: self._form.state,
+            write=self._form.write,
+            devices=lambda: self._hardware.devices,
+        )
+
     def _lay_out(self) -> Any:
         style = f"<style>{STYLE.read_text(encoding='utf-8')}</style>"
-        head = ipw.HTML(
+        head = html(
             f"{style}{snapshot.hiding_style(self._token)}{markup.heading('Workbench', 1)}"
             + markup.quiet("Distributed TensorFlow training: plan, run, watch, export."),
             description="Workbench",
         )
         head.add_class("wb-lead")
-        run_title = ipw.HTML(markup.heading("Run"), description="Section")
-        run_box = ipw.VBox([run_title, self._train.box, self._run.box])
-        run_box.add_class("wb-section")
-        of_run = [run_box, self._xray.box, self._predictions.box]
-        root = ipw.VBox([head, self._hardware.box, self._form.box, *of_run, self._tabs()])
-        root.add_class("wb-root")
+        run_title = html(markup.heading("Run"), description="Section")
+        run_box = styled(
+            ipw.VBox,
+            "wb-section",
+            children=[run_title, self._train.box, self._host_notes.box, self._run.box],
+        )
+        of_run = [run_box, self._closer.box]
+        root = styled(
+            ipw.VBox,
+            "wb-root",
+            children=[head, self._hardware.box, self._form.box, *of_run, self._tabs()],
+        )
         root.add_class(f"wb-live-{self._token}")
         return root
 
@@ -171,10 +246,12 @@ class Workbench:
         pages = {
             "Plan": self._plan.box,
             "Script": self._script.box,
+            "Which is fastest?": self._comparison.box,
+            "Batch and rate": self._finder.box,
             "Do they agree?": self._matrix.box,
             "Earlier runs": self._runs.box,
         }
-        tabs = ipw.Tab(children=list(pages.values()), selected_index=0)
+        tabs = Tab(children=list(pages.values()), selected_index=0)
         for number, title in enumerate(pages):
             tabs.set_title(number, title)
         tabs.add_class("wb-tabs")
@@ -183,6 +260,12 @@ class Workbench:
     def _use_devices(self, devices: Devices) -> None:
         self._form.use_devices(devices)
         keep_order(self._form.box)  # of new devices' checkboxes too
+
+    def _use_environment(self, interpreter: str) -> None:
+        made_anew = interpreter == self._interpreter
+        self._form.use_interpreter(interpreter)
+        if made_anew:
+            self._hardware.ask(interpreter)
 
     def _on_cell(self, _: Any = None) -> None:
         self._form.refresh()
@@ -211,16 +294,16 @@ class Workbench:
 
     def _on_deleted(self, run: Run) -> None:
         self._run.close()
+        self._host_notes.show(None)
         self._plan.hold(False)
-        self._xray.show(None, "")
-        self._predictions.show(None, "")
+        self._closer.show(None, "")
         self._script.show_run(None)
         self._runs.show_open(None)
 
     def _on_look(self, look: Look, feed: RunFeed) -> None:
         self._plan.hold(look.status == STARTING)
-        self._xray.show(look.run, look.status)
-        self._predictions.show(look.run, look.status)
+        self._host_notes.show(look)
+        self._closer.show(look.run, look.status)
         over = not look.alive
         if over or time.monotonic() - self._saved_at > snapshot.EVERY_SECONDS:
             self._saved_at = time.monotonic()
@@ -240,3 +323,9 @@ class Workbench:
 
     def _ignore(self, error: Exception) -> None:
         raise error
+
+
+def follow() -> Following:
+    """Return what waits for the run that the newest workbench shows: `await follow()`."""
+    workbench = Workbench.newest()
+    return Following(None, outputs.show) if workbench is None else workbench.follow()

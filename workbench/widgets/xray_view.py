@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
+from workbench import units
+
 from . import markup
 from .background import run_in_background, waiting
+from .page_parts import ANY_WIDTH, html, styled
 from .xray_picture import draw, number, verdict
 
 if TYPE_CHECKING:
     from workbench.runs import Run
 
-BEFORE_ANY_STEP = ("queued", "starting")
 RECORDS = {
     True: "The run's own record of the step has the same examples and loss sums.",
     None: "The run has no record of this step, by as many workers, to compare with.",
@@ -42,31 +44,24 @@ class Xray:
         self._run: Run | None = None
         self._step = ipw.IntText(
             value=0, description="Step, from 0",
-            style={"description_width": "initial"}, layout={"width": "190px"},
+            style=ANY_WIDTH, layout={"width": "190px"},
         )  # fmt: skip
         self._ask = ipw.Button(
             description="X-ray", tooltip="Do this step once more and show every replica's numbers"
         )
         self._ask.on_click(self._on_ask)
-        self._state = ipw.HTML(description="State of the X-ray")
-        row = ipw.Box([self._step, self._ask, self._state])
-        row.add_class("wb-row")
-        self._picture = ipw.HTML(description="One step taken apart")
-        title = ipw.HTML(markup.heading("X-ray of one step"), description="Section")
-        self.box = ipw.VBox([title, row, self._picture])
-        self.box.add_class("wb-section")
-        self.show(None, "")
+        self._state = html(description="State of the X-ray")
+        row = styled(ipw.Box, "wb-row", children=[self._step, self._ask, self._state])
+        self._picture = html(description="One step taken apart")
+        title = html(markup.heading("X-ray of one step"), description="Section")
+        self.box = styled(ipw.VBox, "wb-section", children=[title, row, self._picture])
 
     def show(self, run: Run | None, status: str) -> None:
-        """Follow the opened run: offer an X-ray from its first step on."""
-        if run is None or status in BEFORE_ANY_STEP:
-            self._run = None
-            self.box.layout.display = "none"
-            return
-        if self._run is not None and run.id == self._run.id:
+        """Follow the opened run."""
+        if run is None or (self._run is not None and run.id == self._run.id):
+            self._run = run
             return
         self._run = run
-        self.box.layout.display = None
         self._ask.disabled = False
         self._picture.value = ""
         words = "Which step? The first is 0. What each replica saw in it is measured once more."
@@ -171,7 +166,7 @@ def _table(told: dict[str, Any]) -> str:
 
 def _row(replica: dict[str, Any], copy: str, *, recorded: bool) -> list[str]:
     record = [
-        number(replica[name]) if recorded else markup.UNKNOWN
+        number(replica[name]) if recorded else units.UNKNOWN
         for name in ("recorded_loss_sum", "difference")
     ]
     return [
@@ -186,12 +181,12 @@ def _row(replica: dict[str, Any], copy: str, *, recorded: bool) -> list[str]:
 
 
 def _listed(rows: list[int] | None) -> str:
-    return markup.UNKNOWN if rows is None else ", ".join(map(str, rows))
+    return units.UNKNOWN if rows is None else ", ".join(map(str, rows))
 
 
 def _known(value: float | None) -> str:
-    return markup.UNKNOWN if value is None else number(value)
+    return units.UNKNOWN if value is None else number(value)
 
 
 def _count(value: float | None) -> str:
-    return markup.UNKNOWN if value is None else f"{value:,.0f}"
+    return units.UNKNOWN if value is None else f"{value:,.0f}"

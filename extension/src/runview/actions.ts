@@ -1,7 +1,7 @@
 /** What can be done with the run: stop, resume, train on, delete after a question. */
 
 import { button, make, named } from './elements.js';
-import type { Account, ActionName } from './protocol.js';
+import type { Account, ActionName, Deed } from './protocol.js';
 
 const LABELS: Record<ActionName, [string, string]> = {
   stop: ['Stop', 'Finish the step, save, and end'],
@@ -18,9 +18,7 @@ export class Actions {
   private _dir = '';
   private _shown = '';
 
-  constructor(
-    private readonly _act: (name: ActionName, epochs?: number) => void
-  ) {
+  constructor(private readonly _act: (deed: Deed) => void) {
     this._epochs.type = 'number';
     this._epochs.min = '1';
     this.node.setAttribute('role', 'group');
@@ -53,7 +51,7 @@ export class Actions {
       }
       key.disabled = true;
       const epochs = this._epochs.valueAsNumber;
-      this._act(name, name === 'train_on' ? epochs : undefined);
+      this._act(name === 'train_on' ? { name, epochs } : { name });
     });
     key.dataset.action = name;
     return name === 'train_on'
@@ -64,7 +62,7 @@ export class Actions {
   private _ask(): void {
     const yes = button('Delete it', "Delete the run's folder", () => {
       yes.disabled = true;
-      this._act('delete');
+      this._act({ name: 'delete' });
     });
     yes.dataset.action = 'delete';
     const no = button('Keep it', 'Delete nothing', () => this.offer());

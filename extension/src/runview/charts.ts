@@ -1,7 +1,9 @@
 /** The three charts of a run with their toolbar and legend: one zoom, one set of lines. */
 
-import { indexAt, linesOf, type Line } from './curves.js';
+import { indexAt } from './curves.js';
+import { drawingOf, type Shown } from './drawing.js';
 import { make, say } from './elements.js';
+import { Legend } from './legend.js';
 import { Plot, type Range } from './plot.js';
 import type { Epochs } from './protocol.js';
 import { CHARTS, Series, type Axis } from './series.js';
@@ -33,13 +35,11 @@ export class RunCharts {
   private _zoom: Range | null = null;
   private readonly _toolbar: Toolbar;
   private readonly _plots: Plot[];
-  private readonly _legend = make('div', 'wbv-legend');
+  private readonly _legend = new Legend(() => this.drawSoon());
   private readonly _note = make('p', 'wbv-quiet');
-  private readonly _hidden = new Set<string>();
   private readonly _observer: ResizeObserver;
   private readonly _themes: MutationObserver;
   private _axis: Axis = 'step';
-  private _named = '';
   private _frame = 0;
   private _restUntil = 0;
   private _askTimer = 0;
@@ -52,16 +52,15 @@ export class RunCharts {
       move => this._move(move)
     );
     this._plots = CHARTS.map(
-      chart =>
+      () =>
         new Plot(
-          chart,
           sync,
           range => this._see(range),
           point => this._plots.forEach(plot => plot.point(point))
         )
     );
     const grid = make('div', 'wbv-grid', ...this._plots.map(plot => plot.node));
-    this.node.append(this._toolbar.node, this._legend, grid, this._note);
+    this.node.append(this._toolbar.node, this._legend.node, grid, this._note);
     this.node.addEventListener('keydown', event => this._onKey(event));
     this._observer = new ResizeObserver(() =>
       this._plots.forEach(plot => plot.resize())
@@ -132,16 +131,16 @@ export class RunCharts {
   private _draw(): void {
     const zoom = this._zoom;
     const series = this._closerOf(zoom) ?? this._series;
-    const treatment = this._toolbar.treatment;
-    const drawing = {
+    const shown: Shown = {
       series,
       epochs: this._epochs,
-      treatment,
-      hidden: this._hidden,
+      treatment: this._toolbar.treatment,
+      hidden: this._legend.hidden,
       zoom
     };
-    this._plots.forEach(plot => plot.draw(drawing));
-    this._nameLines();
+    const drawings = CHARTS.map(chart => drawingOf(chart, shown));
+    this._plots.forEach((plot, at) => plot.draw(drawings[at]!));
+    this._legend.show(drawings.flatMap(({ lines }) => lines));
     const many = series.stepsAPoint;
     const each =
       many > 1
@@ -218,61 +217,4 @@ export class RunCharts {
     const columns = Math.max(...this._plots.map(plot => plot.columns));
     this._ask(Math.max(0, first), steps[at(zoom.max)]! - 1, columns);
   }
-
-  private _nameLines(): void {
-    const lines = new Map(
-      CHARTS.flatMap(chart => linesOf(this._series, chart)).map(line => [
-        line.name,
-        line
-      ])
-    );
-    const named = [...lines.keys()].join();
-    if (named !== this._named) {
-      this._named = named;
-      const keys = [...lines.values()].map(line => this._key(line));
-      this._legend.replaceChildren(...keys);
-    }
-  }
-
-  private _key({ name, color, look }: Line): HTMLElement {
-    const sample = make('canvas', 'wbv-sample');
-    const key = make('button', 'wbv-key', sample, name);
-    key.type = 'button';
-    key.setAttribute('aria-pressed', String(!this._hidden.has(name)));
-    drawSample(sample, color, look);
-    key.addEventListener('click', () => {
-      if (!this._hidden.delete(name)) {
-        this._hidden.add(name);
-      }
-      key.setAttribute('aria-pressed', String(!this._hidden.has(name)));
-      this.drawSoon();
-    });
-    return key;
-  }
-}
-
-/** A short piece of a line as the charts draw it: a band, a line, a dot. */
-function drawSample(
-  canvas: HTMLCanvasElement,
-  color: string,
-  { width, dash, points }: Line['look']
-): void {
-  [canvas.width, canvas.height] = [44, 16];
-  canvas.setAttribute('aria-hidden', 'true');
-  const pen = canvas.getContext('2d')!;
-  pen.strokeStyle = pen.fillStyle = color;
-  if (points?.show) {
-    pen.arc(22, 8, 6, 0, 2 * Math.PI);
-    pen.fill();
-  } else if (width === 0) {
-    pen.globalAlpha = 0.35;
-    pen.fillRect(0, 1, 44, 14);
-    return;
-  }
-  pen.lineWidth = 3 * (width ?? 1);
-  pen.setLineDash((dash ?? []).map(part => 2 * part));
-  pen.beginPath();
-  pen.moveTo(0, 8);
-  pen.lineTo(width === 0 ? 0 : 44, 8);
-  pen.stroke();
 }

@@ -6,7 +6,7 @@ import type { Epochs } from './protocol.js';
 import type { Axis, Chart, Series, Values } from './series.js';
 import { nameOf } from './words.js';
 
-const REPLICA_COLORS = [
+const COLORS = [
   '#2f81f7',
   '#d9730d',
   '#1a9c5b',
@@ -16,7 +16,7 @@ const REPLICA_COLORS = [
   '#e0484f',
   '#7f6df2'
 ];
-const REPLICA_DASHES = [
+const DASHES = [
   [],
   [6, 4],
   [2, 3],
@@ -49,6 +49,13 @@ export interface Line {
   look: Partial<uPlot.Series>;
 }
 
+/** How the line with this number looks: by its dashes as by its colour one knows it from the others. */
+export function lineAt(number: number, width: number): Omit<Line, 'name'> {
+  const turn = Math.floor(number / COLORS.length);
+  const dash = DASHES[(number + turn) % DASHES.length]!;
+  return { color: COLORS[number % COLORS.length]!, look: { width, dash } };
+}
+
 /** The lines of a chart in the order of its data: what several give together lies below them. */
 export function linesOf(series: Series, chart: Chart, epochs?: Epochs): Line[] {
   const edge = { name: SPREAD, color: JOINED_COLOR, look: { width: 0 } };
@@ -58,15 +65,8 @@ export function linesOf(series: Series, chart: Chart, epochs?: Epochs): Line[] {
     look: { width: 2 }
   };
   const replicas = Array.from({ length: series.replicas }, (_, number) => ({
-    name: nameOf(series, number),
-    color: REPLICA_COLORS[number % REPLICA_COLORS.length]!,
-    look: {
-      width: 1,
-      dash: REPLICA_DASHES[
-        (number + Math.floor(number / REPLICA_COLORS.length)) %
-          REPLICA_DASHES.length
-      ]!
-    }
+    ...lineAt(number, 1),
+    name: nameOf(series, number)
   }));
   const count = epochs?.step.length ?? 0;
   const size = count > 100 ? 2 : count > 20 ? 4 : 7;
@@ -167,7 +167,7 @@ function hasEnds(series: Series, chart: Chart): boolean {
 function atEnds(
   series: Series,
   epochs: Epochs | undefined,
-  name: Exclude<keyof Epochs, 'step'>
+  name: Exclude<keyof Epochs, 'step' | 'metrics'>
 ): Values {
   const row: Values = series.steps.map(() => null);
   epochs?.step.forEach((step, epoch) => {

@@ -2,3 +2,4 @@
 
 export * from './protocol.js';
 export { RunView } from './view.js';
+export type { Wording } from './wording.js';

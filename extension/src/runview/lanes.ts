@@ -1,17 +1,19 @@
 /** A lane a task: its state, step and speed, and the end of its log. */
 
-import { make, say } from './elements.js';
+import { button, make, say } from './elements.js';
 import type { Account, Lane } from './protocol.js';
 
 export class Lanes {
   readonly node = make('div', 'wbv-lanes');
   private readonly _lanes = new Map<string, LaneView>();
 
+  constructor(private readonly _kill: (task: string) => void) {}
+
   show({ lanes, logs }: Partial<Account>): void {
     for (const lane of lanes ?? []) {
       let view = this._lanes.get(lane.task);
       if (view === undefined) {
-        view = new LaneView(lane.task);
+        view = new LaneView(lane.task, this._kill);
         this._lanes.set(lane.task, view);
         this.node.append(view.node);
       }
@@ -31,29 +33,35 @@ export class Lanes {
 }
 
 class LaneView {
-  readonly node = make('details', 'wbv-lane');
+  readonly node = make('div', 'wbv-lane-row');
   private readonly _state = make('span', 'wbv-lane-state');
   private readonly _step = make('span', 'wbv-number');
   private readonly _speed = make('span', 'wbv-number');
   private readonly _last = make('span', 'wbv-lane-last');
   private readonly _log = make('pre', 'wbv-log');
   private readonly _config = make('p', 'wbv-config');
+  private readonly _kill: HTMLButtonElement;
 
-  constructor(task: string) {
+  constructor(task: string, kill: (task: string) => void) {
     const name = make('span', 'wbv-lane-name', task);
     const { _state, _step, _speed, _last, _log } = this;
     const line = make('summary', '', name, _state, _step, _speed, _last);
     line.title = 'Show or hide the end of its log';
+    const why = `Kill ${task}, as the loss of its machine would: all begin anew from the checkpoint`;
+    this._kill = button('Kill', why, () => kill(task));
+    this._kill.setAttribute('aria-label', `Kill ${task}`);
     _log.tabIndex = 0;
     _log.setAttribute('role', 'region');
     _log.setAttribute('aria-label', `End of the log of ${task}`);
-    this.node.append(line, this._config, _log);
+    const details = make('details', 'wbv-lane', line, this._config, _log);
+    this.node.append(details, this._kill);
   }
 
   show(lane: Lane, log: string): void {
     const { state, step, stepsPerSecond, note, tfConfig } = lane;
     say(this._config, `TF_CONFIG ${tfConfig}`);
     this._config.hidden = tfConfig === '';
+    this._kill.hidden = lane.killable !== true;
     say(this._state, state);
     say(this._step, step === null ? '' : `step ${step.toLocaleString('en')}`);
     const speed =

@@ -2,8 +2,8 @@
 
 import type uPlot from 'uplot';
 
-import { areFew, SPREAD, type Line, type Treatment } from './curves.js';
-import type { Axis, Chart, Series } from './series.js';
+import { SPREAD, type Line, type Treatment } from './curves.js';
+import type { Axis, Chart } from './series.js';
 import { duration, short } from './words.js';
 
 const FONT = '11px system-ui, sans-serif';
@@ -20,17 +20,30 @@ const OWN_AXIS_NAMES: Record<Axis, string> = {
 
 type Look = Pick<uPlot.Options, 'axes' | 'bands' | 'scales' | 'series'>;
 
+/** What decides how lines are drawn. */
+export interface Style {
+  chart: Chart;
+  treatment: Treatment;
+  /** Whether all replicas take a step together; else the axis counts a worker's own. */
+  together: boolean;
+  /** Whether single points are to be seen. */
+  few: boolean;
+  /** Whether the first two lines are the edges of a band. */
+  spread: boolean;
+}
+
 /** What uPlot is told of a chart; colours are asked of its node whenever it draws. */
 export function look(
-  chart: Chart,
-  series: Series,
-  treatment: Treatment,
+  { chart, treatment, together, few, spread }: Style,
   lines: Line[],
   node: Element
 ): Look {
-  const few = areFew(series);
+  const band: uPlot.Band = {
+    series: [2, 1],
+    fill: 'rgba(122, 130, 140, 0.22)'
+  };
   return {
-    bands: [{ series: [2, 1], fill: 'rgba(122, 130, 140, 0.22)' }],
+    bands: spread ? [band] : [],
     scales: {
       x: { time: false },
       y: treatment.logarithmic
@@ -38,7 +51,7 @@ export function look(
         : { range: (_, low, high) => range(low, high, chart === 'rate') }
     },
     axes: [
-      across(node, treatment.axis, series.together),
+      across(node, treatment.axis, together),
       upward(node, chart === 'accuracy')
     ],
     series: [{}, ...lines.map(line => drawn(line, few))]

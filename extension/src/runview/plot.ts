@@ -1,21 +1,13 @@
-/** One chart of a run, drawn by uPlot, with its account in words. */
+/** One chart, drawn by uPlot, with its account in words. */
 
 import uPlot from 'uplot';
 
-import { areFew, linesOf, table, type Line, type Treatment } from './curves.js';
-import { look } from './look.js';
-import type { Epochs } from './protocol.js';
-import type { Chart, Series } from './series.js';
-import { account, reading } from './words.js';
+import type { Line } from './curves.js';
+import { look, type Style } from './look.js';
 
 const HEIGHT = 220;
 const SAID_EVERY_MS = 5000;
 const BROKEN_COLOR = '#e0484f';
-const TITLES: Record<Chart, string> = {
-  loss: 'Loss',
-  accuracy: 'Accuracy',
-  rate: 'Examples a second of call time'
-};
 
 /** A part of the x axis. */
 export interface Range {
@@ -23,11 +15,20 @@ export interface Range {
   max: number;
 }
 
-/** What is to be drawn. */
+/** What is to be drawn, and said of it. */
 export interface Drawing {
-  series: Series;
-  epochs: Epochs | undefined;
-  treatment: Treatment;
+  title: string;
+  lines: Line[];
+  /** What runs along the x axis, and a row for each line. */
+  data: uPlot.AlignedData;
+  style: Style;
+  /** Points at which a value was no number. */
+  broken: ReadonlySet<number>;
+  /** Where the lines are now and where they are going. */
+  account: () => string;
+  /** The exact values at a point. */
+  reading: (point: number) => string;
+  /** Names of lines that are not drawn. */
   hidden: ReadonlySet<string>;
   /** What of the x axis is shown; null is all of it. */
   zoom: Range | null;
@@ -43,6 +44,7 @@ export class Plot {
   private _drawing: Drawing | null = null;
   private _account = '';
   private _saidAt = 0;
+  private _saidOf = 0;
   private _sayTimer = 0;
 
   /**
@@ -50,7 +52,6 @@ export class Plot {
    * point they went to by the keyboard.
    */
   constructor(
-    private readonly _chart: Chart,
     private readonly _sync: string,
     private readonly _zoomed: (range: Range | null) => void,
     private readonly _pointed: (point: number | null) => void
@@ -65,20 +66,19 @@ export class Plot {
     this.node.append(this._title, this._place, this._words);
   }
 
-  /** The points of a run, which may be another one than before. */
+  /** These lines, which may be others than before. */
   draw(drawing: Drawing): void {
     this._drawing = drawing;
-    const { series, epochs, hidden, zoom } = drawing;
-    const treatment = this._treatment();
-    this._name();
-    const lines = linesOf(series, this._chart, epochs);
-    const data = table(series, this._chart, epochs, treatment);
-    const key = [treatment.axis, treatment.logarithmic, areFew(series)].join();
-    const look = lines.map(line => `${line.name} ${line.look.points?.size}`);
-    const made = `${key} ${look.join()}`;
+    const { title, lines, data, style, hidden, zoom } = drawing;
+    if (this._title.textContent !== title) {
+      this._title.textContent = title;
+      this.node.setAttribute('aria-label', title);
+    }
+    const made = JSON.stringify([style, lines]);
     if (this._plot === null || made !== this._made) {
-      this._make(lines, data);
+      this._make();
       this._made = made;
+      this._saidAt = 0;
     } else {
       this._plot.setData(data, false);
     }
@@ -95,6 +95,11 @@ export class Plot {
       });
     });
     this._say();
+  }
+
+  /** What is drawn along the x axis. */
+  get across(): ArrayLike<number> {
+    return this._drawing?.data[0] ?? [];
   }
 
   /** How many columns of the screen the chart takes. */
@@ -130,32 +135,9 @@ export class Plot {
     this._plot = null;
   }
 
-  private _treatment(): Treatment {
-    const treatment = this._drawing!.treatment;
-    const logarithmic = treatment.logarithmic && this._chart === 'loss';
-    return { ...treatment, logarithmic };
-  }
-
-  private _name(): void {
-    const { series, treatment } = this._drawing!;
-    const notes = [
-      ...(this._chart === 'rate' && series.virtual ? [shares(series)] : []),
-      ...(this._treatment().logarithmic ? ['log scale'] : []),
-      ...(treatment.smoothing > 0
-        ? [`smoothed, weight ${treatment.smoothing}`]
-        : [])
-    ];
-    const told = notes.length > 0 ? ` (${notes.join(', ')})` : '';
-    const title = `${TITLES[this._chart]}${told}`;
-    if (this._title.textContent !== title) {
-      this._title.textContent = title;
-      this.node.setAttribute('aria-label', title);
-    }
-  }
-
-  private _make(lines: Line[], data: uPlot.AlignedData): void {
+  private _make(): void {
     this.destroy();
-    const { series } = this._drawing!;
+    const { style, lines, data } = this._drawing!;
     this._plot = new uPlot(
       {
         width: this._place.clientWidth || 400,
@@ -166,7 +148,7 @@ export class Plot {
           points: { show: false },
           drag: { setScale: false }
         },
-        ...look(this._chart, series, this._treatment(), lines, this.node),
+        ...look(style, lines, this.node),
         hooks: {
           setCursor: [() => this._read()],
           setSelect: [plot => this._select(plot)],
@@ -190,14 +172,10 @@ export class Plot {
     }
   }
 
-  /** Mark where a loss was no number. */
+  /** Mark where a value was no number. */
   private _mark(plot: uPlot): void {
-    const series = this._drawing!.series;
-    if (this._chart !== 'loss') {
-      return;
-    }
     const { left, top, height, width } = plot.bbox;
-    for (const point of series.broken) {
+    for (const point of this._drawing!.broken) {
       const x = plot.valToPos(plot.data[0][point]!, 'x', true);
       if (x >= left && x <= left + width) {
         plot.ctx.fillStyle = BROKEN_COLOR;
@@ -223,11 +201,11 @@ export class Plot {
   /** Tell the exact values under the pointer in place of the account. */
   private _read(): void {
     const index = this._plot?.cursor.idx;
-    const series = this._drawing!.series;
+    const { data, reading } = this._drawing!;
     const text =
-      index === null || index === undefined || index >= series.length
+      index === null || index === undefined || index >= data[0].length
         ? this._account
-        : reading(series, this._chart, index);
+        : reading(index);
     if (this._words.textContent !== text) {
       this._words.textContent = text;
     }
@@ -235,10 +213,12 @@ export class Plot {
 
   private _say(): void {
     const now = Date.now();
-    const { series, zoom } = this._drawing!;
-    if (now - this._saidAt >= SAID_EVERY_MS || series.length < 3) {
+    const { account, data, zoom } = this._drawing!;
+    const due = now - this._saidAt >= SAID_EVERY_MS;
+    if (due || Math.min(this._saidOf, data[0].length) < 3) {
       this._saidAt = now;
-      this._account = account(series, this._chart);
+      this._saidOf = data[0].length;
+      this._account = account();
       this._place.setAttribute('aria-label', this._account);
     } else {
       // The last points of a short run come before its account is due again.
@@ -251,11 +231,6 @@ export class Plot {
       this._read();
     }
   }
-}
-
-/** Why speeds tell little. */
-function shares({ workers }: Series): string {
-  return workers > 1 ? 'workers share a device' : 'virtual';
 }
 
 function around(value: number): Range {

@@ -11,6 +11,8 @@ export interface Epochs {
   accuracy: (number | null)[];
   testLoss: (number | null)[];
   testAccuracy: (number | null)[];
+  /** What the model was compiled with beside them, by its names; an older kernel has none. */
+  metrics?: Record<string, (number | null)[]>;
 }
 
 export interface Head {
@@ -43,6 +45,8 @@ export interface Lane {
   note: string;
   /** What it was told of the other tasks, as JSON; empty where it is alone. */
   tfConfig: string;
+  /** Whether it can be killed, for all are begun anew then; an older kernel does not tell. */
+  killable?: boolean;
 }
 
 /** Where time went: names with seconds. */
@@ -56,6 +60,15 @@ export interface Failure {
 }
 
 export type ActionName = 'stop' | 'resume' | 'train_on' | 'delete';
+
+/** What is to be done with a run. */
+export interface Deed {
+  name: ActionName | 'kill';
+  /** In all, where it is trained on. */
+  epochs?: number;
+  /** That is to be killed. */
+  task?: string;
+}
 
 /** All that is told of a run but its curves. */
 export interface Account {
@@ -122,7 +135,14 @@ export interface NoteMessage {
   text: string;
 }
 
-export type Told = RunMessage | WindowMessage | HeardMessage | NoteMessage;
+/** Whether the other half is heard; a source tells it by itself. */
+export interface LinkMessage {
+  kind: 'link';
+  up: boolean;
+}
+
+export type Told =
+  RunMessage | WindowMessage | HeardMessage | NoteMessage | LinkMessage;
 
 export type Asked =
   | { kind: 'ready'; id: string; view: string; version: number }
@@ -135,14 +155,12 @@ export type Asked =
       lastStep: number;
       mostPoints: number;
     }
-  | {
+  | (Deed & {
       kind: 'action';
       id: string;
-      name: ActionName;
       /** The folder of the run that the page showed. */
       dir: string;
-      epochs?: number;
-    };
+    });
 
 /** The other half, wherever it is. */
 export interface Source {

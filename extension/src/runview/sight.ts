@@ -4,8 +4,7 @@ const SETTLE_MS = 500;
 
 export class Sight {
   private readonly _observer: IntersectionObserver;
-  private _within = true;
-  private _seen = true;
+  private _within: boolean;
   private _timer = 0;
   private readonly _judge = (): void => {
     window.clearTimeout(this._timer);
@@ -15,11 +14,13 @@ export class Sight {
     );
   };
 
-  /** `changed` hears when it comes in sight or goes out of it; it begins in sight. */
+  /** `changed` hears when it comes in sight or goes out of it; it begins in sight, or not. */
   constructor(
     node: Element,
-    private readonly _changed: (seen: boolean) => void
+    private readonly _changed: (seen: boolean) => void,
+    private _seen = true
   ) {
+    this._within = _seen;
     this._observer = new IntersectionObserver(entries => {
       this._within = entries.at(-1)!.isIntersecting;
       this._judge();

@@ -86,7 +86,8 @@ export function moveOf(event: KeyboardEvent): Move | undefined {
   return (event.shiftKey ? SHIFTED[event.key] : undefined) ?? KEYS[event.key];
 }
 
-function choice(options: [string, string][]): HTMLSelectElement {
+/** A list to choose from; each option a value and its label. */
+export function choice(options: [string, string][]): HTMLSelectElement {
   const select = make('select');
   select.append(...options.map(([value, label]) => new Option(label, value)));
   return select;

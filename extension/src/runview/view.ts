@@ -7,7 +7,7 @@ import { make, say, table } from './elements.js';
 import { Lanes } from './lanes.js';
 import {
   VERSION,
-  type ActionName,
+  type Deed,
   type Epochs,
   type RunMessage,
   type Source,
@@ -18,15 +18,11 @@ import { Sight } from './sight.js';
 import { RunState } from './state.js';
 import { Summary } from './summary.js';
 import { Times } from './times.js';
+import { OF_A_KERNEL } from './wording.js';
 import { short } from './words.js';
 
-const LATE =
-  'Not answered yet: a cell is running, and the kernel answers when it ends. The charts go on meanwhile. After a restart of the kernel, run the cell again.';
 const TOUCH_MS = 20_000;
 const SILENCE_MS = 10_000;
-const NOTHING = 'No run is open. Train starts one; it appears here.';
-const OLD =
-  'This page and its kernel are of different versions of the workbench. Save the notebook and load the page again.';
 
 /** Shows what a source tells of a run; asks for the whole when it is new or missed something. */
 export class RunView {
@@ -37,11 +33,11 @@ export class RunView {
   private readonly _summary = new Summary();
   private readonly _actions: Actions;
   private readonly _charts: RunCharts;
-  private readonly _lanes = new Lanes();
+  private readonly _lanes: Lanes;
   private readonly _times = new Times();
   private readonly _epochs = make('div', 'wbv-epochs');
   private readonly _body = make('div');
-  private readonly _nothing = make('p', 'wbv-quiet', NOTHING);
+  private readonly _nothing = make('p', 'wbv-quiet');
   private readonly _note = make('p', 'wbv-notice');
   private readonly _late = make('p', 'wbv-notice wbv-warning');
   private readonly _answers: Answers;
@@ -52,13 +48,19 @@ export class RunView {
   private _asked = '';
   private _heardAt = Date.now();
   private _seen = true;
+  private _isLate = false;
+  private _heard = true;
   private readonly _timer: number;
   private readonly _leave = (): void => this._tellSight(false);
   private _told = '';
 
-  constructor(private readonly _source: Source) {
+  constructor(
+    private readonly _source: Source,
+    private readonly _wording = OF_A_KERNEL
+  ) {
     this.node.setAttribute('aria-label', 'Run');
-    this._actions = new Actions((name, epochs) => this._act(name, epochs));
+    this._actions = new Actions(deed => this._act(deed));
+    this._lanes = new Lanes(task => this._act({ name: 'kill', task }));
     this._charts = new RunCharts((firstStep, lastStep, mostPoints) => {
       const request = `${this._name}-${++this._requests}`;
       this._source.send({
@@ -70,9 +72,10 @@ export class RunView {
       });
     });
     this._answers = new Answers(this._name, late => {
-      this._late.hidden = !late;
+      this._isLate = late;
+      this._sayLate();
     });
-    say(this._late, LATE);
+    say(this._nothing, _wording.nothing);
     this._note.setAttribute('role', 'status');
     this._note.hidden = this._late.hidden = true;
     this._body.hidden = true;
@@ -130,11 +133,11 @@ export class RunView {
     }
   }
 
-  private _act(name: ActionName, epochs?: number): void {
+  private _act(deed: Deed): void {
     this._tell('info', '');
     const dir = this._state.parts.head?.dir ?? '';
     this._answers.ask(id =>
-      this._source.send({ kind: 'action', id, name, dir, epochs })
+      this._source.send({ kind: 'action', id, dir, ...deed })
     );
   }
 
@@ -152,6 +155,11 @@ export class RunView {
         break;
       case 'heard':
         this._answers.heard(message.id);
+        this._asked = this._asked === message.id ? '' : this._asked;
+        break;
+      case 'link':
+        this._heard = message.up;
+        this._sayLate();
         break;
       case 'note':
         this._tell(message.level, message.text);
@@ -164,7 +172,7 @@ export class RunView {
 
   private _update(message: RunMessage, buffers: DataView[]): void {
     if (message.version !== VERSION) {
-      this._tell('error', OLD);
+      this._tell('error', this._wording.old);
       return;
     }
     this._heardAt = Date.now();
@@ -211,13 +219,15 @@ export class RunView {
   }
 
   private _showEpochs(epochs: Epochs): void {
+    const metrics = Object.entries(epochs.metrics ?? {});
     const rows = epochs.step.map((step, at) => [
       String(epochs.epoch[at]),
       step.toLocaleString('en'),
       number(epochs.loss[at]),
       percent(epochs.accuracy[at]),
       number(epochs.testLoss[at]),
-      percent(epochs.testAccuracy[at])
+      percent(epochs.testAccuracy[at]),
+      ...metrics.map(([, values]) => number(values[at]))
     ]);
     const names = [
       'Epoch',
@@ -225,7 +235,8 @@ export class RunView {
       'Loss',
       'Accuracy',
       'Test loss',
-      'Test accuracy'
+      'Test accuracy',
+      ...metrics.map(([name]) => name)
     ];
     this._epochs.replaceChildren(
       rows.length > 0
@@ -234,7 +245,14 @@ export class RunView {
     );
   }
 
+  private _sayLate(): void {
+    const { late, unheard } = this._wording;
+    this._late.hidden = this._heard && !this._isLate;
+    say(this._late, this._heard ? late : unheard);
+  }
+
   private _tell(level: 'info' | 'error', text: string): void {
+    this._nothing.hidden ||= level === 'error';
     if (this._told !== text) {
       this._told = text;
       this._note.classList.toggle('wbv-error', level === 'error');

@@ -63,7 +63,7 @@ function apart(series: Series, chart: Chart): string {
 }
 
 /** The last value of a line and where it is going; nothing where it has none. */
-function ending(line: Values, chart: Chart): string {
+export function ending(line: Values, chart: Chart): string {
   const last = line.findLast(value => value !== null) ?? null;
   return last === null ? '' : `${UNITS[chart](last)}, ${trend(line)}`;
 }
@@ -100,7 +100,8 @@ function between(low?: number | null, high?: number | null): string {
   return known ? ` (${exact(low)} to ${exact(high)})` : '';
 }
 
-function exact(value: number): string {
+/** Six significant digits. */
+export function exact(value: number): string {
   return String(Number(value.toPrecision(6)));
 }
 

@@ -8,7 +8,8 @@ export const NO_EPOCHS: Epochs = {
   loss: [],
   accuracy: [],
   testLoss: [],
-  testAccuracy: []
+  testAccuracy: [],
+  metrics: {}
 };
 
 export function header(

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import { notebookOf, withoutNotebook } from '../address.js';
 import { AUTORUN_TAG, runsAtOpening, WORKBENCH_SOURCE } from '../cells.js';
+import { bytes } from '../download/download.js';
 import { isGone, noteFor } from '../state.js';
 
 const TAGS = [AUTORUN_TAG];
@@ -56,4 +57,11 @@ test('a saved view says what to do', () => {
   assert.equal(noteFor('busy'), 'As saved; the kernel is busy.');
   assert.ok(isGone('restarting') && isGone('dead'));
   assert.ok(!isGone('busy') && !isGone(undefined));
+});
+
+test('sizes are told in the unit that reads best', () => {
+  assert.deepEqual(
+    [0, 1023, 1024, 12_900_000, 3 * 2 ** 30, 2 ** 43].map(bytes),
+    ['0 bytes', '1023 bytes', '1 KiB', '12.3 MiB', '3 GiB', '8192 GiB']
+  );
 });

@@ -37,7 +37,7 @@ def read_file(name: str) -> bytes:
     return content
 
 
-def load_arrays() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
+def make_data() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
     """Return (images, labels), 60,000 to train on and 10,000 to test on, scaled to [0, 1]."""
     parts = []
     for part in ("train", "t10k"):

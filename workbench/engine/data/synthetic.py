@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from ..constants import NOISE, NUM_FEATURES, NUM_TEST_EXAMPLES, NUM_TRAIN_EXAMPLES, SEED
 
 
-def load_arrays() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
     random = np.random.default_rng(SEED)
     examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES

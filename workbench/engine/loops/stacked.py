@@ -19,7 +19,7 @@ def make_loops(
         return tf.stack(strategy.experimental_local_results(strategy.run(step, args=args)))
 
     def train_on_layer(stack: tuple[tf.Tensor, ...], layer: tf.Tensor) -> tf.Tensor:
-        return train_step(tuple(part[layer] for part in stack))
+        return train_step(tf.nest.map_structure(lambda part: part[layer], stack))
 
     @tf.function
     def train(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:

@@ -7,8 +7,7 @@ if TYPE_CHECKING:
     from ..coordinator import Coordinator
     from ..loops.scheduled import make_loops
     from ..models.mlp import make_model
-    from ..optimizers.adam import make_optimizer
-    from ..pipelines.per_worker import make_data
+    from ..pipelines.per_worker import make_batches
     from ..steps.custom_worker import make_steps
     from ..strategies.parameter_server_cpu import make_strategy
 
@@ -21,11 +20,10 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.compile(optimizer=make_optimizer(), loss=model.loss)
         model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
-    make_batches, tests = make_data(recorder.worker_steps)
-    train_data = iter(recorder.cluster_coordinator.create_per_worker_dataset(make_batches))
+    make_own_batches, tests = make_batches(recorder.worker_steps)
+    train_data = iter(recorder.cluster_coordinator.create_per_worker_dataset(make_own_batches))
     test_data = iter(tests)
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):

@@ -7,8 +7,7 @@ if TYPE_CHECKING:
     from ..coordinator import Coordinator
     from ..loops.scheduled import make_loops
     from ..models.mlp import make_model
-    from ..optimizers.adam import make_optimizer
-    from ..pipelines.per_worker import make_data
+    from ..pipelines.per_worker import make_batches
     from ..steps.fit import make_steps
     from ..strategies.parameter_server_cpu import make_strategy
 
@@ -21,11 +20,9 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        optimizer = make_optimizer()
-        model.compile(optimizer=optimizer, loss=model.loss, steps_per_execution=STEPS_PER_EPOCH)
         model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
-    make_batches, tests = make_data(recorder.worker_steps)
+    make_own_batches, tests = make_batches(recorder.worker_steps)
     test_data = iter(tests)
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
 
@@ -40,13 +37,13 @@ def main() -> None:
             results = recorder.test(test_steps, test_data, TEST_STEPS)
             logs.update({f"val_{name}": value for name, value in results.items()})
 
-    # Keras calls it once an epoch; it has the workers run its own steps and records each of them.
+    # What Keras takes for an epoch's only step: its own steps, run by workers, each recorded.
     model.train_function = train_function
     model.fit(
-        tf.keras.utils.experimental.DatasetCreator(make_batches),
+        tf.keras.utils.experimental.DatasetCreator(make_own_batches),
         initial_epoch=recorder.epoch,
         epochs=EPOCHS,
-        steps_per_epoch=STEPS_PER_EPOCH,
+        steps_per_epoch=1,
         callbacks=[tf.keras.callbacks.LambdaCallback(on_epoch_end=test)],
         verbose=0,
     )

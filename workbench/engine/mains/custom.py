@@ -6,8 +6,7 @@ if TYPE_CHECKING:
     from ..constants import EPOCHS, RUN_EAGERLY, SEED, STEPS_PER_EPOCH, TEST_STEPS
     from ..loops.usual import make_loops
     from ..models.mlp import make_model
-    from ..optimizers.adam import make_optimizer
-    from ..pipelines.usual import make_data
+    from ..pipelines.usual import make_batches
     from ..recorder import Recorder
     from ..steps.custom import make_steps
     from ..strategies.mirrored_cpu import make_strategy
@@ -21,10 +20,9 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.compile(optimizer=make_optimizer(), loss=model.loss)
         model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
-    train_data, test_data = map(iter, make_data(strategy, recorder.step))
+    train_data, test_data = map(iter, make_batches(strategy, recorder.step))
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
     for epoch in range(recorder.epoch, EPOCHS):
         recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)

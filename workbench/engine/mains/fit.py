@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     )
     from ..loops.usual import make_loops
     from ..models.mlp import make_model
-    from ..optimizers.adam import make_optimizer
-    from ..pipelines.usual import make_data
+    from ..pipelines.usual import make_batches
     from ..recorder import Recorder
     from ..steps.fit import make_steps
     from ..strategies.mirrored_cpu import make_strategy
@@ -28,12 +27,10 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.compile(
-            optimizer=make_optimizer(), loss=model.loss, steps_per_execution=STEPS_PER_EXECUTION
-        )
+        model.steps_per_execution = STEPS_PER_EXECUTION
         model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
-    train_data, test_data = make_data(strategy, recorder.step)
+    train_data, test_data = make_batches(strategy, recorder.step)
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
 
     def train_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:

@@ -1,4 +1,9 @@
+from typing import TYPE_CHECKING
+
 import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..optimizers.adam import make_optimizer
 
 
 def make_model() -> tf.keras.Model:
@@ -11,5 +16,6 @@ def make_model() -> tf.keras.Model:
             tf.keras.layers.Dense(10),
         ]
     )
-    model.compile(loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(make_optimizer(), loss=loss)
     return model

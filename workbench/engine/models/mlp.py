@@ -4,6 +4,7 @@ import tensorflow as tf
 
 if TYPE_CHECKING:
     from ..constants import NUM_FEATURES
+    from ..optimizers.adam import make_optimizer
 
 
 def make_model() -> tf.keras.Model:
@@ -16,5 +17,5 @@ def make_model() -> tf.keras.Model:
             tf.keras.layers.Dense(1, activation="sigmoid"),
         ]
     )
-    model.compile(loss=tf.keras.losses.BinaryCrossentropy())
+    model.compile(make_optimizer(), loss=tf.keras.losses.BinaryCrossentropy())
     return model

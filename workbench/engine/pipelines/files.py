@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         SEED,
         STEPS_PER_EPOCH,
     )
-    from ..data.synthetic import load_arrays
+    from ..data.synthetic import make_data
     from .tests import deal_tests
 
 
@@ -58,7 +58,7 @@ def write_files(features: np.ndarray, labels: np.ndarray) -> pathlib.Path:
     return folder
 
 
-def make_data(
+def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
     """Return the training batches from a step on, and the test batches over and over.
@@ -67,7 +67,7 @@ def make_data(
     decide the order, in a buffer that holds all examples of the share. To start at a step, all
     before it are read again and left out: it takes as long as reading takes, and trains nothing.
     """
-    (features, labels), test = load_arrays()
+    (features, labels), tests = make_data()
     features, labels = np.asarray(features), np.asarray(labels)
 
     def parse(records: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -94,5 +94,5 @@ def make_data(
     train = train.map(parse, tf.data.AUTOTUNE).with_options(options).prefetch(tf.data.AUTOTUNE)
     return (
         strategy.experimental_distribute_dataset(train),
-        strategy.distribute_datasets_from_function(deal_tests(*map(tf.constant, test))),
+        strategy.distribute_datasets_from_function(deal_tests(tests)),
     )

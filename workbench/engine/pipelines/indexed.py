@@ -9,12 +9,12 @@ if TYPE_CHECKING:
         STEPS_PER_EPOCH,
         STEPS_PER_STACK,
     )
-    from ..data.synthetic import load_arrays
+    from ..data.synthetic import make_data
     from ..orders.drop import shuffled_rows
     from .tests import deal_tests
 
 
-def make_data(
+def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
     """Return the training batches from a step on, and the test batches over and over.
@@ -22,8 +22,8 @@ def make_data(
     Each element holds the batches of STEPS_PER_STACK steps for one replica, stacked; an epoch's
     last stack may hold more than the epoch has steps, which the loop leaves out.
     """
-    (features, labels), test = load_arrays()
-    features, labels = tf.constant(features), tf.constant(labels)
+    examples, tests = make_data()
+    examples = tf.nest.map_structure(tf.constant, examples)
     stacks_per_epoch = -(-STEPS_PER_EPOCH // STEPS_PER_STACK)
 
     def train(context: tf.distribute.InputContext) -> tf.data.Dataset:
@@ -36,9 +36,10 @@ def make_data(
             rows = shuffled_rows(number // stacks_per_epoch, first, count)
             rows = tf.reshape(rows, [STEPS_PER_STACK, pipelines, replicas, PER_REPLICA_BATCH_SIZE])
             rows = tf.reshape(tf.transpose(rows[:, own], [1, 0, 2]), [-1])
-            batch = tf.gather(features, rows), tf.gather(labels, rows)
             shape = [replicas, STEPS_PER_STACK, PER_REPLICA_BATCH_SIZE]
-            return tuple(tf.reshape(part, shape + part.shape[1:]) for part in batch)
+            return tf.nest.map_structure(
+                lambda part: tf.reshape(tf.gather(part, rows), shape + part.shape[1:]), examples
+            )
 
         epoch, step = divmod(start_step, STEPS_PER_EPOCH)
         stacks = tf.data.Dataset.counter(epoch * stacks_per_epoch + step // STEPS_PER_STACK)
@@ -46,5 +47,5 @@ def make_data(
 
     return (
         strategy.distribute_datasets_from_function(train),
-        strategy.distribute_datasets_from_function(deal_tests(*map(tf.constant, test))),
+        strategy.distribute_datasets_from_function(deal_tests(tests)),
     )

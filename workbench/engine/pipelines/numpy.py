@@ -12,11 +12,11 @@ if TYPE_CHECKING:
         SEED,
         STEPS_PER_EPOCH,
     )
-    from ..data.synthetic import load_arrays
+    from ..data.synthetic import make_data
     from .tests import deal_tests
 
 
-def make_data(
+def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
     """Return the training batches from a step on, and the test batches over and over.
@@ -24,8 +24,8 @@ def make_data(
     NumPy arrays become slices, shuffled in a buffer that holds them all; seed and epoch decide the
     order. To start at a step, all before it are drawn again and left out.
     """
-    (features, labels), test = load_arrays()
-    train = tf.data.Dataset.from_tensor_slices((np.asarray(features), np.asarray(labels)))
+    examples, tests = make_data()
+    train = tf.data.Dataset.from_tensor_slices(tf.nest.map_structure(np.asarray, examples))
     # The inner repeat fills an epoch that is longer than the data; take ends one that is not.
     train = train.shuffle(NUM_TRAIN_EXAMPLES, SEED).repeat()
     train = train.take(STEPS_PER_EPOCH * READ_PER_STEP).repeat()
@@ -35,5 +35,5 @@ def make_data(
     train = train.with_options(options).prefetch(tf.data.AUTOTUNE)
     return (
         strategy.experimental_distribute_dataset(train),
-        strategy.distribute_datasets_from_function(deal_tests(*map(tf.constant, test))),
+        strategy.distribute_datasets_from_function(deal_tests(tests)),
     )

@@ -6,32 +6,32 @@ import tensorflow as tf
 
 if TYPE_CHECKING:
     from ..constants import PER_REPLICA_BATCH_SIZE, STEPS_PER_EPOCH, WORKERS
-    from ..data.synthetic import load_arrays
+    from ..data.synthetic import make_data
     from ..orders.drop import shuffled_rows
 
 
-def make_data(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
+def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
     """Return what makes a worker's training batches, and the test batches over and over.
 
     Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, from the one after those
     that it has done: int64 [W].
     """
-    (features, labels), test = load_arrays()
-    features, labels = tf.constant(features), tf.constant(labels)
+    examples, tests = make_data()
+    examples = tf.nest.map_structure(tf.constant, examples)
     first = tf.constant(done)
 
     def train(_: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
         # Not input_pipeline_id, which is 0 in every worker here.
         worker = tf.distribute.coordinator.experimental_get_current_worker_index()
 
-        def batch_at(own: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        def batch_at(own: tf.Tensor) -> tuple[tf.Tensor, ...]:
             step = own * WORKERS + tf.cast(worker, tf.int64)
             position = step % STEPS_PER_EPOCH * PER_REPLICA_BATCH_SIZE
             rows = shuffled_rows(step // STEPS_PER_EPOCH, position, PER_REPLICA_BATCH_SIZE)
-            return tf.gather(features, rows), tf.gather(labels, rows)
+            return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
 
         steps = tf.data.Dataset.counter(first[worker])
         return steps.map(batch_at, tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)
 
-    tests = tf.data.Dataset.from_tensor_slices(test).batch(PER_REPLICA_BATCH_SIZE)
-    return train, tests.repeat().prefetch(tf.data.AUTOTUNE)
+    test = tf.data.Dataset.from_tensor_slices(tests).batch(PER_REPLICA_BATCH_SIZE)
+    return train, test.repeat().prefetch(tf.data.AUTOTUNE)

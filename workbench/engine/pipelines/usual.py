@@ -4,29 +4,29 @@ import tensorflow as tf
 
 if TYPE_CHECKING:
     from ..constants import GLOBAL_BATCH_SIZE, STEPS_PER_EPOCH
-    from ..data.synthetic import load_arrays
+    from ..data.synthetic import make_data
     from ..orders.drop import shuffled_rows
 
 
-def make_data(
+def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
     """Return the training batches from a step on, and the test batches over and over.
 
     The strategy deals each global batch out to its replicas.
     """
-    (features, labels), test = load_arrays()
-    features, labels = tf.constant(features), tf.constant(labels)
+    examples, tests = make_data()
+    examples = tf.nest.map_structure(tf.constant, examples)
 
-    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
         first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
         rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
-        return tf.gather(features, rows), tf.gather(labels, rows)
+        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
 
     train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
-    tests = tf.data.Dataset.from_tensor_slices(test).batch(GLOBAL_BATCH_SIZE).repeat()
+    test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE).repeat()
     options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
     return tuple(
         strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), options)
-        for batches in (train, tests)
+        for batches in (train, test)
     )

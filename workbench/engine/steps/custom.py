@@ -31,6 +31,7 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
             # divides by its size, and the penalty, which all have in full, by their number.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
             loss += tf.nn.scale_regularization_loss(penalty)
+            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return tf.stack(row)

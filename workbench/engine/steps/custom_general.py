@@ -33,6 +33,7 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
             examples = replicas.all_reduce("SUM", row[-1])
             loss = tf.reduce_sum(losses) / examples
             loss += tf.nn.scale_regularization_loss(penalty)
+            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
         gradients = tape.gradient(loss, model.trainable_variables)
         if CLIP_NORM is not None:
             summed = replicas.all_reduce("SUM", gradients)

@@ -29,6 +29,7 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
             losses, penalty, row = forward(batch, training=True)
             # Nobody waits for the others: the mean is over the worker's own batch.
             loss = tf.reduce_mean(losses) + penalty
+            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return tf.stack(row)

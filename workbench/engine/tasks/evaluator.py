@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..constants import EPOCHS, SEED, STEPS_PER_EPOCH, TEST_STEPS, WORKERS
     from ..loops.scheduled import make_loops
     from ..models.mlp import make_model
-    from ..pipelines.per_worker import make_data
+    from ..pipelines.per_worker import make_batches
     from ..recorder import Recorder
     from ..steps.custom_worker import make_steps
 
@@ -26,7 +26,7 @@ def evaluate_checkpoints() -> None:
     tf.keras.utils.set_random_seed(SEED)
     model, progress = make_model(), tf.Variable([0.0] * 6, dtype=tf.float64)
     checkpoint = tf.train.Checkpoint(model=model, progress=progress)
-    batches = iter(make_data(np.zeros(WORKERS, np.int64))[1])
+    batches = iter(make_batches(np.zeros(WORKERS, np.int64))[1])
     _, test_steps = make_loops(tf.distribute.get_strategy(), *make_steps(model))
     recorder.event("serving")
     tested = 0

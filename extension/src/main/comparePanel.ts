@@ -1,0 +1,53 @@
+/** Several runs compared in the main area. */
+
+import { MainAreaWidget } from '@jupyterlab/apputils';
+import type { ITranslator } from '@jupyterlab/translation';
+import { Signal, type ISignal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
+
+import { workbenchIcon } from '../icon.js';
+import type { IWorkbenchServer } from '../server/plugin.js';
+import { ComparisonView, type Compared } from './comparison/view.js';
+
+export class ComparePanel extends MainAreaWidget {
+  private readonly _view: ComparisonView;
+  private readonly _runsChanged = new Signal<this, void>(this);
+
+  /** `open` shows a run in a panel of its own. */
+  constructor(
+    server: IWorkbenchServer,
+    private readonly _compared: Compared,
+    translator: ITranslator,
+    open: (run: string, title: string) => void
+  ) {
+    super({ content: new Widget(), translator });
+    const trans = translator.load('tf-distribute-workbench');
+    this._view = new ComparisonView(server, _compared, trans, {
+      open,
+      changed: () => this._runsChanged.emit()
+    });
+    this.addClass('jp-WorkbenchComparePanel');
+    this.toolbar.hide();
+    this.content.addClass('jp-WorkbenchMain');
+    this.content.node.append(this._view.node);
+    this.title.icon = workbenchIcon;
+    this.title.label = trans.__('Comparison of runs');
+  }
+
+  get compared(): Readonly<Compared> {
+    return this._compared;
+  }
+
+  /** A run was taken out. */
+  get runsChanged(): ISignal<this, void> {
+    return this._runsChanged;
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this._view.destroy();
+      Signal.clearData(this);
+      super.dispose();
+    }
+  }
+}

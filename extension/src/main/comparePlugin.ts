@@ -1,0 +1,94 @@
+/** The command that compares runs in the main area, and the panel's coming back after a reload. */
+
+import {
+  ILayoutRestorer,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { WidgetTracker } from '@jupyterlab/apputils';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+
+import { IWorkbenchServer } from '../server/plugin.js';
+import type { Compared } from './comparison/view.js';
+import { ComparePanel } from './comparePanel.js';
+import { COMPARE_RUNS, OPEN_RUN } from './names.js';
+
+const PROPERTIES = {
+  runs: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'The ids of the runs'
+  },
+  folder: {
+    type: 'string',
+    description:
+      'The folder of runs within the folder that the server shows; the one of the settings where it is left out'
+  }
+};
+
+function asked(
+  { runs, folder }: ReadonlyPartialJSONObject,
+  usualFolder: string
+): Compared {
+  const named = Array.isArray(runs) ? runs : [];
+  return {
+    runs: [...new Set(named.filter(run => typeof run === 'string'))],
+    folder: typeof folder === 'string' ? folder : usualFolder
+  };
+}
+
+/** What makes a comparison the same: its runs, in any order. */
+function keyOf({ runs, folder }: Readonly<Compared>): string {
+  return JSON.stringify([folder, ...[...runs].sort()]);
+}
+
+export const comparePlugin: JupyterFrontEndPlugin<void> = {
+  id: 'tf-distribute-workbench:compare',
+  description: 'Compares runs in the main area, live, without a kernel.',
+  autoStart: true,
+  requires: [IWorkbenchServer],
+  optional: [ILayoutRestorer, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    server: IWorkbenchServer,
+    restorer: ILayoutRestorer | null,
+    translator: ITranslator | null
+  ) => {
+    const words = translator ?? nullTranslator;
+    const tracker = new WidgetTracker<ComparePanel>({
+      namespace: 'workbench-compare'
+    });
+    const open = (args: ReadonlyPartialJSONObject): ComparePanel => {
+      const compared = asked(args, server.choices.runsFolder);
+      const there = tracker.find(
+        panel => keyOf(panel.compared) === keyOf(compared)
+      );
+      const { folder } = compared;
+      const panel =
+        there ??
+        new ComparePanel(server, compared, words, (run, title) => {
+          void app.commands.execute(OPEN_RUN, { run, folder, title });
+        });
+      if (there === undefined) {
+        panel.runsChanged.connect(() => void tracker.save(panel));
+        void tracker.add(panel);
+        app.shell.add(panel, 'main');
+      }
+      app.shell.activateById(panel.id);
+      return panel;
+    };
+    app.commands.addCommand(COMPARE_RUNS, {
+      label: words.load('tf-distribute-workbench').__('Compare Runs'),
+      describedBy: {
+        args: { type: 'object', properties: PROPERTIES, required: ['runs'] }
+      },
+      execute: open
+    });
+    void restorer?.restore(tracker, {
+      command: COMPARE_RUNS,
+      name: ({ compared }) => keyOf(compared),
+      args: ({ compared }) => ({ ...compared })
+    });
+  }
+};

@@ -1,0 +1,74 @@
+/** What a comparison says of each run, and which run is best at it. Pure. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { short } from '../../runview/words.js';
+import type { Results, Row } from '../../server/protocol.js';
+
+type Better = 'least' | 'greatest' | null;
+
+/** A column of numbers. */
+export interface Column {
+  name: string;
+  values: (number | null)[];
+  texts: string[];
+  /** Which runs have the best value; none where there is nothing to choose from. */
+  best: boolean[];
+}
+
+/** The numbers of these runs; undefined for one of which nothing is known yet. */
+export function columnsOf(
+  rows: (Row | undefined)[],
+  trans: Pick<TranslationBundle, '__'>
+): Column[] {
+  const of =
+    (name: keyof Results) =>
+    (row: Row): number | null | undefined =>
+      row.results?.[name];
+  const unknown = trans.__('unknown');
+  const column = (
+    name: string,
+    better: Better,
+    value: (row: Row) => number | null | undefined,
+    tell: (value: number) => string
+  ): Column => {
+    const values = rows.map(row => (row && value(row)) ?? null);
+    const texts = values.map(each => (each === null ? unknown : tell(each)));
+    return { name, values, texts, best: bestOf(values, better) };
+  };
+  return [
+    column(trans.__('Steps'), null, row => row.step, whole),
+    column(trans.__('Loss'), 'least', of('loss'), short),
+    column(trans.__('Accuracy'), 'greatest', of('accuracy'), percent),
+    column(trans.__('Test loss'), 'least', of('test_loss'), short),
+    column(trans.__('Test accuracy'), 'greatest', of('test_accuracy'), percent),
+    column(trans.__('Examples/s'), 'greatest', of('examples_per_second'), whole)
+  ];
+}
+
+/** Where the best values are, equal ones too; nowhere where all are equal or only one is known. */
+export function bestOf(values: (number | null)[], better: Better): boolean[] {
+  const known = values.filter(value => value !== null);
+  const [least, greatest] = [Math.min(...known), Math.max(...known)];
+  const best = better === 'least' ? least : greatest;
+  const none = better === null || known.length < 2 || least === greatest;
+  return values.map(value => !none && value === best);
+}
+
+/** What runs are called where each needs a name of its own. */
+export function namesOf(runs: string[], rows: (Row | undefined)[]): string[] {
+  const titles = runs.map((run, at) => rows[at]?.title || run);
+  return titles.map((title, at) =>
+    titles.indexOf(title) === titles.lastIndexOf(title)
+      ? title
+      : `${title} (${runs[at]})`
+  );
+}
+
+function whole(value: number): string {
+  return Math.round(value).toLocaleString('en');
+}
+
+function percent(value: number): string {
+  return `${(100 * value).toFixed(2)} %`;
+}

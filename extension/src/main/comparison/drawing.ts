@@ -1,0 +1,127 @@
+/** What the chart of several runs draws and says: a line each, over all of its replicas. Pure. */
+
+import uPlot from 'uplot';
+
+import {
+  indexAt,
+  lineAt,
+  smooth,
+  type Line,
+  type Treatment
+} from '../../runview/curves.js';
+import { titleOf, treatmentOf } from '../../runview/drawing.js';
+import type { Drawing, Range } from '../../runview/plot.js';
+import type { Axis, Chart, Values } from '../../runview/series.js';
+import { duration, ending, exact } from '../../runview/words.js';
+import type { RunSeries } from '../../server/protocol.js';
+
+const FEW = 40;
+const WIDTH = 2;
+const ROWS = {
+  loss: 'loss',
+  accuracy: 'accuracy',
+  rate: 'examples_per_second'
+} as const;
+const ACROSS = {
+  step: 'step',
+  examples: 'examples',
+  time: 'training_seconds'
+} as const;
+
+/** A run of the comparison; `number` stays its own, so that its line looks the same without others. */
+export interface Curve {
+  name: string;
+  number: number;
+  series: RunSeries;
+}
+
+export interface Shown {
+  curves: Curve[];
+  chart: Chart;
+  treatment: Treatment;
+  hidden: ReadonlySet<string>;
+  zoom: Range | null;
+}
+
+/** The values of a run's line and where they are along the x axis. */
+interface Track {
+  name: string;
+  across: number[];
+  values: Values;
+}
+
+export function drawingOf(shown: Shown): Drawing {
+  const { curves, chart, hidden, zoom } = shown;
+  const treatment = treatmentOf(chart, shown.treatment);
+  const { axis, smoothing, logarithmic } = treatment;
+  const tracks = curves.map(curve => trackOf(curve, chart, axis));
+  const tables = tracks.map(({ across, values }): uPlot.AlignedData => {
+    const drawn = smooth(values, smoothing);
+    return [across, logarithmic ? drawn.map(positive) : drawn];
+  });
+  const data = tables.length > 0 ? uPlot.join(tables) : ([[]] as [number[]]);
+  return {
+    title: titleOf(chart, treatment),
+    lines: curves.map(lineOf),
+    data,
+    style: {
+      chart,
+      treatment,
+      together: true,
+      few: tracks.every(({ across }) => across.length <= FEW),
+      spread: false
+    },
+    broken: new Set(),
+    account: () => accountOf(tracks, chart),
+    reading: point => readingOf(tracks, axis, data[0][point]!),
+    hidden,
+    zoom
+  };
+}
+
+export function lineOf({ name, number }: Pick<Curve, 'name' | 'number'>): Line {
+  return { name, ...lineAt(number, WIDTH) };
+}
+
+function trackOf({ name, series }: Curve, chart: Chart, axis: Axis): Track {
+  const all = series[ACROSS[axis]];
+  const known = all.flatMap((at, point) => (at === null ? [] : [point]));
+  return {
+    name,
+    across: known.map(point => all[point]!),
+    values: known.map(point => series[ROWS[chart]][point] ?? null)
+  };
+}
+
+/** The end of each line; of workers that do not step together there is no line of all. */
+function accountOf(tracks: Track[], chart: Chart): string {
+  const told = tracks.map(
+    ({ name, values }) => `${name}: ${ending(values, chart) || 'no line'}`
+  );
+  return told.join('; ') || 'No point yet.';
+}
+
+/** The value of each line at a place, or its first after that on the x axis, exactly. */
+function readingOf(tracks: Track[], axis: Axis, at: number): string {
+  const told = tracks.flatMap(({ name, across, values }) => {
+    const last = across.at(-1);
+    const value = values[indexAt(across, at)];
+    return last === undefined || at > last || typeof value !== 'number'
+      ? []
+      : [`${name} ${exact(value)}`];
+  });
+  return `${placeOf(axis, at)}: ${told.join(', ') || 'no point'}`;
+}
+
+function placeOf(axis: Axis, at: number): string {
+  const number = at.toLocaleString('en');
+  return {
+    step: `step ${number}`,
+    examples: `${number} examples`,
+    time: duration(at)
+  }[axis];
+}
+
+function positive(value: number | null): number | null {
+  return value !== null && value > 0 ? value : null;
+}

@@ -1,0 +1,162 @@
+/** Several runs side by side: one chart, a line each, and a table. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { make, say } from '../../runview/elements.js';
+import { Sight } from '../../runview/sight.js';
+import type { IWorkbenchServer } from '../../server/plugin.js';
+import type { Row, RunsTold } from '../../server/protocol.js';
+import { Requests } from '../../server/requests.js';
+import { RunRows } from '../../server/runs.js';
+import type { Stream } from '../../server/stream.js';
+import { ComparisonChart } from './chart.js';
+import { namesOf } from './columns.js';
+import { Curves } from './curves.js';
+import type { Curve } from './drawing.js';
+import { ComparisonTable, type Member } from './table.js';
+
+/** Which runs are compared. */
+export interface Compared {
+  runs: string[];
+  folder: string;
+}
+
+/** What a view of a comparison asks of its panel. */
+interface Asks {
+  open: (run: string, title: string) => void;
+  /** Its runs are others now. */
+  changed: (runs: string[]) => void;
+}
+
+export class ComparisonView {
+  readonly node = make('section', 'wbv jp-WorkbenchCompare');
+  private readonly _rows = new RunRows();
+  private readonly _curves: Curves;
+  private readonly _chart: ComparisonChart;
+  private readonly _table: ComparisonTable;
+  private readonly _body = make('div');
+  private readonly _note = make('p', 'wbv-notice wbv-warning');
+  private readonly _empty = make('p', 'wbv-quiet');
+  private readonly _sight: Sight;
+  /** A run keeps its number, and so its line's look, when others are taken out. */
+  private readonly _numbers: Map<string, number>;
+  private _deaf: (() => void) | null = null;
+  private readonly _link = (_: Stream, up: boolean): void => this._say(up);
+
+  constructor(
+    private readonly _server: IWorkbenchServer,
+    private readonly _compared: Compared,
+    private readonly _trans: TranslationBundle,
+    private readonly _asks: Asks
+  ) {
+    const { runs, folder } = _compared;
+    this._numbers = new Map(runs.map((run, at) => [run, at]));
+    const requests = new Requests(_server.requests.settings, folder);
+    this._curves = new Curves(requests, () => this._show());
+    this._chart = new ComparisonChart({
+      show: _trans.__('Show'),
+      loss: _trans.__('loss'),
+      accuracy: _trans.__('accuracy'),
+      rate: _trans.__('examples a second')
+    });
+    this._table = new ComparisonTable(_trans, {
+      open: ({ run, row }) => _asks.open(run, row?.title ?? run),
+      remove: ({ run }) => this._remove(run)
+    });
+    this.node.setAttribute('aria-label', _trans.__('Comparison of runs'));
+    this._note.setAttribute('role', 'status');
+    this._body.append(this._chart.node, this._table.node);
+    this.node.append(this._note, this._empty, this._body);
+    this._sight = new Sight(this.node, seen => this._look(seen));
+    _server.stream.connectedChanged.connect(this._link);
+    this._say(true);
+    this._look(true);
+    this._show();
+  }
+
+  destroy(): void {
+    this._look(false);
+    this._server.stream.connectedChanged.disconnect(this._link);
+    this._sight.destroy();
+    this._curves.destroy();
+    this._chart.destroy();
+  }
+
+  /** Watch the runs while somebody looks. */
+  private _look(seen: boolean): void {
+    if (!seen) {
+      this._deaf?.();
+      this._deaf = null;
+      return;
+    }
+    const { stream, choices } = this._server;
+    const { folder } = this._compared;
+    this._deaf ??= stream.watch('runs', folder, choices.runsSeconds, told => {
+      this._rows.take(told as RunsTold);
+      this._show();
+    });
+  }
+
+  private _say(heard: boolean): void {
+    this._note.hidden = heard;
+    say(
+      this._note,
+      this._trans.__(
+        'The server is not heard. Training does not need it; this view goes on when the server is back.'
+      )
+    );
+  }
+
+  private _remove(run: string): void {
+    const { runs } = this._compared;
+    runs.splice(runs.indexOf(run), 1);
+    this._show();
+    this._table.node.focus();
+    this._asks.changed(runs);
+  }
+
+  private _show(): void {
+    const { runs } = this._compared;
+    const rows = runs.map(run => this._rows.of(run));
+    this._curves.follow(rows.filter((row): row is Row => row !== undefined));
+    const known = this._rows.whole || rows.some(row => row !== undefined);
+    this._body.hidden = runs.length === 0 || !known;
+    this._empty.hidden = !this._body.hidden;
+    say(this._empty, this._wordsForNothing(runs));
+    if (!this._body.hidden) {
+      this._table.show(this._members(rows));
+      this._chart.show(this._lines(rows));
+    }
+  }
+
+  private _wordsForNothing(runs: string[]): string {
+    return runs.length === 0
+      ? this._trans.__('No run is compared. Choose runs in the list of runs.')
+      : this._rows.trouble || this._trans.__('Reading the runs ...');
+  }
+
+  private _members(rows: (Row | undefined)[]): Member[] {
+    const { runs } = this._compared;
+    const names = namesOf(runs, rows);
+    const gone = this._trans.__('There is no such run any more.');
+    return runs.map((run, at) => ({
+      run,
+      name: names[at]!,
+      number: this._numbers.get(run)!,
+      row: rows[at],
+      trouble:
+        rows[at] === undefined && this._rows.whole
+          ? gone
+          : this._curves.troubleOf(run)
+    }));
+  }
+
+  private _lines(rows: (Row | undefined)[]): Curve[] {
+    const names = namesOf(this._compared.runs, rows);
+    return this._compared.runs.flatMap((run, at) => {
+      const series = this._curves.seriesOf(run);
+      const number = this._numbers.get(run)!;
+      return series === null ? [] : [{ name: names[at]!, number, series }];
+    });
+  }
+}

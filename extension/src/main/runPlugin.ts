@@ -1,0 +1,86 @@
+/** The command that opens a run in the main area, and the panel's coming back after a reload. */
+
+import {
+  ILayoutRestorer,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { WidgetTracker } from '@jupyterlab/apputils';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+
+import { IWorkbenchServer } from '../server/plugin.js';
+import { OPEN_RUN } from './names.js';
+import { RunPanel, type RunArguments } from './runPanel.js';
+
+const PROPERTIES = {
+  run: { type: 'string', description: 'The id of the run' },
+  folder: {
+    type: 'string',
+    description:
+      'The folder of runs within the folder that the server shows; the one of the settings where it is left out'
+  },
+  title: { type: 'string', description: 'What the tab says at first' }
+};
+
+/** What is asked to be shown. */
+function asked(
+  args: ReadonlyPartialJSONObject,
+  usualFolder: string
+): RunArguments {
+  const text = (name: string, otherwise: string) =>
+    typeof args[name] === 'string' ? args[name] : otherwise;
+  const run = text('run', '');
+  if (run === '') {
+    throw new Error('A run is opened by its id; received none. Name a run.');
+  }
+  return {
+    run,
+    folder: text('folder', usualFolder),
+    title: text('title', run)
+  };
+}
+
+export const runPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'tf-distribute-workbench:run',
+  description: 'Shows a run in the main area, live, without a kernel.',
+  autoStart: true,
+  requires: [IWorkbenchServer],
+  optional: [ILayoutRestorer, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    server: IWorkbenchServer,
+    restorer: ILayoutRestorer | null,
+    translator: ITranslator | null
+  ) => {
+    const words = translator ?? nullTranslator;
+    const tracker = new WidgetTracker<RunPanel>({ namespace: 'workbench-run' });
+    const open = (args: ReadonlyPartialJSONObject): RunPanel => {
+      const { run, folder, title } = asked(args, server.choices.runsFolder);
+      const there = tracker.find(
+        ({ shown }) => shown.run === run && shown.folder === folder
+      );
+      const panel =
+        there ?? new RunPanel(server, { run, folder, title }, words);
+      if (there === undefined) {
+        panel.renamed.connect(() => void tracker.save(panel));
+        void tracker.add(panel);
+        app.shell.add(panel, 'main');
+      }
+      app.shell.activateById(panel.id);
+      return panel;
+    };
+    app.commands.addCommand(OPEN_RUN, {
+      label: words.load('tf-distribute-workbench').__('Open Run'),
+      describedBy: {
+        args: { type: 'object', properties: PROPERTIES, required: ['run'] }
+      },
+      execute: open
+    });
+    void restorer?.restore(tracker, {
+      command: OPEN_RUN,
+      name: ({ shown }) => `${shown.folder}:${shown.run}`,
+      args: ({ shown }) => ({ ...shown })
+    });
+  }
+};

@@ -1,0 +1,65 @@
+/** Meters of what is in use: of each a name, a bar and words; drawn once, then brought up to date. */
+
+import { make, say } from './runview/elements.js';
+
+/** A line of the gauge: how much of a device is in use. */
+export interface Meter {
+  name: string;
+  /** In use, 0 to 1; null where it is not known. */
+  share: number | null;
+  text: string;
+}
+
+/** Classes of the list, of a line in it, and of a bar. */
+export interface MeterClasses {
+  list: string;
+  line: string;
+  bar: string;
+}
+
+export class Meters {
+  readonly node: HTMLElement;
+  private _lines: Line[] = [];
+
+  constructor(private readonly _classes: MeterClasses) {
+    this.node = make('dl', _classes.list);
+  }
+
+  show(meters: Meter[]): void {
+    if (meters.length !== this._lines.length) {
+      this._lines = meters.map(() => new Line(this._classes));
+      this.node.replaceChildren(...this._lines.map(({ node }) => node));
+    }
+    meters.forEach((meter, at) => this._lines[at]!.show(meter));
+  }
+}
+
+class Line {
+  readonly node: HTMLElement;
+  private readonly _name = make('dt');
+  private readonly _words = make('span');
+  private readonly _filled = make('span');
+  private readonly _bar: HTMLElement;
+
+  constructor({ line, bar }: MeterClasses) {
+    this._bar = make('span', bar, this._filled);
+    this._bar.setAttribute('role', 'meter');
+    this.node = make('div', line, this._name, make('dd', '', this._words));
+  }
+
+  show({ name, share, text }: Meter): void {
+    say(this._name, name);
+    say(this._words, text);
+    if (share === null) {
+      this._bar.remove();
+      return;
+    }
+    this._filled.style.width = `${(100 * share).toFixed(1)}%`;
+    this._bar.setAttribute('aria-label', name);
+    this._bar.setAttribute('aria-valuenow', String(Math.round(100 * share)));
+    this._bar.setAttribute('aria-valuetext', text);
+    if (this._bar.parentElement === null) {
+      this._words.before(this._bar);
+    }
+  }
+}

@@ -1,0 +1,4 @@
+/** Mime types of outputs. */
+
+/** An output that is the view of a widget in the kernel. */
+export const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';

@@ -1,0 +1,54 @@
+/** Runs the code in the kernel that shows a workbench. */
+
+import type { Kernel } from '@jupyterlab/services';
+
+import { outcomeOf, type Outcome } from './source.js';
+import { Stopped } from './trouble.js';
+
+const AGAIN_MS = 15_000;
+
+/** The id of the widget that the code shows; `label` is what people call the kernel. */
+export async function widgetOf(
+  code: string,
+  kernel: Kernel.IKernelConnection,
+  label: string
+): Promise<string> {
+  const outcome = await heard(() => outcomeIn(kernel, code));
+  if (outcome === undefined) {
+    throw new Stopped({ kind: 'silent', kernel: label });
+  }
+  if ('failure' in outcome) {
+    const { failure } = outcome;
+    throw new Stopped({ kind: 'raised', kernel: label, failure });
+  }
+  return outcome.modelId;
+}
+
+/** What comes of the code, as soon as it is told; undefined where it ended without a word. */
+function outcomeIn(
+  kernel: Kernel.IKernelConnection,
+  code: string
+): Promise<Outcome | undefined> {
+  const future = kernel.requestExecute({
+    code,
+    store_history: false,
+    allow_stdin: false
+  });
+  return new Promise((resolve, reject) => {
+    future.onIOPub = message => outcomeOf(message).forEach(resolve);
+    future.done.then(() => resolve(undefined), reject);
+  });
+}
+
+/**
+ * The first answer. A kernel that has just started can lose a message without a word, so it is
+ * asked again: the code shows the workbench that is there before it makes one.
+ */
+function heard<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  return new Promise<Answer>((resolve, reject) => {
+    const attempt = (): void => void ask().then(resolve, reject).finally(rest);
+    const timer = window.setInterval(attempt, AGAIN_MS);
+    const rest = (): void => window.clearInterval(timer);
+    attempt();
+  });
+}

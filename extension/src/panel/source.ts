@@ -1,0 +1,63 @@
+/** What a panel runs in its kernel, and what comes of it. Pure. */
+
+import { WIDGET_MIME } from '../mime.js';
+
+/** Makes the code that shows a workbench: it has to display one widget. */
+export type Source = () => string;
+
+/** What a new workbench begins with; empty: its own defaults. */
+export interface Beginnings {
+  runsFolder: string;
+  preset: string;
+}
+
+/** Shows the workbench that the kernel has already, for a page that lost its panel, or a new one. */
+export function showWorkbench({ runsFolder, preset }: Beginnings): string {
+  // JSON's text is Python's, too.
+  const given = [
+    ...(preset ? [`PRESETS[${JSON.stringify(preset)}].config`] : []),
+    ...(runsFolder ? [`runs_dir=${JSON.stringify(runsFolder)}`] : [])
+  ];
+  return [
+    'from workbench import Workbench',
+    ...(preset ? ['from workbench.catalog import PRESETS'] : []),
+    `display(Workbench.newest() or Workbench(${given.join(', ')}))`
+  ].join('\n');
+}
+
+/** What the kernel raised instead of showing a widget. */
+export interface Failure {
+  name: string;
+  message: string;
+  traceback: string;
+}
+
+/** What came of the code: a widget that it showed, or its failure. */
+export type Outcome = { modelId: string } | { failure: Failure };
+
+interface Message {
+  header: { msg_type: string };
+  content: unknown;
+}
+
+// IPython colours its traces as a terminal does.
+const COLOURS = /\x1b\[[0-9;]*m/g;
+
+/** What a message of the kernel tells of what came of the code, which may be nothing. */
+export function outcomeOf({ header, content }: Message): Outcome[] {
+  if (header.msg_type === 'display_data') {
+    const { data } = content as { data: Record<string, unknown> };
+    const view = data[WIDGET_MIME] as { model_id: string } | undefined;
+    return view === undefined ? [] : [{ modelId: view.model_id }];
+  }
+  if (header.msg_type !== 'error') {
+    return [];
+  }
+  const { ename, evalue, traceback } = content as {
+    ename: string;
+    evalue: string;
+    traceback: string[];
+  };
+  const trace = traceback.join('\n').replace(COLOURS, '');
+  return [{ failure: { name: ename, message: evalue, traceback: trace } }];
+}

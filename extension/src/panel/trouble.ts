@@ -1,0 +1,148 @@
+/** What stands between a panel and its live form, in words. Pure. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { Failure } from './source.js';
+
+export const MANAGER = '@jupyter-widgets/jupyterlab-manager';
+
+export type Trouble =
+  | { kind: 'ended' | 'restarted' | 'closed' | 'unreachable' | 'no kernels' }
+  | { kind: 'not started'; error: string }
+  | { kind: 'silent'; kernel: string }
+  | { kind: 'raised'; kernel: string; failure: Failure }
+  | { kind: 'no widgets'; disabled: boolean };
+
+/** A trouble as people read it: the rule, what was found, what mends it; `detail` on request. */
+export interface Told {
+  rule: string;
+  found: string;
+  fix: string;
+  detail?: string;
+}
+
+/** What a click does about a trouble. */
+export type Remedy = 'start' | 'connect' | 'reload';
+
+export function remedyFor({ kind }: Trouble): Remedy {
+  if (kind === 'unreachable') {
+    return 'connect';
+  }
+  return kind === 'no widgets' || kind === 'no kernels' ? 'reload' : 'start';
+}
+
+export function tell(trouble: Trouble, trans: TranslationBundle): Told {
+  switch (trouble.kind) {
+    case 'raised':
+      return raised(trouble.kernel, trouble.failure, trans);
+    case 'no widgets':
+      return noWidgets(trouble.disabled, trans);
+    case 'silent':
+      return {
+        rule: trans.__(
+          'The panel runs the lines in its kernel that show the form.'
+        ),
+        found: trans.__('The kernel "%1" showed none.', trouble.kernel),
+        fix: trans.__(
+          'Choose a Python kernel that has tf-distribute-workbench.'
+        )
+      };
+    case 'not started':
+      return {
+        rule: trans.__('The workbench runs in a kernel of its own.'),
+        found: trans.__('It could not be started: %1', trouble.error),
+        fix: trans.__('Try again, or choose another kernel.')
+      };
+    case 'no kernels':
+      return {
+        rule: trans.__('The workbench runs in a Python kernel of its own.'),
+        found: trans.__('This server offers no kernel.'),
+        fix: trans.__(
+          'Install one where JupyterLab runs: pip install ipykernel. Then reload the page.'
+        )
+      };
+    case 'unreachable':
+      return {
+        rule: trans.__('A kernel on the server answers this form.'),
+        found: trans.__('The connection to the kernel is lost.'),
+        fix: trans.__(
+          'It is sought for some minutes, or at once by a click. Runs that train go on.'
+        )
+      };
+    default:
+      return {
+        rule: trans.__(
+          'A workbench lives in a kernel of its own, which answers it.'
+        ),
+        found: lost(trouble.kind, trans),
+        fix: trans.__(
+          'Start a new one. Runs that train go on, and the new workbench finds them.'
+        )
+      };
+  }
+}
+
+function lost(
+  kind: 'ended' | 'restarted' | 'closed',
+  trans: TranslationBundle
+): string {
+  return {
+    ended: trans.__(
+      'The kernel of this workbench is gone: it died or was ended, or the server was started anew.'
+    ),
+    restarted: trans.__(
+      'The kernel of this workbench was restarted and knows nothing of this form.'
+    ),
+    closed: trans.__('The workbench was closed in its kernel.')
+  }[kind];
+}
+
+function raised(
+  kernel: string,
+  { name, message, traceback }: Failure,
+  trans: TranslationBundle
+): Told {
+  if (name === 'ModuleNotFoundError' && /'workbench['.]/.test(message)) {
+    return {
+      rule: trans.__("The panel's kernel needs tf-distribute-workbench."),
+      found: trans.__('The kernel "%1" does not have it: %2.', kernel, message),
+      fix: trans.__(
+        "Choose a kernel that has it, or install it in that kernel's environment: pip install tf-distribute-workbench"
+      )
+    };
+  }
+  return {
+    rule: trans.__(
+      'The panel runs the lines in its kernel that show the form.'
+    ),
+    found: trans.__('The kernel "%1" raised %2: %3', kernel, name, message),
+    fix: trans.__('Mend what the details name, or choose another kernel.'),
+    detail: traceback
+  };
+}
+
+function noWidgets(disabled: boolean, trans: TranslationBundle): Told {
+  return {
+    rule: trans.__(
+      'The form is made of Jupyter widgets, which that extension shows.'
+    ),
+    found: disabled
+      ? trans.__("JupyterLab's extension %1 is disabled here.", MANAGER)
+      : trans.__("JupyterLab's extension %1 is not installed here.", MANAGER),
+    fix: disabled
+      ? trans.__(
+          'Enable it where JupyterLab runs: jupyter labextension enable %1. Then reload the page.',
+          MANAGER
+        )
+      : trans.__(
+          'Install it where JupyterLab runs: pip install jupyterlab_widgets. Then reload the page.'
+        )
+  };
+}
+
+/** Thrown where a workbench cannot be shown. */
+export class Stopped extends Error {
+  constructor(readonly trouble: Trouble) {
+    super(trouble.kind);
+  }
+}

@@ -1,0 +1,92 @@
+/** The server half, for all plugins that show runs and devices. */
+
+import type {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { Token } from '@lumino/coreutils';
+import { Signal, type ISignal } from '@lumino/signaling';
+
+import { Requests } from './requests.js';
+import { Stream } from './stream.js';
+
+/** What a person set; see `schema/server.json`. */
+export interface Choices {
+  runsFolder: string;
+  devicesSeconds: number;
+  runsSeconds: number;
+  notifyFinished: boolean;
+  notifyFailed: boolean;
+  preset: string;
+}
+
+const DEFAULTS: Choices = {
+  runsFolder: '',
+  devicesSeconds: 1,
+  runsSeconds: 1,
+  notifyFinished: true,
+  notifyFailed: true,
+  preset: ''
+};
+
+export interface IWorkbenchServer {
+  readonly stream: Stream;
+  /** Of the folder of runs that is chosen now. */
+  readonly requests: Requests;
+  readonly choices: Choices;
+  /** Another folder or other settings are chosen. */
+  readonly changed: ISignal<IWorkbenchServer, void>;
+}
+
+export const IWorkbenchServer = new Token<IWorkbenchServer>(
+  'tf-distribute-workbench:IWorkbenchServer',
+  'Runs and devices, told by the server without a kernel.'
+);
+
+class WorkbenchServer implements IWorkbenchServer {
+  readonly stream: Stream;
+  readonly changed = new Signal<this, void>(this);
+  choices = DEFAULTS;
+  requests: Requests;
+
+  constructor(app: JupyterFrontEnd) {
+    const { serverSettings } = app.serviceManager;
+    this.stream = new Stream(serverSettings);
+    this.requests = new Requests(serverSettings, DEFAULTS.runsFolder);
+  }
+
+  choose(choices: Choices): void {
+    this.choices = choices;
+    if (choices.runsFolder !== this.requests.folder) {
+      this.requests = new Requests(this.requests.settings, choices.runsFolder);
+    }
+    this.changed.emit();
+  }
+}
+
+export const serverPlugin: JupyterFrontEndPlugin<IWorkbenchServer> = {
+  id: 'tf-distribute-workbench:server',
+  description: 'Runs and devices of the server, for the other plugins.',
+  autoStart: true,
+  optional: [ISettingRegistry],
+  provides: IWorkbenchServer,
+  activate: (app: JupyterFrontEnd, registry: ISettingRegistry | null) => {
+    const server = new WorkbenchServer(app);
+    void registry
+      ?.load(serverPlugin.id)
+      .then(settings => {
+        const choose = () =>
+          server.choose({
+            ...DEFAULTS,
+            ...(settings.composite as unknown as Partial<Choices>)
+          });
+        settings.changed.connect(choose);
+        choose();
+      })
+      .catch(reason =>
+        console.error('The settings of the workbench cannot be read:', reason)
+      );
+    return server;
+  }
+};

@@ -1,0 +1,194 @@
+/** What can be done with runs from the sidebar, as a table for the commands. */
+
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import type { FileBrowser } from '@jupyterlab/filebrowser';
+import type { INotebookTracker } from '@jupyterlab/notebook';
+import type { LabIcon } from '@jupyterlab/ui-components';
+import {
+  deleteIcon,
+  fastForwardIcon,
+  launchIcon,
+  runIcon,
+  stopIcon,
+  tableRowsIcon
+} from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { COMPARE_RUNS, OPEN_RUN } from '../main/names.js';
+import type { ActionName } from '../runview/protocol.js';
+import type { Row } from '../server/protocol.js';
+import { Acts } from './acts.js';
+import { Ids } from './ids.js';
+import type { Runs } from './runs.js';
+import { DELETED } from './runlist.js';
+import { putIntoCell, saved } from './take.js';
+
+export interface Deed {
+  id: string;
+  /** On the buttons and in the context menu. */
+  label: string;
+  /** In the palette, where nothing else says what it is about. */
+  long: string;
+  icon?: LabIcon;
+  /** The rows among these that it can be done to; none: it is not offered. */
+  of: (rows: Row[]) => Row[];
+  does: (rows: Row[], epochs?: number) => Promise<void>;
+}
+
+/** Where scripts are taken to; null: this application has none. */
+export interface Places {
+  notebooks: INotebookTracker | null;
+  files: FileBrowser | null;
+}
+
+export function deedsOf(
+  app: JupyterFrontEnd,
+  runs: Runs,
+  places: Places,
+  trans: TranslationBundle
+): Deed[] {
+  return [
+    ...looking(app, runs, trans),
+    ...acting(new Acts(runs, trans), trans),
+    ...taking(app, runs, places, trans)
+  ];
+}
+
+const present = (rows: Row[]): Row[] =>
+  rows.filter(({ status }) => status !== DELETED);
+const only = (rows: Row[]): Row[] => (rows.length === 1 ? present(rows) : []);
+const offering =
+  (name: ActionName) =>
+  (rows: Row[]): Row[] =>
+    rows.filter(({ actions }) => actions.includes(name));
+
+function looking(
+  { commands }: JupyterFrontEnd,
+  runs: Runs,
+  trans: TranslationBundle
+): Deed[] {
+  return [
+    {
+      id: Ids.open,
+      label: trans.__('Open'),
+      long: trans.__('Open Selected Runs'),
+      icon: launchIcon,
+      of: rows => (commands.hasCommand(OPEN_RUN) ? present(rows) : []),
+      does: async rows => {
+        const { folder } = runs.requests;
+        for (const { id, title } of rows) {
+          await commands.execute(OPEN_RUN, { run: id, folder, title });
+        }
+      }
+    },
+    {
+      id: Ids.compare,
+      label: trans.__('Compare'),
+      long: trans.__('Compare Selected Runs'),
+      icon: tableRowsIcon,
+      of: rows => {
+        const several = present(rows).length > 1;
+        return several && commands.hasCommand(COMPARE_RUNS)
+          ? present(rows)
+          : [];
+      },
+      does: async rows => {
+        const { folder } = runs.requests;
+        const ids = rows.map(({ id }) => id);
+        await commands.execute(COMPARE_RUNS, { runs: ids, folder });
+      }
+    }
+  ];
+}
+
+function acting(acts: Acts, trans: TranslationBundle): Deed[] {
+  return [
+    {
+      id: Ids.stop,
+      label: trans.__('Stop'),
+      long: trans.__('Stop Selected Runs'),
+      icon: stopIcon,
+      of: offering('stop'),
+      does: rows => acts.stop(rows)
+    },
+    {
+      id: Ids.resume,
+      label: trans.__('Resume'),
+      long: trans.__('Resume Selected Runs'),
+      icon: runIcon,
+      of: offering('resume'),
+      does: rows => acts.resume(rows)
+    },
+    {
+      id: Ids.trainOn,
+      label: trans.__('Train On…'),
+      long: trans.__('Train Selected Runs On…'),
+      icon: fastForwardIcon,
+      of: offering('train_on'),
+      does: (rows, epochs) => acts.trainOn(rows, epochs)
+    },
+    {
+      id: Ids.remove,
+      label: trans.__('Delete…'),
+      long: trans.__('Delete Selected Runs…'),
+      icon: deleteIcon,
+      of: offering('delete'),
+      does: rows => acts.remove(rows)
+    }
+  ];
+}
+
+function taking(
+  { commands, serviceManager }: JupyterFrontEnd,
+  runs: Runs,
+  { notebooks, files }: Places,
+  trans: TranslationBundle
+): Deed[] {
+  const save = async ([row]: Row[], form: 'py' | 'ipynb'): Promise<void> => {
+    const script = await runs.requests.script(row!.id, form);
+    const folder = files?.model.path ?? '';
+    const path = await saved(serviceManager.contents, folder, script);
+    await commands.execute('docmanager:open', { path });
+    runs.say(trans.__('Saved as %1.', path));
+  };
+  const put = async (rows: Row[], form: 'py' | 'cell'): Promise<void> => {
+    const panel = notebooks!.currentWidget!;
+    for (const { id } of rows) {
+      const { text } = await runs.requests.script(id, form);
+      await putIntoCell(panel, text);
+    }
+    runs.say(trans.__('Put into the notebook.'));
+  };
+  const intoNotebook = (rows: Row[]) =>
+    notebooks?.currentWidget ? present(rows) : [];
+  return [
+    {
+      id: Ids.notebook,
+      label: trans.__('Script to New Notebook'),
+      long: trans.__('Script of Selected Run to New Notebook'),
+      of: only,
+      does: rows => save(rows, 'ipynb')
+    },
+    {
+      id: Ids.file,
+      label: trans.__('Script to New File'),
+      long: trans.__('Script of Selected Run to New File'),
+      of: only,
+      does: rows => save(rows, 'py')
+    },
+    {
+      id: Ids.cell,
+      label: trans.__('Script into Current Cell'),
+      long: trans.__('Script of Selected Run into Current Cell'),
+      of: rows => intoNotebook(only(rows)),
+      does: rows => put(rows, 'py')
+    },
+    {
+      id: Ids.opening,
+      label: trans.__('Insert Cell That Opens the Run'),
+      long: trans.__('Insert Cells That Open Selected Runs'),
+      of: intoNotebook,
+      does: rows => put(rows, 'cell')
+    }
+  ];
+}

@@ -1,0 +1,147 @@
+/** The sidebar: devices and runs, live while it is in sight. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Message } from '@lumino/messaging';
+import { Widget } from '@lumino/widgets';
+
+import { Meters, type Meter } from '../meters.js';
+import { make } from '../runview/elements.js';
+import { Sight } from '../runview/sight.js';
+import type { StreamTold } from '../server/protocol.js';
+import type { IWorkbenchServer } from '../server/plugin.js';
+import { Link } from './link.js';
+import { NoticeView } from './notice.js';
+import { noticeOf } from './notices.js';
+import type { Runs } from './runs.js';
+import type { RunsView } from './runsview.js';
+import { section } from './section.js';
+import { Watch } from './watch.js';
+
+export class SidebarPanel extends Widget {
+  private readonly _meters = new Meters({
+    list: 'jp-WorkbenchDevices',
+    line: 'jp-WorkbenchDevices-line',
+    bar: 'jp-WorkbenchDevices-bar'
+  });
+  private readonly _link: Link;
+  private readonly _notice: NoticeView;
+  private readonly _devices: Watch;
+  private readonly _listed: Watch;
+  private readonly _sights: Sight[];
+  private _devicesSeen = false;
+  private _runsSeen = false;
+
+  constructor(
+    private readonly _server: IWorkbenchServer,
+    private readonly _runs: Runs,
+    private readonly _view: RunsView,
+    private readonly _trans: TranslationBundle
+  ) {
+    super();
+    this.addClass('jp-WorkbenchSidebar');
+    this._link = new Link(_server);
+    this._notice = new NoticeView(_trans, () => this._again());
+    this._devices = new Watch(() => this._watchDevices());
+    this._listed = new Watch(() => _runs.watch());
+    this._lay();
+    this._sights = [
+      new Sight(this._meters.node, seen => this._see({ devices: seen }), false),
+      new Sight(_view.node, seen => this._see({ runs: seen }), false)
+    ];
+    this._link.changed.connect(() => this._follow());
+    _runs.changed.connect(() => this._say());
+    _server.changed.connect(() => this._again());
+    this._clear();
+  }
+
+  override dispose(): void {
+    this._sights.forEach(sight => sight.destroy());
+    this._devices.want(false);
+    this._listed.want(false);
+    this._link.dispose();
+    super.dispose();
+  }
+
+  protected override onResize(): void {
+    this._view.list.fit();
+  }
+
+  protected override onAfterShow(): void {
+    this._view.list.fit();
+  }
+
+  protected override onActivateRequest(_: Message): void {
+    this._view.focus();
+  }
+
+  private _lay(): void {
+    const title = this._trans.__('Distributed training');
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', title);
+    this.node.append(
+      make('h2', 'jp-WorkbenchSidebar-title', title),
+      section(this._trans.__('Devices'), 'jp-mod-devices', this._meters.node),
+      section(this._trans.__('Runs'), 'jp-mod-runs', this._view.node),
+      this._notice.node
+    );
+  }
+
+  private _see(seen: { devices?: boolean; runs?: boolean }): void {
+    this._devicesSeen = seen.devices ?? this._devicesSeen;
+    this._runsSeen = seen.runs ?? this._runsSeen;
+    this._follow();
+  }
+
+  /** Hear of what is in sight, and of nothing else. */
+  private _follow(): void {
+    const { hopeful } = this._link;
+    this._devices.want(this._devicesSeen && hopeful);
+    this._listed.want(this._runsSeen && hopeful);
+    if (this._link.state !== 'heard') {
+      this._clear();
+    }
+    this._say();
+  }
+
+  private _watchDevices(): () => void {
+    return this._server.stream.watch(
+      'devices',
+      '',
+      this._server.choices.devicesSeconds,
+      told => this._hear(told)
+    );
+  }
+
+  private _hear(told: StreamTold): void {
+    if (told.channel === 'devices') {
+      this._meters.show(told.meters ?? [this._unknown(told.trouble ?? '')]);
+    }
+  }
+
+  /** Show no number that is not of now. */
+  private _clear(): void {
+    this._meters.show([this._unknown('')]);
+  }
+
+  private _unknown(why: string): Meter {
+    const unknown = this._trans.__('unknown');
+    return {
+      name: this._trans.__('In use now'),
+      share: null,
+      text: why === '' ? unknown : `${unknown}: ${why}`
+    };
+  }
+
+  private _say(): void {
+    const { trouble } = this._runs.list;
+    this._notice.show(noticeOf(this._link.state, trouble, this._trans));
+  }
+
+  /** Ask anew, as of other settings. */
+  private _again(): void {
+    this._devices.want(false);
+    this._listed.want(false);
+    this._link.again();
+    this._follow();
+  }
+}

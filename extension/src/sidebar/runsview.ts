@@ -1,0 +1,169 @@
+/** The runs in the sidebar: filter, buttons, the list, and what is said of it. */
+
+import { refreshIcon } from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { button, make, say } from '../runview/elements.js';
+import { ListView, type Asks } from './list.js';
+import type { Runs, Said } from './runs.js';
+import { iconButton, type Toolbar } from './toolbar.js';
+import { wrong } from './words.js';
+
+export class RunsView {
+  readonly node = make('div', 'jp-WorkbenchRuns');
+  readonly list: ListView;
+  private readonly _filter = make('input', 'jp-WorkbenchRuns-filter');
+  private readonly _count = make('span', 'jp-WorkbenchRuns-count');
+  private readonly _waiting: HTMLButtonElement;
+  private readonly _empty: HTMLElement;
+  private readonly _where = make('p');
+  /** What is wrong with the selected run: its row has no place for all of it. */
+  private readonly _trouble = make('p', 'jp-WorkbenchRuns-status');
+  private readonly _status = make('p', 'jp-WorkbenchRuns-status');
+  /** The list and what brings rows into it: where nobody is at it, rows may move. */
+  private readonly _body: HTMLElement;
+
+  constructor(
+    private readonly _runs: Runs,
+    private readonly _toolbar: Toolbar,
+    asks: Asks & { start: () => void },
+    private readonly _trans: TranslationBundle
+  ) {
+    this.list = new ListView(_runs, asks, _trans);
+    this._waiting = this._key('', () => this._reveal());
+    this._empty = this._emptiness(asks.start);
+    this._body = make('div', 'jp-WorkbenchRuns-body');
+    this._body.append(this._headline(), this.list.node, this._empty);
+    this._status.setAttribute('role', 'status');
+    this._trouble.dataset.level = 'error';
+    this.node.append(
+      this._filterBox(),
+      _toolbar.node,
+      this._body,
+      this._trouble,
+      this._status
+    );
+    _runs.calm = () => this._calm();
+    _runs.changed.connect(() => this.update());
+    _runs.said.connect((_, said) => this._hear(said));
+  }
+
+  /** Show what is known now. */
+  update(): void {
+    const { list } = this._runs;
+    const nothing = list.count === 0;
+    say(this._count, this._counted());
+    const { waiting } = list;
+    this._waiting.hidden = waiting === 0;
+    say(
+      this._waiting,
+      this._trans._n('Show %1 new run', 'Show %1 new runs', waiting)
+    );
+    this.list.node.hidden = nothing;
+    this._empty.hidden = !nothing || !list.whole || list.trouble !== '';
+    say(this._where, this._trans.__('No runs in %1 yet.', list.path));
+    const [row, ...more] = this._runs.chosen;
+    say(
+      this._trouble,
+      row !== undefined && more.length === 0 ? wrong(row) : ''
+    );
+    this._toolbar.update();
+    if (!nothing) {
+      this.list.draw();
+    }
+  }
+
+  /** Take the focus, but not into the list: rows may move until a person is at it. */
+  focus(): void {
+    this._filter.focus();
+  }
+
+  private _counted(): string {
+    const { list } = this._runs;
+    const [all, seen] = [list.count, list.visible.length];
+    const number = all.toLocaleString('en');
+    if (!list.whole) {
+      return list.trouble === ''
+        ? this._trans.__('Reading … %1', all === 0 ? '' : number)
+        : '';
+    }
+    return seen === all
+      ? this._trans._n('%1 run', '%2 runs', all, number)
+      : this._trans.__('%1 of %2 runs', seen.toLocaleString('en'), number);
+  }
+
+  private _calm(): boolean {
+    const { _body, list } = this;
+    const there =
+      _body.matches(':hover') || _body.contains(document.activeElement);
+    return !there && list.node.scrollTop === 0;
+  }
+
+  private _reveal(): void {
+    this._runs.reveal();
+    this.list.node.scrollTop = 0;
+    this.list.node.focus();
+  }
+
+  private _hear({ level, text }: Said): void {
+    this._status.dataset.level = level;
+    say(this._status, text);
+  }
+
+  private _filterBox(): HTMLElement {
+    const { _filter, _trans } = this;
+    _filter.type = 'search';
+    _filter.placeholder = _trans.__('Filter');
+    _filter.setAttribute(
+      'aria-label',
+      _trans.__('Show runs with these words in name, make or status')
+    );
+    _filter.addEventListener('input', () => {
+      this._runs.filter(_filter.value);
+      this.list.node.scrollTop = 0;
+    });
+    _filter.addEventListener('keydown', event => {
+      if (event.key === 'ArrowDown') {
+        event.preventDefault();
+        this.list.node.focus();
+      }
+    });
+    return _filter;
+  }
+
+  private _headline(): HTMLElement {
+    const refresh = iconButton(
+      refreshIcon,
+      this._trans.__('Show new runs, and deleted ones no more'),
+      () => this._runs.refresh()
+    );
+    return make(
+      'div',
+      'jp-WorkbenchRuns-headline',
+      this._count,
+      this._waiting,
+      refresh
+    );
+  }
+
+  private _emptiness(start: () => void): HTMLElement {
+    const { _trans } = this;
+    const key = this._key(_trans.__('New workbench'), start);
+    const next = _trans.__(
+      'A run is listed here as soon as one is started: by Train in a workbench, or by “workbench run” in a terminal. Another folder of runs is chosen in the settings.'
+    );
+    return make(
+      'div',
+      'jp-WorkbenchRuns-empty',
+      this._where,
+      make('p', '', next),
+      key
+    );
+  }
+
+  private _key(label: string, clicked: () => void): HTMLButtonElement {
+    const key = button(label, '', clicked);
+    key.className = 'jp-WorkbenchSidebar-key';
+    return key;
+  }
+}

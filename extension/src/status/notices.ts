@@ -1,0 +1,66 @@
+/** What a page says of a run that came to its end. Pure. */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { Row } from '../server/protocol.js';
+
+/** JupyterLab cuts off what is longer. */
+const MOST_LETTERS = 140;
+const FINISHED_SHOWS_MS = 15_000;
+const CUT = '…';
+
+export interface Notice {
+  text: string;
+  kind: 'success' | 'info' | 'warning' | 'error';
+  /** After how many milliseconds it goes by itself; false where a person has to close it. */
+  autoClose: number | false;
+}
+
+interface Wishes {
+  notifyFinished: boolean;
+  notifyFailed: boolean;
+}
+
+/** What is said of a run that is over; null where nothing is wished. */
+export function noticeOf(
+  row: Row,
+  { notifyFinished, notifyFailed }: Wishes,
+  trans: Pick<TranslationBundle, '__'>
+): Notice | null {
+  const short = { autoClose: FINISHED_SHOWS_MS };
+  const finished = (notice: Notice) => (notifyFinished ? notice : null);
+  const failed = (kind: Notice['kind'], text: string) =>
+    notifyFailed
+      ? { kind, text: cut(reasoned(text, row.note)), autoClose: false as const }
+      : null;
+  switch (row.status) {
+    case 'finished':
+      return finished({
+        kind: 'success',
+        text: cut(trans.__('%1 has finished.', row.title)),
+        ...short
+      });
+    case 'stopped':
+      return finished({
+        kind: 'info',
+        text: cut(trans.__('%1 was stopped.', row.title)),
+        ...short
+      });
+    case 'failed':
+      return failed('error', trans.__('%1 has failed.', row.title));
+    case 'lost':
+      return failed('warning', trans.__('%1 was lost.', row.title));
+    default:
+      return null;
+  }
+}
+
+function reasoned(text: string, reason = ''): string {
+  return reason === '' ? text : `${text} ${reason}`;
+}
+
+function cut(text: string): string {
+  return text.length > MOST_LETTERS
+    ? text.slice(0, MOST_LETTERS - CUT.length) + CUT
+    : text;
+}

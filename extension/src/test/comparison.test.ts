@@ -1,0 +1,143 @@
+/** Runs side by side: their numbers, the best of them, their lines and what is said of those. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { bestOf, columnsOf, namesOf } from '../main/comparison/columns.js';
+import { drawingOf, type Curve } from '../main/comparison/drawing.js';
+import type { Chart } from '../runview/series.js';
+import type { Results, RunSeries } from '../server/protocol.js';
+import { row } from './rows.js';
+import { untranslated as trans } from './untranslated.js';
+
+const PLAIN = { axis: 'step', smoothing: 0, logarithmic: false } as const;
+const UNKNOWN: Results = {
+  loss: null,
+  accuracy: null,
+  test_loss: null,
+  test_accuracy: null,
+  examples_per_second: null
+};
+
+function series(step: number[], loss: (number | null)[]): RunSeries {
+  const from = (by: number) => step.map(each => by * each);
+  return {
+    step,
+    examples: from(64),
+    training_seconds: from(0.5),
+    loss,
+    accuracy: loss.map(() => 0.5),
+    examples_per_second: loss.map(() => 128),
+    steps_a_point: 1
+  };
+}
+
+function drawn(chart: Chart, curves: Curve[], treatment = {}) {
+  return drawingOf({
+    curves,
+    chart,
+    treatment: { ...PLAIN, ...treatment },
+    hidden: new Set(),
+    zoom: null
+  });
+}
+
+const A = { name: 'A', number: 0, series: series([1, 2, 4], [4, 3, 2]) };
+const B = { name: 'B', number: 3, series: series([2, 3], [8, null]) };
+
+test('the best is the least loss and the greatest accuracy', () => {
+  assert.deepEqual(bestOf([3, 1, 2], 'least'), [false, true, false]);
+  assert.deepEqual(bestOf([3, 1, null], 'greatest'), [true, false, false]);
+  assert.deepEqual(bestOf([1, 2, 2], 'greatest'), [false, true, true]);
+});
+
+test('nothing is best where all are equal, one alone is known, or it is no contest', () => {
+  for (const values of [[2, 2], [1, null], [null], []]) {
+    assert.ok(!bestOf(values, 'least').includes(true));
+  }
+  assert.deepEqual(bestOf([1, 2], null), [false, false]);
+});
+
+test('columns tell what the last epochs came to; what is not known is unknown', () => {
+  const results = { ...UNKNOWN, loss: 0.41234, test_accuracy: 0.98765 };
+  const columns = columnsOf(
+    [
+      row('a', { step: 12_345, results }),
+      row('b', { results: UNKNOWN }),
+      undefined
+    ],
+    trans
+  );
+  const texts = Object.fromEntries(
+    columns.map(({ name, texts }) => [name, texts])
+  );
+  assert.deepEqual(texts['Steps'], ['12,345', 'unknown', 'unknown']);
+  assert.deepEqual(texts['Loss'], ['0.412', 'unknown', 'unknown']);
+  assert.deepEqual(texts['Test accuracy'], ['98.77 %', 'unknown', 'unknown']);
+  assert.deepEqual(texts['Examples/s'], ['unknown', 'unknown', 'unknown']);
+});
+
+test('runs of one title are told apart by their ids', () => {
+  const rows = ['a', 'b', 'c'].map((id, at) =>
+    row(id, { title: at < 2 ? 'Twin' : 'Other' })
+  );
+  assert.deepEqual(namesOf(['a', 'b', 'c'], rows), [
+    'Twin (a)',
+    'Twin (b)',
+    'Other'
+  ]);
+  assert.deepEqual(namesOf(['a'], [undefined]), ['a']);
+});
+
+test('lines of different steps lie on one axis, and gaps stay gaps', () => {
+  const { data, lines } = drawn('loss', [A, B]);
+  assert.deepEqual(
+    [...data].map(values => [...values]),
+    [
+      [1, 2, 3, 4],
+      [4, 3, undefined, 2],
+      [undefined, 8, null, undefined]
+    ]
+  );
+  assert.deepEqual(
+    lines.map(({ name }) => name),
+    ['A', 'B']
+  );
+});
+
+test('a line looks the same when another is taken out', () => {
+  assert.deepEqual(drawn('loss', [A, B]).lines[1], drawn('loss', [B]).lines[0]);
+});
+
+test('lines differ in more than their colour', () => {
+  const looks = Array.from({ length: 16 }, (_, number) =>
+    JSON.stringify(drawn('loss', [{ ...A, number }]).lines[0]!.look.dash)
+  );
+  assert.equal(new Set(looks.slice(0, 8)).size, 8);
+  assert.notEqual(looks[0], looks[8]);
+});
+
+test('any axis can run along the chart, and a log scale leaves out what it cannot show', () => {
+  const time = drawn('loss', [A], { axis: 'time' });
+  assert.deepEqual([...time.data[0]], [0.5, 1, 2]);
+  const zero = { ...A, series: series([1, 2], [0, 1]) };
+  const logarithmic = drawn('loss', [zero], { logarithmic: true });
+  assert.deepEqual([...logarithmic.data[1]!], [null, 1]);
+  assert.match(logarithmic.title, /log scale/);
+});
+
+test('points of which the place is not known are not drawn', () => {
+  const torn = { ...A, series: { ...A.series, examples: [64, null, 256] } };
+  const { data } = drawn('loss', [torn], { axis: 'examples' });
+  assert.deepEqual([...data[0]], [64, 256]);
+});
+
+test('the chart is told in words, and read point by point', () => {
+  const { account, reading } = drawn('loss', [A, B]);
+  assert.equal(account(), 'A: loss 2, falling; B: loss 8, steady');
+  assert.equal(reading(1), 'step 2: A 3, B 8');
+  assert.equal(reading(3), 'step 4: A 2');
+  assert.equal(drawn('rate', []).account(), 'No point yet.');
+  const apart = { ...A, series: series([1, 2], [null, null]) };
+  assert.equal(drawn('loss', [apart]).account(), 'A: no line');
+});

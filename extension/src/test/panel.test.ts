@@ -1,0 +1,136 @@
+/** The panel's judgement: of kernels, of sessions, of what the code showed, and in which words. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { Session } from '@jupyterlab/services';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import { conditionOf, isLost } from '../panel/condition.js';
+import { isFinal } from '../panel/phase.js';
+import { lostSessions, pathOf } from '../panel/sessions.js';
+import { outcomeOf, showWorkbench } from '../panel/source.js';
+import { remedyFor, tell, type Trouble } from '../panel/trouble.js';
+import { WIDGET_MIME } from '../mime.js';
+
+const UUID = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
+const PATH = pathOf(UUID);
+
+const trans = {
+  __: (text: string, ...values: string[]) =>
+    text.replace(/%(\d)/g, (_, at) => values[Number(at) - 1]!)
+} as unknown as TranslationBundle;
+
+function session(path: string, kernel: object | null, id = path) {
+  return { id, path, kernel } as unknown as Session.IModel;
+}
+
+test('a kernel that is connected is well, else unreachable', () => {
+  assert.equal(conditionOf('idle', 'connected', true), 'well');
+  assert.equal(conditionOf('busy', 'connected', false), 'well');
+  assert.equal(conditionOf('unknown', 'connecting', true), 'unreachable');
+  assert.equal(conditionOf('unknown', 'disconnected', true), 'unreachable');
+});
+
+test('a kernel that restarts or is gone has lost its workbench', () => {
+  for (const status of ['restarting', 'autorestarting'] as const) {
+    assert.equal(conditionOf(status, 'connected', false), 'restarted');
+  }
+  assert.equal(conditionOf('dead', 'disconnected', true), 'ended');
+  assert.equal(conditionOf(undefined, undefined, false), 'ended');
+  assert.ok(isLost('ended') && isLost('restarted') && !isLost('unreachable'));
+});
+
+test('a kernel that starts is awaited, but after its workbench was live it is another', () => {
+  assert.equal(conditionOf('starting', 'connected', false), 'well');
+  assert.equal(conditionOf('starting', 'connected', true), 'restarted');
+});
+
+test('sessions of panels that no page shows are lost ones, the last used first', () => {
+  const lost = (id: string, day: number) =>
+    session(PATH, { connections: 0, last_activity: `2026-11-0${day}` }, id);
+  const found = lostSessions([
+    session('workbench-notes.ipynb', { connections: 0 }),
+    session(PATH, { connections: 1 }),
+    session(PATH, {}),
+    session(PATH, null),
+    lost('older', 1),
+    lost('newer', 2)
+  ]);
+  assert.deepEqual(
+    found.map(({ id }) => id),
+    ['newer', 'older']
+  );
+});
+
+test('the code shows the workbench that is there before it makes one', () => {
+  const usual = showWorkbench({ runsFolder: '', preset: '' });
+  assert.match(usual, /newest\(\) or Workbench\(\)/);
+});
+
+test('what was chosen in the settings is in the code as text, never as code', () => {
+  const chosen = showWorkbench({ runsFolder: 'my "runs"', preset: 'cnn' });
+  assert.match(
+    chosen,
+    /Workbench\(PRESETS\["cnn"\]\.config, runs_dir="my \\"runs\\""\)/
+  );
+});
+
+test('a shown widget and a failure come of the code, and of other messages nothing', () => {
+  const message = (msg_type: string, content: unknown) => ({
+    header: { msg_type },
+    content
+  });
+  const data = { [WIDGET_MIME]: { model_id: 'm' }, 'text/plain': '' };
+  assert.deepEqual(outcomeOf(message('display_data', { data })), [
+    { modelId: 'm' }
+  ]);
+  const html = { data: { 'text/html': '' } };
+  assert.deepEqual(outcomeOf(message('display_data', html)), []);
+  assert.deepEqual(outcomeOf(message('stream', { text: 'x' })), []);
+  const error = { ename: 'E', evalue: 'why', traceback: ['\x1b[31mat\x1b[0m'] };
+  assert.deepEqual(outcomeOf(message('error', error)), [
+    { failure: { name: 'E', message: 'why', traceback: 'at' } }
+  ]);
+});
+
+test('every trouble is told in three parts and has a click that does something about it', () => {
+  const failure = { name: 'ValueError', message: 'why', traceback: 'at' };
+  const troubles: Trouble[] = [
+    { kind: 'ended' },
+    { kind: 'restarted' },
+    { kind: 'closed' },
+    { kind: 'unreachable' },
+    { kind: 'no kernels' },
+    { kind: 'silent', kernel: 'R' },
+    { kind: 'not started', error: 'full' },
+    { kind: 'raised', kernel: 'Python', failure },
+    { kind: 'no widgets', disabled: true },
+    { kind: 'no widgets', disabled: false }
+  ];
+  for (const trouble of troubles) {
+    const { rule, found, fix } = tell(trouble, trans);
+    assert.ok(rule && found && fix, trouble.kind);
+    assert.ok(remedyFor(trouble));
+    assert.equal(isFinal(trouble), trouble.kind !== 'unreachable');
+  }
+});
+
+test('a kernel without the workbench is told apart from one that fails otherwise', () => {
+  const raised = (name: string, message: string) =>
+    tell(
+      {
+        kind: 'raised',
+        kernel: 'Other',
+        failure: { name, message, traceback: 'at' }
+      },
+      trans
+    );
+  const without = raised('ModuleNotFoundError', "No module named 'workbench'");
+  assert.match(without.found, /"Other" does not have it: No module named/);
+  assert.match(without.fix, /pip install tf-distribute-workbench$/);
+  assert.equal(without.detail, undefined);
+  const other = raised('ModuleNotFoundError', "No module named 'pandas'");
+  assert.match(other.found, /raised ModuleNotFoundError: No module named/);
+  assert.equal(other.detail, 'at');
+});

@@ -1,0 +1,157 @@
+"""Runs of several workers: a rehearsal and its recovery, how late records are seen, scaling.
+
+`python -m tests.benchmarks.beyond [--quick]`. The load test is of the writers and the reader alone:
+eight workers' records of 1,000 steps a second each, written as the scripts write them, without
+training; the reader polls ten times a second and must have every step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from tests.benchmarks.report import Limit, tell
+from workbench.config import RunConfig
+from workbench.plan import rehearsed
+from workbench.runs import Run, start_run
+from workbench.runs.reader import StepReader
+from workbench.runs.watchdog import recent_calls
+
+STARTED = Limit("rehearsal, from the click to the first records", "s", at_most=30)
+RECOVERED = Limit("a worker killed, until steps go on", "s", at_most=30)
+LATE = Limit("a record of two real workers, seen after the end of its call", "s", at_most=1)
+LAG = Limit("load test of writers and reader alone, 8 x 1,000 steps/s: seen after", "s", at_most=1)
+MISSING = Limit("steps that the reader of the load test has not", "", at_most=0)
+WORKERS, CALLS_A_SECOND, STEPS_A_CALL = 8, 10, 100
+PATIENCE_SECONDS = 120.0
+POLL_SECONDS = 0.1
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for something, looking often; a run that fails meanwhile ends the benchmark."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not true():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not within {PATIENCE_SECONDS:g} s")
+        time.sleep(0.02)
+
+
+def rehearse(root: Path) -> tuple[float, float, float]:
+    """Return the seconds to the first records, of the recovery, and of the latest record."""
+    began = time.monotonic()
+    run = start_run(rehearsed(RunConfig()), root)
+    until(lambda: run.progress.step > 0)
+    started = time.monotonic() - began
+    late = latest_of(run, seconds=10.0)
+    before, attempts = run.progress.step, starts_of(run)
+    killed = time.monotonic()
+    run.kill(run.tasks[-1])
+    until(lambda: starts_of(run) > attempts and run.progress.step > before)
+    recovered = time.monotonic() - killed
+    run.stop()
+    run.wait()
+    if run.missing:
+        raise RuntimeError(f"steps are missing: {run.missing}")
+    return started, recovered, late
+
+
+def starts_of(run: Run) -> int:
+    """Return how often its leading task has begun to train."""
+    return sum(event["event"] == "start" for event in run.events())
+
+
+def latest_of(run: Run, seconds: float) -> float:
+    """Return by how much the latest of the records that come in was seen after its call's end."""
+    seen: dict[str, float] = {}
+    late = []
+    until_then = time.monotonic() + seconds
+    while time.monotonic() < until_then:
+        for task in run.tasks:
+            path = sorted((run.dir / task).glob("*.calls"))[-1]
+            _, _, start, took = recent_calls(path)[-1]
+            if seen.get(task) not in (None, start):
+                late.append(time.time() - start - took)
+            seen[task] = start
+        time.sleep(0.05)
+    return max(late)
+
+
+def load(root: Path, seconds: float) -> tuple[float, float]:
+    """Return the reader's greatest lag in seconds, and the steps that it has not."""
+    from workbench.engine.recorder import Records
+
+    folders = [root / f"worker-{worker}" for worker in range(WORKERS)]
+    calls = int(seconds * CALLS_A_SECOND)
+    rows = np.random.default_rng(0).random((STEPS_A_CALL, 1, 3), np.float32)
+    written_at: list[dict[int, float]] = [{} for _ in folders]
+    began = time.monotonic()
+
+    def write(worker: int) -> None:
+        records = Records(folders[worker])
+        for call in range(calls):
+            time.sleep(max(0.0, began + call / CALLS_A_SECOND - time.monotonic()))
+            written_at[worker][(call + 1) * STEPS_A_CALL] = time.monotonic()
+            records.append(call * STEPS_A_CALL, rows, time.time(), 1 / CALLS_A_SECOND)
+
+    for folder in folders:
+        folder.mkdir(parents=True)
+    readers = [StepReader(folder, 1) for folder in folders]
+    threads = [threading.Thread(target=write, args=(worker,)) for worker in range(WORKERS)]
+    for thread in threads:
+        thread.start()
+    read, lag, last_look = [0] * WORKERS, 0.0, False
+    while not last_look:
+        last_look = not any(thread.is_alive() for thread in threads)
+        for worker, reader in enumerate(readers):
+            for block in reader.poll():
+                known, read[worker] = read[worker], block.first_step + len(block.values)
+                lag = max(lag, time.monotonic() - written_at[worker][known + STEPS_A_CALL])
+        time.sleep(POLL_SECONDS)
+    took = time.monotonic() - began
+    tell(f"{sum(read) / took:,.0f} steps a second of {WORKERS} workers were read")
+    return lag, float(WORKERS * calls * STEPS_A_CALL - sum(read))
+
+
+def weak_scaling(root: Path, epochs: int) -> None:
+    """Print the speed of one and of two workers, each with the same batch."""
+    speeds = []
+    for workers in (1, 2):
+        config = RunConfig(
+            strategy="multi_worker_mirrored", workers=workers, epochs=epochs, model="mlp"
+        )
+        run = start_run(config, root)
+        run.wait()
+        speeds.append(float(run.result()["examples_per_second"]))
+    cores = os.cpu_count()
+    tell(
+        f"weak scaling, 64 a replica, {cores} cores: 1 worker {speeds[0]:,.0f} examples/s, "
+        f"2 workers {speeds[1]:,.0f}, efficiency {speeds[1] / speeds[0] / 2:.0%}"
+    )
+
+
+def main() -> int:
+    """Measure and print; the exit status is 1 where a limit is missed."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--quick", action="store_true", help="one round, to try the benchmark")
+    quick = options.parse_args().quick
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["WORKBENCH_STATE"] = f"{folder}/state"
+        rounds = [rehearse(Path(folder)) for _ in range(1 if quick else 3)]
+        limits, figures = (STARTED, RECOVERED, LATE), zip(*rounds, strict=True)
+        reached = [limit.judge(values) for limit, values in zip(limits, figures, strict=True)]
+        lag, missing = load(Path(folder) / "load", 5.0 if quick else 20.0)
+        reached += [LAG.judge([lag]), MISSING.judge([missing])]
+        weak_scaling(Path(folder), 5 if quick else 20)
+    return int(not all(reached))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,207 @@
+"""Ten runs, in each of which one cause of slowness is planted: does the verdict name it?
+
+`python -m tests.benchmarks.verdict [--quick] [--only NAME ...]`. The slow link is a network
+namespace of its own whose loopback takes 200 Mbit/s, which needs root and `ip` and `tc`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.report import Limit, tell
+from workbench.cli.why import report
+from workbench.config import RunConfig
+from workbench.devices import detect
+from workbench.runs import start_run
+from workbench.verdict import SECONDS, judge
+
+OWN = Path(__file__).with_name("planted.py")
+NAMESPACE = "workbench-slow-link"
+RATE = ("rate", "200mbit", "burst", "256kb", "latency", "500ms")
+QUICK_SECONDS = 8.0
+RIGHT = Limit("runs whose cause was named, of ten", "", at_least=9)
+SUM = Limit("largest part of a step that is unexplained", "%", at_most=5)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A run with one cause of slowness, and what the verdict should say of it."""
+
+    config: RunConfig
+    cause: str | None
+    """The part that should be named; None: the model's own work."""
+    changes: str | None = None
+    """A field that the suggestion should change; None: nothing to suggest."""
+    slowest: str | None = None
+    """The worker that should be named."""
+
+
+def _alone(**fields: Any) -> RunConfig:
+    return RunConfig(strategy="one_device", start_now=True, **fields)
+
+
+def _workers(data: str, model: str = "small_model", epochs: int = 6, **fields: Any) -> RunConfig:
+    return RunConfig(
+        strategy="multi_worker_mirrored",
+        workers=2,
+        per_replica_batch_size=32,
+        data=own(data),
+        model=own(model),
+        epochs=epochs,
+        start_now=True,
+        **fields,
+    )
+
+
+def own(name: str) -> str:
+    """Name a function of the planted ones."""
+    return f"{OWN}:{name}"
+
+
+PLANTED = {
+    "slow input": Planted(
+        _alone(data=own("slow_sets"), model=own("small_model"), per_replica_batch_size=32,
+               epochs=4),
+        "input", "pipeline",
+    ),
+    "input of single examples": Planted(
+        _alone(pipeline="numpy", per_replica_batch_size=256, synthetic_examples=20_000, epochs=4),
+        "input", "pipeline",
+    ),
+    "tiny batch": Planted(
+        _alone(pipeline="indexed", per_replica_batch_size=4, synthetic_examples=8_000, epochs=6),
+        "fixed", "per_replica_batch_size",
+    ),
+    "chatty host": Planted(
+        _alone(steps_per_call=1, per_replica_batch_size=64, epochs=4), "host", "steps_per_call"
+    ),
+    "eager steps": Planted(
+        _alone(eager=True, per_replica_batch_size=64, steps_per_epoch=40, epochs=2),
+        "fixed", "eager",
+    ),
+    "slow worker": Planted(
+        _workers("quick_sets", step=own("step_slow_on_one_worker")),
+        "waiting", None, "worker-1",
+    ),
+    "slow input of a worker": Planted(
+        _workers("sets_slow_on_one_worker"), "waiting", None, "worker-1"
+    ),
+    "slow link": Planted(
+        _workers("quick_sets", "large_model", epochs=2),
+        "communication", "per_replica_batch_size",
+    ),
+    "too many replicas": Planted(
+        RunConfig(replicas=8, data="fashion_mnist", model="cnn", per_replica_batch_size=16,
+                  steps_per_epoch=20, epochs=2, start_now=True),
+        "crowding", "replicas",
+    ),
+    "compute": Planted(
+        _alone(data="fashion_mnist", model="cnn", per_replica_batch_size=64, steps_per_epoch=20,
+               epochs=2),
+        None,
+    ),
+}  # fmt: skip
+
+
+def try_one(name: str, folder: str, seconds: float) -> dict[str, Any]:
+    """Train a planted run, ask why it is slow, and return whether the answer is right."""
+    planted = PLANTED[name]
+    devices = detect(import_tensorflow=False)
+    run = start_run(planted.config, folder, devices, name=name, rehearse=False)
+    if run.wait() != "finished":
+        raise RuntimeError(f"{name}: {run.failure}")
+    verdict = judge(run, seconds)
+    tell(f"== {name}\n{report(verdict, run)}\n")
+    found = verdict.breakdown
+    changes = set(verdict.suggestion.changes) if verdict.suggestion else set()
+    slowest = found.slowest.task if found.slowest else None
+    right = (
+        verdict.cause == planted.cause
+        and (planted.changes in changes if planted.changes else not changes)
+        and (planted.slowest is None or slowest == planted.slowest)
+    )
+    return {
+        "name": name,
+        "right": right,
+        "cause": verdict.cause,
+        "changes": sorted(changes),
+        "slowest": slowest,
+        "unexplained_percent": 100 * abs(found.unexplained_seconds) / found.step.value,
+    }
+
+
+def try_in_namespace(name: str, seconds: float) -> dict[str, Any]:
+    """Do the same where the link between the tasks is slow."""
+    with _slow_link():
+        command = ["ip", "netns", "exec", NAMESPACE, sys.executable, "-m", __spec__.name]
+        command += ["--inside", name, "--seconds", str(seconds)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    *told, last = done.stdout.rstrip().split("\n")
+    tell("\n".join(told))
+    answer: dict[str, Any] = json.loads(last)
+    return answer
+
+
+@contextlib.contextmanager
+def _slow_link() -> Iterator[None]:
+    inside = ["ip", "netns", "exec", NAMESPACE]
+    subprocess.run(["ip", "netns", "add", NAMESPACE], check=True)
+    try:
+        subprocess.run([*inside, "ip", "link", "set", "lo", "up"], check=True)
+        slow = ["tc", "qdisc", "add", "dev", "lo", "root", "tbf", *RATE]
+        subprocess.run([*inside, *slow], check=True)
+        yield
+    finally:
+        subprocess.run(["ip", "netns", "del", NAMESPACE], check=True)
+
+
+def main() -> int:
+    """Measure and print; the exit status is 1 where a limit is missed."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--quick", action="store_true", help="measure shortly, to try it")
+    options.add_argument("--only", nargs="+", choices=PLANTED, help="only these")
+    options.add_argument("--seconds", type=float, default=SECONDS)
+    options.add_argument("--inside", choices=PLANTED, help=argparse.SUPPRESS)
+    chosen = options.parse_args()
+    seconds = QUICK_SECONDS if chosen.quick else chosen.seconds
+    os.environ["WORKBENCH_STATE"] = state = tempfile.mkdtemp()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            if chosen.inside:
+                tell(json.dumps(try_one(chosen.inside, folder, seconds)))
+                return 0
+            return _judge(chosen.only or list(PLANTED), folder, seconds)
+        finally:
+            shutil.rmtree(state, ignore_errors=True)
+
+
+def _judge(names: list[str], folder: str, seconds: float) -> int:
+    told = [
+        try_in_namespace(name, seconds) if name == "slow link" else try_one(name, folder, seconds)
+        for name in names
+    ]
+    for each in told:
+        planted = PLANTED[each["name"]]
+        tell(
+            f"{each['name']}: planted {planted.cause}; the verdict says {each['cause']}, "
+            f"slowest {each['slowest']}, change {', '.join(each['changes']) or 'nothing'}; "
+            f"{each['unexplained_percent']:.1f} % unexplained: "
+            f"{'right' if each['right'] else 'WRONG'}"
+        )
+    right = RIGHT.judge([10 * sum(each["right"] for each in told) / len(told)])
+    return int(not (SUM.judge([max(each["unexplained_percent"] for each in told)]) and right))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""Takes the README's pictures of JupyterLab: a run that lives and a comparison, by the sidebar.
+
+`python -m tests.browser.lab_pictures` in the project's folder. All runs in them are real.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import expect, sync_playwright
+
+from tests.browser.conftest import FLAGS, find_chromium
+from tests.browser.lab_page import LabPage
+from tests.browser.lab_server import running_lab
+from tests.browser.pictures import IMAGES
+from tests.browser.run_page import RunPage
+from tests.waiting import LIMIT_SECONDS, until
+from workbench import RunConfig, start_run
+from workbench.runs import Run
+
+SIZE = {"width": 1320, "height": 860}
+SMALL = {"epochs": 6, "synthetic_examples": 20_000, "global_batch_size": 64}
+ENDED = {
+    "Mirrored, rate 0.05": RunConfig(**SMALL, learning_rate=0.05),
+    "Mirrored, rate 0.005": RunConfig(**SMALL, learning_rate=0.005),
+    "OneDevice, rate 0.05": RunConfig(**SMALL, strategy="one_device", learning_rate=0.05),
+}
+LIVING = RunConfig(epochs=40, steps_per_epoch=5_000, global_batch_size=64)
+
+
+def main() -> None:
+    """Train, look, and take the pictures."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        root = Path(folder) / "root"
+        runs_dir = root / "runs"
+        runs_dir.mkdir(parents=True)
+        ended = [trained(config, runs_dir, name) for name, config in ENDED.items()]
+        chromium = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
+        with running_lab(root, Path(folder) / "home") as server:
+            page = chromium.new_context(viewport=SIZE).new_page()
+            lab = LabPage(page, server, IMAGES)
+            living = start_run(LIVING, runs_dir, name="Mirrored, long")
+            look(RunPage(lab), living, ended)
+            living.stop()
+            living.wait(LIMIT_SECONDS)
+            assert lab.errors == []
+        chromium.close()
+
+
+def trained(config: RunConfig, runs_dir: Path, name: str) -> Run:
+    """A run that has finished."""
+    run = start_run(config, runs_dir, name=name)
+    assert run.wait(LIMIT_SECONDS) == "finished"
+    return run
+
+
+def look(page: RunPage, living: Run, ended: list[Run]) -> None:
+    """Show everything once, and take the pictures."""
+    lab = page.lab
+    lab.open()
+    lab.command("workbench:show-runs")
+    until(lambda: living.progress.epoch > 3)
+    page.show(living)
+    page.wait_for_points()
+    take(lab, "lab-run", "light")
+    page.compare(*ended)
+    expect(page.row(ended[0].name)).to_contain_text("finished")
+    page.comparison.get_by_label("Smoothing").select_option(index=2)
+    take(lab, "lab-compare", "dark")
+
+
+def take(lab: LabPage, name: str, theme: str) -> None:
+    """Save what the page shows in a theme."""
+    lab.page.mouse.move(700, 8)
+    lab.set_theme(theme)
+    lab.page.evaluate("() => new Promise(done => requestAnimationFrame(() => done()))")
+    sys.stdout.write(f"{lab.screenshot(f'{name}-{theme}')}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""The wheel in other notebooks than JupyterLab: the form, a run to its end, nothing cut off."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests import virtualenvs, wheels
+from tests.browser.hosts import HOSTS
+from tests.browser.lab_page import LabPage
+from tests.browser.lab_server import running_lab
+from tests.browser.test_own_model import OWN
+from tests.browser.workbench_page import LONG_RUN, WorkbenchPage
+from workbench.runs import list_runs
+from workbench.widgets.host_notes import CELL
+
+WHOLE = "root => root.closest('.jp-Cell-outputArea, .output').scrollHeight"
+SEEN = "root => root.closest('.jp-Cell-outputArea, .output').clientHeight"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, as others install it."""
+    return wheels.build(tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture(params=HOSTS)
+def page(
+    request: pytest.FixtureRequest,
+    browser: Browser,
+    wheel: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[LabPage]:
+    """A page on a host that has the wheel; the test fails where the page raised an error.
+
+    Classic Notebook has the sign of Colab too, whose versions it has.
+    """
+    host = HOSTS[request.param]
+    assert request.config.cache is not None
+    python = host.make(request.config.cache.mkdir(request.param))
+    virtualenvs.put_in(python, wheel)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    if host is HOSTS["classic-notebook"]:
+        monkeypatch.setenv("COLAB_RELEASE_TAG", "any")
+    root = tmp_path / "root"
+    root.mkdir()
+    with running_lab(root, tmp_path / "home", host.program(python)) as server:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        shown = host.page(context.new_page(), server, tmp_path)
+        yield shown
+        context.close()
+        server.shut_down_kernels()
+    assert shown.errors == []
+
+
+def test_a_click_trains_to_a_result_and_all_of_it_is_in_sight(page: LabPage) -> None:
+    workbench = WorkbenchPage(page, "train.ipynb")
+    hardware = workbench.root.get_by_text("As TensorFlow sees it.")
+    expect(hardware).to_be_visible()
+    hardware.scroll_into_view_if_needed()  # the gauge measures nothing while out of sight
+    expect(workbench.root.get_by_role("meter", name="Memory in use")).to_be_visible()
+    workbench.train(Epochs="3")
+    expect(workbench.state).to_have_text("finished")
+    workbench.wait_for_lines("lines.length > 0 && lines.every(l => l[2] === 234)")
+    assert workbench.root.evaluate(WHOLE) == workbench.root.evaluate(SEEN)
+    for tab in ("Script", "Do they agree?", "Earlier runs", "Plan"):
+        workbench.turn_to(tab)
+        assert workbench.overflowing() == []
+    page.screenshot("trained")
+    for theme in page.themes:
+        page.set_theme(theme)
+        page.screenshot(f"trained-{theme}")
+
+
+@pytest.mark.parametrize("page", ["classic-notebook"], indirect=True)
+def test_functions_of_a_cell_train_under_colabs_versions_and_their_script_runs_alone(
+    page: LabPage, tmp_path: Path
+) -> None:
+    workbench = WorkbenchPage(page, "own.ipynb", source=OWN)
+    for field, function in (("Model", "build_model()"), ("Data", "load_data()")):
+        expect(workbench.field(field).locator("option:checked")).to_have_text(function)
+    expect(workbench.button("Train")).to_be_enabled()
+    workbench.train(**{"Epochs": "2", "Steps an epoch": "20"})
+    expect(workbench.state).to_have_text("finished")
+    workbench.wait_for_lines("lines.some(l => l[0] === 'virtual replica 1' && l[2] === 40)")
+    page.screenshot("own")
+    run = list_runs(workbench.runs_dir)[0]
+    assert run.missing == []
+
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    (alone / "train.py").write_text(run.script, encoding="utf-8")
+    interpreter = json.loads((run.dir / "run.json").read_text())["interpreter"]
+    command = [interpreter, "train.py"]
+    done = subprocess.run(command, cwd=alone, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "finished step=40" in done.stdout
+
+
+@pytest.mark.parametrize("page", ["classic-notebook"], indirect=True)
+def test_while_a_cell_follows_the_run_as_told_buttons_are_answered(page: LabPage) -> None:
+    workbench = WorkbenchPage(page, "follow.ipynb", CELL)
+    expect(workbench.root.get_by_text("They are gone when this runtime ends.")).to_be_visible()
+    workbench.train(**LONG_RUN)
+    expect(workbench.state).to_have_text("running")
+    told = workbench.root.get_by_text("Colab ends a runtime in which no cell runs")
+    expect(told).to_be_visible()
+    expect(workbench.root.get_by_text(CELL)).to_be_visible()
+    page.screenshot("told")
+
+    cell = page.run_cell(1)
+    expect(told).not_to_be_visible()
+    workbench.button("Stop").click()
+    expect(workbench.state).to_have_text("stopped")
+    expect(cell.get_by_text(": stopped.")).to_be_visible()

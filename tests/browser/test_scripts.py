@@ -1,0 +1,58 @@
+"""A saved script comes back into the form of a real page, and two stand beside each other."""
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browser.lab_page import LabPage
+from tests.browser.workbench_page import WorkbenchPage
+from workbench import RunConfig, make_plan, render_script
+from workbench.devices import detect
+
+NARROW = {"width": 1000, "height": 900}
+
+
+def saved(folder: Path) -> Path:
+    """A script that was edited by hand, in the folder of the notebooks."""
+    devices = detect(import_tensorflow=False)
+    text = render_script(make_plan(RunConfig(epochs=7, seed=3), devices))
+    text = text.replace("Dense(16,", "Dense(48,").replace(
+        "    recorder.finish()", '    print("by hand")\n    recorder.finish()'
+    )
+    path = folder / "edited.py"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_an_edited_script_opens_is_compared_and_taken_back(lab: LabPage) -> None:
+    path = saved(lab.server.root)
+    before = path.read_text(encoding="utf-8")
+    workbench = WorkbenchPage(lab, "opens.ipynb")
+    workbench.turn_to("Script")
+    workbench.fill({"Open a script": path.name})
+    workbench.button("Open").click()
+    expect(workbench.field("Epochs")).to_have_value("7")
+    told = workbench.root.locator(".wb-told")
+    expect(told.first).to_contain_text("make_model is your own function for model now")
+    expect(told.last).to_contain_text("main was edited: what the script does from start to end")
+
+    difference = workbench.root.get_by_role(
+        "region", name="Difference of the opened file and the form's script"
+    )
+    expect(difference).to_contain_text('print("by hand")')
+    fold = difference.locator("summary").first
+    fold.focus()
+    lab.page.keyboard.press("Enter")
+    expect(difference.locator("details[open]").first).to_be_visible()
+    lab.page.set_viewport_size(NARROW)
+    for theme in ("dark", "light"):
+        lab.set_theme(theme)
+        difference.scroll_into_view_if_needed()
+        assert workbench.overflowing() == []
+        lab.screenshot(f"difference-{theme}")
+
+    workbench.button("Save .py").click()
+    expect(workbench.root.get_by_text("train.py")).not_to_have_count(0)
+    workbench.button("Back to what was there").click()
+    expect(workbench.field("Epochs")).to_have_value("5")
+    assert path.read_text(encoding="utf-8") == before

@@ -1,0 +1,169 @@
+"""A zip file from anywhere is read in bounds, or refused with a reason; nothing is written."""
+
+import json
+import random
+import stat
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bundle.bundles import bundle_of, certified_run, rewritten, texts_in, write_zip
+from workbench.bundle import read_bundle
+from workbench.runs import Run, RunError
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return certified_run(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="module")
+def whole(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return bundle_of(run, tmp_path_factory.mktemp("whole") / "bundle.zip")
+
+
+def refused(path: Path, reason: str) -> None:
+    before = sorted(path.parent.rglob("*"))
+    with pytest.raises(RunError, match=reason) as caught:
+        read_bundle(path)
+    assert str(path) in str(caught.value)
+    assert sorted(path.parent.rglob("*")) == before
+
+
+def linked(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name)
+    entry.create_system, entry.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("../evil.py", r"'\.\./evil\.py'"),
+        ("/etc/passwd", "'/etc/passwd'"),
+        ("C:\\evil.py", r"'C:.*evil\.py'"),
+        ("notes.txt", "'notes.txt'"),
+        ("folder/", "'folder/'"),
+        ("\x1b[31mred", r"'\\x1b\[31mred'"),
+    ],
+)
+def test_a_name_that_no_bundle_has_is_refused(
+    name: str, shown: str, whole: Path, tmp_path: Path
+) -> None:
+    path = write_zip(tmp_path / "b.zip", {**texts_in(whole), name: b"import os"})
+    refused(path, f"holds what no bundle does: {shown}.*Take an undamaged copy")
+
+
+def test_a_link_is_refused(whole: Path, tmp_path: Path) -> None:
+    texts: dict[Any, bytes] = texts_in(whole)
+    del texts["train.py"]
+    texts[linked("train.py")] = b"/etc/passwd"
+    refused(write_zip(tmp_path / "b.zip", texts), "it holds a link: 'train.py'")
+
+
+def test_a_name_that_is_there_twice_is_refused(whole: Path, tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "b.zip", {**texts_in(whole)})
+    with zipfile.ZipFile(path, "a") as file, pytest.warns(UserWarning, match="Duplicate"):
+        file.writestr("train.py", "print()")
+    refused(path, "it holds twice: 'train.py'")
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "config.json", "train.py", "requirements.txt"])
+def test_what_is_missing_is_named(name: str, whole: Path, tmp_path: Path) -> None:
+    texts = texts_in(whole)
+    del texts[name]
+    refused(write_zip(tmp_path / "b.zip", {**texts}), f"it lacks: '{name}'")
+
+
+@pytest.mark.parametrize("name", ["losses.csv", "certificate.json"])
+def test_what_the_manifest_tells_of_must_be_there(name: str, whole: Path, tmp_path: Path) -> None:
+    texts = texts_in(whole)
+    del texts[name]
+    refused(write_zip(tmp_path / "b.zip", {**texts}), f"{name} is not as it was written")
+
+
+def test_a_text_that_was_changed_is_named(whole: Path, tmp_path: Path) -> None:
+    texts = {**texts_in(whole), "train.py": b"import os"}
+    refused(write_zip(tmp_path / "b.zip", {**texts}), "train.py is not as it was written")
+
+
+def test_a_small_file_that_becomes_a_huge_one_is_not_unpacked(whole: Path, tmp_path: Path) -> None:
+    texts = {**texts_in(whole), "train.py": b"#" * (2**22 + 1)}
+    path = write_zip(tmp_path / "b.zip", {**texts})
+    assert path.stat().st_size < 40_000
+    refused(path, "train.py has more than 4,194,304 bytes")
+
+
+def test_bytes_that_were_lost_or_changed_are_noticed(whole: Path, tmp_path: Path) -> None:
+    data, path = whole.read_bytes(), tmp_path / "b.zip"
+    for damaged in (b"", b"no zip", data[:-30], data[:200]):
+        path.write_bytes(damaged)
+        refused(path, "whole zip file")
+    path.write_bytes(data[:2000] + bytes([data[2000] ^ 255]) + data[2001:])
+    refused(path, "whole zip file")
+
+
+def test_damage_of_any_kind_is_refused_or_harmless(whole: Path, tmp_path: Path) -> None:
+    data, path, rng = whole.read_bytes(), tmp_path / "b.zip", random.Random(1)
+    intact = read_bundle(whole)
+    for _ in range(300):
+        damaged = bytearray(data)
+        for _ in range(rng.choice((1, 4))):
+            damaged[rng.randrange(rng.choice((0, len(data) - 500)), len(data))] = rng.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            assert read_bundle(path) == intact
+        except RunError as error:
+            assert str(path) in str(error)  # noqa: PT017
+
+
+def test_what_is_encrypted_or_no_text_is_refused(whole: Path, tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "b.zip", {**texts_in(whole), "train.py": b"\xff\xfe"})
+    refused(path, "a text that is not UTF-8")
+    data = bytearray(whole.read_bytes())
+    first = data.index(b"PK\x01\x02")
+    data[first + 8] |= 1
+    path.write_bytes(data)
+    refused(path, "encrypted")
+
+
+def test_a_file_that_is_not_there_or_a_folder_is_told(tmp_path: Path) -> None:
+    refused(tmp_path / "none.zip", "can be read; .*No such file or directory. Mend the path")
+    (tmp_path / "folder.zip").mkdir()
+    refused(tmp_path / "folder.zip", "Is a directory. Mend the path")
+
+
+def test_a_packed_run_is_told_apart(run: Run, tmp_path: Path) -> None:
+    refused(run.pack(tmp_path / "run.zip"), "is a packed run. Bring that back with: workbench runs")
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"version": 2}, r"reads bundles of version 1; .* has 2\. Install the release .*: 0\.1"),
+        ({"created": "yesterday"}, "created in manifest.json is of another kind than float"),
+        ({"versions": {"python": 3}}, "versions in manifest.json is of another kind"),
+        ({"files": []}, "files in manifest.json is of another kind"),
+        ({"extra": 1}, "manifest.json lacks or adds 'extra'"),
+    ],
+)
+def test_a_manifest_of_another_kind_is_refused(
+    changed: dict[str, Any], reason: str, whole: Path, tmp_path: Path
+) -> None:
+    manifest = json.loads(texts_in(whole)["manifest.json"])
+    text = json.dumps({**manifest, **changed})
+    refused(rewritten(whole, tmp_path / "b.zip", manifest=text), reason)
+
+
+@pytest.mark.parametrize("text", ["[]", "{", "[" * 100_000])
+def test_a_manifest_or_config_that_is_no_object_is_refused(
+    text: str, whole: Path, tmp_path: Path
+) -> None:
+    refused(rewritten(whole, tmp_path / "b.zip", manifest=text), "manifest.json")
+    refused(rewritten(whole, tmp_path / "c.zip", config=text), "config.json")
+
+
+def test_a_config_with_what_is_no_field_is_refused(whole: Path, tmp_path: Path) -> None:
+    refused(rewritten(whole, tmp_path / "b.zip", config='{"stratgy": 1}'), "Did you mean strategy")

@@ -1,0 +1,94 @@
+"""What a bundle holds, and when there is none."""
+
+import importlib.metadata
+import platform
+from pathlib import Path
+
+import pytest
+
+from tests.bundle.bundles import VERSIONS, bundle_of, certified_run, texts_in
+from tests.machines import LAPTOP
+from tests.widgets.folders import CONFIG, write_run
+from workbench.bundle import read_bundle, write_bundle
+from workbench.runs import Run, RunError
+from workbench.runs.directory import json_text
+from workbench.runs.programs import run_program
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return certified_run(tmp_path_factory.mktemp("runs"), name="<first>")
+
+
+def test_a_bundle_holds_all_that_a_replay_is_made_and_judged_by(run: Run, tmp_path: Path) -> None:
+    path = bundle_of(run, tmp_path / "bundle.zip")
+    assert list(texts_in(path)) == [
+        *("manifest.json", "config.json", "train.py"),
+        *("requirements.txt", "losses.csv", "certificate.json"),
+    ]
+    bundle = read_bundle(path)
+    assert bundle.script == run.script
+    assert bundle.config == CONFIG
+    assert bundle.certificate["data_sha256"] == bundle.manifest.data_sha256 == "ab" * 32
+    assert bundle.manifest.versions == VERSIONS
+    assert bundle.manifest.environment == {"OMP_NUM_THREADS": "1"}
+    assert (bundle.manifest.run, bundle.manifest.name) == (run.id, "<first>")
+    assert bundle.losses.splitlines()[:2] == ["step,loss", "0,1.5"]
+    assert len(bundle.losses.splitlines()) == 1 + 156
+
+
+def test_the_same_run_gives_the_same_bytes(run: Run, tmp_path: Path) -> None:
+    one, other = (bundle_of(run, tmp_path / name).read_bytes() for name in ("1.zip", "2.zip"))
+    assert one == other
+
+
+def test_exact_versions_of_all_that_the_script_needs_are_pinned(run: Run, tmp_path: Path) -> None:
+    lines = read_bundle(bundle_of(run, tmp_path / "b.zip")).requirements.splitlines()
+    assert lines[0].startswith(f"# Python {platform.python_version()}: ")
+    pins = dict(line.split("==") for line in lines[1:])
+    assert {"tensorflow", "keras", "numpy", "protobuf", "h5py"} <= pins.keys()
+    assert all(importlib.metadata.version(name) == pins[name] for name in pins)
+    assert not {"jupyterlab", "pytest", "plotly"} & pins.keys()
+
+
+def test_a_module_that_no_package_provides_is_named(run: Run) -> None:
+    told = run_program(run.dir, "pins", "tf_keras", "my_models")
+    assert told["modules"] == ["my_models"]
+    assert "tf-keras" in told["packages"]
+
+
+def test_what_belongs_to_this_machine_stays_here(tmp_path: Path) -> None:
+    run = certified_run(tmp_path / "runs")
+    here = {**run.config.to_json(), "interpreter": "/no/such", "archive": "/mnt", "start_now": True}
+    (run.dir / "config.json").write_text(json_text(here))
+    config = read_bundle(bundle_of(run, tmp_path / "b.zip")).config
+    assert (config.interpreter, config.archive, config.start_now) == (None, None, False)
+
+
+def test_the_devices_that_the_run_had_are_named(tmp_path: Path) -> None:
+    run = certified_run(tmp_path / "runs")
+    here = {"python_version": platform.python_version()}
+    here |= {f"{n}_version": importlib.metadata.version(n) for n in ("tensorflow", "keras")}
+    (run.dir / "devices.json").write_text(json_text({**LAPTOP.to_json(), **here}))
+    assert read_bundle(bundle_of(run, tmp_path / "b.zip")).config.devices == ("CPU:0",)
+
+
+def test_versions_that_the_run_did_not_have_are_not_pinned(tmp_path: Path) -> None:
+    run = certified_run(tmp_path / "runs")
+    there = {**LAPTOP.to_json(), "tensorflow_version": "2.20.0"}
+    (run.dir / "devices.json").write_text(json_text(there))
+    with pytest.raises(RunError, match=r"had; .* by now: .*tensorflow 2\.20\.0 then, .*Install"):
+        write_bundle(run, tmp_path / "b.zip")
+    assert not list(tmp_path.glob("*.zip"))
+
+
+def test_only_a_finished_run_is_bundled_and_nothing_is_overwritten(
+    run: Run, tmp_path: Path
+) -> None:
+    stopped = write_run(tmp_path / "runs", state="stopped")
+    with pytest.raises(RunError, match=r"made of a finished run.* is stopped\. Wait for it"):
+        write_bundle(stopped, tmp_path / "b.zip")
+    (tmp_path / "b.zip").touch()
+    with pytest.raises(RunError, match="never overwrites"):
+        write_bundle(run, tmp_path / "b.zip")
+    assert (tmp_path / "b.zip").read_bytes() == b""

@@ -1,0 +1,98 @@
+"""A run taken to another place as one file, done again there, and held to what it came to."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bundle.bundles import bundle_of, certified_run, config_text, rewritten
+from tests.cli.terminal import SMALL, Terminal, last_json
+from workbench.bundle import read_bundle
+from workbench.runs import list_runs, open_run
+from workbench.runs.directory import json_text
+
+
+@pytest.fixture(scope="module")
+def bundle(terminal: Terminal) -> Path:
+    """The bundle of a run of five steps, beside which a certificate of another script lies."""
+    run = last_json(terminal.type("run", *SMALL, "--json"))
+    stale = {"script_sha256": "another", "data_sha256": "another"}
+    (Path(run["dir"]) / "certificate.json").write_text(json_text(stale))
+    done = terminal.type("bundle", run["run"], "-o", "b.zip", "--json")
+    told: dict[str, Any] = last_json(done)
+    assert told == {**told, "run": run["run"], "path": str(terminal.folder / "b.zip")}
+    assert len(told["data_sha256"]) == 64
+    return terminal.folder / "b.zip"
+
+
+@pytest.mark.slow
+def test_a_bundle_is_done_again_elsewhere_and_agrees_to_the_last_bit(
+    bundle: Path, terminal: Terminal
+) -> None:
+    words = ("run", "--config", bundle, "--runs-dir", "elsewhere", "--start-now", "--json")
+    done = terminal.type(*words)
+    assert done.returncode == 0, done.stderr
+    told = last_json(done)
+    replay = told["replay"]
+    assert told["status"] == "finished"
+    assert told["script_sha256"] == read_bundle(bundle).script_sha256
+    assert replay["same_script"]
+    assert replay["same_data"]
+    assert replay["agrees"]
+    assert replay["agreement"]["steps"] == 5
+    assert replay["agreement"]["max_loss_difference"] == 0.0
+    assert {each["name"] for each in replay["versions"]} == {
+        *("python", "tensorflow", "keras", "numpy"),
+    }
+    assert all(each["there"] == each["here"] for each in replay["versions"])
+    assert "It agrees: the same data, and every step's loss within rounding." in done.stderr
+
+
+@pytest.mark.slow
+def test_an_edited_script_runs_only_where_it_is_trusted(bundle: Path, terminal: Terminal) -> None:
+    opened = read_bundle(bundle)
+    edited = rewritten(
+        bundle,
+        terminal.folder / "edited.zip",
+        train=opened.script.replace("0.001", "0.002"),
+        losses=opened.losses,
+    )
+    sha256 = read_bundle(edited).script_sha256
+    before = len(list_runs(terminal.runs))
+    done = terminal.type("run", "--config", edited, "--start-now")
+    assert done.returncode == 1
+    assert f"this one has the sha256 {sha256}, written by release" in done.stderr
+    assert f"unzip -p {edited} train.py, then run it as it is with --trust." in done.stderr
+    assert len(list_runs(terminal.runs)) == before
+
+    done = terminal.type("run", "--config", edited, "--start-now", "--trust")
+    assert done.returncode == 1
+    assert f"Running the bundle's own script as it is, sha256 {sha256}." in done.stderr
+    assert "script      same" in done.stdout
+    assert "It does not agree: loss differs by" in done.stdout
+    (run,) = list_runs(terminal.runs)[:1]
+    assert open_run(run.dir).script == read_bundle(edited).script
+
+
+def test_somebody_s_functions_run_only_where_they_are_trusted(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    run = certified_run(tmp_path / "runs")
+    whole = bundle_of(run, tmp_path / "whole.zip")
+    own = rewritten(whole, tmp_path / "own.zip", config=config_text(run, data="os:listdir"))
+    done = terminal.type("run", "--config", own)
+    assert done.returncode == 1
+    assert "and it holds functions of somebody's own." in done.stderr
+
+
+def test_mistakes_are_told(terminal: Terminal, tmp_path: Path) -> None:
+    whole = bundle_of(certified_run(tmp_path / "runs"), tmp_path / "whole.zip")
+    done = terminal.type("run", "--config", whole, "--detach")
+    assert done.returncode == 1
+    assert "A replay is watched to its end, to be compared then; received --detach." in done.stderr
+    done = terminal.type("run", "--trust")
+    assert done.returncode == 1
+    assert "--trust is for the script of a bundle" in done.stderr
+    done = terminal.type("run", "--config", "none.zip")
+    assert done.returncode == 1
+    assert "A bundle is a file that can be read" in done.stderr

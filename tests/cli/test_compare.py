@@ -1,0 +1,90 @@
+"""`workbench compare` as a user types it."""
+
+import json
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import Terminal, last_json
+from tests.experiments.timed_runs import ONE, TWO, timed_run
+from tests.waiting import LIMIT_SECONDS, until
+from workbench.experiments import list_comparisons
+
+
+@pytest.fixture(scope="module")
+def runs(terminal: Terminal) -> list[Path]:
+    """Three runs of OneDevice and two of Mirrored."""
+    terminal.runs.mkdir(exist_ok=True)
+    rates = ((ONE, 1000.0), (ONE, 1010.0), (ONE, 990.0), (TWO, 1500.0), (TWO, 1510.0))
+    return [timed_run(terminal.runs, config, rate).dir for config, rate in rates]
+
+
+def test_runs_that_are_there_are_compared_in_a_table(terminal: Terminal, runs: list[Path]) -> None:
+    done = terminal.type("compare", *(path.name for path in runs), "--target-accuracy", "0.8")
+    assert done.returncode == 0, done.stderr
+    head, one, two, _, advice, *_ = done.stdout.splitlines()
+    assert re.split(r"  +", head.strip())[:3] == [
+        *("EXAMPLES/S (95 %)", "SPEED-UP (95 %)", "EFFICIENCY"),
+    ]
+    assert re.match(r"OneDevice on 1 replica, custom +1,000 \(975 to 1,02\d\) +baseline", one)
+    assert re.match(r"Mirrored on 2 virtual replicas, custom +1,505 +1\.51 +75% ", two)
+    assert "an interval needs 3 finished runs, there are 2" in two
+    assert advice.startswith(
+        "Use Mirrored on 2 virtual replicas, custom: it is the fastest, though"
+    )
+
+
+def test_json_has_the_rows_and_the_advice(terminal: Terminal, runs: list[Path]) -> None:
+    done = terminal.type("compare", *runs, "--baseline", "Mirrored on 2 virtual replicas, custom",
+                         "--json")  # fmt: skip
+    told = last_json(done)
+    page = terminal.type("compare", *runs, "--html", "page.html")
+    assert page.returncode == 0, page.stderr
+    text = (terminal.folder / "page.html").read_text()
+    assert "<h2>Comparison</h2><p>Use Mirrored on 2 virtual replicas, custom: it is the" in text
+    assert (told["baseline"], told["advice"]["group"], told["folder"]) == (1, 1, None)
+    assert told["rows"][0]["speed_up"] == pytest.approx(1000 / 1505, rel=1e-3)
+
+
+def test_what_cannot_be_compared_is_said(terminal: Terminal, runs: list[Path]) -> None:
+    for words, told in (
+        (("nothing",), "A run is opened by its id or by its folder"),
+        ((runs[0], "--baseline", "TPU"), "A baseline is one of the rows; received 'TPU'"),
+        ((runs[0], "--resume"), "A comparison is resumed by its folder; received runs"),
+        (("--strategy", "one_device", "--repeats", "0"), "repeats is 1 or more; received 0"),
+    ):
+        done = terminal.type("compare", *words)
+        assert done.returncode == 1
+        assert told in done.stderr
+    done = terminal.type("compare", "--strategy", "one_device", "--global-batch-size", "-1")
+    assert done.returncode == 1
+    assert "global_batch_size must be" in done.stderr
+    done = terminal.type("compare", "--xla", "off", "both")
+    assert done.returncode == 2
+    assert "xla must be true or false; got 'both'" in done.stderr
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_with_what_there_is_and_it_goes_on(terminal: Terminal) -> None:
+    words = ("--strategy", "one_device", "mirrored", "--repeats", "1", "--start-now")
+    child = terminal.begin("compare", *words, "--epochs", "1", "--steps-per-epoch", "4000000")
+    (comparison,) = until(lambda: list_comparisons(terminal.runs))
+    until(lambda: comparison.trials)
+    run = comparison.run(comparison.trials[0])
+    until(lambda: run.progress.step > 0)
+    os.killpg(child.pid, signal.SIGINT)
+    output, _ = child.communicate(timeout=LIMIT_SECONDS)
+    assert child.returncode == 1
+    assert "1 of 1 stopped, not counted" in output
+    assert f"Go on with: workbench compare {comparison.folder} --resume" in output
+    asked = comparison.folder / "compare.json"
+    assert [each["label"] for each in json.loads(asked.read_text())["candidates"]] == [
+        "OneDevice",
+        "Mirrored x 2",
+    ]
+    shown = terminal.type("compare", comparison.folder.name)
+    assert shown.returncode == 1
+    assert "1 of 1 stopped, not counted" in shown.stdout

@@ -1,0 +1,58 @@
+"""`workbench environment`: what it prints, and its mistakes in three parts."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import Terminal, last_json
+from tests.environments import stand_ins
+from workbench.environments import BUILDS
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def own_terminal(tmp_path: Path) -> Terminal:
+    """A terminal whose pip looks for wheels in an empty folder alone."""
+    made = Terminal(tmp_path)
+    made.environment |= {
+        "WORKBENCH_ENVIRONMENTS": str(tmp_path / "environments"),
+        "PIP_CONFIG_FILE": "/dev/null",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(tmp_path / "wheels"),
+    }
+    return made
+
+
+def test_where_nothing_is_missing_it_says_how_to_choose_one(own_terminal: Terminal) -> None:
+    done = own_terminal.type("environment")
+    assert done.returncode == 1
+    assert "lacks the TensorFlow for the TPU or CPU here" in done.stderr
+    assert "--build tpu or cpu" in done.stderr
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the TPU build is for x86-64")
+def test_a_failure_is_told_and_the_steps_before_it(own_terminal: Terminal) -> None:
+    done = own_terminal.type("environment", "--build", "tpu")
+    assert done.returncode == 1
+    assert "3 of 4: installing tensorflow-tpu==2.20.0 and libtpu==0.0.21.1" in done.stderr
+    assert "has a wheel for this Python and machine; received " in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.skipif(platform.system() != "Linux", reason="the build for the CPU is for Linux")
+def test_it_prints_the_interpreter_alone(own_terminal: Terminal) -> None:
+    """A stand-in of the build's name and version is what pip finds."""
+    build = BUILDS["cpu"]
+    wheels = own_terminal.folder / "wheels"
+    stand_ins.write_wheel(wheels, version=build.version, distribution=build.distribution)
+    done = own_terminal.type("environment", "--build", "cpu")
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stdout.splitlines()
+    assert Path(line).exists()
+    assert "workbench run --interpreter" in done.stderr
+    again = last_json(own_terminal.type("environment", "--build", "cpu", "--json"))
+    assert (again["interpreter"], again["reused"]) == (line, True)

@@ -1,0 +1,114 @@
+"""Saved scripts on the command line: opened, run as they are, compared; never overwritten."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import Terminal, last_json
+from workbench.codegen import render_script
+from workbench.config import RunConfig
+from workbench.devices import Devices, detect
+from workbench.plan import make_plan
+from workbench.runs.directory import sha256
+
+CONFIG = RunConfig(strategy="one_device", epochs=1, synthetic_examples=640)
+STEP = "    recorder.finish()"
+
+
+@pytest.fixture(scope="module")
+def devices() -> Devices:
+    return detect(import_tensorflow=False)
+
+
+@pytest.fixture(scope="module")
+def saved(terminal: Terminal, devices: Devices) -> Path:
+    """A script as it was exported."""
+    path = terminal.folder / "saved.py"
+    path.write_text(render_script(make_plan(CONFIG, devices)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def edited(terminal: Terminal, saved: Path) -> Path:
+    """The same with a line of a person's own, which no field holds."""
+    path = terminal.folder / "edited.py"
+    path.write_text(saved.read_text().replace(STEP, f'    print("by hand")\n{STEP}'))
+    return path
+
+
+def test_an_opened_script_is_printed_again_and_flags_overrule_it(
+    terminal: Terminal, saved: Path, devices: Devices
+) -> None:
+    done = terminal.type("script", "--open", saved)
+    assert done.stdout == saved.read_text()
+    assert "is as the workbench wrote it" in done.stderr
+    done = terminal.type("script", "--open", saved, "--epochs", "3")
+    assert "EPOCHS = 3" in done.stdout
+
+
+def test_what_no_field_holds_is_said_and_the_file_stays(terminal: Terminal, edited: Path) -> None:
+    before = edited.read_text()
+    done = terminal.type("script", "--open", edited, "-o", edited)
+    assert done.returncode == 1
+    assert "main was edited: what the script does from start to end." in done.stderr
+    assert "never overwrites" in done.stderr
+    assert edited.read_text() == before
+
+
+def test_an_edited_model_is_kept_beside_the_runs_and_goes_into_the_new_script(
+    terminal: Terminal, saved: Path
+) -> None:
+    path = terminal.folder / "wide.py"
+    path.write_text(saved.read_text().replace("Dense(16,", "Dense(48,"))
+    done = terminal.type("script", "--open", path, "-o", "wide_again.py")
+    assert done.returncode == 0
+    assert "make_model is your own function for model now" in done.stderr
+    assert "Dense(48," in (terminal.folder / "wide_again.py").read_text()
+    (kept,) = (terminal.runs / "functions").glob("make_model_*.py")
+    assert "Dense(48," in kept.read_text()
+
+
+def test_the_difference_of_two_scripts_is_printed(
+    terminal: Terminal, saved: Path, edited: Path
+) -> None:
+    done = terminal.type("script", "--open", saved, "--diff", edited)
+    lines = done.stdout.splitlines()
+    assert lines[:2] == [f"--- {edited}", "+++ this script"]
+    assert '-    print("by hand")' in lines
+    same = terminal.type("script", "--open", saved, "--diff", saved)
+    assert same.stdout == ""
+    assert "is this very script" in same.stderr
+
+
+@pytest.mark.slow
+def test_an_edited_script_runs_as_it_is(terminal: Terminal, edited: Path) -> None:
+    done = terminal.type("run", "--script", edited, "--start-now", "--json")
+    assert done.returncode == 0, done.stderr
+    result = last_json(done)
+    assert result["script_sha256"] == sha256(edited.read_text())
+    assert Path(result["dir"], "train.py").read_text() == edited.read_text()
+    assert "by hand\n" in Path(result["dir"], "worker-0", "log.txt").read_text()
+    again = terminal.type("runs", "resume", result["run"], "--epochs", "2")
+    assert again.returncode == 1
+    assert "edited by hand" in again.stderr
+
+
+def test_flags_of_what_the_script_tells_are_refused(terminal: Terminal, edited: Path) -> None:
+    done = terminal.type("run", "--script", edited, "--epochs", "3")
+    assert done.returncode == 2
+    assert "--epochs" in done.stderr
+    assert f"workbench script --open {edited} --epochs" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["run", "--script"], ["script", "--open"], ["script", "--diff"]])
+def test_a_text_that_is_no_script_or_no_file_is_refused(
+    words: list[str], terminal: Terminal
+) -> None:
+    done = terminal.type(*words, "no/such/train.py")
+    assert done.returncode == 2
+    assert "no/such/train.py" in done.stderr
+    (terminal.folder / "other.py").write_text("print(1)\n")
+    if words[1] != "--diff":
+        done = terminal.type(*words, "other.py")
+        assert done.returncode == 2
+        assert "script must be a script that the workbench wrote" in done.stderr

@@ -1,0 +1,65 @@
+"""`workbench scale`: its answer as text, whatever is known, and its mistakes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.experiments.test_scaling import BOUND, KNOWN, UNKNOWN, answer
+from tests.widgets.folders import write_run
+from workbench.cli import main
+from workbench.cli.scale import report
+from workbench.experiments.noise_scale import NO_NOISE
+from workbench.experiments.scaling import best_of, goodputs
+
+
+def test_the_answer_comes_first_then_the_scale_and_larger_batches() -> None:
+    lines = report(answer(KNOWN)).splitlines()
+    assert lines[0] == answer(KNOWN).sentence
+    assert "after 156 steps    1,152 examples (95 %: 900 to 1,500); of 256 gradients" in lines[2]
+    rows = [line.split() for line in lines[4:8]]
+    assert rows[0][:3] == ["GLOBAL", "BATCH", "REPLICAS"]
+    assert rows[2] == ["256", "4", "82%", "78%", "to", "85%", "1.82", "1.78", "to", "1.85"]
+
+
+def test_speed_and_what_of_it_counts_stand_side_by_side() -> None:
+    text = report(answer(KNOWN))
+    assert "this  128           1,000       90%         900      875 to 921" in text
+    assert "Its replicas share a device" in text
+
+
+def test_a_bound_is_told_as_at_least() -> None:
+    text = report(answer(BOUND))
+    assert "at least 2,700 examples (95 %)" in text
+    assert "128 (as it is)  2         unknown     at least 95%" in text
+
+
+def test_the_unknown_is_told_as_unknown() -> None:
+    text = report(answer(UNKNOWN))
+    assert f"unknown: {NO_NOISE}" in text
+    assert "0%" not in text
+
+
+@pytest.mark.parametrize(("large", "words"), [(1_900.0, "not settled"), (9_000.0, "is that of b")])
+def test_the_best_goodput_is_named_where_the_interval_settles_it(large: float, words: str) -> None:
+    good = goodputs(KNOWN, {"a": (64, 1_000.0), "b": (1_024, large)})
+    assert words in report(replace(answer(KNOWN), goodput=good, best=best_of(good)))
+
+
+def test_a_run_that_saved_nothing_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["scale", str(write_run(tmp_path).dir)]) == 1
+    assert "has saved no checkpoint yet. Let it train" in capsys.readouterr().err
+
+
+def test_a_figure_never_overwrites_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "kept.html"
+    page.write_text("mine")
+    assert main(["scale", str(write_run(tmp_path).dir), "--html", str(page)]) == 1
+    assert "is saved in a new file" in capsys.readouterr().err
+    assert page.read_text() == "mine"

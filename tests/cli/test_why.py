@@ -1,0 +1,49 @@
+"""`workbench why` as text: the parts with bars, the suggestion with what to type, both sides."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.verdict.verdicts import timed_run, verdict_on
+from tests.widgets.folders import write_run
+from workbench.cli import main
+from workbench.cli.why import report, trial_report
+from workbench.interval import Interval
+from workbench.verdict import Trial
+from workbench.verdict.causes import Suggestion
+
+
+def test_the_report_has_the_parts_the_sentence_and_what_to_type(tmp_path: Path) -> None:
+    run = timed_run(tmp_path)
+    lines = report(verdict_on(run, {"host": 1e-3}), run).splitlines()
+    assert lines[0].startswith(f"{run.id}: a step takes 2")
+    assert lines[2].split() == ["PART", "TIME", "SHARE"]
+    (host,) = (line for line in lines if line.startswith("host "))
+    assert 13 <= host.count("█") <= 17
+    assert any(line.startswith("  of which fixed") for line in lines)
+    assert any(line.startswith("Parts sum to ") for line in lines)
+    assert lines[-3].startswith("Try steps_per_call empty. ")
+    assert lines[-2].split()[:4] == ["workbench", "run", "--config", f"{run.dir}/suggested.json"]
+    assert lines[-1].startswith(f"  workbench why {run.id} --apply")
+
+
+def test_without_a_suggestion_the_advice_ends_it(tmp_path: Path) -> None:
+    run = timed_run(tmp_path)
+    verdict = verdict_on(run, {})
+    assert verdict.suggestion is None
+    assert report(verdict, run).splitlines()[-2:] == [verdict.sentence, verdict.advice]
+
+
+def test_a_trial_ends_with_its_sentence() -> None:
+    step = Interval(0.002, 0.0019, 0.0021)
+    trial = Trial("a", "b", Suggestion({}, ""), step, step, Interval(1.5, 1.4, 1.6), 9)
+    lines = trial_report(trial).splitlines()
+    assert lines[1].split(maxsplit=2) == ["before", "a", "2 ms [1.9 ms, 2.1 ms]"]
+    assert lines[-1] == "It helps: 1.50 times the examples a second, 95 % [1.40, 1.60]."
+
+
+def test_a_run_that_recorded_nothing_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", str(write_run(tmp_path, steps=0).dir)]) == 1
+    assert "has recorded none" in capsys.readouterr().err

@@ -1,0 +1,182 @@
+"""Data of one's own: good ones, and ones that go wrong in the ways people's do."""
+
+import socket
+
+import numpy as np
+import pandas as pd
+import tensorflow as tf
+
+CLASSES = 3
+
+
+def arrays(examples=96, seed=0):
+    random = np.random.default_rng(seed)
+    features = random.standard_normal((examples, 10))
+    return features, (features[:, :CLASSES].argmax(axis=1))
+
+
+def pairs():
+    return arrays(), arrays(32, seed=1)
+
+
+def tables():
+    train, test = (
+        pd.DataFrame(features, columns=[f"feature_{n}" for n in range(10)]).assign(label=labels)
+        for features, labels in pairs()
+    )
+    return (train.drop(columns="label"), train["label"]), (
+        test.drop(columns="label"),
+        test["label"],
+    )
+
+
+def several():
+    def split(part):
+        features, labels = part
+        return {"wide": features[:, :6], "deep": features[:, 6:]}, (labels, features[:, :1])
+
+    return tuple(map(split, pairs()))
+
+
+def words():
+    texts = np.array(["yes", "no"] * 16)
+    return (texts, texts == "yes"), (texts[:8], texts[:8] == "yes")
+
+
+def datasets():
+    train, test = map(tf.data.Dataset.from_tensor_slices, pairs())
+    return train.shuffle(96), test
+
+
+def filtered():
+    train, test = datasets()
+    return train.filter(lambda _, label: label > 0), test
+
+
+def batched():
+    train, test = datasets()
+    return train.batch(8).prefetch(1), test.batch(8)
+
+
+def unbatched():
+    train, test = datasets()
+    return train.batch(8).unbatch().map(lambda *pair: pair), test
+
+
+def endless():
+    train, test = datasets()
+    return train.repeat(), test
+
+
+def endless_unknown():
+    train, test = datasets()
+    return train.repeat().filter(lambda _, label: label > 0), test
+
+
+def empty():
+    train, test = datasets()
+    return train.take(0), test
+
+
+def distributed():
+    train, test = datasets()
+    strategy = tf.distribute.get_strategy()
+    return tf.distribute.OneDeviceStrategy("CPU:0").experimental_distribute_dataset(
+        train.batch(8)
+    ), strategy.experimental_distribute_dataset(test.batch(8))
+
+
+def unlabelled():
+    return tuple(dataset.map(lambda features, _: features) for dataset in datasets())
+
+
+def uneven():
+    (features, labels), test = pairs()
+    return (features[:-1], labels), test
+
+
+def one_part():
+    return arrays()[0]
+
+
+def no_test():
+    return (*arrays(), None)
+
+
+def ragged():
+    rows = np.array([[1], [2, 3]], dtype=object)
+    return (rows, np.zeros(2)), (rows, np.zeros(2))
+
+
+def listed():
+    return [list(part) for part in pairs()]
+
+
+def otherwise_shaped():
+    (features, labels), test = pairs()
+    return (features[:, :5], labels), test
+
+
+def raising():
+    raise FileNotFoundError("no such folder: /data/images")
+
+
+def asking(folder):
+    return pairs()
+
+
+def downloading():
+    """Asks a port of this machine at which nobody listens."""
+    socket.create_connection(("127.0.0.1", 9), timeout=5)
+
+
+def classifier():
+    model = tf.keras.Sequential([tf.keras.Input([10]), tf.keras.layers.Dense(CLASSES)])
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(tf.keras.optimizers.SGD(0.5), loss=loss, metrics=["accuracy"])
+    return model
+
+
+def too_few_outputs():
+    model = tf.keras.Sequential([tf.keras.Input([10]), tf.keras.layers.Dense(CLASSES - 1)])
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("sgd", loss=loss)
+    return model
+
+
+def regressor():
+    model = tf.keras.Sequential([tf.keras.Input([10]), tf.keras.layers.Dense(1)])
+    model.compile(
+        "sgd", loss=lambda labels, outputs: tf.square(tf.cast(labels, "float32") - outputs[:, 0])
+    )
+    return model
+
+
+def two_headed():
+    inputs = {"wide": tf.keras.Input([6], name="wide"), "deep": tf.keras.Input([4], name="deep")}
+    hidden = tf.keras.layers.Concatenate()(list(inputs.values()))
+    heads = (tf.keras.layers.Dense(CLASSES, "softmax")(hidden), tf.keras.layers.Dense(1)(hidden))
+    model = tf.keras.Model(inputs, heads)
+    losses = ("sparse_categorical_crossentropy", "mse")
+    model.compile("adam", loss=losses, loss_weights=(1.0, 0.5))
+    return model
+
+
+def softmax_step(model, features, labels):
+    with tf.GradientTape() as tape:
+        outputs = model(features, training=True)
+        losses = tf.keras.losses.sparse_categorical_crossentropy(labels, outputs, from_logits=True)
+        # The gradients of all replicas are summed.
+        part = tf.reduce_mean(losses) / tf.distribute.get_strategy().num_replicas_in_sync
+    gradients = tape.gradient(part, model.trainable_variables)
+    model.optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+    return losses, outputs
+
+
+def mean_step(model, features, labels):
+    losses, _ = softmax_step(model, features, labels)
+    return tf.reduce_mean(losses)
+
+
+def silent_step(model, features, labels):
+    softmax_step(model, features, labels)

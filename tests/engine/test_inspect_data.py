@@ -1,0 +1,96 @@
+"""What a function of one's own gives to train on: found out, or refused with what is wrong."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workbench.config import RunConfig
+from workbench.own_data import look
+from workbench.plan import PlanError
+
+HERE = Path(__file__).parent
+FILE = HERE / "own_data_sets.py"
+FACTS = {
+    "pairs": ("arrays", 96, 32, "features (10,) float32, labels () int64", 48),
+    "tables": ("arrays", 96, 32, "features (10,) float32, labels () int64", 48),
+    "several": ("arrays", 96, 32, "features {wide: (6,) float32, deep: (4,) float32}, "
+                "labels (() int64, (1,) float32)", 52),
+    "words": ("arrays", 32, 8, "features () string, labels () bool", 0),
+    "datasets": ("dataset", 96, 32, "features (10,) float64, labels () int64", 88),
+    "unbatched": ("dataset", 96, 32, "features (10,) float64, labels () int64", 88),
+}  # fmt: skip
+WRONG = {
+    "batched": ("a data set of single examples", "(None, 10) float64", "Leave its batch out"),
+    "endless": ("a data set that ends, to train on", "an endless one", "Leave its repeat out"),
+    "endless_unknown": ("that ends", "examples, still being read", "assert_cardinality(n)"),
+    "empty": ("at least one example, to train on", "an empty one", "Fill it."),
+    "distributed": ("not distributed yet", "Dataset", "Return the tf.data.Dataset itself"),
+    "unlabelled": ("pairs (features, labels)", "(10,) float64", "Have it give (features, labels)"),
+    "uneven": ("one number of examples", "95 and 96", "Give as many labels as features."),
+    "one_part": ("that returns (train, test)", "ndarray", "Return two data sets, or two pairs"),
+    "no_test": ("that returns (train, test)", "tuple of 3", "Return two data sets, or two pairs"),
+    "ragged": ("numbers or text", "rows of different lengths", "a type of its own"),
+    "listed": ("(features, labels)", "list", "Return a tuple of two"),
+    "otherwise_shaped": ("like those to train on", "beside features (5,)", "in the same way"),
+    "raising": ("in the run's interpreter", "FileNotFoundError: no such folder", "Mend what it"),
+    "asking": ("of no arguments", "TypeError: asking() missing 1", "Mend what it says."),
+    "downloading": ("of no arguments", "ConnectionRefusedError", "Mend what it says."),
+}
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Any]:
+    names = [*FACTS, *WRONG, "filtered"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.engine.inspect_data_sets", FILE, *names],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+    )
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_its_kind_and_sizes_are_told(name: str, found: dict[str, Any]) -> None:
+    facts = found[name]["facts"]
+    parts = ("kind", "train_examples", "test_examples", "example", "example_bytes")
+    assert tuple(facts[part] for part in parts) == FACTS[name]
+
+
+def test_a_data_set_whose_size_nobody_knows_is_counted(found: dict[str, Any]) -> None:
+    assert 0 < found["filtered"]["facts"]["train_examples"] < 96
+    assert found["filtered"]["facts"]["test_examples"] == 32
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_trained_on_is_refused_with_what_to_change(
+    name: str, found: dict[str, Any]
+) -> None:
+    problem = found[name]["problem"]
+    for told, part in zip(
+        (problem["rule"], problem["got"], problem["fix"]), WRONG[name], strict=True
+    ):
+        assert part in told
+
+
+def test_every_data_set_of_the_file_is_looked_at() -> None:
+    source = FILE.read_text()
+    defined = {line.split("(")[0][4:] for line in source.splitlines() if line.startswith("def ")}
+    models = {"classifier", "regressor", "two_headed", "too_few_outputs"}
+    models |= {f"{step}_step" for step in ("softmax", "mean", "silent")}
+    assert defined == {*FACTS, *WRONG, "filtered", "arrays", *models}
+
+
+def test_a_package_that_the_interpreter_lacks_is_named(tmp_path: Path) -> None:
+    (tmp_path / "lacking.py").write_text("import no_such_package\n\n\ndef load():\n    return 1\n")
+    with pytest.raises(PlanError, match="No module named 'no_such_package'") as raised:
+        look(RunConfig(data=f"{tmp_path / 'lacking.py'}:load"))
+    (problem,) = raised.value.problems
+    assert f"Run {sys.executable} -m pip install" in problem.fix

@@ -1,0 +1,133 @@
+"""Metrics that a model of one's own is compiled with, told beside loss and accuracy."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.engine.own_metrics import TRAIN, load_data
+from tests.engine.tasks import train_alone
+from tests.engine.training import Trained, train_together, weights, write_run
+from workbench.config import RunConfig
+
+pytestmark = pytest.mark.slow
+
+FILE = Path(__file__).parent / "own_metrics.py"
+NAMES = ["kind_accuracy", "kind_auc", "size_mae"]
+
+
+def config(**fields: Any) -> RunConfig:
+    names = {"data": f"{FILE}:load_data", "model": f"{FILE}:two_outputs"}
+    return RunConfig(**{**names, "global_batch_size": 30, "epochs": 2, **fields})
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
+    configs = {f"mirrored-{loop}": config(loop=loop) for loop in ("custom", "fit")}
+    configs |= {"kept": config(last_batch="keep", global_batch_size=32)}
+    hits = {"data": f"{FILE}:load_kinds", "model": f"{FILE}:hits"}
+    configs |= {"hits": config(**hits), "silent": config(**hits, step=f"{FILE}:silent_step")}
+    long = {"steps_per_epoch": 500, "steps_per_call": 1}
+    for loop in ("custom", "fit"):
+        configs |= {f"{how}-{loop}": config(**long, loop=loop) for how in ("whole", "resumed")}
+    configs |= {
+        f"one-{loop}": config(strategy="one_device", loop=loop) for loop in ("custom", "fit")
+    }
+    many = {"data": f"{FILE}:load_many_tests", "steps_per_call": 1, "epochs": 1}
+    configs |= {f"{how}-test": config(**many) for how in ("whole", "resumed")}
+    configs["odd"] = config(**hits | {"model": f"{FILE}:odd"})
+    resumed = [f"resumed-{loop}" for loop in ("custom", "fit")]
+    root = tmp_path_factory.mktemp("own")
+    return train_together(root, configs, stopped=resumed, stopped_in_test=["resumed-test"])
+
+
+def epochs(runs: dict[str, Trained], name: str) -> pd.DataFrame:
+    assert runs[name].status == 0, runs[name].log
+    return runs[name].run.epochs()
+
+
+def test_those_of_the_test_are_what_the_saved_model_comes_to(runs: dict[str, Trained]) -> None:
+    _, (features, labels) = load_data()
+    flat = weights(runs["mirrored-custom"].run)
+    kind, (kind_bias,), size, (size_bias,) = np.split(flat, [6, 7, 13])
+    score, answer = features @ kind + kind_bias, labels["kind"] == 1
+    told = epochs(runs, "mirrored-custom").iloc[-1]
+    assert told["test_kind_accuracy"] == pytest.approx(((score > 0) == answer).mean(), abs=1e-6)
+    off = np.abs(features @ size + size_bias - labels["size"][:, 0]).mean()
+    assert told["test_size_mae"] == pytest.approx(off, rel=1e-5)
+    above = np.mean(score[answer][:, None] > score[~answer][None])
+    assert told["test_kind_auc"] == pytest.approx(above, abs=0.01)  # of 200 thresholds
+
+
+@pytest.mark.parametrize("name", ["mirrored-custom", "mirrored-fit", "one-fit"])
+def test_replicas_and_loops_come_to_the_same(name: str, runs: dict[str, Trained]) -> None:
+    columns = [*NAMES, *(f"test_{metric}" for metric in NAMES)]
+    told, one = epochs(runs, name), epochs(runs, "one-custom")
+    assert told["steps"].tolist() == [TRAIN // 30] * 2
+    assert told[columns].notna().to_numpy().all()
+    np.testing.assert_allclose(told[columns], one[columns], rtol=0, atol=2e-5)
+
+
+@pytest.mark.parametrize("loop", ["custom", "fit"])
+def test_an_epoch_that_was_interrupted_counts_all_its_steps(
+    loop: str, runs: dict[str, Trained]
+) -> None:
+    whole, resumed = (epochs(runs, f"{how}-{loop}") for how in ("whole", "resumed"))
+    assert len(runs[f"resumed-{loop}"].events("stopped")) == 1
+    np.testing.assert_array_equal(resumed[NAMES], whole[NAMES])
+
+
+def test_a_test_pass_that_was_interrupted_is_told_beside_all_that_was_trained(
+    runs: dict[str, Trained],
+) -> None:
+    whole, resumed = (epochs(runs, f"{how}-test") for how in ("whole", "resumed"))
+    (stop,) = runs["resumed-test"].events("stopped")
+    assert stop["step"] == TRAIN // 30
+    columns = [*NAMES, *(f"test_{metric}" for metric in NAMES)]
+    np.testing.assert_array_equal(resumed[columns], whole[columns])
+
+
+def test_metrics_of_every_kind_are_told_as_far_as_they_are_numbers(
+    runs: dict[str, Trained],
+) -> None:
+    told = epochs(runs, "odd")
+    (last,) = runs["odd"].events("epoch")[-1:]
+    names = {"none", "spread_mean", "spread_by_sign_above", "outputs_mean"}
+    assert set(last["metrics"]) == names | {f"test_{name}" for name in names}
+    assert told["none"].tolist() == told["test_none"].tolist() == [0, 0]
+    assert told["outputs_mean"].tolist() == told["test_outputs_mean"].tolist() == [1, 1]
+
+
+def test_workers_save_together_though_their_clocks_differ(
+    tmp_path: Path, runs: dict[str, Trained]
+) -> None:
+    trained = write_run(tmp_path, "workers", config(strategy="multi_worker_mirrored"))
+    script = trained.run.dir / "train.py"
+    often = """save_seconds = 300.0 * ('"index": 0' not in os.environ.get("TF_CONFIG", ""))"""
+    script.write_text(script.read_text().replace("save_seconds = 300.0", often))
+    train_alone(trained)
+    saved = [event["step"] for event in trained.events("checkpoint")]
+    assert saved[0] < TRAIN // 30
+    told, one = trained.run.epochs(), epochs(runs, "one-custom")
+    columns = [*NAMES, *(f"test_{metric}" for metric in NAMES)]
+    np.testing.assert_allclose(told[columns], one[columns], rtol=0, atol=2e-5)
+
+
+def test_short_batches_count_by_their_examples(runs: dict[str, Trained]) -> None:
+    told = epochs(runs, "kept")["kind_accuracy"].to_numpy() * TRAIN
+    np.testing.assert_allclose(told, told.round(), rtol=0, atol=1e-3)
+
+
+def test_an_accuracy_that_only_the_model_knows_is_told(runs: dict[str, Trained]) -> None:
+    told = epochs(runs, "hits")
+    assert runs["hits"].run.steps()["accuracy"].isna().all()
+    np.testing.assert_array_equal(told["accuracy"], told["binary_accuracy"])
+    np.testing.assert_array_equal(told["test_accuracy"], told["test_binary_accuracy"])
+
+
+def test_what_saw_nothing_is_unknown(runs: dict[str, Trained]) -> None:
+    told = epochs(runs, "silent")
+    assert told["binary_accuracy"].isna().all()
+    assert told["test_binary_accuracy"].between(0, 1).all()

@@ -1,0 +1,82 @@
+"""Ten shapes of models, two replicas, in one process and in two, in both loops."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.engine import shapes
+from tests.engine.training import Trained, train_written, weights, write_run
+from workbench.config import RunConfig
+
+pytestmark = pytest.mark.slow
+
+FILE = Path(__file__).parent / "own_shapes.py"
+TOGETHER = Path(__file__).parent / "workers_together.py"
+LOOPS = ("custom", "fit")
+STEPS = 30
+
+
+def config(shape: str, strategy: str, loop: str = "custom") -> RunConfig:
+    # Mixed precision is a float64 no more: the others are proved to the last digits.
+    precision = "float32" if shape == "mixed_precision" else "float64"
+    return RunConfig(
+        data=f"{FILE}:{shapes.DATA[shape]}", model=f"{FILE}:{shape}", strategy=strategy, loop=loop,
+        global_batch_size=32, epochs=1, steps_per_epoch=STEPS, precision=precision,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
+    root = tmp_path_factory.mktemp("shapes")
+
+    def written(strategy: str, loop: str) -> dict[str, Trained]:
+        names = {shape: f"{shape}-{strategy}-{loop}" for shape in shapes.DATA}
+        return {
+            name: write_run(root, name, config(shape, strategy, loop))
+            for shape, name in names.items()
+        }
+
+    alone = {**written("mirrored", "custom"), **written("mirrored", "fit")}
+    alone |= written("one_device", "custom")
+    train_written(root, alone)
+    workers = {n: t for loop in LOOPS for n, t in written("multi_worker_mirrored", loop).items()}
+    done = subprocess.run(
+        [sys.executable, TOGETHER, *(trained.run.dir for trained in workers.values())],
+        cwd=root,
+        env={
+            **os.environ,
+            "TF_CPP_MIN_LOG_LEVEL": "2",
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return {**alone, **workers}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("strategy", ["mirrored", "multi_worker_mirrored"])
+@pytest.mark.parametrize("shape", shapes.DATA)
+def test_two_replicas_train_it_as_one_device_does(
+    shape: str, strategy: str, loop: str, runs: dict[str, Trained]
+) -> None:
+    two, one = runs[f"{shape}-{strategy}-{loop}"], runs[f"{shape}-one_device-custom"]
+    assert two.examples() == [[16, 16]] * STEPS
+    assert two.losses()[-10:].mean() < two.losses()[:10].mean()
+    if shape not in shapes.RANDOM:
+        np.testing.assert_allclose(two.losses(), one.losses(), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(weights(two.run), weights(one.run), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", shapes.RANDOM)
+def test_what_replicas_do_by_themselves_is_the_same_in_both_loops_and_kinds_of_process(
+    shape: str, runs: dict[str, Trained]
+) -> None:
+    custom, fit = (runs[f"{shape}-mirrored-{loop}"].losses() for loop in LOOPS)
+    np.testing.assert_allclose(fit, custom, rtol=0, atol=1e-6)

@@ -1,0 +1,58 @@
+"""Which TensorFlow fits what is here, and for which Pythons there is one."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+
+from tests.colab.lists import versions
+from tests.machines import LAPTOP
+from workbench.devices import tpu_build
+from workbench.environments import BUILDS, MakingError, fitting_build
+from workbench.environments.survey import Survey
+
+TPU_VM = dataclasses.replace(LAPTOP, tpu_chips=1, tpu_kind="v5e")
+COLAB = Survey("/usr/bin/python3", "3.13.15", "Linux", "x86_64", True, False, "24.1.2", (), False)
+
+
+@pytest.mark.parametrize(
+    ("version", "for_tpus", "fits"),
+    [(None, None, True), ("2.21.0", False, True), ("2.20.0", True, False), ("2.21.0", None, False)],
+)
+def test_chips_want_the_tpu_build_where_the_interpreter_is_known_to_lack_it(
+    version: str | None, for_tpus: bool | None, fits: bool
+) -> None:
+    machine = dataclasses.replace(TPU_VM, tensorflow_version=version, tensorflow_for_tpus=for_tpus)
+    assert fitting_build(machine) == (BUILDS["tpu"] if fits else None)
+
+
+def test_a_laptop_with_tensorflow_needs_none() -> None:
+    assert fitting_build(LAPTOP) is None
+
+
+def test_the_tpu_build_is_for_the_python_of_colabs_tpu_runtime_and_takes_its_libtpu() -> None:
+    BUILDS["tpu"].check(COLAB)
+    assert versions("tpu")["libtpu"] == tpu_build.LIBTPU_VERSION
+    assert "tensorflow" not in versions("tpu")
+    name = "python3.13-tensorflow-tpu-2.20.0-libtpu-0.0.21.1"
+    assert BUILDS["tpu"].folder_name(COLAB) == name
+
+
+@pytest.mark.parametrize(
+    ("changed", "got", "fix"),
+    [
+        ({"python_version": "3.14.1"}, "Python 3.14.1 on Linux x86_64", "Python 3.13, such as"),
+        ({"python_version": "3.8.2"}, "Python 3.8.2", "uv python install 3.13"),
+        ({"machine": "aarch64"}, "Linux aarch64", "another strategy than TPU"),
+        ({"system": "Darwin", "machine": "arm64"}, "Darwin arm64", "another strategy than TPU"),
+    ],
+)
+def test_a_python_without_a_wheel_is_told_before_anything_is_loaded(
+    changed: dict[str, str], got: str, fix: str
+) -> None:
+    with pytest.raises(MakingError, match=re.escape(got)) as caught:
+        BUILDS["tpu"].check(dataclasses.replace(COLAB, **changed))
+    assert "wheels of tensorflow-tpu==2.20.0 for " in caught.value.rule
+    assert fix in caught.value.fix

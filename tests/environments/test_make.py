@@ -1,0 +1,263 @@
+"""Environments are made whole or not at all, of real Pythons by the real pip."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.environments import stand_ins
+from workbench.environments import CancelledError, Made, MakingError, Progress, make_environment
+from workbench.environments.builds import Build
+from workbench.environments.survey import survey_of
+
+Wheels = Callable[[str], None]
+INSTALLING = 3
+MAKER = Path(__file__).with_name("maker.py")
+
+
+def left_in(root: Path) -> list[str]:
+    """What an environment's folder holds besides locks."""
+    return sorted(path.name for path in root.iterdir() if path.suffix != ".lock")
+
+
+def make(root: Path, python: str, build: Build | None = None) -> Made:
+    return make_environment(build or stand_ins.tpu_build(), python, root)
+
+
+def problem(root: Path, python: str, build: Build | None = None) -> MakingError:
+    with pytest.raises(MakingError) as caught:
+        make(root, python, build)
+    if root.is_dir():
+        assert left_in(root) == []
+    return caught.value
+
+
+def files_below(folder: Path) -> set[tuple[str, int]]:
+    return {(str(path), path.stat().st_mtime_ns) for path in folder.rglob("*.py")}
+
+
+def test_it_is_made_beside_the_packages_that_are_there_and_found_again(
+    tmp_path: Path, debian_python: str, wheels: Wheels
+) -> None:
+    wheels(stand_ins.LOADED)
+    home = Path(debian_python).parents[1]
+    before, told = files_below(home), list[Progress]()
+    root = tmp_path / "environments"
+    made = make_environment(stand_ins.tpu_build(), debian_python, root, told.append)
+    assert not made.reused
+    assert made.notes == ()
+    assert files_below(home) == before
+    (name,) = left_in(root)
+    assert (
+        name == f"python{survey_of(debian_python, os.environ).python_minor}-tensorflow-tpu-2.20.0"
+    )
+    assert [number for number in range(1, 5) if any(p.number == number for p in told)] == [
+        1,
+        2,
+        3,
+        4,
+    ]
+    assert any("Successfully installed tensorflow-tpu-2.20.0" in p.line for p in told)
+    shows = "import tensorflow; print(tensorflow.__version__, tensorflow.__file__)"
+    shown = subprocess.check_output([made.interpreter, "-c", shows], text=True)
+    assert shown.startswith(f"2.20.0 {root / name}")
+    assert make(root, debian_python) == Made(made.interpreter, True, pytest.approx(0, abs=10))
+
+
+@pytest.mark.slow
+def test_its_programs_and_scripts_name_the_folder_that_it_is_in(
+    tmp_path: Path, wheels: Wheels
+) -> None:
+    wheels(stand_ins.LOADED)
+    folder = Path(make(tmp_path, sys.executable).interpreter).parents[1]
+    assert str(folder) in (folder / "bin/activate").read_text()
+    for path in [folder / "pyvenv.cfg", *(folder / "bin").iterdir()]:
+        assert b".making-" not in path.read_bytes(), path
+
+
+def test_one_that_has_lost_its_tensorflow_is_made_anew(
+    tmp_path: Path, debian_python: str, wheels: Wheels
+) -> None:
+    wheels(stand_ins.LOADED)
+    made = make(tmp_path / "root", debian_python)
+    (about,) = (
+        Path(made.interpreter).parents[1].glob("lib/*/site-packages/*tpu*.dist-info/METADATA")
+    )
+    about.unlink()
+    assert not make(tmp_path / "root", debian_python).reused
+    assert about.exists()
+    assert len(left_in(tmp_path / "root")) == 1
+
+
+def test_two_who_make_the_same_at_once_make_it_once(
+    tmp_path: Path, debian_python: str, wheels: Wheels
+) -> None:
+    wheels(stand_ins.LOADED)
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(make, tmp_path / "root", debian_python) for _ in range(2)]
+    assert sorted(each.result().reused for each in both) == [False, True]
+    assert len({each.result().interpreter for each in both}) == 1
+
+
+def test_given_up_while_it_installs_it_leaves_nothing_and_nobody(
+    tmp_path: Path, debian_python: str, wheels: Wheels
+) -> None:
+    wheels(stand_ins.LOADED)
+    stop = threading.Event()
+
+    def told(progress: Progress) -> None:
+        if progress.number == INSTALLING:
+            stop.set()
+
+    with pytest.raises(CancelledError):
+        make_environment(stand_ins.tpu_build(), debian_python, tmp_path / "root", told, stop.is_set)
+    assert left_in(tmp_path / "root") == []
+    assert [
+        child for child in psutil.Process().children(recursive=True) if _of(child, tmp_path)
+    ] == []
+
+
+def _of(process: psutil.Process, folder: Path) -> bool:
+    return any(str(folder) in word for word in process.cmdline())
+
+
+def test_what_a_killed_one_left_half_made_goes_with_the_next(
+    tmp_path: Path, debian_python: str, wheels: Wheels
+) -> None:
+    wheels(stand_ins.LOADED)
+    root = tmp_path / "root"
+    command = [sys.executable, str(MAKER), debian_python, str(root), str(INSTALLING)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as maker:
+        assert maker.stdout is not None
+        assert json.loads(maker.stdout.readline()) == INSTALLING
+        maker.send_signal(signal.SIGKILL)
+    assert [name for name in left_in(root) if name.startswith(".making-")] != []
+    made = make(root, debian_python)
+    assert left_in(root) == [Path(made.interpreter).parents[1].name]
+
+
+def test_without_network_the_index_is_named_with_what_turns_it_on(
+    tmp_path: Path, debian_python: str, wheels: Wheels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PIP_NO_INDEX", "PIP_FIND_LINKS"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    found = problem(tmp_path / "root", debian_python)
+    assert found.rule == "The packages come from a package index over the network"
+    assert "tensorflow-tpu==2.20.0" in found.got
+    assert "Connection refused" in found.got
+    assert "Kaggle: Internet in the notebook's settings" in found.fix
+
+
+def test_an_index_without_a_wheel_for_this_python_is_told(
+    tmp_path: Path, debian_python: str, wheels: Wheels
+) -> None:
+    wheels(stand_ins.LOADED)
+    found = problem(tmp_path / "root", debian_python, stand_ins.tpu_build("2.99.0"))
+    assert found.rule == "The package index has a wheel for this Python and machine"
+    assert "No matching distribution found for tensorflow-tpu==2.99.0" in found.got
+
+
+def test_too_small_a_disk_is_told_before_the_start(
+    tmp_path: Path, debian_python: str, wheels: Wheels
+) -> None:
+    endless = Build(**{**vars(stand_ins.tpu_build()), "disk_bytes": 2**60})
+    found = problem(tmp_path / "root", debian_python, endless)
+    assert found.rule == "Making this environment takes 1,073,741,824.0 GiB of free disk"
+    assert "WORKBENCH_ENVIRONMENTS" in found.fix
+
+
+def test_a_disk_that_fills_up_meanwhile_is_told(
+    tmp_path: Path, debian_python: str, wheels: Wheels
+) -> None:
+    """A file system of 2 MiB, in name spaces of its own, and a stand-in of 4 MiB."""
+    wheels(stand_ins.LARGE)
+    root = tmp_path / "root"
+    root.mkdir()
+    mounted = f"mount -t tmpfs -o size=2m tmpfs '{root}'"
+    if subprocess.run(["unshare", "-rm", "sh", "-c", mounted], check=False).returncode:
+        pytest.skip("this machine lets nobody mount")
+    maker = f"{mounted} && exec '{sys.executable}' '{MAKER}' '{debian_python}' '{root}' 0 small"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = ["unshare", "-rm", "sh", "-c", maker]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["rule"] == "Making this environment takes free disk"
+    assert "Make room" in told["fix"]
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, debian_python: str) -> None:
+    (tmp_path / "file").touch()
+    found = problem(tmp_path / "file" / "root", debian_python)
+    assert found.rule == "Environments lie in a folder that can be written"
+    assert "Not a directory" in found.got
+
+
+def test_no_python_is_told(tmp_path: Path) -> None:
+    assert "nothing of that name" in problem(tmp_path, "no-such-python").got
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "got", "fix"),
+    [
+        (stand_ins.FAILS, "GLIBCXX_9 not found", "LD_LIBRARY_PATH"),
+        (stand_ins.ABORTS, "not available in this library", "unset TPU_LIBRARY_PATH"),
+        (stand_ins.MISSING, "Failed to open libtpu", "Unset TPU_LIBRARY_PATH"),
+    ],
+)
+def test_a_tensorflow_that_cannot_be_used_is_told_by_its_last_words_and_not_kept(
+    tmp_path: Path, debian_python: str, wheels: Wheels, behaviour: str, got: str, fix: str
+) -> None:
+    wheels(behaviour)
+    found = problem(tmp_path / "root", debian_python)
+    assert "n the new environment" in found.rule
+    assert got in found.got
+    assert fix in found.fix
+
+
+def test_a_tpu_that_another_process_holds_is_told_and_the_environment_kept(
+    tmp_path: Path, debian_python: str, wheels: Wheels
+) -> None:
+    wheels(stand_ins.HELD)
+    made = make(tmp_path / "root", debian_python)
+    (note,) = made.notes
+    assert "Another process holds the TPU" in note
+    assert "pid 4321" in note
+    assert make(tmp_path / "root", debian_python).reused
+
+
+def test_another_tensorflow_that_hides_the_installed_one_is_told(
+    tmp_path: Path, debian_python: str, wheels: Wheels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheels(stand_ins.LOADED)
+    package = tmp_path / "elsewhere/tensorflow"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(stand_ins.source(version="2.18.0"))
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    found = problem(tmp_path / "root", debian_python)
+    assert "finds tensorflow-tpu==2.20.0" in found.rule
+    assert "TensorFlow 2.18.0" in found.got
+    assert "PYTHONPATH" in found.fix
+
+
+def test_what_leads_installers_elsewhere_does_not_lead_this_one(
+    tmp_path: Path, debian_python: str, wheels: Wheels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheels(stand_ins.LOADED)
+    monkeypatch.setenv("PIP_TARGET", str(tmp_path / "target"))
+    monkeypatch.setenv("PIP_USER", "1")
+    monkeypatch.setenv("PIP_CONSTRAINT", str(tmp_path / "no-such-file"))
+    make(tmp_path / "root", debian_python)
+    assert not (tmp_path / "target").exists()

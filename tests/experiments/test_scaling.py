@@ -1,0 +1,138 @@
+"""What a noise scale means for a run: the sentence, larger batches, goodput beside throughput."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.experiments.timed_runs import ONE, timed_run
+from tests.widgets.folders import CONFIG, write_run
+from workbench.experiments.noise_scale import NO_DIRECTION, NO_NOISE, NoiseScale
+from workbench.experiments.scaling import (
+    TIMES,
+    Scaling,
+    best_of,
+    expected_seconds,
+    goodputs,
+    larger,
+    should_scale,
+    speeds_of,
+)
+from workbench.runs import Run, RunError
+
+KNOWN = NoiseScale(156, 1_152.0, 900.0, 1_500.0, 1.0, 1_152.0, 256, 64)
+BOUND = replace(KNOWN, examples=None, low=2_700.0, high=None, reason=NO_DIRECTION)
+UNKNOWN = replace(KNOWN, examples=None, low=None, high=None, reason=NO_NOISE)
+SPEEDS = {"small": (64, 1_000.0), "large": (1_024, 1_900.0)}
+
+
+def answer(noise: NoiseScale, batch: int = 128) -> Scaling:
+    good = goodputs(noise, {"this": (batch, 1_000.0)})
+    more = tuple(larger(noise, batch, times) for times in TIMES)
+    return Scaling("this", batch, 2, True, noise, (noise,), more, good, best_of(good))
+
+
+def test_a_known_scale_says_up_to_where_and_what_twice_the_replicas_give() -> None:
+    assert answer(KNOWN).sentence == (
+        "Yes: more replicas help nearly in full up to about 130 examples a step; yours takes 128. "
+        "At 1,200, the noise scale, half of an example's worth is left. Twice the replicas reach "
+        "the same loss at most 1.8 times as fast."
+    )
+
+
+@pytest.mark.parametrize(
+    ("batch", "lead"), [(128, "Yes: "), (129, "In part: "), (1_152, "In part: "), (1_153, "Hardly")]
+)
+def test_the_first_word_answers(batch: int, lead: str) -> None:
+    assert answer(KNOWN, batch).sentence.startswith(lead)
+
+
+def test_a_bound_says_at_least_and_why_no_more_is_known() -> None:
+    assert answer(BOUND).sentence == (
+        "Yes: more replicas help nearly in full up to at least 300 examples a step; yours takes "
+        f"128. Where that ends is not known: {NO_DIRECTION}."
+    )
+    assert answer(BOUND, 512).sentence.startswith("More replicas help")
+
+
+def test_an_unknown_scale_says_why() -> None:
+    told = answer(UNKNOWN)
+    assert told.sentence == f"How far more replicas help is not known: {NO_NOISE}."
+    assert told.goodput[0].goodput is None
+    assert told.best is None
+
+
+def test_what_is_left_of_an_examples_worth_falls_with_the_batch() -> None:
+    rows = answer(KNOWN).larger
+    assert [row.global_batch_size for row in rows] == [128, 256, 512, 1_024, 2_048]
+    shares = [row.efficiency or 0.0 for row in rows]
+    assert shares[0] == pytest.approx(0.9)
+    assert shares == sorted(shares, reverse=True)
+    assert rows[0].most_speedup == 1
+    for row in rows[1:]:
+        assert row.efficiency_low < row.efficiency < row.efficiency_high  # type: ignore[operator]
+        assert 1 < row.most_speedup_low < row.most_speedup < row.times  # type: ignore[operator]
+
+
+def test_goodput_can_be_best_where_throughput_is_not() -> None:
+    good = goodputs(KNOWN, SPEEDS)
+    assert [each.name for each in good] == ["large", "small"]
+    assert good[0].goodput == pytest.approx(1_900 * 1_152 / (1_152 + 1_024))
+    slow = goodputs(KNOWN, {**SPEEDS, "large": (1_024, 1_500.0)})
+    assert [each.name for each in slow] == ["small", "large"]
+    assert best_of(slow) == "small"
+
+
+def test_what_the_interval_does_not_settle_has_no_best() -> None:
+    good = goodputs(KNOWN, SPEEDS)
+    assert good[0].name == "large"
+    assert good[0].goodput_low < good[1].goodput_low  # type: ignore[operator]
+    assert best_of(good) is None
+
+
+def test_without_an_upper_end_goodput_is_at_least_that() -> None:
+    (one,) = goodputs(BOUND, {"this": (300, 1_000.0)})
+    assert (one.goodput, one.goodput_high) == (None, None)
+    assert one.goodput_low == pytest.approx(900)
+    assert best_of((one,)) == "this"
+
+
+def test_it_is_plain_json_with_its_sentence() -> None:
+    values = answer(BOUND).to_json()
+    assert values["noise_scale"]["high"] is None
+    assert values["sentence"].startswith("Yes: more replicas")
+    assert [row["times"] for row in values["larger"]] == list(TIMES)
+
+
+def test_its_figure_can_be_drawn() -> None:
+    assert "after 156 steps" in [trace.name for trace in answer(KNOWN).figure().data]
+
+
+def test_runs_of_another_model_are_not_set_beside(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    other = write_run(tmp_path, config=replace(CONFIG, synthetic_noise=0.5, precision="float64"))
+    with pytest.raises(RunError, match=r"with another synthetic_noise, precision\. Leave it out"):
+        speeds_of(run, [other])
+
+
+def test_a_run_without_a_speed_is_not_set_beside(tmp_path: Path) -> None:
+    run, other = write_run(tmp_path), write_run(tmp_path, "stopped", steps=0)
+    with pytest.raises(RunError, match=r"no speed yet\. Leave it out"):
+        speeds_of(run, [other])
+
+
+def test_a_run_that_saved_nothing_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    run: Run = write_run(tmp_path)
+    with pytest.raises(RunError, match="has saved no checkpoint yet"):
+        should_scale(run)
+    assert not (run.dir / "noise.json").exists()
+
+
+def test_it_takes_as_long_as_the_same_took_the_run(tmp_path: Path) -> None:
+    assert expected_seconds(write_run(tmp_path)) is None
+    run = timed_run(tmp_path / "timed", ONE, examples_per_second=1_000.0)
+    start = sum(entry.seconds for entry in run.ledger.first_step[1:])
+    assert expected_seconds(run, 50) == pytest.approx(start + 50 * 64 / 1_000)
+    assert expected_seconds(run, 1_000) == pytest.approx(start + 100 * 64 / 1_000)  # a pass

@@ -1,0 +1,53 @@
+"""Finished runs with the speed that a test wants, written rather than trained."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+from tests.machines import LAPTOP
+from tests.widgets.folders import write_epoch, write_run
+from workbench.config import RunConfig
+from workbench.plan import make_plan
+from workbench.runs import Run
+
+ONE = RunConfig(strategy="one_device", global_batch_size=64, steps_per_epoch=100, epochs=2)
+TWO = RunConfig(strategy="mirrored", global_batch_size=64, steps_per_epoch=100, epochs=2)
+CALLS, STEPS_PER_CALL = 20, 10
+
+
+def timed_run(
+    root: Path,
+    config: RunConfig,
+    examples_per_second: float,
+    state: str = "finished",
+    loss: float = 1.0,
+    test_accuracies: tuple[float, float] = (0.7, 0.9),
+    peak_mib: int | None = 100,
+) -> Run:
+    """A run of two epochs of 100 steps, in calls of ten; the first one took much longer."""
+    root.mkdir(exist_ok=True)
+    run = write_run(root, state, steps=0, config=config)
+    plan = make_plan(config, LAPTOP)
+    seconds = np.full(CALLS, STEPS_PER_CALL * plan.examples_per_step / examples_per_second)
+    seconds[0] += 5.0
+    starts = 1000.0 + np.append(0.0, np.cumsum(seconds)[:-1])
+    first = np.arange(CALLS) * STEPS_PER_CALL
+    calls = np.column_stack([first, np.full(CALLS, STEPS_PER_CALL), starts, seconds])
+    stem = run.dir / "worker-0" / "0000-000000000000"
+    stem.with_suffix(".calls").write_bytes(calls.astype("<f8").tobytes())
+    rows = np.zeros((CALLS * STEPS_PER_CALL, plan.local_replicas, 3), "<f4")
+    rows[:, :, 2] = plan.per_replica_batch_size
+    rows[:, :, 1] = plan.per_replica_batch_size / 2
+    rows[:, :, 0] = plan.per_replica_batch_size * loss
+    stem.with_suffix(".steps").write_bytes(rows.tobytes())
+    for epoch, accuracy in enumerate(test_accuracies, 1):
+        write_epoch(run.dir, epoch, 100 * epoch, test_accuracy=accuracy)
+    if peak_mib is not None:
+        event = {"time": time.time(), "event": "peak_memory", "bytes": {"worker-0": peak_mib << 20}}
+        with (run.dir / "events.jsonl").open("a") as file:
+            file.write(json.dumps(event) + "\n")
+    return run

@@ -1,0 +1,103 @@
+"""TensorBoard itself reads what was written for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.exports.tensorboard_server import TensorBoard, tensorboard
+from tests.waiting import until
+from tests.widgets.folders import BATCH, write_run, write_steps
+from workbench.exports import export_runs
+from workbench.runs import Run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of two replicas whose losses fall, in two calls: at 1000 s and at 2000 s."""
+    run = write_run(tmp_path_factory.mktemp("runs"), steps=0, name="the/first")
+    for segment, (first, start) in enumerate(((0, 1000.0), (50, 2000.0))):
+        rows = np.zeros((50, 2, 3), np.float32)
+        rows[:, :, 2], rows[:, :, 1] = BATCH, BATCH / 4
+        rows[:, :, 0] = BATCH / (1 + first + np.arange(50)[:, None] + [0, 1])
+        write_steps(run.dir / "worker-0", segment, first, rows)
+        calls = run.dir / "worker-0" / f"{segment:04d}-{first:012d}.calls"
+        calls.write_bytes(np.array([first, 50, start, 5.0], "<f8").tobytes())
+    return run
+
+
+@pytest.fixture(scope="module")
+def exported(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a second run, whose epochs are told of."""
+    other = write_run(run.dir.parent)
+    return export_runs([run, other], "tensorboard", tmp_path_factory.mktemp("out") / "boards")
+
+
+@pytest.fixture(scope="module")
+def board(exported: Path) -> Iterator[TensorBoard]:
+    with tensorboard(exported) as server:
+        until(lambda: len(server.ask("runs")) == 11)
+        yield server
+
+
+def test_each_replica_and_all_of_them_are_lines_of_each_measure(
+    board: TensorBoard, run: Run
+) -> None:
+    tags = board.ask("plugin/scalars/tags")
+    measures = {"step/loss", "step/accuracy", "step/examples_per_second"}
+    for line in ("all", "replica-0", "replica-1"):
+        assert set(tags[f"the_first {run.id}/{line}"]) == measures
+
+
+def test_every_step_has_its_value_and_the_time_at_which_it_ended(
+    board: TensorBoard, run: Run
+) -> None:
+    line = {"run": f"the_first {run.id}/replica-1", "tag": "step/loss"}
+    times, steps, losses = zip(*board.ask("plugin/scalars/scalars", **line), strict=True)
+    assert list(steps) == list(range(100))
+    assert losses == pytest.approx([1 / (2 + step) for step in range(100)])
+    ends = [start + 0.1 * (step + 1) for start in (1000, 2000) for step in range(50)]
+    assert times == pytest.approx(ends)
+
+
+def test_a_replica_s_speed_is_its_own_and_that_of_all_is_the_sum(
+    board: TensorBoard, run: Run
+) -> None:
+    for line, rate in (("replica-0", 640.0), ("all", 1280.0)):
+        asked = {"run": f"the_first {run.id}/{line}", "tag": "step/examples_per_second"}
+        assert {value for *_, value in board.ask("plugin/scalars/scalars", **asked)} == {rate}
+
+
+def test_epochs_are_told_apart_into_train_and_test(board: TensorBoard) -> None:
+    tags = board.ask("plugin/scalars/tags")
+    (test,) = [name for name in tags if name.endswith("/test")]
+    train = test.replace("/test", "/train")
+    assert set(tags[train]) == set(tags[test]) == {"epoch/loss", "epoch/accuracy"}
+    rows = board.ask("plugin/scalars/scalars", run=test, tag="epoch/accuracy")
+    assert [(epoch, value) for _, epoch, value in rows] == [(1, 0.75), (2, 0.75)]
+
+
+def test_config_and_script_are_texts_and_hyperparameters_are_compared(
+    board: TensorBoard, run: Run
+) -> None:
+    name = f"the_first {run.id}"
+    assert set(board.ask("plugin/text/tags")[name]) == {"config", "result", "script"}
+    (script,) = board.ask("plugin/text/text", run=name, tag="script")
+    assert "make_strategy" in script["text"]
+    told = board.post("plugin/hparams/experiment", {})
+    names = {each["name"] for each in told["hparamInfos"]}
+    assert {"strategy", "per_replica_batch_size", "num_replicas_in_sync"} <= names
+
+
+def test_no_tensorflow_is_imported_to_write_it(run: Run, tmp_path: Path) -> None:
+    code = (
+        "import sys; from workbench import open_run; from workbench.exports import export_runs\n"
+        "export_runs([open_run(sys.argv[1])], 'tensorboard', sys.argv[2])\n"
+        "assert 'tensorflow' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code, run.dir, tmp_path / "board"], check=True)

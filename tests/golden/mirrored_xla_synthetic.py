@@ -1,0 +1,227 @@
+"""MLP 16-8-1 on Synthetic: Mirrored strategy, 2 virtual replicas, Custom loop."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+SEED = 42  # decides data, first weights and the order of examples
+REPLICAS = 2  # virtual devices that share a real one
+CROSS_DEVICE_OPS = tf.distribute.ReductionToOneDevice()  # how gradients are summed
+NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
+NUM_TEST_EXAMPLES = 2_000  # examples to test on
+NUM_FEATURES = 10  # numbers in an example
+NOISE = 0.1  # standard deviation, added to the score
+PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
+GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
+EPOCHS = 5  # each followed by a test pass
+STEPS_PER_EPOCH = 78  # 10,000 examples, 78 steps an epoch; 16 examples left out
+TEST_STEPS = 16  # every test example once
+LEARNING_RATE = 0.001  # as given, however many replicas
+ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
+STEPS_PER_STACK = 1  # batches handed over at a time
+STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
+RUN_EAGERLY = False  # True runs without graphs, to debug
+
+
+def make_strategy() -> tf.distribute.Strategy:
+    """A copy of the model on each part of the CPU; every step sums the gradients of all."""
+    import ctypes
+    import os
+
+    tf.config.set_visible_devices([], "GPU")
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
+    tf.config.set_logical_device_configuration(cpu, parts)
+    cores_per_replica = max(1, (os.cpu_count() or 1) // REPLICAS)
+    tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
+    # Input for several devices has TensorFlow tell glibc to give freed memory back at once
+    # (generator_dataset_op.cc), which can double the time of a step. This keeps it.
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
+        libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
+    devices = [f"CPU:{number}" for number in range(REPLICAS)]
+    return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
+
+
+def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+    """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
+    random = np.random.default_rng(SEED)
+    examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
+    features = random.standard_normal((examples, NUM_FEATURES), np.float32)
+    score = features @ random.standard_normal(NUM_FEATURES, np.float32)
+    labels = (score + NOISE * random.standard_normal(examples) > 0).astype(np.float32)[:, None]
+    parts = (np.split(array, [NUM_TRAIN_EXAMPLES]) for array in (features, labels))
+    return tuple(zip(*parts))
+
+
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch: seed and epoch alone decide."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
+def make_batches(
+    strategy: tf.distribute.Strategy, start_step: int
+) -> tuple[tf.distribute.DistributedDataset, ...]:
+    """Return the training batches from a step on, and the test batches over and over.
+
+    The strategy deals each global batch out to its replicas.
+    """
+    examples, tests = make_data()
+    examples = tf.nest.map_structure(tf.constant, examples)
+
+    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
+        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
+        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
+
+    train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+    test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE).repeat()
+    options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
+    return tuple(
+        strategy.experimental_distribute_dataset(batches.prefetch(tf.data.AUTOTUNE), options)
+        for batches in (train, test)
+    )
+
+
+def make_optimizer() -> tf.keras.optimizers.Optimizer:
+    """Adam, its other settings as published."""
+    return tf.keras.optimizers.Adam(LEARNING_RATE)
+
+
+def make_model() -> tf.keras.Model:
+    """A multilayer perceptron 16-8-1 that answers with a probability."""
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input([NUM_FEATURES]),
+            tf.keras.layers.Dense(16, activation="relu"),
+            tf.keras.layers.Dense(8, activation="relu"),
+            tf.keras.layers.Dense(1, activation="sigmoid"),
+        ]
+    )
+    model.compile(make_optimizer(), loss=tf.keras.losses.BinaryCrossentropy())
+    return model
+
+
+def compile_by_xla(make_steps: Callable) -> Callable:
+    """Have XLA compile what a replica computes by itself: forward pass, loss, gradient, test.
+
+    It compiles nothing that waits for other replicas: their gradients are summed, and the weights
+    updated, outside. A train_step of the model's own is compiled whole, for only it knows what
+    comes after its update.
+    """
+
+    @functools.wraps(make_steps)
+    def make_compiled_steps(model: tf.keras.Model) -> list[Callable]:
+        train_step, test_step = make_steps(model)
+
+        @tf.function(jit_compile=True)
+        def compute(batch: tuple[Any, ...]) -> tuple[tf.Tensor, list[tf.Tensor]]:
+            pairs: list[tuple[tf.Tensor, Any]] = []
+            apply_gradients = model.optimizer.apply_gradients
+            model.optimizer.apply_gradients = pairs.extend  # the step's last act, done by train
+            row = train_step(batch)
+            model.optimizer.apply_gradients = apply_gradients
+            return row, [gradient for gradient, _ in pairs]
+
+        def train(batch: tuple[Any, ...]) -> tf.Tensor:
+            row, gradients = compute(batch)
+            model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return row
+
+        def whole(step: Callable) -> Callable:
+            compiled = tf.function(step, jit_compile=True)
+
+            def run(batch: tuple[Any, ...]) -> tf.Tensor:
+                return compiled(batch)  # given itself, strategy.run would compile all replicas
+
+            return run
+
+        own = type(model).train_step is not tf.keras.Model.train_step
+        return [whole(train_step) if own else train, whole(test_step)]
+
+    return make_compiled_steps
+
+
+@compile_by_xla
+def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
+    """Return what a replica does with its part of a batch: one function to train, one to test.
+
+    Both return its sum of losses, its correct answers and its examples.
+    """
+    loss = tf.keras.losses.get(model.loss)
+    example_losses = getattr(loss, "call", loss)
+
+    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
+        features, labels = batch
+        outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
+        losses = example_losses(labels, outputs)
+        penalty = tf.add_n(model.losses) if model.losses else tf.zeros([], losses.dtype)
+        examples = tf.cast(tf.size(losses), losses.dtype)
+        correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
+        return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
+
+    def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+        with tf.GradientTape() as tape:
+            losses, penalty, row = forward(batch, training=True)
+            # The gradients of all replicas are summed: for the mean over the global batch each
+            # divides by its size, and the penalty, which all have in full, by their number.
+            loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
+            loss += tf.nn.scale_regularization_loss(penalty)
+            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
+        gradients = tape.gradient(loss, model.trainable_variables)
+        model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        return tf.stack(row)
+
+    return train_step, lambda batch: tf.stack(forward(batch, training=False)[-1])
+
+
+def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
+    """Return, for each kind of step, a graph function that runs many of them in one call.
+
+    It returns an array [step, replica, 3] of what each replica returned.
+    """
+
+    def in_graph(step: Callable) -> Callable:
+        @tf.function
+        def run(iterator: tf.distribute.DistributedIterator, count: tf.Tensor) -> tf.Tensor:
+            rows = tf.TensorArray(tf.keras.backend.floatx(), size=count)
+            for number in tf.range(count):
+                values = strategy.run(step, args=(next(iterator),))
+                rows = rows.write(number, tf.stack(strategy.experimental_local_results(values)))
+            return rows.stack()
+
+        return run
+
+    return [in_graph(step) for step in steps]
+
+
+def main() -> None:
+    """Train with a loop of our own, from the first step or from the last checkpoint."""
+    recorder = Recorder()
+    strategy = make_strategy()
+    tf.keras.utils.set_random_seed(SEED)
+    tf.config.run_functions_eagerly(RUN_EAGERLY)
+    with strategy.scope():
+        model = make_model()
+        model.optimizer.build(model.trainable_variables)
+    recorder.restore(strategy, model)
+    train_data, test_data = map(iter, make_batches(strategy, recorder.step))
+    train_steps, test_steps = make_loops(strategy, *make_steps(model))
+    for epoch in range(recorder.epoch, EPOCHS):
+        recorder.train(train_steps, train_data, (epoch + 1) * STEPS_PER_EPOCH - recorder.step)
+        recorder.test(test_steps, test_data, TEST_STEPS)
+    recorder.finish()
+
+
+# The recorder of all scripts stands here.
+
+
+if __name__ == "__main__":
+    os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one
+    main()

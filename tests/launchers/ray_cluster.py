@@ -1,0 +1,71 @@
+"""A real Ray cluster of two nodes on this machine, each with one CPU, and no dashboard."""
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from tests.launchers.cluster import free_ports
+from tests.waiting import until
+
+RAY = str(Path(sys.executable).with_name("ray"))
+STORE_BYTES = str(100 * 2**20)
+
+
+@contextmanager
+def ray_cluster() -> Iterator[tuple[str, Path]]:
+    """Start it; gives its address, and the file with the token that it wants."""
+    address = f"127.0.0.1:{free_ports(1)[0]}"
+    # A folder of its own with a short name: the names of its sockets are bounded.
+    with tempfile.TemporaryDirectory(prefix="ray") as folder, ExitStack() as nodes:
+        token = Path(folder) / "token"
+        token.write_text(secrets.token_hex(32))
+        environment = {
+            **os.environ,
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN_PATH": str(token),
+        }
+        head = ["--head", f"--port={address.rpartition(':')[2]}", f"--temp-dir={folder}"]
+        nodes.enter_context(node(environment, *head, "--include-dashboard=false"))
+        until(lambda: count_nodes(environment, address) == 1)
+        nodes.enter_context(node(environment, f"--address={address}"))
+        until(lambda: count_nodes(environment, address) == 2)
+        yield address, token
+
+
+@contextmanager
+def node(environment: dict[str, str], *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Be a node of a cluster, killed at the end with all that is of it."""
+    common = ["--node-ip-address=127.0.0.1", "--num-cpus=1", f"--object-store-memory={STORE_BYTES}"]
+    process = subprocess.Popen(
+        [RAY, "start", "--block", *common, *options],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        # Asked politely, it would first let what runs on it come to its end, for up to 30 s.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def count_nodes(environment: dict[str, str], address: str) -> int:
+    """Return how many of its nodes live."""
+    told = subprocess.run(
+        [RAY, "status", f"--address={address}"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return sum(" node_" in line for line in told.stdout.splitlines())

@@ -1,0 +1,86 @@
+"""What starts a task on its host: how it finds the others, and what it says where it cannot."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.waiting import LIMIT_SECONDS
+from workbench.launchers import hand
+from workbench.launchers.job import AttemptFolder, JobFolder
+
+TWO = ("worker-0", "worker-1")
+SCRIPT = "import os, json; print(json.loads(os.environ['TF_CONFIG'])['cluster'])"
+
+
+def job(tmp_path: Path, code: str = SCRIPT, meet_seconds: float = 20.0) -> JobFolder:
+    told = {
+        "run_dir": str(tmp_path),
+        "tasks": TWO,
+        "command": [sys.executable, "-c", code],
+        "working_dir": str(tmp_path),
+        "environment": {"ADDED": "1"},
+        "unset": ["TF_CONFIG"],
+        "module_dir": None,
+        "meet_seconds": meet_seconds,
+    }
+    return JobFolder.make(tmp_path, told)
+
+
+def start(folder: JobFolder, number: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, hand.__file__, str(folder.path), str(number)])
+
+
+def log(tmp_path: Path, task: str) -> str:
+    return (tmp_path / task / "log.txt").read_text()
+
+
+def exit_of(folder: JobFolder, task: str) -> dict[str, int]:
+    told = AttemptFolder(folder.path / "0").told(task, "exit")
+    assert told is not None
+    values: dict[str, int] = json.loads(told)
+    return values
+
+
+def test_all_are_told_the_same_cluster_whoever_comes_first(tmp_path: Path) -> None:
+    folder = job(tmp_path)
+    second = start(folder, 1)
+    while AttemptFolder(folder.path / "0").told("worker-1", "address") is None:
+        assert second.poll() is None
+    first = start(folder, 0)
+    assert (first.wait(LIMIT_SECONDS), second.wait(LIMIT_SECONDS)) == (0, 0)
+    assert log(tmp_path, "worker-0") == log(tmp_path, "worker-1") != ""
+    assert exit_of(folder, "worker-0")["peak_bytes"] > 2**20
+
+
+def test_one_that_waits_in_vain_names_who_did_not_come(tmp_path: Path) -> None:
+    folder = job(tmp_path, meet_seconds=0.5)
+    assert start(folder, 0).wait(LIMIT_SECONDS) == 1
+    assert "worker-1 did not come" in log(tmp_path, "worker-0")
+
+
+def test_an_address_that_does_not_answer_is_named_with_what_to_change(tmp_path: Path) -> None:
+    folder = job(tmp_path, meet_seconds=0.5)
+    AttemptFolder(folder.path / "0").ask("worker-1", "address", "no-such-host.invalid:1234")
+    assert start(folder, 0).wait(LIMIT_SECONDS) == 1
+    told = log(tmp_path, "worker-0")
+    assert "cannot reach worker-1 at no-such-host.invalid:1234" in told
+    assert "DNS" in told
+
+
+def test_a_folder_that_is_not_on_the_host_is_said(tmp_path: Path) -> None:
+    command = [sys.executable, hand.__file__, str(tmp_path / "elsewhere"), "0"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == hand.UNSHARED
+    assert "shared by all hosts" in done.stderr
+
+
+def test_a_clock_that_differs_is_measured(tmp_path: Path) -> None:
+    attempt = AttemptFolder(tmp_path / "0")
+    attempt.ask("worker-0", "clock", "0.0")
+    stamp = (tmp_path / "0" / "worker-0.clock").stat().st_mtime
+    attempt.ask("worker-0", "clock", repr(stamp + 100.0))
+    ahead = attempt.clock_ahead_seconds("worker-0")
+    assert ahead is not None
+    assert 95.0 < ahead < 105.0
+    assert attempt.clock_ahead_seconds("worker-1") is None

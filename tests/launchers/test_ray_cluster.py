@@ -1,0 +1,43 @@
+"""What a Ray cluster is asked before a run: whether it answers, and has places for the tasks."""
+
+import os
+import venv
+from pathlib import Path
+
+from tests.launchers.cluster import free_ports
+from workbench.config import RunConfig
+from workbench.launchers.ray_cluster import Ray
+
+
+def asked(**fields: object) -> RunConfig:
+    return RunConfig(launcher="ray", **fields)
+
+
+def test_a_new_cluster_on_this_machine_has_its_cpus() -> None:
+    assert f"{os.cpu_count()} CPUs" in Ray().reach(asked()).words
+    assert Ray().problems(asked(), ["worker-0"]) == []
+
+
+def test_more_tasks_than_places_are_refused_at_once() -> None:
+    many = [f"worker-{at}" for at in range((os.cpu_count() or 1) + 1)]
+    (problem,) = Ray().problems(asked(), many)
+    assert problem.field == "workers"
+    assert "add nodes" in problem.fix
+    (problem,) = Ray().problems(asked(gpus_per_task=1), ["worker-0"])
+    assert "places for (0)" in problem.rule
+
+
+def test_an_address_where_nothing_answers_is_refused_with_what_to_type() -> None:
+    nobody = f"127.0.0.1:{free_ports(1)[0]}"
+    (problem,) = Ray().problems(asked(ray_address=nobody), ["worker-0"])
+    assert (problem.field, problem.got) == ("ray_address", nobody)
+    assert "ray start --head" in problem.fix
+    assert not Ray().reach(asked(ray_address=nobody)).reachable
+
+
+def test_a_python_without_ray_is_refused_with_what_to_install(tmp_path: Path) -> None:
+    venv.create(tmp_path, symlinks=True)
+    bare = str(tmp_path / "bin" / "python")
+    (problem,) = Ray().problems(asked(interpreter=bare), ["worker-0"])
+    assert problem.field == "launcher"
+    assert "tf-distribute-workbench[ray]" in problem.fix

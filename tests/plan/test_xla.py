@@ -1,0 +1,76 @@
+"""What XLA cannot compile is said before a start, as far as the config tells it."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.machines import LAPTOP, TWO_GPUS
+from workbench import catalog
+from workbench.config import Problem, RunConfig
+from workbench.devices import Devices
+from workbench.plan import Plan, PlanError, make_plan
+
+OWN = Path(__file__).parents[1] / "verdict" / "own_steps.py"
+SEVERAL = ("mirrored", "multi_worker_mirrored")
+ALONE = ("one_device", "default")
+WAITS = {"clip_norm": 1.0, "last_batch": "keep", "step": f"{OWN}:slow_on_one_worker"}
+"""Fields that have a replica's step wait for the others before its update."""
+
+
+def plan(where: Devices = LAPTOP, **fields: Any) -> Plan:
+    return make_plan(RunConfig(xla=True, **fields), where)
+
+
+def problem(where: Devices = LAPTOP, **fields: Any) -> Problem:
+    with pytest.raises(PlanError) as caught:
+        plan(where, **fields)
+    (found,) = (each for each in caught.value.problems if each.field == "xla")
+    assert found.got == "True"
+    return found
+
+
+@pytest.mark.parametrize("loop", catalog.LOOPS)
+@pytest.mark.parametrize("strategy", [*SEVERAL, *ALONE])
+def test_every_strategy_whose_replicas_step_together_can_be_compiled(
+    strategy: str, loop: str
+) -> None:
+    assert plan(strategy=strategy, loop=loop).config.xla
+
+
+@pytest.mark.parametrize("strategy", ["central_storage", "parameter_server", "tpu"])
+def test_where_it_cannot_be_chosen_it_stays_off_and_says_why(strategy: str) -> None:
+    found = problem(strategy=strategy)
+    why = catalog.STRATEGIES[strategy].uncompiled
+    assert found.rule == f"off with the strategy {strategy}, {why}"
+    assert found.fix == "Leave it off, or choose another strategy."
+
+
+def test_without_graphs_there_is_nothing_to_compile() -> None:
+    assert problem(eager=True).rule == "off with eager, which runs without graphs"
+
+
+@pytest.mark.parametrize("field", WAITS)
+@pytest.mark.parametrize("strategy", SEVERAL)
+def test_a_step_that_waits_for_other_replicas_is_refused(strategy: str, field: str) -> None:
+    found = problem(strategy=strategy, **{field: WAITS[field]})
+    assert found.rule.startswith(f"off with {'a train step' if field == 'step' else field}")
+    assert "XLA compiles nothing that waits for other replicas" in found.rule
+    assert found.fix.startswith("Turn xla off")
+
+
+@pytest.mark.parametrize("field", WAITS)
+@pytest.mark.parametrize("strategy", ALONE)
+def test_of_one_replica_it_is_compiled(strategy: str, field: str) -> None:
+    assert plan(strategy=strategy, **{field: WAITS[field]}).config.xla
+
+
+def test_in_fit_a_short_batch_waits_for_nobody() -> None:
+    assert plan(loop="fit", last_batch="keep").config.xla
+
+
+def test_a_mac_has_no_xla_on_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert problem(TWO_GPUS).fix == "Turn xla off, or choose the device CPU:0."
+    assert plan(TWO_GPUS, devices=("CPU:0",)).config.xla

@@ -1,0 +1,45 @@
+"""Two texts beside each other: nothing is lost, what is the same is folded, words are marked."""
+
+from itertools import chain
+
+import pytest
+
+from tests.codegen.golden import CONFIGS, render
+from workbench.scripts import Row, side_by_side, unified
+
+
+def flat(rows: list[Row]) -> list[Row]:
+    return list(chain.from_iterable(row.rows or (row,) for row in rows))
+
+
+@pytest.mark.parametrize("other", list(CONFIGS)[1:])
+def test_both_texts_can_be_read_whole_in_their_columns(other: str) -> None:
+    left, right = render(next(iter(CONFIGS))), render(other)
+    rows = flat(side_by_side(left, right))
+    assert [row.left.text for row in rows if row.left] == left.splitlines()
+    assert [row.right.text for row in rows if row.right] == right.splitlines()
+    numbers = [row.right.number for row in rows if row.right]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_the_same_text_is_one_fold() -> None:
+    text = render(next(iter(CONFIGS)))
+    (row,) = side_by_side(text, text)
+    assert row.kind == "folded"
+    assert unified(text, text, "one", "other") == ""
+
+
+def test_the_words_that_differ_are_marked_in_lines_that_are_alike() -> None:
+    (row,) = side_by_side("EPOCHS = 5  # each\n", "EPOCHS = 12  # each\n")
+    assert row.left is not None
+    assert row.left.pieces == (("EPOCHS = ", False), ("5", True), ("  # each", False))
+    (row,) = side_by_side("import gzip\n", "SEED = 42\n")
+    assert row.left is not None
+    assert row.left.pieces == (("import gzip", True),)
+
+
+def test_three_lines_stay_around_a_difference() -> None:
+    lines = [str(number) for number in range(20)]
+    right = [*lines[:10], "new", *lines[10:]]
+    kinds = [row.kind for row in side_by_side("\n".join(lines), "\n".join(right))]
+    assert kinds == ["folded", *["same"] * 3, "added", *["same"] * 3, "folded"]

@@ -1,0 +1,206 @@
+"""One's own functions come out of a script as files that give the same script again."""
+
+import builtins
+import symtable
+from pathlib import Path
+
+import pytest
+
+from tests.codegen.golden import render
+from tests.machines import LAPTOP
+from tests.scripts.edited import FASHION, SYNTHETIC, named, opened
+from workbench.codegen import render_script
+from workbench.config import RunConfig
+from workbench.plan import make_plan
+from workbench.plan.own_data import DataFacts
+from workbench.runs.functions import keep_function
+from workbench.scripts import Opened, read_script
+
+MODEL = '''\
+"""Mine."""
+
+import math
+
+import tensorflow as tf
+
+from my_layers import Wide
+
+WIDTH = 8  # of the hidden layer
+
+
+# What it is made of.
+class Layer(Wide):
+    pass
+
+
+def build():
+    return tf.keras.Sequential([Layer(WIDTH)])
+'''
+DATA = """\
+import numpy as np
+import pandas as pd
+
+WIDTH = 8  # of the hidden layer
+
+
+def load():
+    table = pd.DataFrame(np.zeros([10, WIDTH]))
+    return (table, table), (table, table)
+"""
+STEP = """\
+import tensorflow as tf
+
+RATE = 0.5
+
+
+def train_step(model, features, labels):
+    return RATE * tf.reduce_mean(model(features))
+"""
+ARRAYS = DataFacts("arrays", 640, 64, "rows", 32)
+DATASET = DataFacts("dataset", 640, 64, "rows", 32)
+TITLE = '"""CNN 32-64 on Fashion-MNIST'
+
+
+def files(script: Opened, folder: Path) -> RunConfig:
+    """The config with what was kept written to files."""
+    return script.with_files(
+        {each.field: keep_function(each.source, each.function, folder) for each in script.kept}
+    )
+
+
+def written(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("optimizer", [None, "adam", "sgd"])
+@pytest.mark.parametrize("loop", ["custom", "fit"])
+def test_a_model_comes_back_with_all_that_it_uses(
+    loop: str, optimizer: str | None, tmp_path: Path
+) -> None:
+    path = written(tmp_path, "models.py", MODEL)
+    config = RunConfig(model=f"{path}:build", loop=loop, optimizer=optimizer)
+    text = render_script(make_plan(config, LAPTOP))
+    script = read_script(text, LAPTOP)
+    assert script.as_made
+    assert script.unsaid == ()
+    again = files(script, tmp_path)
+    assert render_script(make_plan(again, LAPTOP)) == text
+    assert (again.loop, again.optimizer) == (loop, optimizer)
+
+
+@pytest.mark.parametrize("facts", [ARRAYS, DATASET])
+@pytest.mark.parametrize("strategy", ["mirrored", "multi_worker_mirrored", "parameter_server"])
+def test_data_and_model_come_back_each_in_its_file(
+    strategy: str, facts: DataFacts, tmp_path: Path
+) -> None:
+    data, model = written(tmp_path, "data.py", DATA), written(tmp_path, "models.py", MODEL)
+    config = RunConfig(strategy=strategy, data=f"{data}:load", model=f"{model}:build")
+    text = render_script(make_plan(config, LAPTOP, facts))
+    script = read_script(text, LAPTOP)
+    assert script.as_made
+    assert [(each.field, each.function) for each in script.kept] == [
+        ("data", "load"),
+        ("model", "build"),
+    ]
+    assert render_script(make_plan(files(script, tmp_path), LAPTOP, facts)) == text
+
+
+@pytest.mark.parametrize("name", ["train_step", "my_step"])
+def test_a_step_of_ones_own_comes_back_beside_the_others(name: str, tmp_path: Path) -> None:
+    sources = {"data": DATA, "model": MODEL, "step": STEP.replace("train_step", name)}
+    names = {"data": "load", "model": "build", "step": name}
+    own = {
+        field: f"{written(tmp_path, f'{field}.py', source)}:{names[field]}"
+        for field, source in sources.items()
+    }
+    text = render_script(make_plan(RunConfig(**own), LAPTOP, ARRAYS))
+    script = read_script(text, LAPTOP)
+    assert script.as_made
+    assert {each.field: each.function for each in script.kept} == names
+    assert render_script(make_plan(files(script, tmp_path), LAPTOP, ARRAYS)) == text
+
+
+def test_a_function_of_the_very_name_that_scripts_have_comes_back(tmp_path: Path) -> None:
+    path = written(tmp_path, "models.py", MODEL.replace("def build", "def make_model"))
+    text = render_script(make_plan(RunConfig(model=f"{path}:make_model"), LAPTOP))
+    script = read_script(text, LAPTOP)
+    assert script.as_made
+    assert render_script(make_plan(files(script, tmp_path), LAPTOP)) == text
+
+
+def test_edits_of_ones_own_function_are_simply_its_text(tmp_path: Path) -> None:
+    script = opened("own_model", ("WIDTH = 32", "WIDTH = 64"), ('"tanh"', '"relu"'))
+    assert script.unsaid == ()
+    again = render_script(make_plan(files(script, tmp_path), LAPTOP))
+    assert again == script.text != render("own_model")
+
+
+def test_an_edited_model_becomes_ones_own_with_its_helpers(tmp_path: Path) -> None:
+    script = opened(
+        FASHION,
+        ("import gzip\n", "import functools\nimport gzip\n"),
+        ("def make_model()", "@functools.cache\ndef units():\n    return 64\n\n\ndef make_model()"),
+        ("tf.keras.layers.Dense(64", "tf.keras.layers.Dense(units()"),
+    )
+    (kept,) = script.kept
+    assert (kept.field, kept.function) == ("model", "make_model")
+    assert "import functools\n" in kept.source
+    assert "@functools.cache\ndef units():" in kept.source
+    assert "with units." in named(script)["make_model"].words
+    assert script.unsaid == ()
+    config = files(script, tmp_path)
+    assert config.optimizer == "adam"
+    text = render_script(make_plan(config, LAPTOP))
+    assert "Dense(units()" in text
+    assert text.count("def make_optimizer") == 1
+    assert read_script(text, LAPTOP).as_made
+
+
+def test_an_edited_optimizer_goes_into_the_model_which_is_compiled_with_it(tmp_path: Path) -> None:
+    schedule = "tf.keras.optimizers.schedules.CosineDecay(0.1, EPOCHS * STEPS_PER_EPOCH)"
+    script = opened(FASHION, ("LEARNING_RATE = 0.001", f"LEARNING_RATE = {schedule}"))
+    config = files(script, tmp_path)
+    assert config.optimizer is None
+    text = render_script(make_plan(config, LAPTOP))
+    assert f"OWN_LEARNING_RATE = {schedule}" in text
+    assert "model.compile(own_make_optimizer(), loss=loss)" in text
+    assert "OWN_LEARNING_RATE" in named(script)["make_model"].words
+
+
+def test_edited_data_becomes_ones_own_and_takes_the_model_along(tmp_path: Path) -> None:
+    script = opened(SYNTHETIC, ("score = features @", "score = 2 * features @"))
+    assert [each.field for each in script.kept] == ["data", "model"]
+    config = files(script, tmp_path)
+    facts = DataFacts("arrays", 10_000, 2_000, "rows", 44)
+    text = render_script(make_plan(config, LAPTOP, facts))
+    assert "score = 2 * features @ random.standard_normal(OWN_NUM_FEATURES" in text
+    assert read_script(text, LAPTOP).as_made
+
+
+def test_a_file_of_a_data_function_stands_alone() -> None:
+    script = opened(FASHION, ("/ 255, labels", "/ 127.5 - 1, labels"))
+    data = next(each for each in script.kept if each.field == "data")
+    table = symtable.symtable(data.source, "data.py", "exec")
+    bound = {
+        each.get_name()
+        for each in table.get_symbols()
+        if each.is_assigned() or each.is_imported() or each.is_namespace()
+    }
+    read = {
+        each.get_name()
+        for function in table.get_children()
+        for each in function.get_symbols()
+        if each.is_global()
+    }
+    assert read - set(dir(builtins)) <= bound
+    assert {"own_read_file", "OWN_DATA_DIR", "OWN_CHECKSUMS"} <= bound
+
+
+def test_names_in_braces_of_a_text_are_renamed_too_and_the_text_around_them_is_not() -> None:
+    text = 'raise SystemExit(f"Needs the published {path}; this one differs. Replace it.")'
+    ours = 'raise SystemExit(f"{CHECKSUMS[name]} of CHECKSUMS: {read_file!r}")'
+    script = opened(FASHION, (text, ours))
+    data = next(each for each in script.kept if each.field == "data")
+    assert 'f"{OWN_CHECKSUMS[name]} of CHECKSUMS: {own_read_file!r}"' in data.source

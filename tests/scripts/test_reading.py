@@ -1,0 +1,259 @@
+"""A script opens to the config that it was made from; what was edited is named, nothing is run."""
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from tests.codegen.golden import CONFIGS, render
+from tests.machines import FOUR_GPUS, LAPTOP, ONE_GPU, TWO_GPUS
+from tests.scripts.edited import FASHION, SYNTHETIC, edited, named, opened
+from workbench import catalog
+from workbench.codegen import render_script
+from workbench.config import RunConfig
+from workbench.devices import Devices
+from workbench.plan import PlanError, make_plan
+from workbench.scripts import ScriptError, read_script
+from workbench.scripts.parts import MARK
+
+TPU_VM = dataclasses.replace(LAPTOP, tpu_chips=4, tpu_kind="v5e", tensorflow_for_tpus=True)
+MACHINES = {"laptop": LAPTOP, "one GPU": ONE_GPU, "two GPUs": TWO_GPUS, "four GPUs": FOUR_GPUS}
+CATALOGUED = [name for name in CONFIGS if name != "own_model"]
+
+
+def same_script(config: RunConfig, machine: Devices) -> None:
+    """The config's script opens to one that gives the same bytes, here and without the machine."""
+    text = render_script(make_plan(config, machine))
+    script = read_script(text, machine)
+    assert script.as_made
+    assert script.told == ()
+    assert render_script(make_plan(script.config, machine)) == text
+    assert render_script(make_plan(read_script(text).config, machine)) == text
+
+
+@pytest.mark.parametrize("name", CATALOGUED)
+def test_a_kept_script_opens_to_the_very_fields_it_was_made_from(name: str) -> None:
+    script = read_script(render(name), LAPTOP)
+    plan, again = (make_plan(config, LAPTOP) for config in (CONFIGS[name], script.config))
+    assert dataclasses.replace(again, config=plan.config) == plan
+    assert script.as_made
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        "laptop",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in MACHINES if name != "laptop"),
+    ],
+)
+@pytest.mark.parametrize("strategy", [name for name in catalog.STRATEGIES if name != "tpu"])
+def test_every_strategy_loop_and_pipeline_comes_back(strategy: str, machine: str) -> None:
+    opened_scripts = 0
+    for loop in catalog.LOOPS:
+        for pipeline in catalog.PIPELINES:
+            config = RunConfig(strategy=strategy, loop=loop, pipeline=pipeline)
+            try:
+                make_plan(config, MACHINES[machine])
+            except PlanError:
+                continue
+            same_script(config, MACHINES[machine])
+            opened_scripts += 1
+    assert opened_scripts >= 4 or (strategy, machine) == ("multi_worker_mirrored", "one GPU")
+
+
+@pytest.mark.parametrize("loop", catalog.LOOPS)
+@pytest.mark.parametrize("pipeline", [name for name in catalog.PIPELINES if name != "cached"])
+def test_of_a_tpu_too(pipeline: str, loop: str) -> None:
+    same_script(RunConfig(strategy="tpu", loop=loop, pipeline=pipeline), TPU_VM)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"seed": 7, "epochs": 3, "eager": True},
+        {"learning_rate": 0.01, "learning_rate_scaling": "linear", "replicas": 3},
+        {"learning_rate": 0.01, "learning_rate_scaling": "square_root", "replicas": 3},
+        {"optimizer": "momentum", "learning_rate": 0.5},
+        {"optimizer": "sgd", "clip_norm": 2.0},
+        {"last_batch": "repeat"},
+        {"last_batch": "keep", "per_replica_batch_size": 48},
+        {"steps_per_epoch": 20},
+        {"steps_per_epoch": 500},
+        {"steps_per_call": 5, "pipeline": "indexed"},
+        {"steps_per_call": "epoch", "pipeline": "indexed"},
+        {"steps_per_call": 1, "loop": "fit"},
+        {"global_batch_size": 90, "replicas": 3},
+        {"synthetic_examples": 4_000, "synthetic_features": 3, "synthetic_noise": 0.0},
+        {"data": "fashion_mnist", "model": "dense"},
+        {"precision": "float64"},
+        {"precision": "mixed_bfloat16"},
+        {"xla": True},
+        {"xla": True, "loop": "fit", "strategy": "multi_worker_mirrored"},
+        {"cross_device_ops": "hierarchical_copy"},
+        {"pipeline": "files", "data_files": 3},
+        {"strategy": "multi_worker_mirrored", "workers": 3, "communication": "ring",
+         "bytes_per_pack": 4096},
+        {"strategy": "multi_worker_mirrored", "pipeline": "files", "auto_shard": "file"},
+        {"strategy": "multi_worker_mirrored", "auto_shard": "off"},
+        {"strategy": "parameter_server", "workers": 3, "parameter_servers": 2, "evaluator": True},
+        {"model": "my_package.models:build"},
+        {"model": "my_package.models:build", "optimizer": "adam", "learning_rate": 0.1},
+    ],
+)  # fmt: skip
+def test_every_field_that_is_in_a_script_comes_back(fields: dict[str, Any]) -> None:
+    same_script(RunConfig(**fields), LAPTOP)
+
+
+@pytest.mark.parametrize("memory", ["growth", "all", 2048])
+@pytest.mark.parametrize("devices", [("GPU:1",), ("GPU:1", "GPU:0"), ("CPU:0",)])
+def test_devices_come_back_as_they_were_named(devices: tuple[str, ...], memory: str | int) -> None:
+    same_script(RunConfig(devices=devices, gpu_memory=memory), TWO_GPUS)
+
+
+def test_a_folder_that_is_not_here_comes_back_all_the_same() -> None:
+    text = edited(FASHION, ("DATA_DIR = None", 'DATA_DIR = "/elsewhere"'))
+    assert read_script(text).config.data_dir == "/elsewhere"
+
+
+def test_what_this_machine_would_choose_itself_is_left_to_the_plan() -> None:
+    text = render_script(make_plan(RunConfig(), LAPTOP))
+    assert read_script(text, LAPTOP).config == RunConfig()
+    explicit = read_script(text).config
+    assert (explicit.devices, explicit.replicas) == (("CPU:0",), 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        ("EPOCHS = 9", {"epochs": 9}),
+        ("SEED = 1", {"seed": 1}),
+        ("LEARNING_RATE = 0.5", {"learning_rate": 0.5}),
+        ("LEARNING_RATE = 1", {"learning_rate": 1.0}),
+        ("STEPS_PER_EPOCH = 40", {"steps_per_epoch": 40}),
+        ("STEPS_PER_CALL = 1", {"steps_per_call": 1}),
+        ("RUN_EAGERLY = True", {"eager": True}),
+        ("NUM_FEATURES = 4", {"synthetic_features": 4}),
+        ("NOISE = 0", {"synthetic_noise": 0.0}),
+    ],
+)
+def test_a_constant_changed_by_hand_becomes_its_field(line: str, fields: dict[str, Any]) -> None:
+    name = line.partition(" = ")[0]
+    old = next(each for each in render(SYNTHETIC).splitlines() if each.startswith(f"{name} = "))
+    script = opened(SYNTHETIC, (old, line))
+    assert {field: getattr(script.config, field) for field in fields} == fields
+    assert name not in named(script)
+    assert not script.as_made
+
+
+def test_of_two_batch_sizes_that_disagree_the_changed_one_counts_and_the_other_is_named() -> None:
+    script = opened(FASHION, ("PER_REPLICA_BATCH_SIZE = 64", "PER_REPLICA_BATCH_SIZE = 32"))
+    assert script.config.per_replica_batch_size == 32
+    assert named(script)["GLOBAL_BATCH_SIZE"].words == "is 128 in the script; the form makes it 64."
+    script = opened(FASHION, ("GLOBAL_BATCH_SIZE = 128", "GLOBAL_BATCH_SIZE = 256"))
+    assert script.config.global_batch_size == 256
+    told = named(script)["PER_REPLICA_BATCH_SIZE"].words
+    assert told == "is 64 in the script; the form makes it 128."
+
+
+def test_a_value_that_no_plan_can_have_is_left_for_the_form_to_say() -> None:
+    script = opened(FASHION, ("EPOCHS = 2", "EPOCHS = -2"))
+    assert script.config.epochs == -2
+    assert "no plan can have" in named(script)["epochs"].words
+
+
+def test_a_value_of_another_type_is_no_field_and_named() -> None:
+    script = opened(FASHION, ("EPOCHS = 2", 'EPOCHS = "two"'))
+    assert script.config.epochs == RunConfig.epochs
+    assert "is 'two' in the script" in named(script)["epochs"].words
+
+
+@pytest.mark.parametrize(
+    "old", ["REPLICAS = 2", "PER_REPLICA_BATCH_SIZE = 64", "GLOBAL_BATCH_SIZE = 128"]
+)
+def test_a_number_too_large_to_count_out_is_named_and_holds_up_nothing(old: str) -> None:
+    name = old.partition(" = ")[0]
+    script = opened(FASHION, (old, f"{name} = {10**20}"))
+    assert f"is {10**20} in the script" in named(script)[name].words
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name"),
+    [
+        ("model.trainable_variables)\n        model", "model.trainable_weights)\n        model",
+         "make_steps"),
+        ("recorder.finish()", "recorder.finish()\n    print('done')", "main"),
+        ("cross_device_ops=CROSS_DEVICE_OPS", "cross_device_ops=None", "make_strategy"),
+        ("per_replica_buffer_size=4", "per_replica_buffer_size=9", "make_batches"),
+        ("def main()", "def helper():\n    return 1\n\n\ndef main()", "helper"),
+        ("def make_strategy", 'print("hello")\n\n\ndef make_strategy', "print('hello')"),
+        ("import gzip\n", "import gzip\nimport json\n", "import json"),
+        ("NUM_TRAIN_EXAMPLES = 60_000", "NUM_TRAIN_EXAMPLES = 1_000", "NUM_TRAIN_EXAMPLES"),
+    ],
+)  # fmt: skip
+def test_what_no_field_can_hold_is_named_and_the_rest_is_understood(
+    old: str, new: str, name: str
+) -> None:
+    script = opened(FASHION, (old, new))
+    assert [each.name for each in script.unsaid] == [name]
+    assert script.config == dataclasses.replace(RunConfig(), data="fashion_mnist", epochs=2)
+    assert script.kept == ()
+    assert script.text == edited(FASHION, (old, new))
+
+
+def test_a_part_that_was_taken_out_is_named() -> None:
+    text = render(FASHION)
+    first = text.index("def shuffled_rows")
+    script = read_script(text[:first] + text[text.index("def make_batches") :], LAPTOP)
+    assert "is missing" in named(script)["shuffled_rows"].words
+
+
+def test_comments_and_layout_alone_change_no_field_and_are_not_lost_in_silence() -> None:
+    script = opened(FASHION, ("    recorder = Recorder()", "    recorder = Recorder( )  # mine"))
+    assert script.unsaid == ()
+    assert "comments or layout" in named(script)["main"].words
+    assert not script.as_made
+
+
+def test_a_recorder_of_another_release_is_named_with_what_to_do() -> None:
+    script = opened(FASHION, ("self.dir = options", "self.folder = options"))
+    words = named(script)["The recorder"].words
+    assert "(Recorder) is not this release's" in words
+    assert "The form's own script has this release's recorder." in words
+
+
+def test_windows_line_ends_are_no_edit_of_code() -> None:
+    assert read_script(render(FASHION).replace("\n", "\r\n"), LAPTOP).told == ()
+
+
+def test_a_script_whose_title_and_marker_are_gone_is_still_known() -> None:
+    text = render(FASHION).split("\n", maxsplit=1)[1]
+    text = "\n".join(line for line in text.split("\n") if not line.startswith(MARK))
+    assert read_script(text, LAPTOP).config == CONFIGS[FASHION]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "got"),
+    [
+        ("print('hello')\n", "a script that the workbench wrote", "a text without make_strategy"),
+        ("def main(:\n", "valid Python", "line 1"),
+        ("", "a script that the workbench wrote", "no function"),
+        ("\x00", "valid Python", "null bytes"),
+    ],
+)
+def test_a_text_that_is_no_script_of_ours_is_refused_in_three_parts(
+    text: str, rule: str, got: str
+) -> None:
+    with pytest.raises(ScriptError) as raised:
+        read_script(text)
+    (problem,) = raised.value.problems
+    assert problem.field == "script"
+    assert problem.rule.startswith(rule)
+    assert got in problem.got
+    assert problem.fix
+
+
+def test_nothing_of_a_script_is_run_to_read_it(tmp_path: Any) -> None:
+    mark = tmp_path / "ran"
+    code = f"import pathlib\n\npathlib.Path({str(mark)!r}).touch()\n\n\ndef make_strategy"
+    opened(FASHION, ("def make_strategy", code))
+    assert not mark.exists()

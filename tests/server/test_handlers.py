@@ -1,0 +1,190 @@
+"""What pages ask over HTTP: runs, their scripts and curves, what is done to them, devices."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.httpclient import HTTPClientError, HTTPResponse
+
+from tests.waiting import LIMIT_SECONDS, until
+from tests.widgets.folders import write_run
+from workbench.config import RunConfig
+from workbench.runs import Run, open_run, start_run
+from workbench.runs.directory import sha256
+
+Fetch = Callable[..., Awaitable[HTTPResponse]]
+"""A start asks a child for the devices first, which imports TensorFlow."""
+
+
+async def ask(fetch: Fetch, *path: str, **options: Any) -> Any:
+    """Return the JSON that a request is answered with."""
+    reply = await fetch("workbench", *path, request_timeout=LIMIT_SECONDS, **options)
+    return json.loads(reply.body) if reply.body else None
+
+
+async def post(fetch: Fetch, *path: str, **values: Any) -> Any:
+    return await ask(fetch, *path, method="POST", body=json.dumps(values))
+
+
+async def refused(answer: Awaitable[Any]) -> tuple[int, dict[str, Any]]:
+    """Return the status and the JSON of an answer that must be a refusal."""
+    with pytest.raises(HTTPClientError) as caught:
+        await answer
+    assert caught.value.response is not None
+    return caught.value.code, json.loads(caught.value.response.body)
+
+
+async def test_all_runs_are_told_with_what_a_list_shows(jp_fetch: Fetch, run: Run) -> None:
+    told = await ask(jp_fetch, "runs")
+    assert told["path"] == str(run.dir.parent)
+    (row,) = told["runs"]
+    assert (row["id"], row["status"], row["alive"]) == (run.id, "finished", False)
+    assert (row["step"], row["totalSteps"]) == (20, 156)
+    assert row["actions"] == ["train_on", "delete"]
+    assert "Mirrored" in row["about"]
+    assert await ask(jp_fetch, "runs", run.id) == row
+
+
+async def test_another_folder_within_the_root_is_one_of_runs_too(
+    jp_fetch: Fetch, run: Run, jp_root_dir: Path
+) -> None:
+    shutil.copytree(run.dir, jp_root_dir / "elsewhere/old/copied")
+    told = await ask(jp_fetch, "runs", params={"folder": "elsewhere/old"})
+    assert [row["id"] for row in told["runs"]] == ["copied"]
+
+
+async def test_a_failed_run_is_a_row_that_says_why(jp_fetch: Fetch, runs_dir: Path) -> None:
+    write_run(runs_dir, "failed", 20, cause="Out of memory.", task="worker-0", fix="", log="")
+    (row,) = (await ask(jp_fetch, "runs"))["runs"]
+    assert (row["status"], row["note"]) == ("failed", "Out of memory.")
+
+
+async def test_a_torn_run_is_a_row_that_tells_its_trouble(jp_fetch: Fetch, run: Run) -> None:
+    (run.dir / "plan.json").write_text("{")
+    (row,) = (await ask(jp_fetch, "runs"))["runs"]
+    assert (row["status"], row["actions"]) == ("unreadable", ["delete"])
+    assert "plan.json" in row["trouble"]
+
+
+async def test_a_script_comes_as_a_file_as_cells_and_as_the_cell_that_opens_the_run(
+    jp_fetch: Fetch, run: Run
+) -> None:
+    file = await ask(jp_fetch, "runs", run.id, "script")
+    assert file == {"name": f"{run.id}.py", "text": run.script, "sha256": sha256(run.script)}
+    cells = await ask(jp_fetch, "runs", run.id, "script", params={"form": "ipynb"})
+    assert json.loads(cells["text"])["nbformat"] == 4
+    cell = await ask(jp_fetch, "runs", run.id, "script", params={"form": "cell"})
+    names: dict[str, Any] = {}
+    exec(cell["text"].replace("run.figure()", ""), names)
+    assert names["run"].id == run.id
+
+
+async def test_an_edited_script_is_not_made_into_cells_of_another(
+    jp_fetch: Fetch, run: Run
+) -> None:
+    (run.dir / "train.py").write_text(run.script + "# mine\n")
+    answer = ask(jp_fetch, "runs", run.id, "script", params={"form": "ipynb"})
+    status, told = await refused(answer)
+    assert status == 409
+    assert "was edited" in told["message"]
+
+
+async def test_curves_are_told_over_all_replicas(jp_fetch: Fetch, run: Run) -> None:
+    series = await ask(jp_fetch, "runs", run.id, "series")
+    assert series["step"] == list(range(1, 21))
+    expected = run.steps()
+    assert series["loss"] == pytest.approx(expected["loss"].tolist(), rel=1e-6)
+    assert len(series["examples_per_second"]) == 20
+
+
+async def test_devices_are_measured(jp_fetch: Fetch, runs_dir: Path) -> None:
+    names = [meter["name"] for meter in (await ask(jp_fetch, "devices"))["meters"]]
+    assert names[:2] == ["Memory in use", "Processor busy"]
+
+
+@pytest.mark.slow
+async def test_a_config_that_cannot_be_planned_comes_back_with_all_its_problems(
+    jp_fetch: Fetch, runs_dir: Path
+) -> None:
+    config = {"strategy": "mirored", "epochs": 0}
+    status, told = await refused(post(jp_fetch, "runs", config=config))
+    assert status == 400
+    assert {problem["field"] for problem in told["problems"]} == {"strategy", "epochs"}
+    status, told = await refused(post(jp_fetch, "runs", config={"epoch": 1}))
+    assert told["problems"][0]["fix"] == "Did you mean epochs?"
+    assert list(runs_dir.iterdir()) == []
+
+
+@pytest.mark.slow
+async def test_a_run_is_started_stopped_resumed_and_deleted(
+    jp_fetch: Fetch, runs_dir: Path
+) -> None:
+    config = RunConfig(strategy="one_device", epochs=1, steps_per_epoch=200_000).to_json()
+    row = await post(jp_fetch, "runs", config=config, name="By a page")
+    run = open_run(row["id"], runs_dir)
+    assert row["title"] == "By a page"
+    until(lambda: run.progress.step > 0)
+    stopping = await post(jp_fetch, "runs", run.id, "stop")
+    assert stopping["id"] == run.id
+    assert run.wait(LIMIT_SECONDS) == "stopped"
+    await post(jp_fetch, "runs", run.id, "resume")
+    assert run.alive
+    status, told = await refused(ask(jp_fetch, "runs", run.id, method="DELETE"))
+    assert status == 409
+    assert "Stop it first" in told["message"]
+    run.stop()
+    assert run.wait(LIMIT_SECONDS) == "stopped"
+    until(lambda: not run.alive)
+    assert await ask(jp_fetch, "runs", run.id, method="DELETE") is None
+    assert not run.dir.exists()
+
+
+@pytest.mark.slow
+async def test_stopping_the_server_leaves_a_run_alone(
+    jp_fetch: Fetch, jp_serverapp: Any, runs_dir: Path
+) -> None:
+    config = RunConfig(strategy="one_device", epochs=1, steps_per_epoch=200_000).to_json()
+    run = open_run((await post(jp_fetch, "runs", config=config))["id"], runs_dir)
+    await jp_serverapp._cleanup()
+    step = run.progress.step
+    until(lambda: run.progress.step > step)
+    run.stop()
+    assert run.wait(LIMIT_SECONDS) == "stopped"
+
+
+async def test_the_script_of_a_run_from_elsewhere_is_executed_only_by_its_hash(
+    jp_fetch: Fetch, run: Run
+) -> None:
+    status, told = await refused(post(jp_fetch, "runs", run.id, "resume"))
+    assert (status, told["reason"]) == (409, "unknown_script")
+    assert told["script_sha256"] == sha256(run.script)
+    status, told = await refused(post(jp_fetch, "runs", run.id, "resume", script_sha256="0" * 64))
+    assert told["reason"] == "unknown_script"
+    agreed = told["script_sha256"]
+    status, told = await refused(post(jp_fetch, "runs", run.id, "resume", script_sha256=agreed))
+    assert "goes on only for more epochs" in told["message"]
+
+
+@pytest.mark.slow
+def test_a_run_of_this_machine_is_unknown_once_its_script_or_interpreter_was_changed(
+    tmp_path: Path,
+) -> None:
+    from workbench.runs.trust import is_trusted
+
+    run = start_run(RunConfig(strategy="one_device", epochs=1, synthetic_examples=640), tmp_path)
+    run.wait()
+    assert is_trusted(run.dir)
+    shutil.copytree(run.dir, copied := tmp_path / "copied")
+    assert not is_trusted(copied)
+    card = (run.dir / "run.json").read_text()
+    (run.dir / "run.json").write_text(card.replace('"interpreter": "', '"interpreter": "/tmp'))
+    assert not is_trusted(run.dir)
+    (run.dir / "run.json").write_text(card)
+    assert is_trusted(run.dir)
+    (run.dir / "train.py").write_text(run.script + "# mine\n")
+    assert not is_trusted(run.dir)

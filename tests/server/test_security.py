@@ -1,0 +1,96 @@
+"""Who may ask, and what can be named: no handler without a check, no run outside of the runs."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.httpclient import HTTPResponse
+from tornado.httputil import HTTPHeaders
+
+from tests.server.requests import EVERY, METHODS, options, status_of
+from workbench.runs import Run
+from workbench.server.errors import RequestError
+from workbench.server.folder import RunsFolder, runs_folder
+from workbench.server.handlers import MOST_BYTES, handlers_at
+
+Fetch = Callable[..., Awaitable[HTTPResponse]]
+
+
+def test_there_are_handlers_to_check() -> None:
+    assert {path for _, path in EVERY} >= {"runs", "devices", "stream"}
+    assert ("post", "runs/some-run/resume") in EVERY
+
+
+@pytest.mark.parametrize(("method", "path"), EVERY)
+async def test_nobody_is_answered_without_a_token(
+    method: str, path: str, jp_fetch: Fetch, runs_dir: Path
+) -> None:
+    headers = {"Authorization": "token wrong"}
+    answer = jp_fetch(
+        "workbench", *path.split("/"), headers=headers, follow_redirects=False, **options(method)
+    )
+    assert await status_of(answer) in (302, 403)
+
+
+async def test_another_site_cannot_have_a_browser_start_a_run(
+    jp_serverapp: Any, jp_fetch: Fetch, runs_dir: Path, http_server_client: Any
+) -> None:
+    jp_serverapp.web_app.settings["disable_check_xsrf"] = False
+    cookie = "username-localhost=forged"
+    headers = HTTPHeaders({"Cookie": cookie, "Origin": "http://evil.example"})
+    url = f"{jp_serverapp.web_app.settings['base_url']}workbench/runs"
+    answer = http_server_client.fetch(url, method="POST", body="{}", headers=headers)
+    assert await status_of(answer) in (403, 404)
+    assert list(runs_dir.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["..", ".", ".hidden", "%2e%2e", "..%2f..%2fetc", "%2fetc", "a%00b", "a%5cb", "x" * 200]
+)
+async def test_a_name_leads_nowhere_else(
+    name: str, jp_serverapp: Any, http_server_client: Any, jp_auth_header: Any, run: Run
+) -> None:
+    url = f"{jp_serverapp.web_app.settings['base_url']}workbench/runs/{name}/script"
+    answer = http_server_client.fetch(url, headers=jp_auth_header)
+    assert await status_of(answer) in (400, 404)
+
+
+def test_a_link_among_the_runs_is_not_followed(run: Run, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    run.dir.rename(outside)
+    (run.dir.parent / "linked").symlink_to(outside)
+    with pytest.raises(RequestError, match="within"):
+        RunsFolder(run.dir.parent.resolve()).run("linked")
+
+
+@pytest.mark.parametrize("asked", ["..", "/etc", "runs/../..", "link", "a\0b"])
+def test_a_folder_of_runs_lies_within_what_the_server_shows(asked: str, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "link").symlink_to(tmp_path)
+    with pytest.raises(RequestError, match="named within"):
+        runs_folder(root, asked)
+
+
+async def test_a_request_has_a_bound(jp_fetch: Fetch, runs_dir: Path) -> None:
+    body = json.dumps({"name": "x" * MOST_BYTES})
+    assert await status_of(jp_fetch("workbench", "runs", method="POST", body=body)) == 413
+
+
+@pytest.mark.parametrize("body", ["[]", "no json", "\xff"])
+async def test_a_request_is_an_object(body: str, jp_fetch: Fetch, runs_dir: Path) -> None:
+    assert await status_of(jp_fetch("workbench", "runs", method="POST", body=body)) == 400
+
+
+def test_no_handler_is_open_to_all() -> None:
+    for _, handler in handlers_at("/"):
+        for method in METHODS:
+            found = vars(handler).get(method)
+            assert not getattr(found, "__allow_unauthenticated", False)
+            if found is not None:
+                assert inspect.iscoroutinefunction(inspect.unwrap(found))

@@ -1,0 +1,43 @@
+"""Numbers read well; unknown is said."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from workbench import units
+
+
+@pytest.mark.parametrize("shown", [units.number, units.percent, units.duration])
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_what_is_not_known_is_not_a_number(shown: object, missing: float | None) -> None:
+    assert callable(shown)
+    assert shown(missing) == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 bytes"),
+        (1023, "1023 bytes"),
+        (1536, "1.5 KiB"),
+        (3 * 2**40, "3 TiB"),
+        (None, "unknown"),
+    ],
+)
+def test_byte_sizes(size: int | None, text: str) -> None:
+    assert units.byte_size(size) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.2, "0 s"), (59.4, "59 s"), (61, "1 min 1 s"), (3 * 3600, "3 h 0 min")]
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert units.duration(seconds) == text
+
+
+def test_numbers() -> None:
+    assert units.number(0.123456) == "0.1235"
+    assert units.number(60_000) == "60,000"
+    assert units.percent(0.8734) == "87.34%"

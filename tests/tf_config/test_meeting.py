@@ -1,0 +1,123 @@
+"""Tasks meet over real sockets: who answers, who does not, and who is somebody else."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from tests.waiting import LIMIT_SECONDS
+from workbench.tf_config import Cluster, Identity, Meeting, TFConfigError, make_cluster, meet
+
+ONE, TWO = (Identity("worker", at) for at in range(2))
+
+
+def free_ports(count: int) -> list[int]:
+    with ExitStack() as held:
+        servers = [held.enter_context(socket.socket()) for _ in range(count)]
+        for server in servers:
+            server.bind(("127.0.0.1", 0))
+        return [server.getsockname()[1] for server in servers]
+
+
+def cluster_of(count: int) -> Cluster:
+    return make_cluster({"worker": [f"127.0.0.1:{port}" for port in free_ports(count)]})
+
+
+def alone(cluster: Cluster, task: Identity) -> Meeting:
+    """Meet until something is known of another task."""
+    heard: list[Meeting] = []
+    return meet(cluster, task, LIMIT_SECONDS, heard.append, lambda: bool(heard))
+
+
+@contextmanager
+def listening(port: int, says: bytes) -> Iterator[None]:
+    """Another program at a port, which says something to whoever calls first."""
+    with socket.create_server(("127.0.0.1", port)) as server, ThreadPoolExecutor(1) as pool:
+        server.settimeout(LIMIT_SECONDS)
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(says)
+
+        pool.submit(answer)
+        yield
+
+
+def test_all_tasks_meet_each_other() -> None:
+    cluster = cluster_of(3)
+    with ThreadPoolExecutor(3) as pool:
+        meetings = list(pool.map(lambda task: meet(cluster, task, LIMIT_SECONDS), cluster.tasks))
+    for meeting in meetings:
+        others = {task for task in cluster.tasks if task != meeting.task}
+        assert {answer.task for answer in meeting.met} == others
+        assert meeting.called_by == others
+        assert meeting.missing == []
+        for answer in meeting.met:
+            assert answer.round_trip_seconds is not None
+            assert answer.round_trip_seconds > 0
+            assert not answer.clock_differs
+
+
+def test_a_task_that_does_not_listen_is_named() -> None:
+    (missing,) = alone(cluster_of(2), ONE).missing
+    assert missing.task == TWO
+    assert missing.problem.startswith("nothing listens there.")
+
+
+def test_another_program_at_the_port_is_told() -> None:
+    cluster = cluster_of(2)
+    with listening(int(cluster.address(TWO).rpartition(":")[2]), b"SSH-2.0-other\r\n"):
+        (missing,) = alone(cluster, ONE).missing
+    assert missing.problem.startswith("another program listens there.")
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ('"index": 2, "cluster": "{same}"', "worker-2 answers there."),
+        ('"index": 1, "cluster": "other"', "it was told of another cluster."),
+    ],
+)
+def test_the_wrong_task_and_the_wrong_cluster_are_told(told: str, said: str) -> None:
+    cluster = cluster_of(2)
+    card = f'{{"type": "worker", {told.replace("{same}", cluster.sha256)}, "time": 0}}\n'
+    with listening(int(cluster.address(TWO).rpartition(":")[2]), card.encode()):
+        (missing,) = alone(cluster, ONE).missing
+    assert missing.problem.startswith(said)
+
+
+def test_a_clock_of_another_time_is_told() -> None:
+    cluster = cluster_of(2)
+    card = f'{{"type": "worker", "index": 1, "cluster": "{cluster.sha256}", "time": 0}}\n'
+    heard: list[Meeting] = []
+    with listening(int(cluster.address(TWO).rpartition(":")[2]), card.encode()):
+        meeting = meet(cluster, ONE, LIMIT_SECONDS, heard.append, lambda: bool(heard))
+    (answer,) = meeting.met
+    assert answer.clock_differs
+    assert answer.clock_ahead_seconds is not None
+    assert answer.clock_ahead_seconds < -1e9
+
+
+def test_a_port_that_is_taken_is_told_with_the_task() -> None:
+    cluster = cluster_of(2)
+    port = int(cluster.address(ONE).rpartition(":")[2])
+    with (
+        socket.create_server(("127.0.0.1", port)),
+        pytest.raises(TFConfigError, match="the address of worker-0 must be one at which this mac"),
+    ):
+        meet(cluster, ONE, LIMIT_SECONDS)
+
+
+def test_an_evaluator_calls_and_waits_for_no_call() -> None:
+    (port,) = free_ports(1)
+    cluster = make_cluster({"worker": [f"127.0.0.1:{port}"]}, evaluators=1)
+    card = f'{{"type": "worker", "index": 0, "cluster": "{cluster.sha256}", "time": 0}}\n'
+    with listening(port, card.encode()):
+        meeting = meet(cluster, Identity("evaluator", 0), LIMIT_SECONDS)
+    assert [answer.task for answer in meeting.met] == [ONE]

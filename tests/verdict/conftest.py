@@ -1,0 +1,6 @@
+"""Runs and terminals that are ended after the tests."""
+
+from tests.cli.conftest import terminal
+from tests.runs.conftest import runs
+
+__all__ = ["runs", "terminal"]

@@ -1,0 +1,120 @@
+"""Real runs: one of a step a call, asked and tried from the command line, and a slow worker."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.terminal import Terminal, last_json
+from tests.machines import LAPTOP
+from tests.runs.folder import Runs
+from tests.verdict.verdicts import timed_run, verdict_on
+from tests.waiting import LIMIT_SECONDS
+from tests.widgets.folders import write_run
+from workbench.config import RunConfig
+from workbench.runs import RunError, list_runs, open_run, start_run
+from workbench.runs.directory import StoppedError
+from workbench.verdict import judge, try_out
+from workbench.verdict.parts import PARTS
+
+OWN = Path(__file__).parent / "own_steps.py"
+CHATTY = (
+    *("--strategy", "one_device", "--steps-per-call", "1", "--per-replica-batch-size", "16"),
+    *("--synthetic-examples", "1600", "--epochs", "1", "--start-now"),
+)
+WORKERS = RunConfig(
+    strategy="multi_worker_mirrored",
+    step=f"{OWN}:slow_on_one_worker",
+    global_batch_size=16,
+    synthetic_examples=640,
+    epochs=1,
+    start_now=True,
+)
+
+
+def test_a_run_that_recorded_nothing_is_refused(tmp_path: Path) -> None:
+    run = write_run(tmp_path, "stopped", steps=0)
+    with pytest.raises(RunError, match=r"has recorded none\. Let it train for a moment first"):
+        judge(run)
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("inf"), float("nan")])
+def test_it_takes_some_seconds(seconds: float, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"measured for some seconds; received .* Give 20"):
+        judge(write_run(tmp_path), seconds)
+
+
+def test_workers_that_wait_for_nobody_have_no_common_step(tmp_path: Path) -> None:
+    run = write_run(tmp_path, config=RunConfig(strategy="parameter_server"))
+    with pytest.raises(RunError, match=r"ParameterServer, whose workers wait for nobody"):
+        judge(run)
+
+
+@pytest.fixture(scope="module")
+def answered(terminal: Terminal) -> dict[str, Any]:
+    """What `why --apply` told of a run of one step a call."""
+    trained = terminal.type("run", *CHATTY, "--json")
+    assert trained.returncode == 0, trained.stderr
+    run = last_json(trained)["run"]
+    done = terminal.type("why", run, "--seconds", "0.1", "--apply", "--json")
+    assert done.returncode == 0, done.stderr
+    return dict(last_json(done))
+
+
+@pytest.mark.slow
+def test_every_part_is_timed_and_kept(answered: dict[str, Any], terminal: Terminal) -> None:
+    found = answered["breakdown"]
+    assert [part["name"] for part in found["parts"]] == ["input", "compute", "host", "recording"]
+    assert [part["name"] for part in found["within"]] == ["fixed"]
+    assert found["unmeasured"] == {}
+    assert found["step"]["low"] <= found["step"]["value"] <= found["step"]["high"]
+    assert answered["recorded"]["steps_per_call"] == 1
+    kept = json.loads((terminal.runs / answered["run"] / "verdict.json").read_text())
+    assert kept == {name: value for name, value in answered.items() if name != "trial"}
+
+
+@pytest.mark.slow
+def test_the_suggestion_is_tried_as_a_run_of_its_own(
+    answered: dict[str, Any], terminal: Terminal
+) -> None:
+    trial, changes = answered["trial"], answered["suggestion"]["changes"]
+    before, after = (open_run(trial[side], terminal.runs) for side in ("before", "after"))
+    assert before.id == answered["run"]
+    assert after.status == "finished"
+    assert {name: getattr(after.config, name) for name in changes} == changes
+    assert {name: getattr(before.config, name) for name in changes} != changes
+    assert trial["rounds"] >= 8
+    assert trial["speedup"]["low"] <= trial["speedup"]["value"] <= trial["speedup"]["high"]
+    assert json.loads((after.dir / "trial.json").read_text()) == trial
+    suggested = json.loads((before.dir / "suggested.json").read_text())
+    assert {name: suggested[name] for name in changes} == changes
+
+
+@pytest.mark.slow
+def test_the_worker_that_the_others_wait_for_is_named(runs: Runs) -> None:
+    run = start_run(WORKERS, runs.root, LAPTOP, rehearse=False)
+    runs.made.append(run)
+    assert run.wait(LIMIT_SECONDS) == "finished", run.failure
+    found = judge(run, 0.1).breakdown
+    assert found.unmeasured == {}
+    assert [part.name for part in found.parts] == list(PARTS)
+    assert found.slowest is not None
+    assert found.slowest.task == "worker-1"
+
+
+def test_what_is_stopped_says_so_and_keeps_nothing(tmp_path: Path) -> None:
+    run, told = timed_run(tmp_path), list[str]()
+    with pytest.raises(StoppedError, match=r"it was stopped\. Ask again"):
+        judge(run, 1.0, lambda words, left_seconds: told.append(words), lambda: True)
+    assert told == ["Timing steps"]
+    assert not (run.dir / "verdict.json").exists()
+
+
+@pytest.mark.slow
+def test_a_trial_that_is_stopped_stops_its_run(runs: Runs) -> None:
+    before = timed_run(runs.root)
+    with pytest.raises(StoppedError, match=r"was stopped\. Try it again"):
+        try_out(before, verdict_on(before, {"host": 1e-3}), stopped=lambda: True)
+    (after,) = (run for run in list_runs(runs.root) if run.id != before.id)
+    assert after.status == "stopped"

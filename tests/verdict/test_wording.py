@@ -1,0 +1,77 @@
+"""What was found about a step in words: the same in a terminal and on a page."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.verdict.steps import broken_down
+from tests.verdict.verdicts import timed_run, verdict_on
+from workbench.interval import Interval
+from workbench.verdict import OwnPace, Trial, wording
+from workbench.verdict.causes import Suggestion
+
+STEP = Interval(0.002, 0.0019, 0.0021)
+
+
+def test_what_is_within_the_computing_stands_below_it() -> None:
+    rows = list(wording.part_rows(broken_down({"host": 1e-3, "fixed": 5e-4})))
+    names = [row.name for row in rows]
+    assert names[:3] == ["input", "compute", "fixed"]
+    assert [row.name for row in rows if row.within_compute] == ["fixed", "crowding"]
+    host = rows[names.index("host")]
+    assert host.known
+    assert host.share == pytest.approx(0.5, abs=0.05)
+    assert host.time.endswith((" ms", " µs"))
+
+
+def test_what_does_not_differ_from_nothing_says_how_much_it_is_at_most() -> None:
+    rows = {row.name: row for row in wording.part_rows(broken_down({"host": 1e-3}))}
+    assert not rows["communication"].known
+    assert rows["communication"].meaning.startswith("does not differ from 0, at most ")
+
+
+@pytest.mark.parametrize(
+    ("recorded_seconds", "words"),
+    [
+        (None, "The run recorded too few calls to compare this with."),
+        (2e-3, "which agrees."),
+        (9e-3, "which does NOT agree: the machine did something else then, or does now."),
+    ],
+)
+def test_what_the_run_recorded_is_held_against_it(
+    recorded_seconds: float | None, words: str, tmp_path: Path
+) -> None:
+    verdict = verdict_on(timed_run(tmp_path), {"host": 1e-3}, recorded_seconds)
+    assert wording.recorded(verdict).endswith(words)
+
+
+def test_the_slowest_of_several_workers_is_marked() -> None:
+    *alone, last = wording.paces(broken_down({"waiting": 2e-3}, tasks=2))
+    assert last.startswith("worker-1 alone: ")
+    assert last.endswith("a step, the slowest")
+    assert "slowest" not in "".join(alone)
+    even = list(wording.paces(broken_down({}, tasks=2)))
+    assert even[-1] == "No worker is slower than all others, as far as can be told."
+
+
+def test_workers_that_wait_for_nobody_have_a_row_each() -> None:
+    slow = Interval(0.004, 0.0039, 0.0041)
+    rows = wording.own_pace_rows([OwnPace("worker-0", STEP, STEP), OwnPace("worker-1", slow, STEP)])
+    assert rows[0] == ("worker-0", "2 ms [1.9 ms, 2.1 ms]", "2 ms [1.9 ms, 2.1 ms]", "")
+    assert rows[1][-1] == wording.SLOWEST
+
+
+def test_both_sides_of_a_trial_have_a_row() -> None:
+    trial = Trial("a", "b", Suggestion({}, ""), STEP, STEP, Interval(1.0, 0.9, 1.1), 9)
+    assert wording.trial_rows(trial) == [
+        ("before", "a", "2 ms [1.9 ms, 2.1 ms]"),
+        ("after", "b", "2 ms [1.9 ms, 2.1 ms]"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.0, "0"), (2.5, "2.5 s"), (0.0123, "12.3 ms"), (4.56e-5, "45.6 µs"), (-0.002, "-2 ms")],
+)
+def test_a_time_is_told_in_the_unit_that_reads_best(value: float, words: str) -> None:
+    assert wording.seconds(value) == words

@@ -1,0 +1,38 @@
+"""Verdicts on written runs, made of known parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.machines import LAPTOP
+from tests.verdict.steps import STEPS_PER_CALL, broken_down
+from tests.widgets.folders import write_run
+from workbench.config import RunConfig
+from workbench.interval import Interval
+from workbench.runs import Run
+from workbench.runs.directory import json_text
+from workbench.verdict import Verdict
+from workbench.verdict.recorded import Recorded
+from workbench.verdict.verdict import conclude
+
+CHATTY = RunConfig(strategy="one_device", steps_per_call=10, global_batch_size=64)
+"""A config whose calls can hold more steps."""
+
+
+def timed_run(root: Path, config: RunConfig = CHATTY, state: str = "finished") -> Run:
+    """A written run that knows its machine, of which a verdict can be."""
+    run = write_run(root, state, config=config)
+    (run.dir / "devices.json").write_text(json_text(LAPTOP.to_json()))
+    return run
+
+
+def verdict_on(
+    run: Run, parts: Mapping[str, float], recorded_seconds: float | None = None
+) -> Verdict:
+    """The verdict where the step has these parts, in seconds."""
+    found = broken_down(parts, run.plan.workers, run.plan.num_replicas_in_sync)
+    near = None
+    if recorded_seconds is not None:
+        near = Interval(recorded_seconds, 0.99 * recorded_seconds, 1.01 * recorded_seconds)
+    return conclude(run, Recorded(STEPS_PER_CALL, near), found)

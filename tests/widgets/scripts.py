@@ -1,0 +1,67 @@
+"""A view of scripts with a real form beside it, as the workbench joins them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as ipw
+
+from tests.machines import LAPTOP
+from tests.waiting import until
+from workbench.config import RunConfig
+from workbench.runs import Run
+from workbench.widgets.form import Form
+from workbench.widgets.script_opening import Joins
+from workbench.widgets.script_view import ScriptView
+
+
+class Page:
+    """The form, the script view, and what a person clicks and reads there."""
+
+    def __init__(self, runs_dir: Path, config: RunConfig | None = None) -> None:
+        self.form = Form(config or RunConfig(), LAPTOP)
+        self.started: list[Run] = []
+        joins = Joins(
+            lambda: self.form.state.config, self.form.write, lambda: LAPTOP, self.started.append
+        )
+        self.view = ScriptView(joins, runs_dir)
+        self.form.on_change(lambda state: self.view.show_plan(state.plan))
+        self.view.show_plan(self.form.state.plan)
+
+    @property
+    def config(self) -> RunConfig:
+        return self.form.state.config
+
+    def open(self, path: Path) -> None:
+        self.fill("Open a script", str(path))
+        self.click("Open")
+        until(lambda: "Reading " not in self.text)
+
+    def fill(self, label: str, value: str) -> None:
+        (control,) = (each for each in self.parts() if getattr(each, "description", "") == label)
+        control.value = value
+
+    def click(self, label: str) -> None:
+        (button,) = (each for each in self.buttons() if each.description == label)
+        button.click()
+
+    def shows(self, label: str) -> bool:
+        """Whether a button is in sight."""
+        found = [each for each in self.buttons() if each.description == label]
+        return bool(found) and found[0].layout.display != "none"
+
+    def buttons(self) -> list[ipw.Button]:
+        return [each for each in self.parts() if isinstance(each, ipw.Button)]
+
+    @property
+    def text(self) -> str:
+        """All that is written there, as HTML."""
+        return "\n".join(each.value for each in self.parts() if isinstance(each, ipw.HTML))
+
+    def parts(self, box: Any = None) -> list[Any]:
+        """Return all widgets within, from top to bottom."""
+        found = []
+        for child in (self.view.box if box is None else box).children:
+            found += [child, *(self.parts(child) if hasattr(child, "children") else [])]
+        return found

@@ -1,0 +1,32 @@
+"""What a run's losses depend on, looked up by the run's own interpreter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.runs.programs import run_program
+
+from .contents import Facts
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+
+def facts_of(run: Run) -> Facts:
+    """Make the run's data anew and hash it; takes the seconds that TensorFlow needs to load.
+
+    Raises:
+        RunError: the program fails.
+    """
+    told = run_program(run.dir, "certify")
+    (own,) = told["runs"].values()
+    versions = {**told["versions"], **_keras(run)}
+    return Facts(own["data_sha256"], versions, told["environment"])
+
+
+def _keras(run: Run) -> dict[str, str]:
+    devices, legacy = run.devices, run.plan.keras == "legacy"
+    if devices is None:
+        return {}
+    version = devices.tf_keras_version if legacy else devices.keras_version
+    return {"tf-keras" if legacy else "keras": version} if version else {}

@@ -1,0 +1,155 @@
+"""Reading a replay bundle that may come from anywhere: in memory, each part in bounds."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import stat
+import zipfile
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from workbench.config import ConfigError, RunConfig
+from workbench.runs import RunError
+from workbench.runs.directory import sha256
+
+from .contents import (
+    BUNDLE_VERSION,
+    CERTIFICATE,
+    CONFIG,
+    LOSSES,
+    MANIFEST,
+    MOST_BYTES,
+    OPTIONAL,
+    REQUIREMENTS,
+    SCRIPT,
+    Bundle,
+    Manifest,
+)
+
+_KINDS: dict[str, Any] = {
+    "str": str,
+    "float": (float, int),
+    "bool": bool,
+    "int": int,
+    "str | None": (str, type(None)),
+    "list[str]": list,
+    "dict[str, str]": dict,
+}
+
+
+def read_bundle(path: str | os.PathLike[str]) -> Bundle:
+    """Read a bundle. Nothing of it is written anywhere, and nothing of it is run.
+
+    Raises:
+        RunError: it cannot be read, is no bundle, is damaged, or is of a newer release.
+    """
+    source = Path(path).expanduser().absolute()
+    texts = _texts(source)
+    values = _json(source, texts, MANIFEST)
+    if values.get("version") != BUNDLE_VERSION:
+        raise RunError(
+            f"This release reads bundles of version {BUNDLE_VERSION}; {source} has "
+            f"{values.get('version')!r}. Install the release that wrote it: "
+            f"{str(values.get('workbench'))[:40]}."
+        )
+    manifest = _manifest(source, values)
+    changed = [n for n in texts.keys() - {MANIFEST} if manifest.files.get(n) != sha256(texts[n])]
+    absent = manifest.files.keys() - texts.keys()
+    if changed or absent or (manifest.together and LOSSES not in texts):
+        told = sorted({*changed, *absent}) or [LOSSES]
+        raise _broken(source, f"{', '.join(told)} is not as it was written")
+    try:
+        config = RunConfig.from_json(_json(source, texts, CONFIG))
+    except ConfigError as error:
+        raise _broken(source, f"{CONFIG}: {error}") from error
+    certificate = _json(source, texts, CERTIFICATE) if CERTIFICATE in texts else {}
+    script, requirements = texts[SCRIPT], texts[REQUIREMENTS]
+    return Bundle(manifest, config, script, requirements, texts.get(LOSSES, ""), certificate)
+
+
+def _texts(path: Path) -> dict[str, str]:
+    """Return the files of a zip file as texts, after a look at what it says it holds."""
+    try:
+        if path.stat().st_size > sum(MOST_BYTES.values()):
+            raise _broken(path, f"it has {path.stat().st_size:,} bytes")
+        with zipfile.ZipFile(path) as file:
+            entries = file.infolist()
+            _check_names(path, entries)
+            return {entry.filename: _text(path, file, entry) for entry in entries}
+    except OSError as error:
+        raise RunError(
+            f"A bundle is a file that can be read; {path}: {error.strerror or error}. "
+            "Mend the path."
+        ) from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise _broken(path, str(error)) from error
+    except UnicodeDecodeError as error:
+        raise _broken(path, f"a text that is not UTF-8, {error.reason}") from error
+
+
+def _check_names(path: Path, entries: list[zipfile.ZipInfo]) -> None:
+    names = [entry.filename for entry in entries]
+    if any(name.endswith("/run.json") for name in names):
+        raise RunError(
+            f"A bundle is what `workbench bundle` wrote; {path} is a packed run. Bring that back "
+            f"with: workbench runs restore {path}"
+        )
+    foreign = [name for name in names if name not in MOST_BYTES]
+    links = [entry.filename for entry in entries if stat.S_ISLNK(entry.external_attr >> 16)]
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    absent = [name for name in MOST_BYTES if name not in names and name not in OPTIONAL]
+    for kind, found in (
+        ("holds what no bundle does", foreign),
+        ("holds a link", links),
+        ("holds twice", twice),
+        ("lacks", absent),
+    ):
+        if found:
+            shown = ", ".join(ascii(name[:60]) for name in found[:3])
+            raise _broken(path, f"it {kind}: {shown}")
+
+
+def _text(path: Path, file: zipfile.ZipFile, entry: zipfile.ZipInfo) -> str:
+    most = MOST_BYTES[entry.filename]
+    with file.open(entry) as content:
+        data = content.read(most + 1)  # whatever size its header claims
+        if len(data) > most:
+            raise _broken(path, f"{entry.filename} has more than {most:,} bytes")
+    return data.decode("utf-8")
+
+
+def _json(path: Path, texts: dict[str, str], name: str) -> dict[str, Any]:
+    try:
+        values = json.loads(texts[name])
+    except (ValueError, RecursionError) as error:
+        raise _broken(path, f"{name}: {error}") from error
+    if not isinstance(values, dict):
+        raise _broken(path, f"{name} is no JSON object")
+    return values
+
+
+def _manifest(path: Path, values: dict[str, Any]) -> Manifest:
+    fields = {field.name: str(field.type) for field in dataclasses.fields(Manifest)}
+    if odd := sorted(fields.keys() ^ values.keys()):
+        raise _broken(path, f"{MANIFEST} lacks or adds {', '.join(ascii(n[:60]) for n in odd[:3])}")
+    for name, kind in fields.items():
+        if not isinstance(values[name], _KINDS[kind]) or not _all_text(values[name]):
+            raise _broken(path, f"{name} in {MANIFEST} is of another kind than {kind}")
+    return Manifest(**values)
+
+
+def _all_text(value: object) -> bool:
+    """Return whether what is in a list or an object is text."""
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return all(isinstance(item, str) for item in items)
+
+
+def _broken(path: Path, what: str) -> RunError:
+    return RunError(
+        f"A bundle is the whole zip file that `workbench bundle` wrote; {path}: {what}. Take an "
+        "undamaged copy, or make it again with: workbench bundle RUN"
+    )

@@ -1,0 +1,165 @@
+"""Writing a replay bundle: the same run gives the same bytes."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import workbench
+from workbench.codegen import render_script
+from workbench.place import file_name, new_place
+from workbench.plan import PlanError, make_plan
+from workbench.runs import RunError
+from workbench.runs.directory import json_text, read_json, sha256
+from workbench.runs.programs import run_program
+
+from .contents import (
+    CERTIFICATE,
+    CONFIG,
+    LOSSES,
+    MANIFEST,
+    MOST_BYTES,
+    REQUIREMENTS,
+    SCRIPT,
+    Facts,
+    Manifest,
+)
+from .facts import facts_of
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+    from workbench.runs import Run
+
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
+"""The time of every file: the earliest that a zip file can tell."""
+
+
+def write_bundle(run: Run, path: str | os.PathLike[str] | None = None) -> Manifest:
+    """Write a finished run's bundle, whole or not at all; return what it tells of the run.
+
+    The run's interpreter is asked for the versions of what the script imports, and makes the data
+    anew to hash it, unless the run's certificate has the hash. That takes seconds.
+
+    Args:
+        run: a finished run.
+        path: what to write; nothing may be there. None: `RUN-bundle.zip` in the working directory.
+
+    Raises:
+        RunError: the run is not finished, its interpreter has other versions by now, a program
+            fails, something is at the path, or it cannot be written.
+    """
+    if run.status != "finished":
+        raise RunError(
+            f"A bundle is made of a finished run, so that a replay can be held to its end; {run.id}"
+            f" is {run.status}. Wait for it, or resume it first."
+        )
+    target = Path(path or f"{file_name(run.id)}-bundle.zip").expanduser().absolute()
+    with new_place(target) as hidden:
+        manifest, texts = _contents(run)
+        _write_zip(hidden, {MANIFEST: json_text(dataclasses.asdict(manifest)), **texts})
+    return manifest
+
+
+def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
+    plan, devices = run.plan, run.devices
+    modules = ["tf_keras"] if plan.keras == "legacy" else []
+    pins = run_program(run.dir, "pins", *modules)
+    _check_versions(run, pins)
+    certificate = _certificate(run)
+    facts = _told(certificate) if certificate else facts_of(run)
+    texts = {
+        CONFIG: json_text(_portable(run).to_json()),
+        SCRIPT: run.script,
+        REQUIREMENTS: _requirements(pins),
+    }
+    if plan.together:
+        losses = run.steps()[["step", "loss"]]
+        texts[LOSSES] = losses.to_csv(index=False, na_rep="nan", lineterminator="\n")
+    if certificate:
+        texts[CERTIFICATE] = json_text(certificate)
+    manifest = Manifest(
+        run=run.id,
+        name=run.name,
+        created=run.created,
+        workbench=workbench.__version__,
+        precision=plan.config.precision,
+        together=plan.together,
+        replica_devices=list(plan.replica_devices),
+        virtual=plan.virtual,
+        cpu=devices.cpu_model if devices else None,
+        modules=pins["modules"],
+        files={name: sha256(text) for name, text in texts.items()},
+        **dataclasses.asdict(facts),
+    )
+    return manifest, texts
+
+
+def _check_versions(run: Run, pins: Mapping[str, Any]) -> None:
+    """Refuse to pin what the run did not have."""
+    devices, packages = run.devices, pins["packages"]
+    if devices is None:
+        return
+    had = {
+        "python": devices.python_version,
+        "tensorflow": devices.tensorflow_version,
+        "keras": devices.keras_version,
+    }
+    have = {"python": pins["python"], **packages}
+    changed = [
+        f"{name} {had[name]} then, {have[name]} now"
+        for name in had
+        if had[name] and name in have and have[name] != had[name]
+    ]
+    if changed:
+        raise RunError(
+            f"A bundle pins the versions that the run had; {run.plan.interpreter} has others by now"
+            f": {', '.join(changed)}. Install those again, or train anew and bundle that run."
+        )
+
+
+def _certificate(run: Run) -> dict[str, Any]:
+    """Return the certificate, where there is one of this very script."""
+    path = run.dir / "certificate.json"
+    told = read_json(path) if path.exists() else {}
+    return told if told.get("script_sha256") == sha256(run.script) else {}
+
+
+def _told(certificate: Mapping[str, Any]) -> Facts:
+    return Facts(*(certificate[name] for name in ("data_sha256", "versions", "environment")))
+
+
+def _portable(run: Run) -> RunConfig:
+    """Return the config without what belongs to this machine, on the devices that the run had.
+
+    The devices are left open where naming them would make another script.
+    """
+    here = dataclasses.replace(
+        run.config, interpreter=None, archive=None, start_now=False, rendezvous_seconds=None
+    )
+    devices, plan = run.devices, run.plan
+    if devices is None or run.config.devices is not None:
+        return here
+    try:
+        named = dataclasses.replace(here, devices=plan.physical_devices)
+        same = render_script(make_plan(named, devices, plan.data_facts)) == run.script
+    except PlanError:
+        return here
+    return named if same else here
+
+
+def _requirements(pins: Mapping[str, Any]) -> str:
+    lines = [f"# Python {pins['python']}: what the script imports, with all that it needs."]
+    return "\n".join([*lines, *(f"{name}=={is_}" for name, is_ in pins["packages"].items())]) + "\n"
+
+
+def _write_zip(path: Path, texts: Mapping[str, str]) -> None:
+    with zipfile.ZipFile(path, "w") as file:
+        for name in filter(texts.__contains__, MOST_BYTES):
+            entry = zipfile.ZipInfo(name, LONG_AGO)
+            entry.create_system, entry.external_attr = 3, 0o644 << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            file.writestr(entry, texts[name].encode("utf-8"), compresslevel=9)

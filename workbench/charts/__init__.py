@@ -1,0 +1,24 @@
+"""Numbers -> plotly figures and pictures: of a run, and of runs that are compared.
+
+Backgrounds are transparent and colours are chosen to be readable on white and on near black, so
+one figure serves both themes. This room reads arrays; it knows no run folder and no widget.
+"""
+
+from .comparison import Bar, Overlay, overlay_figure, speed_figure
+from .run import JOINED, Line, lines, picture, run_figure, warm_up
+from .style import REPLICA_COLORS, REPLICA_DASHES
+
+__all__ = [
+    "JOINED",
+    "REPLICA_COLORS",
+    "REPLICA_DASHES",
+    "Bar",
+    "Line",
+    "Overlay",
+    "lines",
+    "overlay_figure",
+    "picture",
+    "run_figure",
+    "speed_figure",
+    "warm_up",
+]

@@ -1,0 +1,172 @@
+"""Replay bundles on the command line: written, and done again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ..plan.own_function import DOORS
+from ..runs import RunError, open_run
+from .flags import add_runs_dir, config_from, given_flags
+
+if TYPE_CHECKING:
+    from ..bundle import Bundle, Replay
+    from ..config import RunConfig
+    from ..runs import Run
+
+AGREES, DIFFERS = 0, 1
+
+
+def add_to(adding: Any) -> None:
+    """Add the command."""
+    parser = adding.add_parser(
+        "bundle",
+        help="write a finished run to a zip file that does it again elsewhere",
+        description="Write script, config, exact versions, the data's hash and the losses of a"
+        " finished run to a zip file. `workbench run --config FILE` does it again and says whether"
+        " it came out the same.",
+    )
+    parser.add_argument("run", metavar="RUN", help="a run's id or folder")
+    words = "default: the run's id and -bundle.zip; nothing is ever overwritten"
+    parser.add_argument("-o", "--output", metavar="FILE", help=words)
+    add_runs_dir(parser)
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.set_defaults(command=bundle)
+
+
+def bundle(arguments: Namespace) -> int:
+    """`workbench bundle`: write it, and say what is in it."""
+    from ..bundle import write_bundle
+
+    run = open_run(arguments.run, arguments.runs_dir)
+    path = Path(arguments.output or f"{run.id}-bundle.zip").absolute()
+    print("Looking up versions and hashing the data ...", file=sys.stderr, flush=True)
+    told = write_bundle(run, path)
+    for module in told.modules:
+        words = f"Note: the script imports {module}, which no package provides. Take it along."
+        print(words, file=sys.stderr)
+    if arguments.json:
+        print(json.dumps({"run": run.id, "path": str(path), "data_sha256": told.data_sha256}))
+    else:
+        print(f"Wrote {path}, {path.stat().st_size:,} bytes.")
+        print(f"Do it again elsewhere: workbench run --config {path.name}")
+    return AGREES
+
+
+def replay(arguments: Namespace) -> int:
+    """`workbench run --config bundle.zip`: do it again, and say whether it came out the same."""
+    from ..bundle import check_replay, read_bundle
+    from .watching import exit_status, watch
+
+    opened = read_bundle(arguments.config)
+    if arguments.detach:
+        raise RunError(
+            "A replay is watched to its end, to be compared then; received --detach. Leave it out, "
+            "or take config.json out of the bundle and give that as --config."
+        )
+    out = sys.stderr if arguments.json else sys.stdout
+    run = _as_it_is(opened, arguments) if arguments.trust else _as_rendered(opened, arguments)
+    watch(run, out)
+    found = None
+    if run.status == "finished":
+        print("Comparing with the bundle ...", file=out, flush=True)
+        found = check_replay(opened, run)
+        tell(found, out)
+    if arguments.json:
+        print(json.dumps({**run.result(), "replay": found and found.to_json()}))
+    return DIFFERS if found and not found.holds else exit_status(run)
+
+
+def _as_it_is(opened: Bundle, arguments: Namespace) -> Run:
+    """Start the bundle's own script."""
+    from .scripts import run_text
+
+    told = f"Running the bundle's own script as it is, sha256 {opened.script_sha256}."
+    print(told, file=sys.stderr)
+    return run_text(opened.script, "train.py", arguments, ("preset",))
+
+
+def _as_rendered(opened: Bundle, arguments: Namespace) -> Run:
+    """Start what the workbench itself writes for the bundle's config: no code of anybody's."""
+    from ..codegen import render_script
+    from ..runs import start_run
+    from ..runs.directory import sha256
+    from ..scripts import NOT_TOLD
+    from .commands import checked, devices_for, tell_before
+
+    config = config_from(arguments)
+    if any(":" in (getattr(opened.config, field) or "") for field in DOORS):
+        raise _untrusted(opened, arguments, "it holds functions of somebody's own")
+    devices = devices_for(config)
+    plan = checked(config, devices)
+    script = sha256(render_script(plan))
+    changed = _changed(opened.config, config, given_flags(arguments), NOT_TOLD)
+    if script != opened.script_sha256 and not changed:
+        raise _untrusted(opened, arguments, f"here the same config makes {script[:12]}")
+    same = "the bundle's own" if script == opened.script_sha256 else f"changed by {changed}"
+    print(f"The script is written here, sha256 {script}: {same}.", file=sys.stderr)
+    tell_before(plan)
+    return start_run(config, arguments.runs_dir, devices)
+
+
+def _changed(
+    there: RunConfig, here: RunConfig, given: dict[str, object], untold: tuple[str, ...]
+) -> str:
+    """Return the flags that change what is trained, in words; empty where none does."""
+    names = [name for name in given if getattr(there, name) != getattr(here, name)]
+    return ", ".join(f"--{name.replace('_', '-')}" for name in names if name not in untold)
+
+
+def _untrusted(opened: Bundle, arguments: Namespace, why: str) -> RunError:
+    return RunError(
+        "A bundle's script is run unasked only where it is what this workbench writes for its "
+        f"config; this one has the sha256 {opened.script_sha256}, written by release "
+        f"{opened.manifest.workbench[:40]}, and {why}. It is somebody's code: read it with "
+        f"unzip -p {arguments.config} train.py, then run it as it is with --trust."
+    )
+
+
+def tell(found: Replay, out: TextIO) -> None:
+    """Print how a replay compares."""
+    lines = [
+        ("script", "same" if found.same_script else "different"),
+        ("data", "same" if found.same_data else "different: it was trained on other data"),
+        *((each.name, _versions(each.there, each.here)) for each in found.versions),
+        *((each.name, _versions(each.there, each.here)) for each in found.environment),
+        ("steps", f"{found.agreement.steps:,}"),
+        ("loss", _losses(found)),
+    ]
+    print(f"Replay of {found.of}:", file=out)
+    for name, words in lines:
+        print(f"  {name:<11} {words}", file=out)
+    print(_verdict(found), file=out, flush=True)
+
+
+def _versions(there: str | None, here: str | None) -> str:
+    if there == here:
+        return f"{here}, same"
+    return f"{here or 'not set'}, different: there {there or 'not set'}"
+
+
+def _losses(found: Replay) -> str:
+    most = found.agreement.max_loss_difference
+    if found.tolerance is None:
+        return "not comparable: workers do not step together"
+    if most is None:
+        return f"not comparable: {found.agreement.reason}"
+    return f"largest difference {most:.1e} over all steps, {found.tolerance:.0e} is rounding"
+
+
+def _verdict(found: Replay) -> str:
+    if not found.holds:
+        reason = found.agreement.reason if found.same_data else "it was trained on other data"
+        hint = ""
+        if found.same_data and found.agreement.max_loss_difference and not found.changed:
+            hint = " In larger models rounding alone grows so; in float64 it does not."
+        return f"It does not agree: {reason}.{hint}"
+    if found.tolerance is None:
+        return "It trained as the bundle's run did: every step recorded, on the same data."
+    return "It agrees: the same data, and every step's loss within rounding."

@@ -1,0 +1,222 @@
+"""`workbench compare`: strategies, loops and batches side by side, or runs that are there."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..experiments import (
+    AXES,
+    Advice,
+    Comparison,
+    Group,
+    Table,
+    candidates,
+    group_runs,
+    groups_of,
+    make_table,
+    recommend,
+    start_comparison,
+)
+from ..experiments.comparison import ASKED
+from ..experiments.tournament import DROP_BELOW, contenders, steps_that_show_speed
+from ..experiments.wording import HEAD, cells
+from ..report import section, tag, write_report
+from ..report.html import table as html_table
+from ..runs import RunError, open_run
+from ..runs.directory import runs_root
+from .flags import add_config_flags, add_runs_dir, config_from, given_flags
+from .interrupts import stop_by_interrupt
+from .progress_line import ProgressLine
+from .watching import columns
+
+if TYPE_CHECKING:
+    from ..config import RunConfig
+    from ..report import Html, Subject
+
+POLL_SECONDS = 0.5
+
+
+def add_to(adding: Any) -> None:
+    """Add the command."""
+    parser = adding.add_parser(
+        "compare",
+        help="train strategies, loops or batches side by side, or compare runs that are there",
+        description="Train every combination of the flags that are given several values, each as"
+        " often as --repeats says, and compare their speeds with intervals. Without any, all"
+        " strategies that this machine can run, and one is recommended. With RUN, compare what is"
+        " there. Ctrl-C stops with what there is; --resume goes on.",
+    )
+    words = "runs by id or folder, or the folder of an earlier comparison"
+    parser.add_argument("runs", metavar="RUN", nargs="*", help=words)
+    words = "runs of each. Three or more give intervals. Default: 3."
+    parser.add_argument("--repeats", type=int, metavar="N", default=3, help=words)
+    words = "the most seconds that all runs together may take. Default: as long as they take."
+    parser.add_argument("--budget", type=float, metavar="SECONDS", help=words)
+    words = "tell when this accuracy was reached, such as 0.9: in the test, or in training."
+    parser.add_argument("--target-accuracy", type=float, metavar="X", help=words)
+    words = "the row that the others are compared with, by its label. Default: the first."
+    parser.add_argument("--baseline", metavar="LABEL", help=words)
+    words = "write a page of HTML with table, charts, configs and scripts, to show to anybody"
+    parser.add_argument("--html", metavar="FILE", help=words)
+    words = "go on with an earlier comparison that was stopped"
+    parser.add_argument("--resume", action="store_true", help=words)
+    add_config_flags(parser, several=AXES)
+    add_runs_dir(parser)
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.set_defaults(command=compare)
+
+
+def compare(arguments: Namespace) -> int:
+    """Compare; 0 where all was done, 1 where something failed or was stopped."""
+    if arguments.runs and not _axes(arguments):
+        groups, going_on = _named(arguments)
+    else:
+        groups, going_on = [], _started(arguments)
+    if going_on is not None:
+        _follow(going_on)
+        groups = groups_of(going_on)
+    target = arguments.target_accuracy
+    if going_on is not None and target is None:
+        target = going_on.target_accuracy
+    table = make_table(groups, _baseline(arguments.baseline, groups), target)
+    advice = recommend(groups)
+    if arguments.html:
+        page = page_of(groups, table, advice, arguments.html)
+        print(f"Wrote {page}", file=sys.stderr)
+    if arguments.json:
+        told = {**table.to_json(), "advice": advice.to_json()}
+        print(json.dumps({**told, "folder": str(going_on.folder) if going_on else None}))
+    else:
+        print(report(table), "", advice.sentence, sep="\n")
+        if advice.group is not None:
+            print(f"Its script: {groups[advice.group].runs[0].dir / 'train.py'}")
+        if going_on is not None:
+            print(_ending(going_on))
+    stopped = going_on is not None and going_on.state != "finished"
+    failed = any(status in ("failed", "lost") for row in table.rows for status in row.statuses)
+    return int(stopped or failed)
+
+
+def page_of(groups: Sequence[Group], table: Table, advice: Advice, path: str) -> Path:
+    """Write the first run of each row as a page of HTML, with the table and what is recommended."""
+
+    def comparison(_: Sequence[Subject]) -> Html:
+        rows = [cells(row, is_baseline=at == table.baseline) for at, row in enumerate(table.rows)]
+        notes = [tag("p", f"{note}.") for note in table.notes]
+        made = html_table(HEAD, rows, "What is compared, with 95 % intervals")
+        return section("Comparison", tag("p", advice.sentence), *notes, made)
+
+    first = [group.runs[0] for group in groups if group.runs]
+    return write_report(first, path, title="Comparison of strategies", sections=[comparison])
+
+
+def report(table: Table) -> str:
+    """Return the table as aligned text, with what holds of all of it below."""
+    rows = [cells(row, is_baseline=at == table.baseline) for at, row in enumerate(table.rows)]
+    used = [at for at in range(len(HEAD)) if at < 2 or any(row[at] for row in rows)]
+    head = [HEAD[at] for at in used]
+    lines = columns(head, [[row[at] for at in used] for row in rows])
+    return "\n".join([*lines, *(f"Note: {note}." for note in table.notes)])
+
+
+def _axes(arguments: Namespace) -> dict[str, Any]:
+    return {name: value for name in AXES if (value := getattr(arguments, name)) is not None}
+
+
+def _named(arguments: Namespace) -> tuple[list[Group], Comparison | None]:
+    """Return what was named: runs, or one earlier comparison."""
+    first = _comparison(arguments.runs[0], arguments.runs_dir)
+    if first is None:
+        if arguments.resume:
+            raise RunError(
+                "A comparison is resumed by its folder; received runs. Resume each of them by "
+                "`workbench runs resume RUN`."
+            )
+        return group_runs([open_run(name, arguments.runs_dir) for name in arguments.runs]), None
+    if len(arguments.runs) > 1:
+        raise RunError(
+            f"One comparison can be shown, or several runs; received {len(arguments.runs)} names, "
+            f"and {arguments.runs[0]} is a comparison. Name it alone."
+        )
+    if arguments.resume:
+        first.resume()
+    return [], first
+
+
+def _comparison(name: str, runs_dir: str | None) -> Comparison | None:
+    for folder in (runs_root(runs_dir) / name, Path(name)):
+        if (folder / ASKED).is_file():
+            return Comparison(folder)
+    return None
+
+
+def _started(arguments: Namespace) -> Comparison:
+    """Start what is asked for; where nothing varies, every strategy that this machine can run."""
+    from ..devices import detect
+
+    axes = _axes(arguments)
+    config = _with_steps(config_from(arguments), arguments)
+    devices = detect(config.interpreter)
+    tournament = "strategy" not in axes and all(len(values) == 1 for values in axes.values())
+    if tournament:
+        axes = {"strategy": contenders(devices), **axes}
+    return start_comparison(
+        candidates(config, axes, devices),
+        devices,
+        arguments.runs_dir,
+        repeats=arguments.repeats,
+        budget_seconds=arguments.budget,
+        target_accuracy=arguments.target_accuracy,
+        drop_below=DROP_BELOW if tournament else 0.0,
+    )
+
+
+def _with_steps(config: RunConfig, arguments: Namespace) -> RunConfig:
+    """Return the config with enough steps to show a speed, where none are asked for."""
+    asked = given_flags(arguments).keys() & {"epochs", "steps_per_epoch"}
+    if asked or arguments.preset or arguments.config:
+        return config
+    return replace(config, epochs=1, steps_per_epoch=steps_that_show_speed(config.data))
+
+
+def _follow(comparison: Comparison) -> None:
+    """Tell how far it is until it is over; the first Ctrl-C stops it, a second one leaves it."""
+    line = ProgressLine()
+    with stop_by_interrupt() as stop:
+        while comparison.state in ("running", "stopping"):
+            if stop.is_set() and comparison.state == "running":
+                comparison.stop()
+            done = f"{comparison.ended} of {comparison.planned} runs done"
+            trials = comparison.trials
+            now = f": {comparison.candidates[trials[-1].candidate].label}" if trials else ""
+            line.write(done, comparison.eta_seconds, now)
+            time.sleep(POLL_SECONDS)
+    line.end()
+    if comparison.state == "lost":
+        print(f"The comparison's queue ended: {comparison.log(5)}", file=sys.stderr)
+
+
+def _ending(comparison: Comparison) -> str:
+    if comparison.state == "finished":
+        return f"Runs: {comparison.folder}"
+    return f"Go on with: workbench compare {comparison.folder} --resume"
+
+
+def _baseline(asked: str | None, groups: Sequence[Group]) -> int | None:
+    """Return the number of the row that is named by its label."""
+    if asked is None:
+        return None
+    labels = [group.label for group in groups]
+    if asked not in labels:
+        raise RunError(
+            f"A baseline is one of the rows; received {asked!r}. Choose one of: "
+            f"{'; '.join(labels)}."
+        )
+    return labels.index(asked)

@@ -1,0 +1,70 @@
+"""`workbench environment`: make an environment for runs, told while it is made."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from argparse import Namespace
+from dataclasses import asdict
+
+from ..devices import detect
+from ..environments import BUILDS, Build, Made, MakingError, Progress, fitting_build
+from ..environments import make_environment as make
+
+GIB = 2**30
+
+
+def environment(arguments: Namespace) -> int:
+    """Make it or find it, and print its interpreter."""
+    build = _build(arguments)
+    loads, takes = build.download_bytes / GIB, build.disk_bytes / GIB
+    needed = f"loads up to {loads:.1f} GiB, takes up to {takes:.1f} GiB of disk and a few minutes"
+    print(f"{build.label}: {needed}.", file=sys.stderr)
+    made = make(build, arguments.interpreter, told=_Teller().tell)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    _tell(made)
+    print(json.dumps(asdict(made)) if arguments.json else made.interpreter)
+    return 0
+
+
+def _build(arguments: Namespace) -> Build:
+    if arguments.build is not None:
+        return BUILDS[arguments.build]
+    devices = detect(arguments.interpreter)
+    build = fitting_build(devices)
+    if build is None:
+        raise MakingError(
+            "The interpreter lacks the TensorFlow for the TPU or CPU here",
+            f"{devices.interpreter} with TensorFlow {devices.tensorflow_version or 'not installed'}"
+            f" and {devices.tpu_chips} TPU chips",
+            f"Choose one by --build {' or '.join(BUILDS)}, or install what `workbench detect` "
+            "says is missing for GPUs.",
+        )
+    return build
+
+
+def _tell(made: Made) -> None:
+    for note in made.notes:
+        print(f"Note: {note}", file=sys.stderr)
+    how = "was there already" if made.reused else f"made in {made.elapsed_seconds:.0f} s"
+    use = f"workbench run --interpreter {shlex.quote(made.interpreter)}"
+    print(f"The environment {how}. Train with: {use}", file=sys.stderr)
+
+
+class _Teller:
+    """Writes a line a step, and on a terminal below it the last line of the tool at work."""
+
+    def __init__(self) -> None:
+        self._number = 0
+
+    def tell(self, progress: Progress) -> None:
+        """Hear how far it is."""
+        step = f"{progress.number} of {progress.steps}: {progress.step}"
+        if sys.stderr.isatty():
+            line = f"{progress.elapsed_seconds:4.0f} s  {step}  {progress.line}"
+            print(f"\r\033[K{line[:99]}", end="", file=sys.stderr, flush=True)
+        elif progress.number != self._number:
+            self._number = progress.number
+            print(step, file=sys.stderr, flush=True)

@@ -1,0 +1,58 @@
+"""`workbench export`: runs written for other tools."""
+
+from __future__ import annotations
+
+import json
+import time
+from argparse import Namespace
+from typing import Any
+
+from ..exports import export_runs
+from ..runs import open_run
+from .flags import add_runs_dir
+from .progress_line import ProgressLine
+
+FORMATS = ("csv", "parquet", "tensorboard", "html")
+
+
+def add_to(adding: Any) -> None:
+    """Add the command."""
+    parser = adding.add_parser(
+        "export",
+        help="write runs as CSV, Parquet, TensorBoard event files or one page of HTML",
+        description="Write one or several runs for other tools. Nothing is ever overwritten.",
+    )
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="a run's id or folder")
+    words = "csv, parquet: a folder of tables. tensorboard: a folder for tensorboard --logdir. "
+    words += "html: a page that opens from disk, to show to anybody."
+    parser.add_argument("--format", choices=FORMATS, required=True, help=words)
+    words = "default: the run's id, or runs where they are several, with the format's ending"
+    parser.add_argument("-o", "--output", metavar="PATH", help=words)
+    add_runs_dir(parser)
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.set_defaults(command=export)
+
+
+def export(arguments: Namespace) -> int:
+    """Write them and say where."""
+    runs = [open_run(run, arguments.runs_dir) for run in arguments.runs]
+    line, began = ProgressLine(), time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        left = (time.monotonic() - began) / done * (total - done)
+        line.write(f"{done} of {total} parts written", left)
+
+    try:
+        path = export_runs(runs, arguments.format, arguments.output, tell)
+    finally:
+        line.end()
+    if arguments.json:
+        told = {"runs": [run.id for run in runs], "format": arguments.format, "path": str(path)}
+        print(json.dumps(told))
+    else:
+        print(f"Wrote {path}.{_open_with(arguments.format, str(path))}")
+    return 0
+
+
+def _open_with(format_name: str, path: str) -> str:
+    return f" Open it with: tensorboard --logdir {path}" if format_name == "tensorboard" else ""

@@ -1,0 +1,163 @@
+"""`workbench find`: the batch size and the learning rate by trials, told while they run."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..catalog import COMPILED, STRATEGIES
+from ..experiments.batch_finder import BUDGET_SECONDS, find_batch_size
+from ..experiments.rate_test import HIGHEST, LOWEST, STEPS, find_learning_rate
+from ..experiments.search_wording import (
+    SIZES,
+    batch_progress,
+    batch_sentences,
+    beside,
+    rate_progress,
+    rate_sentences,
+    size_cells,
+)
+from ..plan import PlanError
+from .commands import check_tensorflow, devices_for
+from .flags import add_config_flags, config_from
+from .interrupts import stop_by_interrupt
+from .progress_line import ProgressLine
+from .watching import columns
+
+if TYPE_CHECKING:
+    from ..config import RunConfig
+    from ..devices import Devices
+    from ..experiments.found_batch import BatchProgress, FoundBatch
+    from ..experiments.found_rate import RateProgress, RateTest
+
+BAR = 30
+ROWS = 30
+RATES = ("learning rate", "loss", "smoothed", "")
+
+
+def add_to(adding: Any) -> None:
+    """Add the command."""
+    finding = adding.add_parser("find", help="find the batch size or the learning rate by trials")
+    finding.set_defaults(command=None)
+    what = finding.add_subparsers(metavar="WHAT", required=True)
+    words = "find the largest per-replica batch that fits and the one with the best throughput"
+    how = "Each trial trains some steps in a process of its own. Ctrl-C stops and prints what"
+    how += " there is."
+    sizes = what.add_parser("batch-size", help=words, description=f"{words.capitalize()}. {how}")
+    words = "Most memory of a process on a CPU, of a replica on GPUs. Default: what there is."
+    sizes.add_argument("--memory-limit", type=int, metavar="MIB", help=words)
+    words = f"Seconds that the search may take. Default: {BUDGET_SECONDS:g}."
+    sizes.add_argument("--budget", type=float, default=BUDGET_SECONDS, metavar="S", help=words)
+    sizes.set_defaults(command=batch_size)
+    words = "raise the learning rate until the loss diverges and suggest one (Smith 2017)"
+    how = "It trains from the start in a process of its own. Ctrl-C stops and prints what there is."
+    rates = what.add_parser("learning-rate", help=words, description=f"{words.capitalize()}. {how}")
+    for flag, rate in ("--lowest", LOWEST), ("--highest", HIGHEST):
+        words = f"The {flag[2:]} learning rate. Default: {rate:g}."
+        rates.add_argument(flag, type=float, default=rate, metavar="X", help=words)
+    words = f"Steps from the lowest to the highest. Default: {STEPS}."
+    rates.add_argument("--steps", type=int, default=STEPS, metavar="N", help=words)
+    rates.set_defaults(command=learning_rate)
+    for parser in (sizes, rates):
+        add_config_flags(parser)
+        parser.add_argument("--json", action="store_true", help="End with one line of JSON.")
+
+
+def batch_size(arguments: Namespace) -> int:
+    """Search; 0 also where it was stopped."""
+    config = config_from(arguments)
+    devices, line = _devices(config), ProgressLine()
+
+    def tell(progress: BatchProgress) -> None:
+        line.write(batch_progress(progress), progress.eta_seconds)
+
+    with stop_by_interrupt() as stop:
+        found = find_batch_size(
+            config, arguments.memory_limit, arguments.budget, devices, tell, stop.is_set
+        )
+    line.end()
+    print(json.dumps(found.to_json()) if arguments.json else batch_report(found))
+    return 0
+
+
+def learning_rate(arguments: Namespace) -> int:
+    """Test; 0 also where the curve tells no rate, or it was stopped."""
+    config = config_from(arguments)
+    devices, line = _devices(config), ProgressLine()
+
+    def tell(progress: RateProgress) -> None:
+        line.write(rate_progress(progress), progress.eta_seconds)
+
+    with stop_by_interrupt() as stop:
+        test = find_learning_rate(
+            config,
+            arguments.lowest,
+            arguments.highest,
+            arguments.steps,
+            devices,
+            tell,
+            stop.is_set,
+        )
+    line.end()
+    print(json.dumps(test.to_json()) if arguments.json else rate_report(test))
+    return 0
+
+
+def batch_report(found: FoundBatch) -> str:
+    """Return the table with its curve, and the answers as the flags to use next."""
+    most = max((trial.examples_per_second or 0 for trial in found.trials), default=0)
+    rows = [
+        [*size_cells(trial), _bar((trial.examples_per_second or 0) / most) if trial.fits else ""]
+        for trial in found.trials
+    ]
+    lines = [*columns((*SIZES, ""), rows), "", *batch_sentences(found)]
+    if found.beside:
+        lines.append(beside(found.beside))
+    largest, best = found.largest_per_replica_batch_size, found.best_per_replica_batch_size
+    if largest is not None:
+        lines.append(f"The largest that fits:  --per-replica-batch-size {largest}")
+    if best is not None:
+        lines.append(f"The best throughput:    --per-replica-batch-size {best}")
+    return "\n".join(lines)
+
+
+def rate_report(test: RateTest) -> str:
+    """Return the table with its curve, and the suggestion as the flag to use next."""
+    every = max(1, math.ceil(len(test.rates) / ROWS))
+    top = _top(test.smoothed)
+    rows = [
+        (
+            f"{test.rates[at]:.1e}",
+            "not finite" if test.losses[at] is None else f"{test.losses[at]:.4g}",
+            f"{test.smoothed[at]:.4g}" if at < len(test.smoothed) else "",
+            _bar(test.smoothed[at] / top) if at < len(test.smoothed) and top > 0 else "",
+        )
+        for at in range(0, len(test.rates), every)
+    ]
+    lines = [*columns(RATES, rows), "", *rate_sentences(test)]
+    if test.learning_rate is not None and test.optimizer != COMPILED:
+        lines.append(f"Use it:  --learning-rate {test.learning_rate:g}")
+    return "\n".join(lines)
+
+
+def _top(losses: Sequence[float]) -> float:
+    """Return what the longest bar stands for: where it diverged bars may leave the page."""
+    return 1.5 * max(losses[: max(1, len(losses) // 2)], default=0.0)
+
+
+def _bar(share: float) -> str:
+    return "#" * max(0, min(BAR, round(BAR * share)))
+
+
+def _devices(config: RunConfig) -> Devices:
+    devices = devices_for(config)
+    if problems := check_tensorflow(devices):
+        raise PlanError(problems)
+    strategy = STRATEGIES.get(config.strategy)
+    if strategy is not None and strategy.synchronous and strategy.warning:
+        print(f"Note: {strategy.warning}", file=sys.stderr, flush=True)
+    return devices

@@ -1,0 +1,28 @@
+"""Ctrl-C as a wish rather than an end."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+
+@contextmanager
+def stop_by_interrupt() -> Iterator[Event]:
+    """Set the event at the first Ctrl-C; a second one interrupts as usual."""
+    stop = Event()
+
+    def note(_: int, __: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        stop.set()
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,102 @@
+"""`workbench scale`: how far more replicas help a run, as text."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..experiments import scaling_wording as wording
+from ..experiments.scaling import STEPS, Scaling, expected_seconds, should_scale, speeds_of
+from ..runs import open_run
+from .commands import OK, OutputError
+from .flags import add_runs_dir
+from .watching import columns
+
+if TYPE_CHECKING:
+    from ..runs import Run
+
+LINE_WIDTH = 98
+
+
+def add_to(adding: Any) -> None:
+    """Add the command."""
+    parser = adding.add_parser(
+        "scale",
+        help="say how far more replicas help a run",
+        description="Measure the gradient noise scale of a run, at its newest checkpoint: up to"
+        " which global batch more replicas help, and what that is in examples a second. The run is"
+        " not changed. Ctrl-C gives it up.",
+    )
+    parser.add_argument("run", metavar="RUN", help="a run's id or folder")
+    words = f"batches to take, fewer where the data has fewer. Default: {STEPS}."
+    parser.add_argument("--steps", type=int, metavar="K", default=STEPS, help=words)
+    words = "measure also at the first weights and at each older checkpoint that is kept."
+    parser.add_argument("--growth", action="store_true", help=words)
+    words = "other runs of the same model and data, whose goodput is to stand beside."
+    parser.add_argument("--beside", nargs="+", metavar="RUN", default=[], help=words)
+    parser.add_argument("--html", metavar="FILE", help="save the figure, which opens in a browser")
+    add_runs_dir(parser)
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.set_defaults(command=scale)
+
+
+def scale(arguments: Namespace) -> int:
+    """Measure, and say it; the figure where a file is named."""
+    run = open_run(arguments.run, arguments.runs_dir)
+    beside = speeds_of(run, [open_run(each, arguments.runs_dir) for each in arguments.beside])
+    page = None if arguments.html is None else Path(arguments.html)
+    if page is not None and (page.exists() or not page.parent.is_dir()):
+        raise _unsaved(page, "exists" if page.exists() else "its folder does not exist")
+    tell_before(run, arguments.steps)
+    answer = should_scale(run, arguments.steps, growth=arguments.growth, beside=beside)
+    if page is not None:
+        save(answer, page)
+    print(json.dumps(answer.to_json()) if arguments.json else report(answer))
+    return OK
+
+
+def tell_before(run: Run, steps: int) -> None:
+    """Say what is done now, and how long the same took the run itself."""
+    seconds = expected_seconds(run, steps)
+    took = "" if seconds is None else f" The same took the run itself {seconds:,.0f} s."
+    words = f"Taking up to {steps:,} steps at the newest checkpoint of {run.id}, training nothing."
+    print(f"{words}{took}", file=sys.stderr, flush=True)
+
+
+def report(answer: Scaling) -> str:
+    """Return the answer, and what it was made of."""
+    scales = [f"noise scale  {where:<18} {scale}" for where, scale in wording.scales(answer)]
+    return "\n".join([answer.sentence, "", *scales, "", *_tables(answer)])
+
+
+def _tables(answer: Scaling) -> Iterator[str]:
+    yield from columns(wording.HEAD, wording.larger_rows(answer))
+    yield from ("", textwrap.fill(wording.EXPLAINED, LINE_WIDTH))
+    if answer.goodput:
+        yield from ("", *columns(wording.GOODPUT_HEAD, wording.goodput_rows(answer)), "")
+    yield from wording.goodput_notes(answer)
+
+
+def save(answer: Scaling, path: Path) -> None:
+    """Write the figure with all that it needs, where no file is.
+
+    Raises:
+        OutputError: there is one meanwhile, or it cannot be written.
+    """
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(answer.figure().to_html())
+    except OSError as error:
+        raise _unsaved(path, str(error.strerror)) from error
+
+
+def _unsaved(path: Path, why: str) -> OutputError:
+    return OutputError(
+        f"A figure is saved in a new file of a folder that can be written; {path}: {why}. "
+        "Choose another name."
+    )

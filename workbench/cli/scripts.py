@@ -1,0 +1,100 @@
+"""Saved scripts on the command line: opened, run as they are, compared."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..config import Problem
+from ..plan import PlanError
+from ..runs import start_edited
+from ..runs.directory import runs_root
+from ..runs.functions import keep_function
+from ..scripts import NOT_TOLD, Opened, ScriptError, read_script, sentences, unified
+from .commands import OK, check_tensorflow, devices_for, tell_before
+from .flags import given_flags
+
+if TYPE_CHECKING:
+    from ..config import RunConfig
+    from ..runs import Run
+
+
+def open_config(arguments: Namespace) -> RunConfig:
+    """Return the config of the script named by `--open`, its own functions kept in files."""
+    opened = read_script(_text(Path(arguments.open)))
+    _tell(opened, arguments.open)
+    return opened.with_files(_kept(opened, arguments))
+
+
+def run_as_it_is(arguments: Namespace) -> Run:
+    """Start the script named by `--script`, not a letter of it changed."""
+    path = Path(arguments.script)
+    return run_text(_text(path), str(path), arguments, ("preset", "config"))
+
+
+def run_text(text: str, name: str, arguments: Namespace, refused: Sequence[str]) -> Run:
+    """Start a script, not a letter of it changed; `refused` flags cannot be given beside it."""
+    opened = read_script(text)
+    also = given_flags(arguments)
+    _check_alone(arguments, name, refused)
+    _tell(opened, name)
+    devices = devices_for(opened.with_files(also))
+    if problems := check_tensorflow(devices):
+        raise PlanError(problems)
+    plan = opened.plan_as_it_is(devices, _kept(opened, arguments), **also)
+    tell_before(plan)
+    return start_edited(
+        opened.text, plan, devices, arguments.runs_dir, also.get("name", Path(name).name)
+    )
+
+
+def print_difference(other: Path, script: str) -> int:
+    """Print how another script becomes this one."""
+    difference = unified(_text(other), script, str(other), "this script")
+    print(difference, end="")
+    if not difference:
+        print(f"{other} is this very script.", file=sys.stderr)
+    return OK
+
+
+def _check_alone(arguments: Namespace, script: str, refused: Sequence[str]) -> None:
+    """Refuse flags of what the script tells itself."""
+    given = [name for name in given_flags(arguments) if name not in NOT_TOLD]
+    given += [name for name in refused if getattr(arguments, name) is not None]
+    if given:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        fix = f"Leave that out and change it in the script, or: workbench script --open {script}"
+        rule = "given without flags of what it tells itself"
+        raise ScriptError(rule, flags, f"{fix} {flags.split(', ')[0]} ...")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError, RuntimeError) as error:
+        fix = f"Mend the path: {error}."
+        raise PlanError(
+            [Problem("script", "a file of text that can be read", str(path), fix)]
+        ) from error
+
+
+def _kept(opened: Opened, arguments: Namespace) -> dict[str, str]:
+    root = runs_root(arguments.runs_dir)
+    return {each.field: keep_function(each.source, each.function, root) for each in opened.kept}
+
+
+def _tell(opened: Opened, name: str) -> None:
+    """Say on standard error what was understood; standard output is the script's or the run's."""
+    plan = opened.reference.plan
+    if opened.as_made:
+        print(f"{name} is as the workbench wrote it.", file=sys.stderr)
+    else:
+        print(f"{name} was edited since the workbench wrote it.", file=sys.stderr)
+    epochs = f"{opened.config.epochs} epoch{'s' * (opened.config.epochs != 1)}"
+    trains = f"{plan.strategy_label} strategy, {plan.who_trains}, {epochs}"
+    print(f"  understood as: {trains}", file=sys.stderr)
+    for sentence in sentences(opened.told):
+        print(f"  {sentence}", file=sys.stderr)

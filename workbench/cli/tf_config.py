@@ -1,0 +1,178 @@
+"""`workbench tf-config`: the JSON for each task, checked, and tried between the machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from argparse import Namespace
+from typing import Any
+
+from ..config import Problem, did_you_mean
+from ..runs import RunError
+from ..tf_config import (
+    Answer,
+    Cluster,
+    Identity,
+    Meeting,
+    TFConfigError,
+    make_cluster,
+    meet,
+    read_tf_config,
+    resolve,
+)
+from .interrupts import stop_by_interrupt
+from .progress_line import ProgressLine
+from .watching import columns
+
+SECONDS = 60.0
+KINDS = {"worker": "+", "chief": None, "ps": "+"}
+ABOUT = """\
+TF_CONFIG tells a task of the others. TensorFlow waits without a word for one that cannot be
+reached; these commands say beforehand what is wrong."""
+
+
+def add_to(adding: Any) -> None:
+    """Add the command."""
+    parser = adding.add_parser(
+        "tf-config", help="make TF_CONFIG for tasks on several hosts, and check it",
+        description=ABOUT,
+    )  # fmt: skip
+    parser.set_defaults(command=None)
+    what = parser.add_subparsers(metavar="WHAT", required=True)
+    words = "print the TF_CONFIG of each task, given their addresses"
+    making = what.add_parser("make", help=words, description=f"{words.capitalize()}.")
+    for kind, count in KINDS.items():
+        words = "address of the chief" if count is None else f"addresses of all {kind} tasks"
+        making.add_argument(f"--{kind}", nargs=count, metavar="HOST:PORT", help=words)
+    words = "how many tasks test checkpoints beside the cluster. Default: 0."
+    making.add_argument("--evaluators", type=int, default=0, metavar="N", help=words)
+    making.add_argument("--task", metavar="TASK", help="print only this one's, such as worker-0")
+    making.add_argument("--json", action="store_true", help="print one JSON object, by task")
+    making.set_defaults(command=make)
+    words = "say what is wrong with this host's TF_CONFIG"
+    checking = what.add_parser("check", help=words, description=f"{words.capitalize()}.")
+    checking.set_defaults(command=check)
+    words = "call all other tasks, each of which does the same, before TensorFlow does"
+    meeting = what.add_parser("meet", help=words, description=f"{words.capitalize()}.")
+    words = f"how long to wait for the others. Default: {SECONDS:g}."
+    meeting.add_argument("--seconds", type=float, default=SECONDS, metavar="X", help=words)
+    meeting.set_defaults(command=meet_others)
+    for each in (checking, meeting):
+        words = "the JSON. Default: the environment's TF_CONFIG."
+        each.add_argument("tf_config", nargs="?", metavar="TF_CONFIG", help=words)
+        each.add_argument("--json", action="store_true", help="print one line of JSON")
+
+
+def make(arguments: Namespace) -> int:
+    """Print a line for each task, to be pasted where it starts."""
+    given = {
+        "chief": [arguments.chief] if arguments.chief else [],
+        "worker": arguments.worker or [],
+        "ps": arguments.ps or [],
+    }
+    cluster = make_cluster(given, arguments.evaluators)
+    configs = {str(task): cluster.tf_config(task) for task in cluster.tasks}
+    if arguments.task is not None:
+        if arguments.task not in configs:
+            fix = did_you_mean(arguments.task, configs, "Add its address.")
+            raise TFConfigError(
+                [Problem("--task", f"one of {', '.join(configs)}", arguments.task, fix)]
+            )
+        configs = {arguments.task: configs[arguments.task]}
+    if arguments.json:
+        print(json.dumps({task: json.loads(text) for task, text in configs.items()}))
+        return 0
+    for task, text in configs.items():
+        print(f"# {task}\nexport TF_CONFIG={shlex.quote(text)}")
+    return 0
+
+
+def check(arguments: Namespace) -> int:
+    """Read it and look up all hosts."""
+    cluster, task = _given(arguments)
+    resolve(cluster)
+    others = ", ".join(f"{len(each)} {kind}" for kind, each in cluster.addresses.items())
+    if arguments.json:
+        print(json.dumps({"task": str(task), "cluster": dict(cluster.addresses)}))
+    else:
+        print(
+            f"This is {task} of a cluster of {others}. All hosts can be looked up. Whether they "
+            "answer: workbench tf-config meet, on all of them at once."
+        )
+    return 0
+
+
+def meet_others(arguments: Namespace) -> int:
+    """Meet; 1 where one did not answer as it should."""
+    cluster, task = _given(arguments)
+    resolve(cluster)
+    line = ProgressLine()
+    count = len([each for each in cluster.tasks if each != task and each.type != "evaluator"])
+
+    def tell(meeting: Meeting) -> None:
+        line.write(f"{len(meeting.met)} of {count} other tasks have answered")
+
+    with stop_by_interrupt() as stop:
+        try:
+            meeting = meet(cluster, task, arguments.seconds, tell, stop.is_set)
+        finally:
+            line.end()
+    print(json.dumps(_told(meeting)) if arguments.json else report(meeting))
+    return int(bool(meeting.missing))
+
+
+def report(meeting: Meeting) -> str:
+    """Return a line for each other task."""
+    rows = [
+        (str(answer.task), answer.address, *_words(answer))
+        for _, answer in sorted(meeting.answers.items())
+    ]
+    head = ("task", "address", "round trip", "")
+    late = [str(task) for task in sorted({a.task for a in meeting.met} - meeting.called_by)]
+    lines = columns(head, rows)
+    if late:
+        lines.append(
+            f"{', '.join(late)} answered but could not call back: a firewall may let connections "
+            f"through in one direction only. Open the port of {meeting.task}."
+        )
+    if not meeting.missing and not late:
+        lines.append("All tasks can reach each other.")
+    return "\n".join(lines)
+
+
+def _words(answer: Answer) -> tuple[str, str]:
+    if answer.problem:
+        return "", answer.problem
+    took = f"{1e3 * (answer.round_trip_seconds or 0.0):.3g} ms"
+    ahead = answer.clock_ahead_seconds or 0.0
+    if not answer.clock_differs:
+        return took, ""
+    word = "ahead" if ahead > 0 else "behind"
+    return took, f"its clock is {abs(ahead):,.1f} s {word}: set both by the network (NTP)."
+
+
+def _told(meeting: Meeting) -> dict[str, Any]:
+    return {
+        "task": str(meeting.task),
+        "tasks": {
+            str(task): {
+                "address": answer.address,
+                "problem": answer.problem,
+                "round_trip_seconds": answer.round_trip_seconds,
+                "clock_ahead_seconds": answer.clock_ahead_seconds,
+                "called_back": task in meeting.called_by,
+            }
+            for task, answer in sorted(meeting.answers.items())
+        },
+    }
+
+
+def _given(arguments: Namespace) -> tuple[Cluster, Identity]:
+    text = arguments.tf_config or os.environ.get("TF_CONFIG")
+    if not text:
+        raise RunError(
+            "A task of several has a TF_CONFIG; none is given and none is in the environment. "
+            "Make it: workbench tf-config make --worker HOST:PORT HOST:PORT"
+        )
+    return read_tf_config(text)

@@ -1,0 +1,142 @@
+"""`workbench why`: where a step's time goes, one suggestion, and what it brings."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+import threading
+import time
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from ..runs import Run, open_run
+from ..verdict import SECONDS, Verdict, judge, wording
+from ..verdict.own_paces import own_paces, slowest_of
+from ..verdict.parts import Breakdown
+from ..verdict.trial import Trial, try_out
+from ..verdict.verdict import Told
+from .flags import add_runs_dir
+from .progress_line import ProgressLine
+from .watching import columns
+
+BAR_WIDTH = 30
+LINE_WIDTH = 98
+
+
+def add_to(adding: Any) -> None:
+    """Add the command."""
+    parser = adding.add_parser(
+        "why",
+        help="say where a step's time goes, and what to change",
+        description="Time a run's step, and the same step without one part or another, in processes"
+        " of its own; say what takes the time and suggest one change. The run is not changed.",
+    )
+    parser.add_argument("run", metavar="RUN", help="a run's id or folder")
+    words = "try the suggestion: a short new run with it, and both timed side by side"
+    parser.add_argument("--apply", action="store_true", help=words)
+    words = f"how long to measure, the start of the processes not counted. Default: {SECONDS:g}."
+    parser.add_argument("--seconds", type=float, metavar="X", default=SECONDS, help=words)
+    add_runs_dir(parser)
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.set_defaults(command=why)
+
+
+def why(arguments: Namespace) -> int:
+    """Measure and tell; with --apply try the suggestion too."""
+    run = open_run(arguments.run, arguments.runs_dir)
+    if not run.plan.together:
+        return _tell_own_paces(run, arguments)
+    with _telling() as told:
+        verdict = judge(run, arguments.seconds, told)
+    if not arguments.json:
+        print(report(verdict, run), flush=True)
+    trial = None
+    if arguments.apply and verdict.suggestion is not None:
+        with _telling() as told:
+            trial = try_out(run, verdict, told=told)
+        if not arguments.json:
+            print(f"\n{trial_report(trial)}")
+    if arguments.json:
+        tried = {"trial": trial.to_json() if trial else None} if arguments.apply else {}
+        print(json.dumps({**verdict.to_json(), **tried}))
+    return 0
+
+
+def _tell_own_paces(run: Run, arguments: Namespace) -> int:
+    """Tell how long each worker takes, where there is no common step to be taken apart."""
+    paces = own_paces(run)
+    if arguments.json:
+        slowest = slowest_of(paces)
+        task = None if slowest is None else slowest.task
+        told = {"run": run.id, "own_paces": [asdict(pace) for pace in paces], "slowest": task}
+        print(json.dumps(told))
+        return 0
+    table = columns(wording.OWN_HEAD, wording.own_pace_rows(paces))
+    print(*table, "", textwrap.fill(wording.OWN, LINE_WIDTH), sep="\n")
+    return 0
+
+
+def trial_report(trial: Trial) -> str:
+    """Return both sides and what came of it."""
+    return "\n".join([*columns(wording.TRIAL_HEAD, wording.trial_rows(trial)), trial.sentence])
+
+
+def report(verdict: Verdict, run: Run) -> str:
+    """Return the breakdown with bars, the sentence and the suggestion."""
+    found = verdict.breakdown
+    lines = [
+        f"{run.id}: {wording.step(found)}",
+        "",
+        *columns(("part", "time", "share", "", ""), list(_rows(found))),
+        wording.parts_sum(found),
+        *wording.unmeasured(found),
+        *wording.paces(found),
+        *(wording.recorded(verdict), "", verdict.sentence),
+    ]
+    if verdict.suggestion is None:
+        return "\n".join([*lines, verdict.advice])
+    changes = verdict.suggestion.in_words
+    return "\n".join(
+        [
+            *lines,
+            f"Try {changes}. {verdict.suggestion.reason}",
+            f"  workbench run --config {run.dir}/suggested.json   trains with it",
+            f"  workbench why {run.id} --apply   measures both side by side first",
+        ]
+    )
+
+
+def _rows(found: Breakdown) -> Iterator[tuple[str, ...]]:
+    for row in wording.part_rows(found):
+        bar = ("░" if row.within_compute else "█") * round(row.share * BAR_WIDTH)
+        name = f"  of which {row.name}" if row.within_compute else row.name
+        yield name, row.time, f"{row.share:.1%}", bar, row.meaning
+
+
+@contextmanager
+def _telling() -> Iterator[Told]:
+    """Say on standard error what goes on, and how long it may take."""
+    line, over = ProgressLine(), threading.Event()
+    words, end = "", 0.0
+
+    def told(what: str, left_seconds: float) -> None:
+        nonlocal words, end
+        words, end = f"{what}: about {left_seconds:.0f} s", time.monotonic() + left_seconds
+        line.write(words, left_seconds)
+
+    def tell() -> None:
+        while not over.wait(1.0):
+            if words:
+                line.write(words, max(0.0, end - time.monotonic()))
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield told
+    finally:
+        over.set()
+        teller.join()
+        line.end()

@@ -1,0 +1,20 @@
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import NUM_TEST_EXAMPLES, NUM_TRAIN_EXAMPLES
+
+
+def check_data(function: Callable) -> tuple[tf.data.Dataset, tf.data.Dataset]:
+    """Return what a function of one's own gives: examples to train on, and to test on."""
+    train, test = function()
+    for dataset, examples in ((train, NUM_TRAIN_EXAMPLES), (test, NUM_TEST_EXAMPLES)):
+        known = tf.get_static_value(dataset.cardinality())  # below 0 where nobody has counted
+        if known is not None and 0 <= known != examples:
+            raise SystemExit(
+                f"Needs a dataset of {examples} examples; {function.__name__} gave one of {known}. "
+                "Set the number of examples at the top, with the steps of an epoch."
+            )
+    return train, test

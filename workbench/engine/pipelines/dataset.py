@@ -1,0 +1,29 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import AUTO_SHARD, GLOBAL_BATCH_SIZE, READ_PER_STEP, STEPS_PER_EPOCH
+    from .dataset_tests import deal_tests
+    from .own_data import make_data
+
+
+def make_batches(
+    strategy: tf.distribute.Strategy, start_step: int
+) -> tuple[tf.distribute.DistributedDataset, ...]:
+    """Return the training batches from a step on, and the test batches over and over.
+
+    The strategy gives each worker its share of the examples by the rule AUTO_SHARD. To start at a
+    step, all before it are read again and left out: it takes as long as reading takes.
+    """
+    train, test = make_data()
+    # The inner repeat fills an epoch that is longer than the data; take ends one that is not.
+    train = train.repeat().take(STEPS_PER_EPOCH * READ_PER_STEP).repeat()
+    train = train.skip(start_step * READ_PER_STEP).batch(GLOBAL_BATCH_SIZE, drop_remainder=True)
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = AUTO_SHARD
+    train = train.with_options(options).prefetch(tf.data.AUTOTUNE)
+    return (
+        strategy.experimental_distribute_dataset(train),
+        strategy.distribute_datasets_from_function(deal_tests(test)),
+    )

@@ -1,0 +1,31 @@
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import PER_REPLICA_BATCH_SIZE, STEPS_PER_EPOCH, WORKERS
+    from .own_data import make_data
+
+
+def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
+    """Return what makes a worker's training batches, and the test batches over and over.
+
+    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, from the one after those
+    that it has done: int64 [W]. All before it are read again and left out.
+    """
+    first = tf.constant(done)
+
+    def train(_: tf.distribute.InputContext | None = None) -> tf.data.Dataset:
+        # Not input_pipeline_id, which is 0 in every worker here.
+        worker = tf.distribute.coordinator.experimental_get_current_worker_index()
+        examples, _test = make_data()
+        # The inner repeat fills an epoch that is longer than the data; take ends one that is not.
+        examples = examples.repeat().take(STEPS_PER_EPOCH * PER_REPLICA_BATCH_SIZE).repeat()
+        batches = examples.batch(PER_REPLICA_BATCH_SIZE, drop_remainder=True)
+        own = batches.shard(WORKERS, tf.cast(worker, tf.int64))
+        return own.skip(first[worker]).prefetch(tf.data.AUTOTUNE)
+
+    _, tests = make_data()
+    return train, tests.batch(PER_REPLICA_BATCH_SIZE).repeat().prefetch(tf.data.AUTOTUNE)

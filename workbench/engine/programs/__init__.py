@@ -1,0 +1,4 @@
+"""What a run's own interpreter does beside training: a program a file, that prints JSON.
+
+`run.py` starts them.
+"""

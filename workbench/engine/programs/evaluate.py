@@ -1,0 +1,147 @@
+"""Tests a finished run's model: `evaluate RUN_DIR`, in the run's interpreter.
+
+The run's own script gives data and model. Writes evaluation.json into the run folder, and
+predictions.npz where examples are of classes; prints the former in one line.
+"""
+
+import json
+import pathlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from .script import import_script
+
+BATCH_SIZE = 256
+NUM_SAMPLES = 48
+MOST_PIXELS = 128
+"""A side of an image that is shown."""
+CLASS_NAMES = {
+    "fashion_mnist": [
+        *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
+        *("Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
+    ],
+}
+
+
+def batches(part: Any) -> tf.data.Dataset:
+    """Return the test examples, arrays or a data set, in batches."""
+    dataset = part if isinstance(part, tf.data.Dataset) else None
+    examples = tf.data.Dataset.from_tensor_slices(part) if dataset is None else dataset
+    return examples.batch(BATCH_SIZE)
+
+
+def counter_of(script: Any, model: Any) -> Callable:
+    """Return what counts right answers in a batch; NaN where that is unknown."""
+    if hasattr(script, "make_correct"):
+        return script.make_correct(model)
+    return lambda labels, outputs: tf.reduce_sum(
+        tf.cast(script.ACCURACY(labels, outputs), "float32")
+    )
+
+
+def test(script: Any, model: Any, tests: Any) -> tuple[dict[str, Any], list[tuple[Any, Any, Any]]]:
+    """Return what the test gave, and features, labels and outputs of every batch."""
+    correct = counter_of(script, model)
+    forward = tf.function(lambda batch: model(batch, training=False), reduce_retracing=True)
+    sums, seen = np.zeros(3), []
+    for features, labels in batches(tests):
+        outputs = forward(features)
+        examples = len(tf.nest.flatten(labels)[0])
+        loss = float(model.compute_loss(features, labels, outputs))
+        sums += [loss * examples, float(correct(labels, outputs)), examples]
+        seen.append((features, labels, outputs))
+    loss, accuracy = (float(value) for value in sums[:2] / sums[2])
+    known = None if np.isnan(accuracy) else accuracy
+    return {"test_loss": loss, "test_accuracy": known, "test_examples": int(sums[2])}, seen
+
+
+def classified(batches: list[tuple[Any, Any, Any]]) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return class numbers and outputs of all examples; None where they are not of classes."""
+    if not all(tf.is_tensor(part) for part in (batches[0][1], batches[0][2])):
+        return None
+    labels, outputs = (np.concatenate([each[at].numpy() for each in batches]) for at in (1, 2))
+    if outputs.ndim != 2 or labels.size != len(labels):
+        return None  # one-hot labels, several labels an example, sequences
+    return labels.reshape(-1).astype(int), outputs
+
+
+def answer(outputs: np.ndarray, from_logits: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return each example's answer, a class number, and the confidence in it, from 0 to 1."""
+    if outputs.shape[-1] == 1:
+        ones = tf.sigmoid(outputs[:, 0]).numpy() if from_logits else outputs[:, 0]
+        return (ones > 0.5).astype(int), np.maximum(ones, 1 - ones)
+    shares = tf.nn.softmax(outputs).numpy() if from_logits else outputs
+    return shares.argmax(axis=1), shares.max(axis=1)
+
+
+def by_class(labels: np.ndarray, answers: np.ndarray, data: str) -> list[dict[str, Any]]:
+    """Return examples and accuracy of each class."""
+    count = int(max(labels.max(), answers.max())) + 1
+    names = CLASS_NAMES.get(data, [str(number) for number in range(count)])
+    masks = [(name, labels == number) for number, name in enumerate(names)]
+    return [
+        {
+            "name": name,
+            "examples": int(mask.sum()),
+            "accuracy": float((answers[mask] == number).mean()),
+        }
+        for number, (name, mask) in enumerate(masks)
+        if mask.any()
+    ]
+
+
+def choose_samples(right: np.ndarray, confidence: np.ndarray) -> np.ndarray:
+    """Return the numbers of examples to show: the surest mistakes, then the first ones."""
+    wrong = np.flatnonzero(~right)
+    mistakes = wrong[np.argsort(-confidence[wrong])][: NUM_SAMPLES // 3]
+    others = np.setdiff1d(np.arange(len(right)), mistakes)[: NUM_SAMPLES - len(mistakes)]
+    return np.concatenate([mistakes, others])
+
+
+def grey_images(features: np.ndarray) -> np.ndarray | None:
+    """Return examples as grey images, uint8 [example, row, column]; None where they are none."""
+    pixels = features[..., 0] if features.ndim == 4 and features.shape[-1] == 1 else features
+    if pixels.ndim != 3 or max(pixels.shape[1:]) > MOST_PIXELS:
+        return None
+    span = float(pixels.max() - pixels.min()) or 1.0
+    return np.round((pixels - pixels.min()) / span * 255).astype(np.uint8)
+
+
+def keep_samples(
+    path: pathlib.Path, batches: list, truth: np.ndarray, answers: np.ndarray, sure: np.ndarray
+) -> None:
+    """Write the examples that are shown, with their images where they are some."""
+    shown = choose_samples(truth == answers, sure)
+    arrays = {"labels": truth[shown], "answers": answers[shown], "confidence": sure[shown]}
+    if tf.is_tensor(batches[0][0]):
+        features = np.concatenate([each[0].numpy() for each in batches])[shown]
+        images = grey_images(features)
+        arrays |= {} if images is None else {"images": images}
+    np.savez_compressed(path, **arrays)
+
+
+def main(run_dir: pathlib.Path) -> None:
+    """Test, write and print."""
+    script = import_script(run_dir / "train.py")
+    data = json.loads((run_dir / "plan.json").read_text())["data"]
+    model = script.make_model()
+    model.load_weights(run_dir / "model.keras")
+    result, batches = test(script, model, script.make_data()[1])
+    found = classified(batches) if result["test_accuracy"] is not None else None
+    result["classes"] = []
+    if found is not None:
+        truth, outputs = found
+        loss = tf.keras.losses.get(model.loss)
+        answers, sure = answer(outputs, getattr(loss, "from_logits", False))
+        result["classes"] = by_class(truth, answers, data)
+        keep_samples(run_dir / "predictions.npz", batches, truth, answers, sure)
+    (run_dir / "evaluation.json").write_text(json.dumps(result, indent=1))
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))

@@ -1,0 +1,225 @@
+"""Tells what a function of one's own gives to train on: `python inspect_data.py < REQUEST`.
+
+Runs in the run's interpreter on the CPU. REQUEST is JSON: function, and source or module. Prints
+one line of JSON: facts, or a problem in words that complete "data must be ...; got ...".
+"""
+
+import importlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+
+import numpy as np
+import tensorflow as tf
+
+COUNT_SECONDS = 120.0
+READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
+
+
+def tell(**told: object) -> NoReturn:
+    """Print what was found, and end."""
+    print(json.dumps(told))
+    sys.exit(0)
+
+
+def refuse(rule: str, got: str, fix: str) -> NoReturn:
+    """Tell what is against the data, and end."""
+    tell(problem={"rule": rule, "got": got, "fix": fix})
+
+
+def find_function(request: dict[str, Any]) -> Callable:
+    """Return the function, its file run or its module imported."""
+    names: dict[str, Any] = {"__name__": "train", "__file__": request["function"]}
+    try:
+        if request["module"] is not None:
+            return getattr(importlib.import_module(request["module"]), request["function"])
+        exec(compile(request["source"], request["function"], "exec"), names)
+    except ModuleNotFoundError as error:
+        fix = f"Run {sys.executable} -m pip install with its name, or choose another interpreter."
+        refuse("code whose packages the run's interpreter has", str(error), fix)
+    return names[request["function"]]
+
+
+def called(function: Callable) -> tuple[Any, Any]:
+    """Return the two parts, to train on and to test on."""
+    rule = "a function of no arguments that returns (train, test)"
+    try:
+        parts = function()
+    except Exception as error:
+        got = f"{type(error).__name__}: {error}"
+        refuse(f"{rule} in the run's interpreter", got, "Mend what it says.")
+    if not isinstance(parts, (tuple, list)) or len(parts) != 2:
+        got = f"{type(parts).__name__}" + (f" of {len(parts)}" * isinstance(parts, (tuple, list)))
+        refuse(rule, got, "Return two data sets, or two pairs (features, labels).")
+    return parts[0], parts[1]
+
+
+def as_arrays(part: Any) -> Any:
+    """Return tables and lists as arrays, within tuples and dicts."""
+    if isinstance(part, dict):
+        return {name: as_arrays(each) for name, each in part.items()}
+    if isinstance(part, tuple):
+        return tuple(map(as_arrays, part))
+    return np.asarray(part)
+
+
+def in_words(spec: Any) -> str:
+    """Return shapes and types, such as `(28, 28) float32`."""
+    if isinstance(spec, dict):
+        return "{" + ", ".join(f"{name}: {in_words(each)}" for name, each in spec.items()) + "}"
+    if isinstance(spec, (tuple, list)):
+        return "(" + ", ".join(map(in_words, spec)) + ")"
+    shape = spec.shape if spec.shape.rank is not None else "any shape"
+    return f"{tuple(shape) if shape != 'any shape' else shape} {spec.dtype.name}"
+
+
+def example_in_words(spec: tuple[Any, Any]) -> str:
+    """Return features and labels in words."""
+    return f"features {in_words(spec[0])}, labels {in_words(spec[1])}"
+
+
+def look_at_arrays(parts: tuple[Any, Any]) -> dict[str, Any]:
+    """Return the facts of two pairs of arrays."""
+    sizes = [size_of(part, use) for part, use in zip(parts, ("train", "test"))]
+    train, test = map(as_arrays, parts)
+
+    def spec_of(array: np.ndarray) -> tf.TensorSpec:
+        is_float = np.issubdtype(array.dtype, np.floating)
+        kind = tf.keras.backend.floatx() if is_float else array.dtype
+        return tf.TensorSpec(array.shape[1:], tf.string if array.dtype.kind in "OUS" else kind)
+
+    specs = [tf.nest.map_structure(spec_of, part) for part in (train, test)]
+    check_alike(*specs)
+    return {
+        "kind": "arrays",
+        "train_examples": sizes[0],
+        "test_examples": sizes[1],
+        "example": example_in_words(specs[0]),
+        "example_bytes": bytes_of(specs[0]),
+    }
+
+
+def size_of(part: Any, use: str) -> int:
+    """Return how many examples there are, or end with why that is not one number."""
+    rule = f"(features, labels) of one number of examples, above 0, to {use} on"
+    if not isinstance(part, tuple) or len(part) != 2:
+        got = f"{len(part)} parts" if isinstance(part, tuple) else type(part).__name__
+        refuse(rule, got, "Return a tuple of two; several inputs or outputs in a dict or tuple.")
+    arrays = tf.nest.flatten(as_arrays(part))
+    for array in arrays:
+        if array.dtype == object and not all(isinstance(each, (str, bytes)) for each in array.flat):
+            got = "an array of Python objects, as of rows of different lengths or mixed columns"
+            refuse("numbers or text", got, "Give each column, or padded rows, a type of its own.")
+    sizes = {len(array) if array.ndim else 0 for array in arrays}
+    if len(sizes) != 1 or 0 in sizes:
+        refuse(rule, " and ".join(map(str, sorted(sizes))), "Give as many labels as features.")
+    return sizes.pop()
+
+
+def bytes_of(spec: Any) -> int:
+    """Return the bytes of an example; 0 where they differ from one to the next."""
+    parts = [(each.shape, each.dtype) for each in tf.nest.flatten(spec)]
+    if any(not shape.is_fully_defined() or kind == tf.string for shape, kind in parts):
+        return 0
+    return sum(int(np.prod(shape)) * kind.size for shape, kind in parts)
+
+
+def check_alike(train: Any, test: Any) -> None:
+    """End where examples to test on are not shaped as those to train on."""
+    if in_words(train) != in_words(test):
+        rule = "examples to test on like those to train on"
+        got = f"{example_in_words(test)} beside {example_in_words(train)}"
+        refuse(rule, got, "Prepare both parts in the same way.")
+
+
+def inputs_of(dataset: Any) -> Iterator[Any]:
+    """Yield a data set and those it is made from, the last made first."""
+    while dataset is not None:
+        yield dataset
+        before = dataset._inputs()
+        dataset = before[0] if before else None
+
+
+def is_batched(dataset: tf.data.Dataset) -> bool:
+    """Whether its elements are batches: TensorFlow's own kinds of data sets tell."""
+    for each in inputs_of(dataset):
+        kind = type(each).__name__
+        if "Unbatch" in kind:
+            return False
+        if "Batch" in kind:
+            return True
+    return False
+
+
+def reads_files(dataset: tf.data.Dataset) -> bool:
+    """Whether an operation in it reads records or lines from files."""
+    graph = dataset._as_serialized_graph().numpy()
+    return any(reader.encode() in graph for reader in READERS)
+
+
+def count(dataset: tf.data.Dataset, use: str) -> int:
+    """Return how many examples a data set has; one whose size nobody knows is read through."""
+    size = int(dataset.cardinality())
+    if size == tf.data.INFINITE_CARDINALITY:
+        got = "an endless one"
+        refuse(f"a data set that ends, to {use} on", got, "Leave its repeat out, or use take(n).")
+    if size == tf.data.UNKNOWN_CARDINALITY:
+        size, began = 0, time.monotonic()
+        for batch in dataset.batch(256):
+            size += int(tf.shape(tf.nest.flatten(batch)[0])[0])
+            if time.monotonic() - began > COUNT_SECONDS:
+                got = f"more than {size:,} examples, still being read after {COUNT_SECONDS:g} s"
+                fix = (
+                    "Leave its repeat out; or, if it only is large, tell its size: "
+                    "dataset.apply(tf.data.experimental.assert_cardinality(n))."
+                )
+                refuse(f"a data set that ends, to {use} on", got, fix)
+    if size == 0:
+        refuse(f"a data set of at least one example, to {use} on", "an empty one", "Fill it.")
+    return size
+
+
+def look_at_datasets(parts: tuple[Any, Any]) -> dict[str, Any]:
+    """Return the facts of two data sets."""
+    for part, use in zip(parts, ("train", "test")):
+        if isinstance(part, tf.distribute.DistributedDataset):
+            fix = "Return the tf.data.Dataset itself: the script distributes it."
+            refuse("a data set that is not distributed yet", type(part).__name__, fix)
+        if not isinstance(part, tf.data.Dataset):
+            fix = "Return two data sets, or two pairs of arrays."
+            refuse(f"a tf.data.Dataset to {use} on, as the other part", type(part).__name__, fix)
+        spec = part.element_spec
+        if not isinstance(spec, tuple) or len(spec) != 2:
+            fix = "Have it give (features, labels); several of them in a dict or tuple."
+            refuse("a data set of pairs (features, labels)", in_words(spec), fix)
+        if is_batched(part):
+            got = f"one that is batched: {in_words(spec)}"
+            fix = "Leave its batch out, or add .unbatch(): the script batches for the replicas."
+            refuse("a data set of single examples", got, fix)
+    train, test = parts
+    check_alike(train.element_spec, test.element_spec)
+    return {
+        "kind": "dataset",
+        "train_examples": count(train, "train"),
+        "test_examples": count(test, "test"),
+        "example": example_in_words(train.element_spec),
+        "example_bytes": bytes_of(train.element_spec),
+        "reads_files": reads_files(train),
+    }
+
+
+def main() -> None:
+    """Look and tell."""
+    parts = called(find_function(json.load(sys.stdin)))
+    kinds = (tf.data.Dataset, tf.distribute.DistributedDataset)
+    look = look_at_datasets if any(isinstance(each, kinds) for each in parts) else look_at_arrays
+    tell(facts=look(parts))
+
+
+if __name__ == "__main__":
+    main()

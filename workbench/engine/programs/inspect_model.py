@@ -1,0 +1,53 @@
+"""Builds a script's model and tells what it is made of: `python inspect_model.py SCRIPT`.
+
+Runs in the run's interpreter on the CPU; prints one line of JSON.
+"""
+
+import json
+import os
+import pathlib
+import sys
+
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+
+import numpy as np
+import tensorflow as tf
+
+
+def size_bytes(variables: list) -> int:
+    """Return the bytes of all variables together."""
+    return sum(int(np.prod(v.shape)) * tf.as_dtype(v.dtype).size for v in variables)
+
+
+def output_shape(layer: tf.keras.layers.Layer) -> str:
+    """Return the shape of a layer's output without the batch, as text; empty if not known."""
+    shape = getattr(getattr(layer, "output", None), "shape", None)
+    return "" if shape is None else str(tuple(shape)[1:])
+
+
+def describe(model: tf.keras.Model) -> dict:
+    """Return layers, parameters and bytes."""
+    model.optimizer.build(model.trainable_variables)
+    layers = [
+        [layer.name, type(layer).__name__, output_shape(layer), layer.count_params()]
+        for layer in model.layers
+    ]
+    return {
+        "layers": layers,
+        "parameters": model.count_params(),
+        "trainable_parameters": sum(int(np.prod(v.shape)) for v in model.trainable_variables),
+        "weight_bytes": size_bytes(model.variables),
+        "optimizer_bytes": size_bytes(model.optimizer.variables),
+        "gradient_bytes_per_step": size_bytes(model.trainable_variables),
+    }
+
+
+def main(path: pathlib.Path) -> None:
+    """Build and print."""
+    script: dict = {"__name__": "train", "__file__": str(path)}
+    exec(compile(path.read_text(), str(path), "exec"), script)
+    print(json.dumps(describe(script["make_model"]())))
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))

@@ -1,0 +1,331 @@
+"""Times a run's step and the same step without one part or another, in the run's interpreter.
+
+`step_times RUN_DIR STEPS_PER_CALL SECONDS` measures for about so long and prints one line
+of JSON; with `serve` for SECONDS it times the whole step once for each line that it reads.
+
+The run's own script gives strategy, model, data and steps; of several workers each has such a
+process, by its TF_CONFIG. Short blocks of all kinds take turns, so that what else goes on on the
+machine hits all alike. The learning rate is 0, so that the weights, and what they cost, stay. The
+run folder is only read; what the recorder writes goes to a folder that is thrown away.
+"""
+
+import contextlib
+import json
+import math
+import os
+import pathlib
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from .script import import_script
+
+BLOCK_SECONDS = 0.15
+DATA_SECONDS = 0.4
+DATA_CALLS = 2
+MOST_STEPS = 2000
+MOST_IDLE_SECONDS = 3.0
+MOST_CALLS = 500
+FEWEST_ROUNDS = 9
+BATCHES = 4
+"""How many times its batch a replica is given to see how its time grows with it."""
+
+
+class InMemory:
+    """An iterator that gives the same batch for ever."""
+
+    def __init__(self, batch: Any) -> None:
+        self.batch = batch
+
+    def __next__(self) -> Any:
+        """Return the batch: in a graph the very tensors, so that nothing is fetched or copied."""
+        return self.batch
+
+
+@contextlib.contextmanager
+def without_sum(strategy: tf.distribute.Strategy) -> Iterator[None]:
+    """Have replicas keep their own gradients, as what is traced or run within sums nothing."""
+    kind, extended = tf.distribute.ReplicaContext, strategy.extended
+    all_reduce = kind.all_reduce
+
+    def keep(_: Any, __: Any, value: Any, ___: Any = None) -> Any:
+        return value
+
+    def keep_each(_: Any, pairs: Any, __: Any = None) -> list[Any]:
+        return [value for value, _ in pairs]
+
+    kind.all_reduce = keep
+    extended.batch_reduce_to = keep_each
+    try:
+        yield
+    finally:
+        kind.all_reduce = all_reduce
+        del extended.batch_reduce_to
+
+
+class Bench:
+    """What a script's `main` makes, and the ways to time a step with it, in seconds."""
+
+    def __init__(self, run_dir: pathlib.Path, steps_per_call: int, scratch: str) -> None:
+        self.script = script = import_script(run_dir / "train.py")
+        sys.argv = ["train.py", "--run-dir", scratch]
+        self.recorder = script.Recorder()
+        self.recorder.save_seconds = float("inf")
+        self.strategy = script.make_strategy()
+        self.model = self.make_model(self.strategy)
+        self.recorder.restore(self.strategy, self.model)
+        plan = json.loads((run_dir / "plan.json").read_text())
+        self.batch_axis = int(plan["pipeline"] == "indexed")  # of stacks, steps come first
+        self.steps_per_call, self.steps, self.singles = steps_per_call, 2, 2
+        self.calls = self.calls_before = DATA_CALLS
+        self.data = iter(script.make_batches(self.strategy, 0)[0])
+        both = script.make_steps(self.model)
+        self.train_steps, self.own_steps = (
+            script.make_loops(self.strategy, *both)[0] for _ in range(2)
+        )
+        self.memory = InMemory(next(self.data))
+
+    def make_model(self, strategy: tf.distribute.Strategy) -> tf.keras.Model:
+        """Return the model with its optimizer, made as the script's `main` makes it."""
+        tf.keras.utils.set_random_seed(self.script.SEED)
+        tf.config.run_functions_eagerly(self.script.RUN_EAGERLY)
+        with strategy.scope():
+            model = self.script.make_model()
+            model.optimizer.build(model.trainable_variables)
+        with contextlib.suppress(AttributeError, TypeError):  # a schedule cannot be set
+            model.optimizer.learning_rate = 0.0
+        return model
+
+    def in_memory(self) -> float:
+        """Time a step on a batch in memory, many a call."""
+        return timed(self.train_steps, self.memory, self.steps)
+
+    def single(self) -> float:
+        """Time the same step where each is a call."""
+        began = time.perf_counter()
+        for _ in range(self.singles):
+            timed(self.train_steps, self.memory, 1)
+        return (time.perf_counter() - began) / self.singles
+
+    def unsummed(self) -> float:
+        """Time the same step, many a call, where no replica waits for another's gradients."""
+        with without_sum(self.strategy):
+            return timed(self.own_steps, self.memory, self.steps)
+
+    def enlarged(self) -> Callable[[], float]:
+        """Return what times that on a batch several times as large."""
+
+        def several(batch: Any) -> Any:
+            return tf.nest.map_structure(
+                lambda part: tf.concat([part] * BATCHES, self.batch_axis), batch
+            )
+
+        enlarge = tf.function(lambda: self.strategy.run(several, args=(self.memory.batch,)))
+        larger = InMemory(enlarge())
+
+        def enlarged() -> float:
+            with without_sum(self.strategy):
+                return timed(self.own_steps, larger, max(1, self.steps // BATCHES))
+
+        return enlarged
+
+    def solo(self) -> Callable[[], float]:
+        """Return what times the first local replica's step on its own part while others rest."""
+        alone = tf.distribute.OneDeviceStrategy(self.strategy.extended.worker_devices[0])
+        steps, _ = self.script.make_loops(alone, *self.script.make_steps(self.make_model(alone)))
+        own = InMemory(
+            tf.nest.map_structure(
+                lambda part: self.strategy.experimental_local_results(part)[0], self.memory.batch
+            )
+        )
+        return lambda: timed(steps, own, self.steps)
+
+    def whole(self) -> tuple[float, float]:
+        """Time a step as it runs, and of that what the recorder did for it.
+
+        The first calls, which use up the batches that were made meanwhile, are not counted.
+        """
+        steps = self.steps_per_call
+        began = in_calls = 0.0
+        for number in range(-self.calls_before, self.calls):
+            if number == 0:
+                began, in_calls = time.perf_counter(), self.recorder.sums[3]
+            self.recorder.steps_per_call = steps
+            self.recorder.train(self.train_steps, self.data, steps)
+        seconds, done = time.perf_counter() - began, self.calls * steps
+        return seconds / done, (seconds - (self.recorder.sums[3] - in_calls)) / done
+
+    def own_pace(self) -> float:
+        """Time a step with its data where this worker waits for no other."""
+        with without_sum(self.strategy):
+            timed(self.own_steps, self.data, self.steps_per_call)
+            times = [
+                timed(self.own_steps, self.data, self.steps_per_call) for _ in range(self.calls)
+            ]
+        return sum(times) / len(times)
+
+    def use_up(self, idle_seconds: float, step_seconds: float) -> None:
+        """Choose how many calls use up the batches that are made in so long a pause.
+
+        They take as long as the pause, at most 3 s: enough where a batch takes twice as long to
+        make as to train on.
+        """
+        steps = self.largest(min(idle_seconds, MOST_IDLE_SECONDS) / step_seconds)
+        calls = math.ceil(steps / self.steps_per_call)
+        self.calls_before = min(max(1, calls), MOST_CALLS)
+
+    def largest(self, value: float) -> float:
+        """Return the largest of what all workers have; each waits here until all have come."""
+        if self.recorder.tasks == 1:
+            return value
+        places = np.zeros(self.recorder.tasks)
+        places[self.number] = value
+        return float(self.recorder.summed(places).max())
+
+    @property
+    def number(self) -> int:
+        """Which worker this is."""
+        return int(self.recorder.task.rpartition("-")[2])
+
+
+def timed(steps: Callable, data: Any, count: int) -> float:
+    """Return the seconds of a step, in one call of `count` of them."""
+    began = time.perf_counter()
+    steps(data, tf.constant(count)).numpy()
+    return (time.perf_counter() - began) / count
+
+
+def warm(kind: Callable[[], float]) -> float:
+    """Return what a block takes the second time, when its memory is its own again.
+
+    What went before had tensors of other sizes, whose memory the allocator has given back, and let
+    the pipeline fill up.
+    """
+    kind()
+    return kind()
+
+
+def kinds_of(bench: Bench) -> tuple[dict[str, Callable[[], float]], dict[str, str]]:
+    """Return what times each kind of step in memory, and why others cannot be timed here."""
+    makers: dict[str, Callable[[], Callable[[], float]]] = {
+        "single": lambda: bench.single,
+        "batch": bench.enlarged,
+    }
+    if bench.strategy.num_replicas_in_sync > 1:
+        makers |= {"compute": lambda: bench.unsummed, "solo": bench.solo}
+    bench.in_memory()
+    kinds: dict[str, Callable[[], float]] = {"memory": bench.in_memory}
+    unmeasured = dict[str, str]()
+    for name, make in makers.items():
+        error = ""
+        try:
+            kind = make()
+            kind()  # traces it
+        except Exception as raised:  # whatever a model of one's own, or a device, does not take
+            error = f"{type(raised).__name__}: {raised}"[:300]
+        if bench.largest(bool(error)):
+            unmeasured[name] = error or "another worker could not"
+        else:
+            kinds[name] = kind
+    return kinds, unmeasured
+
+
+def fit_blocks(bench: Bench) -> None:
+    """Choose how much is done in a block, the same in all workers.
+
+    The shortest of a few blocks counts: a pause of the machine would make all others too short.
+    """
+    while True:
+        seconds = bench.largest(min(bench.in_memory() for _ in range(3)))
+        wanted = int(np.clip(round(BLOCK_SECONDS / seconds), 2, MOST_STEPS))
+        enough = wanted <= 4 * bench.steps
+        bench.steps = min(wanted, 8 * bench.steps)
+        if enough:
+            break
+    bench.singles = 5
+    seconds = bench.largest(min(bench.single() for _ in range(3)))
+    bench.singles = int(np.clip(round(BLOCK_SECONDS / seconds), 1, MOST_CALLS))
+    seconds = bench.largest(min(bench.whole()[0] for _ in range(2))) * bench.steps_per_call
+    bench.calls = int(np.clip(round(DATA_SECONDS / seconds), DATA_CALLS, MOST_CALLS))
+
+
+def measure(bench: Bench, seconds: float) -> dict[str, Any]:
+    """Return the seconds of a step of each kind, in each round."""
+    bench.whole()
+    kinds, unmeasured = kinds_of(bench)
+    if bench.recorder.tasks > 1 and "compute" in kinds:
+        bench.own_pace()
+    fit_blocks(bench)
+    rounds, began = list[dict[str, float]](), time.perf_counter()
+    while len(rounds) < FEWEST_ROUNDS or bench.largest(time.perf_counter() - began) < seconds:
+        rounds.append(one_round(bench, kinds, backwards=len(rounds) % 2 == 1))
+    return {
+        "task": bench.recorder.task,
+        "rounds": {name: [each[name] for each in rounds] for name in rounds[0]},
+        "unmeasured": unmeasured,
+        "steps_per_call": bench.steps_per_call,
+        "batches": BATCHES,
+        "block": {"steps": bench.steps, "calls": bench.calls, "singles": bench.singles},
+    }
+
+
+def one_round(
+    bench: Bench, kinds: Mapping[str, Callable[[], float]], *, backwards: bool
+) -> dict[str, float]:
+    """Return the seconds of a step of each kind; workers begin each kind together."""
+    bench.largest(0)
+    times = dict(zip(("step", "recording"), bench.whole()))
+    if 4 * bench.steps_per_call <= bench.steps:
+        bench.largest(0)
+        times["many"] = timed(bench.train_steps, bench.data, bench.steps)
+    if bench.recorder.tasks > 1 and "compute" in kinds:
+        bench.largest(0)
+        times["alone"] = bench.own_pace()
+    bench.largest(0)
+    began = time.perf_counter()
+    for name in sorted(kinds, reverse=backwards):
+        bench.largest(0)
+        if name != "solo":
+            times[name] = warm(kinds[name])
+            continue
+        for number in range(bench.recorder.tasks):
+            if number == bench.number:
+                times[name] = warm(kinds[name])
+            bench.largest(0)
+    bench.use_up(time.perf_counter() - began, times["step"])
+    return times
+
+
+def serve(bench: Bench, answers: Any) -> None:
+    """Time the whole step once for each line that comes."""
+    bench.whole()
+    seconds = bench.largest(min(bench.whole()[0] for _ in range(2))) * bench.steps_per_call
+    bench.calls = int(np.clip(round(DATA_SECONDS / seconds), DATA_CALLS, MOST_CALLS))
+    print(json.dumps({"ready": True}), file=answers, flush=True)
+    over = time.perf_counter()
+    for _ in sys.stdin:
+        bench.use_up(time.perf_counter() - over, seconds / bench.steps_per_call)
+        print(json.dumps({"step_seconds": bench.whole()[0]}), file=answers, flush=True)
+        over = time.perf_counter()
+
+
+def main(run_dir: pathlib.Path, steps_per_call: int, seconds: str) -> None:
+    """Print how long the kinds of a step take, or answer how long the whole step does."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what the script prints is no answer
+    with tempfile.TemporaryDirectory() as scratch:
+        bench = Bench(run_dir, steps_per_call, scratch)
+        if seconds == "serve":
+            serve(bench, answers)
+        else:
+            print(json.dumps(measure(bench, float(seconds))), file=answers, flush=True)
+            bench.largest(0)  # who ends first may take the others' coordination service along
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

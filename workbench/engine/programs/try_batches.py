@@ -1,0 +1,173 @@
+"""Trains a few steps at each of several batch sizes: `try_batches DATA_MIB FOLDER...`.
+
+Runs in the run's interpreter. Each folder holds the script that a run of that batch would have; its
+own `main` runs, one after another in this process, with a recorder that times the calls a run would
+make, then does a test step and saves. A line of JSON tells each: the bytes of memory at the
+highest, and the calls as [steps, seconds]. Where one dies for want of memory, so does the process:
+whoever started it sees that. DATA_MIB, above 0, is how much memory the process may still map: a
+backstop for a machine on which nobody looks in time. It ends with its standard input.
+"""
+
+import contextlib
+import ctypes
+import gc
+import json
+import os
+import pathlib
+import resource
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, TextIO
+
+import numpy as np
+import tensorflow as tf
+
+from .script import import_script
+
+WARM_CALL_SECONDS = 0.1
+"""Calls grow from one step; those that are shorter are left out, for a while."""
+WARM_SECONDS = 0.3
+BLOCK_SECONDS = 0.1
+"""Calls are told together until they took so long: a clock's own noise is in each."""
+ENOUGH = ((8, 1.0), (5, 5.0), (3, 20.0))
+"""Blocks and seconds, any of which suffices: where steps are long, few of them must do."""
+TEST_STEPS = 2
+MOST_STEPS_PER_CALL = 50
+MIB = 2**20
+
+
+class Measured(SystemExit):
+    """A size has told all that is wanted."""
+
+
+def timing_recorder(recorder: type, blocks: list[list[float]]) -> type:
+    """Return a script's recorder made to time steps and to end after the first test pass."""
+
+    class Timing(recorder):  # type: ignore[misc]
+        save_seconds = float("inf")
+
+        def train(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
+            if not blocks:
+                blocks.extend(time_blocks(self, endless_calls(self, steps, data, count)))
+            return {"loss": 0.0, "accuracy": 0.0}  # Keras asks for them; nobody sees them
+
+        def test(self, steps: Callable, data: Any, count: int) -> None:
+            for _ in self.calls(steps, data, min(count, TEST_STEPS)):
+                pass
+            self.save()
+            self.summed(np.zeros(1))  # who ends first may take the others' coordination along
+            raise Measured
+
+    return Timing
+
+
+def endless_calls(
+    recorder: Any, steps: Callable, data: Any, count: int
+) -> Iterator[tuple[int, float]]:
+    """Yield steps and seconds of the calls a run would make, its epochs of `count` steps."""
+    while True:
+        for rows, _, seconds in recorder.calls(steps, data, count):
+            yield len(rows), seconds
+
+
+def time_blocks(recorder: Any, calls: Iterator[tuple[int, float]]) -> list[list[float]]:
+    """Return steps and seconds of blocks of calls, without those that trace and warm up.
+
+    Of several tasks all stop together: each reckons with the mean of what they took.
+    """
+
+    def agreed(seconds: float) -> float:
+        return float(recorder.summed(np.array([seconds]))[0] / recorder.tasks)
+
+    agreed(next(calls)[1])
+    blocks, warm = [[0.0, 0.0]], 0.0
+    for steps, own_seconds in calls:
+        seconds = agreed(own_seconds)
+        if len(blocks) == 1 and seconds < WARM_CALL_SECONDS and warm < WARM_SECONDS:
+            warm += seconds
+            continue
+        blocks[-1][0] += steps
+        blocks[-1][1] += seconds
+        if blocks[-1][1] >= BLOCK_SECONDS:
+            total = sum(each for _, each in blocks)
+            if any(len(blocks) >= number and total >= least for number, least in ENOUGH):
+                break
+            blocks.append([0.0, 0.0])
+    return blocks
+
+
+def peak_bytes() -> int:
+    """Return the most memory held since `forget`: of a replica's GPU, else of this process."""
+    gpus = [
+        device.name.removeprefix("/device:") for device in tf.config.list_logical_devices("GPU")
+    ]
+    if gpus:
+        return max(tf.config.experimental.get_memory_info(gpu)["peak"] for gpu in gpus)
+    with contextlib.suppress(OSError), open("/proc/self/status") as file:
+        for line in file:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    highest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return highest if sys.platform == "darwin" else highest * 1024
+
+
+def forget() -> None:
+    """Give back what the last size held, and count the most memory anew."""
+    tf.keras.backend.clear_session()
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "w") as file:
+        file.write("5")  # proc(5): resets the peak resident set size
+    for device in tf.config.list_logical_devices("GPU"):
+        tf.config.experimental.reset_memory_stats(device.name.removeprefix("/device:"))
+
+
+def bound_memory(data_mib: int) -> None:
+    """Refuse memory beyond that; and of all processes have the system end this one first."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+    if data_mib > 0:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_DATA, (data_mib * MIB, data_mib * MIB))
+
+
+def end_with_input() -> None:
+    """End when whoever started this has gone: no orphan keeps memory or a device."""
+    while os.read(0, 1):
+        pass
+    os._exit(1)
+
+
+def try_size(folder: pathlib.Path) -> dict[str, Any]:
+    """Run the script of a size until it is measured."""
+    script = import_script(folder / "train.py")
+    blocks: list[list[float]] = []
+    script.Recorder = timing_recorder(script.Recorder, blocks)
+    if (script.STEPS_PER_CALL or 0) > MOST_STEPS_PER_CALL:
+        script.STEPS_PER_CALL = None  # whole epochs of small batches would take for ever
+    sys.argv = ["train.py", "--run-dir", str(folder)]
+    with contextlib.suppress(Measured):
+        script.main()
+    shutil.rmtree(folder, ignore_errors=True)  # checkpoints of many sizes may fill a disk
+    return {"peak_bytes": peak_bytes(), "blocks": blocks}
+
+
+def main(data_mib: int, folders: list[pathlib.Path], answers: TextIO) -> None:
+    """Try one size after another and tell of each."""
+    bound_memory(data_mib)
+    for folder in folders:
+        told = try_size(folder)
+        print(json.dumps({"folder": folder.name, **told}), file=answers, flush=True)
+        forget()
+
+
+if __name__ == "__main__":
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a script prints is no answer
+    threading.Thread(target=end_with_input, daemon=True).start()
+    main(int(sys.argv[1]), [pathlib.Path(text) for text in sys.argv[2:]], answers)
+    answers.flush()
+    os._exit(0)  # nothing here is worth waiting for

@@ -1,0 +1,357 @@
+"""Takes one step of a run apart: `xray RUN_DIR STEP`, in the run's interpreter.
+
+The run's own script gives strategy, model, data and steps. From the nearest checkpoint at or before
+STEP (0-based) it goes forward as the run did, does that step and tells its numbers. It only reads
+the run folder, and prints one line of JSON; a number that is not finite is null there. Of several
+workers each has such a process, by its TF_CONFIG, and tells of its own replicas. Where workers wait
+for nobody, one process tells what each of them takes in its own step STEP.
+"""
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import pathlib
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from .script import import_script
+
+HASH_DIGITS = 12
+PART = "part "
+PROGRESS = "progress/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+def find_checkpoint(folder: pathlib.Path, step: int) -> tuple[str | None, int]:
+    """Return the newest checkpoint at or before a step, and the steps done in it; None: no such.
+
+    A run that lives removes its oldest ones meanwhile: what is gone or torn is passed over.
+    """
+    state = tf.train.get_checkpoint_state(str(folder))
+    best: tuple[str | None, int] = (None, 0)
+    for path in state.all_model_checkpoint_paths if state else ():
+        with contextlib.suppress(tf.errors.OpError, ValueError):
+            done = int(tf.train.load_checkpoint(path).get_tensor(PROGRESS)[0])
+            if best[1] < done <= step:
+                best = path, done
+    return best
+
+
+def make_model(script: Any, strategy: tf.distribute.Strategy) -> tf.keras.Model:
+    """Return the model with its optimizer, made as the script's `main` makes it."""
+    tf.keras.utils.set_random_seed(script.SEED)
+    tf.config.run_functions_eagerly(script.RUN_EAGERLY)
+    with strategy.scope():
+        model = script.make_model()
+        model.optimizer.build(model.trainable_variables)
+    return model
+
+
+def without_xla(script: Any, model: tf.keras.Model, train_step: Callable) -> Callable:
+    """Return the script's step not compiled by XLA, which lets nobody see what happens inside."""
+    make_steps = getattr(script.make_steps, "__wrapped__", None)
+    return make_steps(model)[0] if make_steps else train_step
+
+
+def restore(model: tf.keras.Model, folder: pathlib.Path, step: int) -> int:
+    """Go on from the nearest checkpoint before a step; return how many steps were done in it."""
+    path, start = find_checkpoint(folder, step)
+    if path is not None:
+        weights = {id(weight) for weight in model.weights}
+        seeds = [each.value for each in model.variables if id(each) not in weights]  # Dropout's
+        checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer, seeds=seeds)
+        checkpoint.restore(path).expect_partial()
+    return start
+
+
+def meet(strategy: tf.distribute.Strategy, start: int) -> None:
+    """Wait for the processes of all workers, if several, which must start from the same step."""
+    if "TF_CONFIG" not in os.environ:
+        return
+    own = tf.constant([1, start, start**2], tf.float64)
+    count, total, squares = strategy.reduce(
+        "SUM", strategy.run(tf.identity, args=(own,)), None
+    ).numpy()
+    if squares * count != total**2:
+        raise SystemExit(
+            f"All workers go forward from one checkpoint; this one found step {start}, another one "
+            "found other steps, for the run went on meanwhile. Ask again."
+        )
+
+
+def go_forward(script: Any, steps: Callable, data: Any, first: int, last: int) -> None:
+    """Do the steps from `first` up to the stack that holds `last`, which is left to be taken.
+
+    A stack never goes over the end of an epoch.
+    """
+    while first < last:
+        epoch_end = (first // script.STEPS_PER_EPOCH + 1) * script.STEPS_PER_EPOCH
+        count = min(epoch_end, last) - first
+        if first + count < epoch_end:
+            count -= count % script.STEPS_PER_STACK
+        if not count:
+            return
+        steps(data, tf.constant(count))
+        first += count
+
+
+def watch_gradients() -> Any:
+    """Have each replica's thread keep the loss it differentiates and its own gradients."""
+    seen, gradient = threading.local(), tf.GradientTape.gradient
+
+    def watched(tape: Any, target: Any, sources: Any, *rest: Any, **named: Any) -> Any:
+        seen.loss, seen.gradients = target, gradient(tape, target, sources, *rest, **named)
+        return seen.gradients
+
+    tf.GradientTape.gradient = watched
+    return seen
+
+
+def watch_applied(model: tf.keras.Model, seen: Any) -> None:
+    """Have each replica's thread keep what the step, after clipping, hands to the optimizer."""
+    apply_gradients = model.optimizer.apply_gradients
+
+    def watched(grads_and_vars: Any, *rest: Any, **named: Any) -> Any:
+        pairs = list(grads_and_vars)
+        seen.applied = [part for part, _ in pairs]
+        return apply_gradients(pairs, *rest, **named)
+
+    model.optimizer.apply_gradients = watched
+
+
+def norm_of_sum(gradients: list) -> tf.Tensor:
+    """Return the norm of the gradients once they are summed over all replicas."""
+    summed = tf.distribute.get_replica_context().all_reduce("SUM", gradients)
+    return tf.linalg.global_norm(summed)
+
+
+def take_apart(
+    strategy: tf.distribute.Strategy, train_step: Callable, seen: Any, name: str
+) -> Callable:
+    """Return a graph function that does one step of a stack and tells what each replica saw.
+
+    Of batches that come one at a time, the layer is None.
+    """
+
+    def on_replica(stack: tuple[tf.Tensor, ...], layer: tf.Tensor | None) -> dict[str, tf.Tensor]:
+        batch = stack
+        if layer is not None:
+            batch = tf.nest.map_structure(lambda part: part[layer], stack)
+        seen.gradients = seen.applied = None
+        row = train_step(batch)
+        if seen.gradients is None:
+            raise SystemExit(
+                f"Gradients are seen where tf.GradientTape gives them; the train_step of {name} "
+                "does not ask it. Take them from a tape, or choose the custom loop."
+            )
+        own = [tf.convert_to_tensor(part) for part in seen.gradients if part is not None]
+        taken = {f"{PART}{number}": part for number, part in enumerate(tf.nest.flatten(batch))}
+        taken["row"] = row
+        taken["loss"] = tf.reduce_sum(seen.loss)
+        taken["gradient_norm"] = tf.linalg.global_norm(own)
+        taken["sum_norm"] = norm_of_sum(own)
+        if seen.applied is not None:
+            taken["applied_norm"] = norm_of_sum([part for part in seen.applied if part is not None])
+        return taken
+
+    @tf.function
+    def on_replicas(stack: tuple[Any, ...], layer: tf.Tensor | None) -> dict[str, Any]:
+        return strategy.run(on_replica, args=(stack, layer))
+
+    return on_replicas
+
+
+def local(strategy: tf.distribute.Strategy, value: Any) -> list[np.ndarray]:
+    """Return each replica's part of a value, in order of replicas."""
+    return [np.asarray(part) for part in strategy.experimental_local_results(value)]
+
+
+def copies_of(strategy: tf.distribute.Strategy, weight: Any) -> list[Any]:
+    """Return each copy of a weight that there is, in order of replicas."""
+    variable = weight if callable(weight.value) else weight.value
+    return list(strategy.experimental_local_results(variable))
+
+
+def hash_copies(strategy: tf.distribute.Strategy, weights: list) -> list[dict[str, Any]]:
+    """Return device and hash of each copy of all weights together, and the hash of each weight."""
+    copies = list(zip(*(copies_of(strategy, weight) for weight in weights)))
+    told = []
+    for copy in copies:
+        device = tf.DeviceSpec.from_string(copy[0].device)
+        parts = [hash_of([part.numpy()]) for part in copy]
+        together = hash_of(part.numpy() for part in copy)
+        name = f"{device.device_type}:{device.device_index}"
+        told.append({"device": name, "sha256": together, "parts": parts})
+    return told
+
+
+def hash_of(arrays: Iterable[np.ndarray]) -> str:
+    """Return the first digits of the SHA-256 of arrays, one after another."""
+    content = hashlib.sha256()
+    for array in arrays:
+        content.update(array.tobytes())
+    return content.hexdigest()[:HASH_DIGITS]
+
+
+def names_of(weights: list) -> list[str]:
+    """Return the names of weights."""
+    return [getattr(weight, "path", weight.name) for weight in weights]
+
+
+def training_arrays(script: Any) -> list[np.ndarray]:
+    """Return all parts of the training examples; none of a data set, which has no rows."""
+    train, _ = script.make_data()
+    if isinstance(train, tf.data.Dataset):
+        return []
+    return [np.asarray(part) for part in tf.nest.flatten(train)]
+
+
+def rows_of_batch(script: Any, number: int, size: int) -> np.ndarray:
+    """Return the numbers, in the training set, of a batch's examples in order; it is 0-based.
+
+    None of them where TensorFlow shuffles: there the order is known only as the batch comes.
+    """
+    if not hasattr(script, "shuffled_rows"):
+        return np.empty(0, np.int64)
+    epoch, in_epoch = divmod(number, script.STEPS_PER_EPOCH)
+    first = tf.constant(in_epoch * size, tf.int64)
+    return script.shuffled_rows(tf.constant(epoch, tf.int64), first, size).numpy()
+
+
+def find_rows(
+    planned: np.ndarray, arrays: list[np.ndarray], received: Sequence[tuple[np.ndarray, ...]]
+) -> list[list[int] | None]:
+    """Return the numbers, in the training set, of the examples that each replica received.
+
+    They are looked for among those `planned` for the step, then in the whole set; features and
+    labels are compared bit by bit. None: an example is not in the set, as in one that is augmented.
+    """
+    if not arrays:
+        return [None] * len(received)
+    keys = [keys_of(arrays, parts) for parts in received]
+    places = places_of(planned, arrays)
+    if not places.keys() >= set().union(*keys):
+        places = {**places_of(np.arange(len(arrays[0])), arrays), **places}
+    return [[places[key] for key in own] if places.keys() >= set(own) else None for own in keys]
+
+
+def places_of(rows: np.ndarray, arrays: list[np.ndarray]) -> dict[bytes, int]:
+    """Return the place of each of these examples in the training set, by a hash of the example."""
+    keys = keys_of(arrays, [array[rows] for array in arrays])
+    return dict(reversed(list(zip(keys, rows.tolist()))))
+
+
+def keys_of(arrays: list[np.ndarray], parts: Sequence[np.ndarray]) -> list[bytes]:
+    """Return a hash of each example: of its parts in the types that they have in `arrays`."""
+    alike = [np.asarray(part, array.dtype) for array, part in zip(arrays, parts)]
+    return [
+        hashlib.blake2b(b"".join(part.tobytes() for part in example), digest_size=16).digest()
+        for example in zip(*alike)
+    ]
+
+
+def batches_of_workers(script: Any, step: int) -> list[dict[str, Any]]:
+    """Return what each worker that waits for nobody takes in its own step `step`."""
+    arrays = training_arrays(script)
+    coordinator, size, told = tf.distribute.coordinator, script.PER_REPLICA_BATCH_SIZE, []
+    for worker in range(script.WORKERS):
+        # TensorFlow knows it only inside a call that a coordinator has scheduled.
+        coordinator.experimental_get_current_worker_index = lambda at=worker: tf.constant(at)
+        make_own_batches, _ = script.make_batches(np.full(script.WORKERS, step))
+        batch = next(iter(make_own_batches()))
+        received = tuple(part.numpy() for part in tf.nest.flatten(batch))
+        planned = rows_of_batch(script, step * script.WORKERS + worker, size)
+        (rows,) = find_rows(planned, arrays, [received])
+        told.append({"examples": len(received[0]), "rows": rows})
+    return told
+
+
+def finite(value: float) -> float | None:
+    """Return a number that JSON can hold."""
+    return float(value) if math.isfinite(value) else None
+
+
+def describe_replica(
+    rows: list[int] | None, taken: dict[str, list[np.ndarray]], at: int
+) -> dict[str, Any]:
+    """Return the numbers of this process's replica `at`."""
+    loss_sum, correct, examples = taken["row"][at].tolist()
+    numbers = {"loss_sum": loss_sum, "correct": correct}
+    for name in ("loss", "gradient_norm", "sum_norm", "applied_norm"):
+        if name in taken:
+            numbers[name] = taken[name][at]
+    told = {name: finite(number) for name, number in numbers.items()}
+    return {"examples": int(examples), "rows": rows, **told}
+
+
+def take_step(
+    script: Any, strategy: tf.distribute.Strategy, model: tf.keras.Model, start: int, step: int
+) -> tuple[dict[str, list[np.ndarray]], list[dict[str, Any]]]:
+    """Go forward, take the step apart; return what each replica saw, and the weights before it."""
+    data = iter(script.make_batches(strategy, start)[0])
+    train_step, test_step = script.make_steps(model)
+    train_steps, _ = script.make_loops(strategy, train_step, test_step)
+    go_forward(script, train_steps, data, start, step)
+    train_step, seen = without_xla(script, model, train_step), watch_gradients()
+    if getattr(script, "CLIP_NORM", None) is not None:
+        watch_applied(model, seen)
+    apart = take_apart(strategy, train_step, seen, model.name)
+    stack, last = next(data), step % script.STEPS_PER_EPOCH % script.STEPS_PER_STACK
+    arrays = training_arrays(script)
+    first = local(strategy, tf.nest.flatten(stack)[0])[0]
+    stacked = bool(arrays) and first.ndim > arrays[0].ndim
+    for layer in range(last + 1):
+        before = hash_copies(strategy, model.trainable_weights)
+        values = apart(stack, tf.constant(layer) if stacked else None)
+    return {name: local(strategy, value) for name, value in values.items()}, before
+
+
+def main(run_dir: pathlib.Path, step: int) -> None:
+    """Print what the step was: one of all replicas taken apart, or what each worker took in its."""
+    script = import_script(run_dir / "train.py")
+    if hasattr(script, "Coordinator"):
+        print(json.dumps({"workers": batches_of_workers(script, step)}))
+    else:
+        take_common_step(script, run_dir, step)
+
+
+def take_common_step(script: Any, run_dir: pathlib.Path, step: int) -> None:
+    """Go to a step of all replicas, take it apart and print what it was."""
+    strategy = script.make_strategy()
+    model = make_model(script, strategy)
+    start = restore(model, run_dir / "checkpoints", step)
+    meet(strategy, start)
+    taken, before = take_step(script, strategy, model, start, step)
+    arrays = training_arrays(script)
+    received = list(zip(*(taken[name] for name in taken if name.startswith(PART))))
+    planned = rows_of_batch(script, step, script.GLOBAL_BATCH_SIZE)
+    rows = find_rows(planned, arrays, received)
+    trained, others = model.trainable_weights, model.non_trainable_weights
+    told = {
+        "step": step,
+        "epoch": step // script.STEPS_PER_EPOCH + 1,
+        "started_at_step": start,
+        "global_batch_size": script.GLOBAL_BATCH_SIZE,
+        "clip_norm": getattr(script, "CLIP_NORM", None),
+        "replicas": [describe_replica(each, taken, at) for at, each in enumerate(rows)],
+        "weights": {
+            "names": names_of(trained),
+            "before": before,
+            "after": hash_copies(strategy, trained),
+            "other_names": names_of(others),
+            "others": hash_copies(strategy, others),
+            "numbers": int(sum(np.prod(weight.shape) for weight in trained)),
+        },
+    }
+    print(json.dumps(told))
+    meet(strategy, start)  # who ends first may take the others' coordination service along
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,51 @@
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import CLIP_NORM
+    from .accuracy import make_correct
+    from .watched import watched_steps
+
+
+def make_steps(model: tf.keras.Model) -> list[Callable]:
+    """Return what a replica does with its part of a batch: one function to train, one to test.
+
+    Both return its sum of losses, its right answers (NaN: unknown) and its examples.
+    """
+    if type(model).train_step is not tf.keras.Model.train_step:
+        return watched_steps(model)  # a model that brings its own step takes it here, too
+    correct = make_correct(model)
+
+    def forward(batch: tuple[Any, ...], training: bool) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        features, labels = batch
+        outputs = model(features, training=training)
+        # As compiled: all losses, weighed, and penalties, of which Keras gives one replica's part.
+        loss = model.compute_loss(features, labels, outputs)
+        model.compute_metrics(features, labels, outputs, sample_weight=None)
+        mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
+        examples = tf.cast(tf.shape(tf.nest.flatten(labels)[0])[0], loss.dtype)
+        right = tf.cast(correct(labels, outputs), loss.dtype)
+        # Of no examples, as a short last batch may leave a replica, the mean is no number.
+        total = tf.math.multiply_no_nan(mean, examples)
+        return total, examples, tf.stack([total, right, examples])
+
+    def train_step(batch: tuple[Any, ...]) -> tf.Tensor:
+        replicas = tf.distribute.get_replica_context()
+        with tf.GradientTape() as tape:
+            total, examples, row = forward(batch, training=True)
+            # The gradients of all replicas are summed: for the mean over the global batch, which
+            # may be short at an epoch's end, each divides by the examples of all replicas.
+            loss = total / replicas.all_reduce("SUM", examples)
+            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
+        gradients = tape.gradient(loss, model.trainable_variables)
+        if CLIP_NORM is not None:
+            summed = replicas.all_reduce("SUM", gradients)
+            clipped, _ = tf.clip_by_global_norm(summed, CLIP_NORM)
+            # The optimizer sums over the replicas once more.
+            gradients = [part / replicas.num_replicas_in_sync for part in clipped]
+        model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        return row
+
+    return [train_step, lambda batch: forward(batch, training=False)[-1]]

@@ -1,0 +1,12 @@
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from .watched import watched_steps
+
+
+def make_steps(model: tf.keras.Model) -> list[Callable]:
+    """Return what a replica does with its part of a batch: one function to train, one to test."""
+    return watched_steps(model)

@@ -1,0 +1,12 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import COMMUNICATION
+
+
+def make_strategy() -> tf.distribute.Strategy:
+    """A copy of the model in each worker, on its host's CPU; every step sums all gradients."""
+    tf.config.set_visible_devices([], "GPU")
+    return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)

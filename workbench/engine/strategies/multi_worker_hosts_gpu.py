@@ -1,0 +1,13 @@
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from ..constants import COMMUNICATION
+    from .gpus import open_gpus
+
+
+def make_strategy() -> tf.distribute.Strategy:
+    """A copy of the model on each GPU of each worker's host; every step sums all gradients."""
+    open_gpus()
+    return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)

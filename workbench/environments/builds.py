@@ -1,0 +1,116 @@
+"""The builds of TensorFlow that an environment can be made with, and what each needs."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.devices import nvidia, tpu_build
+from workbench.environments.errors import MakingError
+
+if TYPE_CHECKING:
+    from workbench.devices import Devices
+    from workbench.environments.survey import Survey
+
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Build:
+    """What is installed, for which Pythons, and what it takes."""
+
+    label: str
+    requirements: tuple[str, ...]
+    """The first is the distribution that provides TensorFlow; NumPy and h5py come with it."""
+    platforms: tuple[tuple[str, str], ...]
+    """Systems and machines, in the words of `platform`."""
+    pythons: tuple[tuple[int, int], tuple[int, int]]
+    """The oldest and the newest Python that there are wheels for."""
+    download_bytes: int
+    disk_bytes: int
+    for_tpus: bool = False
+
+    @property
+    def distribution(self) -> str:
+        """The distribution that provides TensorFlow."""
+        return self.requirements[0].partition("==")[0]
+
+    @property
+    def version(self) -> str:
+        """TensorFlow's version."""
+        return self.requirements[0].partition("==")[2]
+
+    @property
+    def needed_bytes(self) -> int:
+        """Free space that making it takes: the packages, and before that what is downloaded."""
+        return self.download_bytes + self.disk_bytes
+
+    def folder_name(self, survey: Survey) -> str:
+        """Return a name that tells what is in the environment."""
+        parts = [requirement.replace("==", "-") for requirement in self.requirements]
+        return "-".join([f"python{survey.python_minor}", *parts])
+
+    def check(self, survey: Survey) -> None:
+        """See that there are wheels for this Python on this machine.
+
+        Raises:
+            MakingError: there are none.
+        """
+        oldest, newest = ((".".join(map(str, python))) for python in self.pythons)
+        where = " or ".join(f"{system} {machine}" for system, machine in self.platforms)
+        python = f"Python {survey.python_version} on {survey.system} {survey.machine}"
+        if (survey.system, survey.machine) not in self.platforms:
+            raise MakingError(
+                f"There are wheels of {self.requirements[0]} for {where}",
+                f"{python} ({survey.interpreter})",
+                "Make the environment on such a machine, or choose another strategy than TPU."
+                if self.for_tpus
+                else "Install TensorFlow there by hand and choose that interpreter.",
+            )
+        if not self.pythons[0] <= survey.python <= self.pythons[1]:
+            raise MakingError(
+                f"There are wheels of {self.requirements[0]} for Python {oldest} to {newest}",
+                f"{python} ({survey.interpreter})",
+                f"Choose an interpreter of Python {newest}, such as the one that `uv python "
+                f"install {newest}` adds, in the field Interpreter or by --interpreter.",
+            )
+
+
+BUILDS = {
+    "tpu": Build(
+        f"TensorFlow {tpu_build.TENSORFLOW_VERSION} for TPUs",
+        tpu_build.REQUIREMENTS,
+        (("Linux", "x86_64"),),
+        ((3, 9), (3, 13)),
+        download_bytes=GIB // 2,
+        disk_bytes=2 * GIB,
+        for_tpus=True,
+    ),
+    "cpu": Build(
+        "TensorFlow 2.21.0 for the CPU",
+        ("tensorflow-cpu==2.21.0",),
+        (("Linux", "x86_64"),),
+        ((3, 10), (3, 13)),
+        download_bytes=GIB // 3,
+        disk_bytes=3 * GIB // 2,
+    ),
+}
+"""Downloads and sizes on disk are rounded up from those measured on Linux with Python 3.11."""
+
+
+def fitting_build(devices: Devices) -> Build | None:
+    """Return the build with which an interpreter could use what is here; None: it needs none.
+
+    GPUs want CUDA too, which comes in several ways: how to install it is said, not done.
+    """
+    if devices.tpu_chips:
+        lacks = devices.tensorflow_version is None or devices.tensorflow_for_tpus is False
+        return BUILDS["tpu"] if lacks else None
+    here = (platform.system(), platform.machine())
+    if devices.tensorflow_version is not None or here not in BUILDS["cpu"].platforms:
+        return None
+    root = Path("/")
+    gpus = nvidia.driver_gpus(root, None) or nvidia.pci_count(root)
+    return None if gpus else BUILDS["cpu"]

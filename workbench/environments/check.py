@@ -1,0 +1,100 @@
+"""Prove a new environment: TensorFlow is imported in it, and for TPUs it loads libtpu."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from workbench.devices import DeviceError, tpu
+from workbench.devices.child import Imported, Report, ask
+from workbench.environments.builds import Build
+from workbench.environments.errors import MakingError
+
+IMPORT_SECONDS = 300.0
+LOOK_SECONDS = 30.0
+_RULE = "TensorFlow can be imported in the new environment"
+_LOADS = "In the new environment TensorFlow loads libtpu, by which it reaches the TPU"
+_LOADING_FAILED = re.compile(r"FindAndLoadTpuLibrary failed with (.*?)(?: This is expected if|$)")
+_IN_USE = re.compile(r"already in use|multi-process lockfile")
+_NO_METADATA = {"TPU_SKIP_MDS_QUERY": "1"}
+"""Off TPU VMs libtpu asks for half a minute for what only they can tell it."""
+
+
+def import_in(python: Path, build: Build, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Import TensorFlow there, and return what a person should know of it.
+
+    Raises:
+        MakingError: it fails, or it is not the TensorFlow that was installed.
+    """
+    if build.for_tpus and not tpu.find(Path("/"), environment).chips:
+        environment = {**_NO_METADATA, **environment}
+    try:
+        report = ask(str(python), "import", IMPORT_SECONDS, environment)
+    except DeviceError as error:
+        raise _no_import(error.got, build) from error
+    if report.import_error is not None or report.imported is None:
+        words = "; ".join(report.log.strip().splitlines()[-3:])
+        got = f"{report.import_error or 'no TensorFlow'}; its last words: {words[-400:]!r}"
+        raise _no_import(got, build)
+    _check_same(report.imported, build)
+    return _libtpu(report, report.imported) if build.for_tpus else ()
+
+
+def found_in(python: Path, build: Build, environment: Mapping[str, str]) -> bool:
+    """Return whether an environment that was made before still has what it was made with."""
+    if not python.exists():
+        return False
+    try:
+        report = ask(str(python), "metadata", LOOK_SECONDS, environment)
+    except DeviceError:
+        return False
+    return report.distributions.get(build.distribution) == build.version
+
+
+def _no_import(got: str, build: Build) -> MakingError:
+    if "not available in this library" in got and build.for_tpus:
+        fix = (
+            "Another libtpu than the one installed with it is found: unset TPU_LIBRARY_PATH and "
+            "PYTHONPATH, restart the kernel, and try again."
+        )
+    elif "SIGILL" in got:
+        fix = "This processor lacks what TensorFlow's wheels are built for: use another machine."
+    else:
+        fix = (
+            "Mend what it says (PYTHONPATH and LD_LIBRARY_PATH reach into environments too), then "
+            "try again."
+        )
+    return MakingError(_RULE, got, fix)
+
+
+def _check_same(imported: Imported, build: Build) -> None:
+    """See that no TensorFlow of another place hides the one that was installed."""
+    other = imported.version != build.version
+    if other or (build.for_tpus and imported.tpu_build is False):
+        what = f"TensorFlow {imported.version}{'' if other else ', built without TPU support'}"
+        raise MakingError(
+            f"In the new environment `import tensorflow` finds {' '.join(build.requirements)}",
+            f"{what} (with it, setting up a TPU fails: no kernel for ConfigureDistributedTPU)"
+            if build.for_tpus
+            else what,
+            "Take the folder of that TensorFlow out of PYTHONPATH, restart the kernel, try again.",
+        )
+
+
+def _libtpu(report: Report, imported: Imported) -> tuple[str, ...]:
+    if imported.tpu_system:
+        return ()
+    found = _LOADING_FAILED.search(report.log.replace("\n", " "))
+    reason = found[1].strip() if found else "it does not say why"
+    if _IN_USE.search(reason):
+        return (
+            f"Another process holds the TPU ({reason}): runs on it fail until that process ends. "
+            "Where it is a notebook's kernel that set the TPU up for JAX or TensorFlow, restart "
+            "that kernel.",
+        )
+    raise MakingError(
+        _LOADS,
+        f"libtpu {report.libtpu or 'not installed'}: {reason}",
+        "Unset TPU_LIBRARY_PATH where it names another libtpu, then make the environment again.",
+    )

@@ -1,0 +1,137 @@
+"""Make an environment for runs, or find it made."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.devices import DeviceError
+from workbench.devices.child import located
+from workbench.environments import check, explain, place, tool
+from workbench.environments.builds import Build
+from workbench.environments.errors import MakingError
+from workbench.environments.progress import Account, Progress
+from workbench.environments.survey import Survey, survey_of
+from workbench.environments.ways import FOLDER, PYTHON, Way, ways_of
+
+STEPS = 4
+_NOT_FOR_TOOLS = ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT",
+                  "PIP_CONSTRAINT", "UV_CONSTRAINT", "VIRTUAL_ENV")  # fmt: skip
+"""What leads an installer to other places, or binds it to what the kernel's packages want."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """An environment for runs."""
+
+    interpreter: str
+    reused: bool
+    """Whether it was there already."""
+    elapsed_seconds: float
+    notes: tuple[str, ...] = ()
+    """What keeps runs from using it at once, a sentence each."""
+
+
+def make_environment(
+    build: Build,
+    interpreter: str | None = None,
+    root: Path | None = None,
+    told: Callable[[Progress], None] = lambda progress: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Made:
+    """Make an environment beside the interpreter's own packages, which it does not change.
+
+    It appears under its name only once TensorFlow was imported in it. Two who make the same at
+    once make it once. `told` and `stopped` are called often, in this thread.
+
+    Args:
+        build: what is installed.
+        interpreter: the Python of which it is made; None is the one that runs this.
+        root: the folder of environments; None is the usual one.
+        told: hears how far it is.
+        stopped: whether to give it up.
+
+    Raises:
+        MakingError: it cannot be made; the rule, what was met, and what to change.
+        CancelledError: `stopped` said so; nothing is left of it.
+    """
+    account = Account(STEPS, told, stopped)
+    account.begin("looking at the interpreter and the disk")
+    survey = _survey(interpreter or sys.executable)
+    build.check(survey)
+    folder = (root or place.environments_dir()) / build.folder_name(survey)
+    python = folder / "bin" / "python"
+    with place.locked(folder, account) as lock_fd:
+        reused = check.found_in(python, build, os.environ)
+        notes: tuple[str, ...] = ()
+        if not reused:
+            place.check_space(folder.parent, build.needed_bytes)
+            try:
+                notes = _make(build, survey, folder, account, lock_fd)
+            except OSError as error:
+                raise place.unwritable(folder.parent, error) from error
+    return Made(str(python), reused, account.elapsed_seconds, notes)
+
+
+def _make(
+    build: Build, survey: Survey, folder: Path, account: Account, lock_fd: int
+) -> tuple[str, ...]:
+    ways = ways_of(survey)
+    with place.making(folder) as work:
+        made, temporary = work / "environment", work / "temporary"
+        temporary.mkdir()
+        environment = _for_tools(temporary)
+        account.begin("making the environment")
+        way = _create(build, ways, made, environment, account, lock_fd)
+        account.begin(f"installing {' and '.join(build.requirements)}")
+        python = made / "bin" / "python"
+        command = [part.replace(PYTHON, str(python)) for part in way.install]
+        ended = tool.run([*command, *build.requirements], environment, account, lock_fd)
+        if ended.status:
+            raise explain.failed(build, ended)
+        account.begin("importing TensorFlow in it")
+        notes = account.during(lambda: check.import_in(python, build, os.environ))
+        account.tick()
+        place.settle(made, folder, work / "earlier")
+    return notes
+
+
+def _create(
+    build: Build,
+    ways: list[Way],
+    made: Path,
+    environment: Mapping[str, str],
+    account: Account,
+    lock_fd: int,
+) -> Way:
+    """Make it by the first way that works, for a Python can lack a part of what it shows."""
+    for way in ways:
+        shutil.rmtree(made, ignore_errors=True)
+        command = [part.replace(FOLDER, str(made)) for part in way.create]
+        ended = tool.run(command, environment, account, lock_fd)
+        if ended.status == 0:
+            return way
+    raise explain.failed(build, ended)
+
+
+def _for_tools(temporary: Path) -> dict[str, str]:
+    """Return the environment variables of installers: all on one disk, nothing elsewhere."""
+    kept = {name: value for name, value in os.environ.items() if name not in _NOT_FOR_TOOLS}
+    return {**kept, "PIP_USER": "0", "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"}
+
+
+def _survey(interpreter: str) -> Survey:
+    try:
+        return survey_of(located(interpreter, os.environ), os.environ)
+    except DeviceError as error:
+        raise MakingError(error.rule, error.got, error.fix) from error
+    except (OSError, ValueError) as error:
+        raise MakingError(
+            "An environment is made of a Python on this machine",
+            f"{interpreter} ({error})",
+            "Choose a Python of 3.11 to 3.13, such as the one that `which python` prints.",
+        ) from error

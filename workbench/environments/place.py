@@ -1,0 +1,117 @@
+"""Where environments lie, and who may make one there."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench.environments.errors import MakingError
+from workbench.environments.progress import Account
+
+GIB = 2**30
+OTHER_PLACE = "name another folder in the environment variable WORKBENCH_ENVIRONMENTS"
+_PATIENCE_SECONDS = 0.2
+
+
+def environments_dir() -> Path:
+    """Return their folder: `$WORKBENCH_ENVIRONMENTS`, or one in the user's cache folder."""
+    if given := os.environ.get("WORKBENCH_ENVIRONMENTS"):
+        return Path(given).expanduser().absolute()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute()
+    return cache / "tf-distribute-workbench" / "environments"
+
+
+@contextlib.contextmanager
+def locked(folder: Path, account: Account) -> Iterator[int]:
+    """Hold the lock of an environment, whose descriptor children may inherit; wait for it.
+
+    Raises:
+        MakingError: the folder of environments cannot be written.
+        CancelledError: someone asked for it meanwhile.
+    """
+    path = folder.with_name(f".{folder.name}.lock")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise unwritable(folder.parent, error) from error
+    try:
+        while not _taken(fd):
+            account.tick("Another workbench is making it; waiting for that.")
+            time.sleep(_PATIENCE_SECONDS)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def check_space(root: Path, needed_bytes: int) -> None:
+    """See that there is room.
+
+    Raises:
+        MakingError: there is too little.
+    """
+    free_bytes = shutil.disk_usage(root).free
+    if free_bytes < needed_bytes:
+        raise MakingError(
+            f"Making this environment takes {needed_bytes / GIB:,.1f} GiB of free disk",
+            f"{free_bytes / GIB:,.1f} GiB free in {root}",
+            f"Make room there, or {OTHER_PLACE}.",
+        )
+
+
+@contextlib.contextmanager
+def making(folder: Path) -> Iterator[Path]:
+    """Make a folder to work in, beside the one that is to be; nothing of it is left behind.
+
+    What someone left who was killed goes first. To be called under the lock.
+    """
+    prefix = f".making-{folder.name}-"
+    for left in folder.parent.glob(f"{prefix}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    try:
+        work = Path(tempfile.mkdtemp(prefix=prefix, dir=folder.parent))
+    except OSError as error:
+        raise unwritable(folder.parent, error) from error
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def settle(made: Path, folder: Path, aside: Path) -> None:
+    """Give a made environment its name; what had it goes to `aside`.
+
+    The programs and activation scripts of an environment name the folder that it was made in.
+    """
+    before, after = os.fsencode(made), os.fsencode(folder)
+    for path in [made / "pyvenv.cfg", *(made / "bin").iterdir()]:
+        if path.is_file() and not path.is_symlink():
+            text = path.read_bytes()
+            if before in text and b"\0" not in text:
+                path.write_bytes(text.replace(before, after))
+    if folder.exists():
+        folder.rename(aside)
+    made.rename(folder)
+
+
+def unwritable(root: Path, error: OSError) -> MakingError:
+    """Return the error of a folder that cannot be written."""
+    return MakingError(
+        "Environments lie in a folder that can be written",
+        f"{root} ({error.strerror or error})",
+        f"Give yourself the right to write there, or {OTHER_PLACE}.",
+    )
+
+
+def _taken(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,101 @@
+"""Which of the compared to use, and why, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.catalog import STRATEGIES
+from workbench.plan.uses import USUAL
+
+from .table import Group, Row, make_table
+
+if TYPE_CHECKING:
+    from workbench.interval import Interval
+
+SIMPLEST_FIRST = (
+    *("one_device", "default", "mirrored", "central_storage", "tpu"),
+    *("multi_worker_mirrored", "parameter_server"),
+)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to use. Without a group nothing can be said, and the sentence tells why."""
+
+    group: int | None
+    sentence: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return asdict(self)
+
+
+def recommend(groups: Sequence[Group]) -> Advice:
+    """Recommend the simplest of those that no other is significantly faster than.
+
+    Simple is what has fewer replicas, then what comes first in `SIMPLEST_FIRST`, then the usual
+    precision, then what XLA does not compile. Of what trains another way, by workers that do not
+    wait for each other, only the speed is told.
+
+    Raises:
+        RunError: a run's folder is gone or cannot be read.
+    """
+    speeds = {
+        at: row.examples_per_second
+        for at, row in enumerate(make_table(groups, with_losses=False).rows)
+        if row.examples_per_second
+    }
+    alike = {at: speed for at, speed in speeds.items() if _steps_together(groups[at])} or speeds
+    if not alike:
+        return Advice(None, "No run has come to an end yet, so that nothing can be recommended.")
+    fastest = max(alike, key=lambda at: alike[at])
+    rows = make_table(groups, fastest, with_losses=False).rows
+    as_fast = [at for at in alike if at == fastest or rows[at].differs is False]
+    chosen = min(as_fast, key=lambda at: _simplicity(groups[at]))
+    others = [at for at in alike if at != chosen]
+    reason = _reason(rows, chosen, fastest, others)
+    aside = "".join(
+        f" {groups[at].label} does {speeds[at]:,.0f} examples a second, but its workers do not "
+        "wait for each other: that is another training, and its losses show whether a good one."
+        for at in speeds
+        if at not in alike and speeds[at] > alike[chosen]
+    )
+    return Advice(chosen, f"Use {groups[chosen].label}: {reason}{aside}")
+
+
+def _reason(rows: Sequence[Row], chosen: int, fastest: int, others: Sequence[int]) -> str:
+    """Return why one is recommended, given rows against the fastest."""
+    if not others:
+        return "it is the only one that trained here."
+    if chosen != fastest:
+        share = _share(rows[chosen].speed_up, rows[chosen].speed_up_interval)
+        return (
+            f"{rows[fastest].label} is not significantly faster, and this one is simpler; it has "
+            f"{share} of that one's speed."
+        )
+    runner_up = max(others, key=lambda at: rows[at].examples_per_second or 0.0)
+    row = rows[runner_up]
+    slower = f"{row.label} has {_share(row.speed_up, row.speed_up_interval)} of its speed"
+    if row.differs is None:
+        return f"it is the fastest, though of so few runs chance is not excluded; {slower}."
+    if not row.differs:
+        return f"none is significantly faster, and it is the simplest; {slower}."
+    return f"it is the fastest; {slower}."
+
+
+def _share(value: float | None, interval: Interval | None) -> str:
+    around = f" (95 %: {interval.low:.0%} to {interval.high:.0%})" if interval else ""
+    return f"{value:.0%}{around}"
+
+
+def _steps_together(group: Group) -> bool:
+    return STRATEGIES[group.runs[0].plan.strategy].synchronous
+
+
+def _simplicity(group: Group) -> tuple[int, int, bool, bool]:
+    plan = group.runs[0].plan
+    place = SIMPLEST_FIRST.index(plan.strategy)
+    usual = plan.config.precision == USUAL.precision
+    return plan.num_replicas_in_sync, place, not usual, plan.config.xla

@@ -1,0 +1,95 @@
+"""The largest per-replica batch that fits and the fastest, by trials in processes of their own."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench import catalog
+from workbench.own_data import look
+from workbench.plan import PlanError, Problem
+
+from .batch_plans import Plans
+from .batch_trials import Search
+from .found_batch import BatchProgress, FoundBatch
+from .memory_limit import check_limit, usual_limit_mib
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+    from workbench.devices import Devices
+
+BUDGET_SECONDS = 600.0
+
+
+def find_batch_size(
+    config: RunConfig,
+    memory_limit_mib: int | None = None,
+    budget_seconds: float = BUDGET_SECONDS,
+    devices: Devices | None = None,
+    told: Callable[[BatchProgress], None] = lambda progress: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> FoundBatch:
+    """Find the largest per-replica batch that fits and the one with the best throughput.
+
+    Each trial trains some steps, does a test step and saves with the script that a run of that
+    batch would have, in a process that may run out of memory. Sizes are doubled from 1, at first in
+    one process, for a size that fits beside what smaller ones left behind fits alone too; from the
+    first that does not on, each has a process of its own.
+
+    Args:
+        config: what to train; its batch sizes are left out of account.
+        memory_limit_mib: of each process on a CPU, of each replica on GPUs. None: of a CPU what is
+            available now less a tenth, in equal parts for all processes; of GPUs what the config's
+            `gpu_memory` allows.
+        budget_seconds: how long the search may take.
+        devices: what was found on this machine; None asks now.
+        told: called when a trial begins or ends, and twice a second.
+        stopped: asked many times a second; true ends the search, what is known so far is returned.
+
+    Raises:
+        PlanError: the config cannot be planned, its replicas do not step together, or the limit or
+            budget is none.
+        RunError: a trial failed for another reason than memory, not even one example a replica
+            fits, or the budget was over before a trial was.
+    """
+    from workbench.devices import detect
+
+    _check(config, budget_seconds)
+    devices = devices or detect(config.interpreter)
+    facts = look(config)
+    plans = Plans(config, devices, facts)
+    on_cpu = plans.first.physical_devices[0].startswith("CPU")
+    processes = len(plans.first.tasks)
+    check_limit(memory_limit_mib, processes, on_cpu=on_cpu)
+    limit_mib = memory_limit_mib
+    if on_cpu:
+        limit_mib = limit_mib or usual_limit_mib(processes)
+    else:
+        if limit_mib is not None:
+            limited = dataclasses.replace(config, gpu_memory=limit_mib)
+            plans = Plans(limited, devices, facts)
+        asked = plans.first.gpu_memory
+        limit_mib = asked if isinstance(asked, int) else None
+    deadline = time.monotonic() + budget_seconds
+    with tempfile.TemporaryDirectory(prefix="workbench-find-") as folder:
+        search = Search(plans, Path(folder), limit_mib, on_cpu, deadline, told, stopped)
+        return search.run(budget_seconds)
+
+
+def _check(config: RunConfig, budget_seconds: float) -> None:
+    problems = []
+    row = catalog.STRATEGIES.get(config.strategy)
+    if row is not None and (row.tpu or not row.synchronous):
+        fitting = [name for name, each in catalog.STRATEGIES.items() if each.synchronous]
+        known = ", ".join(name for name in fitting if not catalog.STRATEGIES[name].tpu)
+        rule = f"one whose replicas step together on CPUs or GPUs ({known})"
+        problems.append(Problem("strategy", rule, config.strategy, "Choose mirrored."))
+    if not budget_seconds > 0:
+        fix = f"Set it to {BUDGET_SECONDS:g}, for example."
+        problems.append(Problem("budget", "seconds above 0", f"{budget_seconds:g}", fix))
+    if problems:
+        raise PlanError(problems)

@@ -1,0 +1,54 @@
+"""The plans of a config with other batch sizes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from workbench.plan import PlanError, make_plan
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+    from workbench.devices import Devices
+    from workbench.plan import Plan
+    from workbench.plan.own_data import DataFacts
+
+NEARBY = 4
+
+
+def with_size(config: RunConfig, size: int) -> RunConfig:
+    return dataclasses.replace(config, per_replica_batch_size=size, global_batch_size=None)
+
+
+class Plans:
+    """The plans of all sizes."""
+
+    def __init__(self, config: RunConfig, devices: Devices, facts: DataFacts | None) -> None:
+        self._config, self._devices, self._facts = config, devices, facts
+        self.first = self.nearest(1, below=2 + NEARBY)
+        """Of the smallest size."""
+        whole = self.first.num_train_examples // self.first.num_replicas_in_sync
+        self.most = self.nearest(max(1, whole)).per_replica_batch_size
+        """The largest size that the data allows."""
+
+    def _plan(self, size: int) -> Plan:
+        return make_plan(with_size(self._config, size), self._devices, self._facts)
+
+    def nearest(self, size: int, above: int = 0, below: int | None = None) -> Plan:
+        """Return the plan of a size, or of the nearest one between two others that has a plan.
+
+        What an epoch leaves over may be too little for a last batch; with one example less in a
+        batch it is not.
+
+        Raises:
+            PlanError: none of those near has a plan.
+        """
+        end = size + 1 if below is None else below
+        near = [*range(size, above, -1)][:NEARBY] + [*range(size + 1, end)][:NEARBY]
+        refused = []
+        for each in near:
+            try:
+                return self._plan(each)
+            except PlanError as error:
+                refused.append(error)
+        raise refused[0]

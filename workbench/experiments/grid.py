@@ -1,0 +1,161 @@
+"""Which runs are compared: every combination of what may vary, planned for this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from workbench import catalog
+from workbench.codegen import render_script
+from workbench.config import ConfigError, Problem, RunConfig
+from workbench.own_data import look
+from workbench.plan import PlanError, make_plan
+from workbench.plan.uses import without_unused
+
+if TYPE_CHECKING:
+    from workbench.devices import Devices
+    from workbench.plan import Plan
+    from workbench.plan.own_data import DataFacts
+
+AXES = (
+    *("strategy", "loop", "replicas", "workers", "global_batch_size", "per_replica_batch_size"),
+    *("precision", "xla", "steps_per_call", "cross_device_ops", "pipeline"),
+)
+"""Fields of a config that may vary. Data, model and seed may not: one would compare others."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to train, repeated as often as the others."""
+
+    label: str
+    """What tells it from the others, such as `Mirrored x 2, fit`."""
+    config: RunConfig
+    reason: str = ""
+    """Why it cannot be had here; empty where it can."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {"label": self.label, "config": self.config.to_json(), "reason": self.reason}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Candidate:
+        """Read what `to_json` wrote."""
+        config = RunConfig.from_json(values["config"])
+        return cls(str(values["label"]), config, str(values["reason"]))
+
+
+def candidates(
+    config: RunConfig, axes: Mapping[str, Sequence[Any]], devices: Devices
+) -> list[Candidate]:
+    """Return every combination in order, once where two come to the same script.
+
+    What does not vary is as in `config`; where that leaves the batch to the plan, all share the
+    global batch that `config` itself is planned with, so that they train alike. A strategy that
+    has no use for a field keeps it as usual, and one whose workers do not step together gives each
+    of its workers its share of the global batch.
+
+    Raises:
+        ConfigError: a field that may not vary, or one without values.
+    """
+    _check(axes)
+    facts = look(config)
+    config = _with_batch(config, axes, devices, facts)
+    found: dict[object, Candidate] = {}
+    for values in product(*axes.values()):
+        varied = dict(zip(axes, values, strict=True))
+        candidate, key = _candidate(config, varied, axes, devices, facts)
+        found.setdefault(key, candidate)
+    return list(found.values())
+
+
+def _check(axes: Mapping[str, Sequence[Any]]) -> None:
+    problems = [
+        Problem(name, f"one of {', '.join(AXES)}, to be varied", name, "Leave it out.")
+        for name in axes
+        if name not in AXES
+    ]
+    problems += [
+        Problem(name, "varied over one value or more", "none", "Give it a value.")
+        for name, values in axes.items()
+        if not values
+    ]
+    if {"global_batch_size", "per_replica_batch_size"} <= axes.keys():
+        rule, got = "varied, or the batch of each replica, not both", "both"
+        problems.append(Problem("global_batch_size", rule, got, "Leave one of them out."))
+    if problems:
+        raise ConfigError(problems)
+
+
+def _with_batch(
+    config: RunConfig,
+    axes: Mapping[str, Sequence[Any]],
+    devices: Devices,
+    facts: DataFacts | None,
+) -> RunConfig:
+    """Return the config with a batch, if it is to be the same for all and none is given."""
+    given = config.global_batch_size or config.per_replica_batch_size
+    if given or {"global_batch_size", "per_replica_batch_size"} & axes.keys():
+        return config
+    plan = make_plan(config, devices, facts)
+    return replace(config, global_batch_size=plan.examples_per_step)
+
+
+def _candidate(
+    config: RunConfig,
+    varied: Mapping[str, Any],
+    axes: Mapping[str, Sequence[Any]],
+    devices: Devices,
+    facts: DataFacts | None,
+) -> tuple[Candidate, object]:
+    """Return a candidate, and what two have in common that are the same."""
+    config = _fitting(replace(config, **varied))
+    try:
+        plan = make_plan(config, devices, facts)
+    except PlanError as error:
+        label = ", ".join(_named(name, value) for name, value in varied.items()) or config.strategy
+        return Candidate(label, config, "; ".join(map(str, error.problems))), str(varied)
+    return Candidate(_label(plan, axes), config), render_script(plan)
+
+
+def _fitting(config: RunConfig) -> RunConfig:
+    """Return the config without what its strategy has no use for."""
+    strategy = catalog.STRATEGIES.get(config.strategy)
+    if strategy is None:
+        return config
+    config = without_unused(config, strategy)
+    if not (strategy.mirrors or strategy.workers or strategy.tpu):
+        config = replace(config, replicas=None)
+    if not strategy.synchronous and config.global_batch_size:
+        share = max(1, config.global_batch_size // (config.workers or 2))
+        config = replace(config, global_batch_size=None, per_replica_batch_size=share)
+    return config
+
+
+def _label(plan: Plan, axes: Mapping[str, Sequence[Any]]) -> str:
+    """Return strategy and replicas, and of all else what varies."""
+    many = plan.num_replicas_in_sync if plan.together else plan.workers
+    words = [plan.strategy_label + (f" x {many}" if many > 1 else "")]
+    for name, values in axes.items():
+        if len(values) > 1 and name not in _IN_EVERY_LABEL:
+            words.append(_IN_WORDS[name](plan) if name in _IN_WORDS else getattr(plan.config, name))
+    return ", ".join(words)
+
+
+def _named(name: str, value: Any) -> str:
+    """Return one varied value of what cannot be planned."""
+    return _XLA[value] if name == "xla" else str(value)
+
+
+_XLA = {True: "XLA on", False: "XLA off"}
+_IN_EVERY_LABEL = ("strategy", "replicas", "workers")
+_IN_WORDS: Mapping[str, Callable[[Plan], str]] = {
+    "global_batch_size": lambda plan: f"batch {plan.global_batch_size or plan.examples_per_step:,}",
+    "per_replica_batch_size": lambda plan: f"{plan.per_replica_batch_size:,} a replica",
+    "xla": lambda plan: _XLA[plan.config.xla or plan.on_tpu],  # TPUs take nothing else
+    "steps_per_call": lambda plan: f"steps per call: {plan.steps_per_call or 'auto'}",
+    "cross_device_ops": lambda plan: f"ops {plan.cross_device_ops}",
+    "pipeline": lambda plan: f"pipeline {plan.pipeline}",
+}

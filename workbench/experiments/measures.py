@@ -1,0 +1,150 @@
+"""What one run came to, in the numbers by which runs are compared."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.runs.directory import RunError, json_text, write_text
+from workbench.runs.state import LIVE
+
+if TYPE_CHECKING:
+    from workbench.plan import Plan
+    from workbench.runs import Run
+
+KEPT = "measures.json"
+"""In the folder of a run that is over, so that a table of many is read at once."""
+VERSION = 2
+OVER = ("finished", "stopped", "failed")
+
+
+@dataclass(frozen=True)
+class Measures:
+    """One run's numbers. None is unknown, or has not happened."""
+
+    run: str
+    """Its id."""
+    status: str
+    steps: int
+    replicas: int
+    """Those that train at once; of ParameterServer its workers."""
+    global_batch_size: int | None
+    """None where workers do not step together."""
+    examples_per_second: float | None
+    """Steady: without first calls and test passes."""
+    step_seconds_median: float | None
+    step_seconds_p95: float | None
+    """The 95th percentile of the steps. Those of one call count with its mean."""
+    peak_host_bytes: int | None
+    """Of all tasks together, each at its own peak."""
+    peak_device_bytes: int | None
+    """Of the GPU or TPU that held most."""
+    loss: float | None
+    accuracy: float | None
+    test_loss: float | None
+    test_accuracy: float | None
+    training_seconds: float | None
+    """Seconds of its training calls, those of the epochs that are over."""
+    epoch_ends: tuple[tuple[float, float], ...]
+    """Of each epoch that is over the seconds of training up to its end, and the accuracy that it
+    came to: of the test, and where nothing is tested of training. NaN is unknown."""
+    made_of: Mapping[str, str]
+    """What is the same in runs that train the same: data, model, seed, learning rate, precision,
+    XLA."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it goes on, so that its numbers will change."""
+        return self.status in LIVE
+
+    def target_seconds(self, accuracy: float) -> float | None:
+        """Seconds of training until the end of the first epoch that reached an accuracy."""
+        for seconds, reached in self.epoch_ends:
+            if reached >= accuracy:
+                return seconds if np.isfinite(seconds) else None
+        return None
+
+
+def measure(run: Run) -> Measures:
+    """Return what a run came to; of one that is over it is kept in its folder.
+
+    Raises:
+        RunError: its folder is gone or cannot be read.
+    """
+    stamp = _stamp(run.dir)
+    kept = _kept(run.dir, stamp)
+    if kept is not None:
+        return kept
+    told = _measured(run)
+    if told.status in OVER and _stamp(run.dir) == stamp:
+        values = {"version": VERSION, "stamp": stamp, **asdict(told)}
+        with contextlib.suppress(RunError):  # a folder that may only be read is measured again
+            write_text(run.dir / KEPT, json_text(values))
+    return told
+
+
+def _measured(run: Run) -> Measures:
+    result, epochs, seconds, plan = run.result(), run.epochs(), run.step_seconds(), run.plan
+    peaks = run.peak_bytes
+    on_devices = [held for own in run.device_peak_bytes.values() for held in own.values()]
+    median, p95 = np.percentile(seconds, [50, 95]).tolist() if len(seconds) else (None, None)
+    ends = np.cumsum(epochs["seconds"].to_numpy())
+    tested = epochs["test_accuracy"].notna().any()
+    accuracies = epochs["test_accuracy" if tested else "accuracy"].tolist()
+    return Measures(
+        run=run.id,
+        status=result["status"],
+        steps=int(result["steps"]),
+        replicas=plan.num_replicas_in_sync if plan.together else plan.workers,
+        global_batch_size=plan.global_batch_size,
+        examples_per_second=result["examples_per_second"],
+        step_seconds_median=median,
+        step_seconds_p95=p95,
+        peak_host_bytes=sum(peaks.values()) if len(peaks) == len(run.tasks) else None,
+        peak_device_bytes=max(on_devices, default=None),
+        loss=result["loss"],
+        accuracy=result["accuracy"],
+        test_loss=result["test_loss"],
+        test_accuracy=result["test_accuracy"],
+        training_seconds=float(ends[-1]) if len(ends) and np.isfinite(ends[-1]) else None,
+        epoch_ends=tuple(zip(ends.tolist(), accuracies, strict=True)),
+        made_of=_made_of(plan),
+    )
+
+
+def _made_of(plan: Plan) -> dict[str, str]:
+    return {
+        "data": plan.data,
+        "model": plan.model,
+        "seed": str(plan.config.seed),
+        "learning rate": str(plan.learning_rate),
+        "precision": plan.config.precision,
+        "XLA": "on" if plan.config.xla else "off",
+    }
+
+
+def _stamp(run_dir: Path) -> list[int]:
+    """Return what changes when a run goes on."""
+    try:
+        events = (run_dir / "events.jsonl").stat()
+    except OSError:
+        return []
+    return [events.st_size, events.st_mtime_ns]
+
+
+def _kept(run_dir: Path, stamp: list[int]) -> Measures | None:
+    """Return what was kept of a run that has not gone on since."""
+    try:
+        values = json.loads((run_dir / KEPT).read_text(encoding="utf-8"))
+        if not stamp or (values.pop("version"), values.pop("stamp")) != (VERSION, stamp):
+            return None
+        values["epoch_ends"] = tuple(map(tuple, values["epoch_ends"]))
+        return Measures(**{**values, "run": run_dir.name})
+    except (OSError, ValueError, LookupError, TypeError):
+        return None

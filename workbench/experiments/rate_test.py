@@ -1,0 +1,190 @@
+"""The learning-rate range test: a run's own script, its learning rate raised step by step.
+
+L. N. Smith, Cyclical Learning Rates for Training Neural Networks, WACV 2017, section 3.3.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from workbench import catalog
+from workbench.own_data import look
+from workbench.plan import PlanError, Problem, make_plan
+from workbench.runs import RunError
+from workbench.runs.launch import Launch
+from workbench.runs.programs import program
+
+from .found_rate import RateProgress, RateTest
+from .rate_curve import Reading, has_diverged, read_curve, smoothed
+from .watched import End, run_watched
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+    from workbench.devices import Devices
+    from workbench.plan import Plan
+
+LOWEST, HIGHEST, STEPS = 1e-7, 10.0, 150
+LEAST_STEPS = 50
+TELL_SECONDS = 0.2
+
+
+def find_learning_rate(
+    config: RunConfig,
+    lowest: float = LOWEST,
+    highest: float = HIGHEST,
+    steps: int = STEPS,
+    devices: Devices | None = None,
+    told: Callable[[RateProgress], None] = lambda progress: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> RateTest:
+    """Train from the start, raising the learning rate by one factor a step until the loss diverges.
+
+    It trains the script that the run would have, with its seed, first weights and order of
+    examples, a step a call, in processes of its own; nothing is kept of it.
+
+    Args:
+        config: what to train; its learning rate is left out of account.
+        lowest: the learning rate of the first step.
+        highest: of the last.
+        steps: how many; beyond the data they repeat it.
+        devices: what was found on this machine; None asks now.
+        told: called now and then as steps are done.
+        stopped: asked many times a second; true ends the test, what is known so far is returned.
+
+    Raises:
+        PlanError: the config cannot be planned, its replicas do not step together, or rates or
+            steps are out of range.
+        RunError: training failed.
+    """
+    from workbench.devices import detect
+
+    _check(config, lowest, highest, steps)
+    devices = devices or detect(config.interpreter)
+    asked = dataclasses.replace(config, epochs=1, steps_per_epoch=steps, steps_per_call=1)
+    plan = make_plan(asked, devices, look(config))
+    test = _Test(plan, steps, told, stopped)
+    with tempfile.TemporaryDirectory(prefix="workbench-find-") as folder:
+        return test.run(Path(folder), lowest, highest)
+
+
+def _check(config: RunConfig, lowest: float, highest: float, steps: int) -> None:
+    problems = []
+    row = catalog.STRATEGIES.get(config.strategy)
+    if row is not None and not row.synchronous:
+        rule = "one whose replicas step together, so that a step has one learning rate"
+        problems.append(Problem("strategy", rule, config.strategy, "Choose mirrored."))
+    if not 0 < lowest < math.inf:
+        problems.append(Problem("lowest", "a rate above 0", f"{lowest:g}", f"Set it to {LOWEST}."))
+    if not lowest < highest < math.inf:
+        rule = f"a rate above the lowest, {lowest:g}"
+        problems.append(Problem("highest", rule, f"{highest:g}", f"Set it to {HIGHEST:g}."))
+    if steps < LEAST_STEPS:
+        rule = f"at least {LEAST_STEPS}, or a curve cannot be read"
+        problems.append(Problem("steps", rule, f"{steps}", f"Set it to {STEPS}."))
+    if problems:
+        raise PlanError(problems)
+
+
+class _Test:
+    """One test; its curve grows step by step."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        steps: int,
+        told: Callable[[RateProgress], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        self._plan, self._steps, self._told, self._stopped = plan, steps, told, stopped
+        self._rates: list[float] = []
+        self._losses: list[float] = []
+        self._began = self._told_at = time.monotonic()
+        self._first_at: float | None = None
+
+    def run(self, folder: Path, lowest: float, highest: float) -> RateTest:
+        """Train, and read the curve."""
+        from workbench.codegen import render_script
+
+        script = folder / "train.py"
+        script.write_text(render_script(self._plan), encoding="utf-8")
+        card = {"interpreter": self._plan.interpreter, "working_dir": str(Path.cwd())}
+        test = program("raise_rate", str(script), repr(lowest), repr(highest), str(self._steps))
+        launch, tasks = Launch.of(folder, card, self._plan.to_json()), self._plan.tasks
+        ending = run_watched(launch, test, tasks, folder, self._hear, self._give_up)
+        self._tell()
+        if ending.end == "memory":
+            raise RunError(
+                "A step of this batch fits into the memory; received "
+                f"{self._plan.per_replica_batch_size:,} a replica: {ending.reason}. Choose a "
+                "smaller batch; `workbench find batch-size` finds the largest."
+            )
+        if ending.end == "done" and self._give_up() is None:
+            raise RunError(
+                f"A test trains {self._steps} steps; it ended after {len(self._losses)}, as where "
+                "your own code calls sys.exit. Take that call out."
+            )
+        return self._result("stopped" if ending.end == "stopped" else self._end_of_curve())
+
+    def _hear(self, lines: list[dict[str, Any]]) -> None:
+        """Take in a step, of which each task has told its own part."""
+        if self._losses and has_diverged(self._losses):
+            return
+        sums = [line["loss_sum"] for line in lines]
+        examples = sum(line["examples"] for line in lines)
+        self._rates.append(lines[0]["rate"])
+        self._losses.append(math.nan if None in sums else sum(sums) / examples)
+        self._first_at = self._first_at or time.monotonic()
+
+    def _give_up(self) -> End | None:
+        if time.monotonic() - self._told_at > TELL_SECONDS:
+            self._tell()
+        if self._stopped():
+            return "stopped"
+        whole = len(self._losses) == self._steps
+        return "done" if whole or has_diverged(self._losses) else None
+
+    def _end_of_curve(self) -> Literal["highest", "diverged"]:
+        return "diverged" if has_diverged(self._losses) else "highest"
+
+    def _tell(self) -> None:
+        self._told_at = now = time.monotonic()
+        done, eta = len(self._losses), None
+        if self._first_at is not None and done > 1:
+            eta = (now - self._first_at) / (done - 1) * (self._steps - done)
+        curve = tuple(self._rates), _known(self._losses)
+        self._told(RateProgress(*curve, self._steps, now - self._began, eta))
+
+    def _result(self, ended: Literal["highest", "diverged", "stopped"]) -> RateTest:
+        finite = [loss for loss in self._losses if math.isfinite(loss)]
+        reading = read_curve(self._rates, self._losses, self._steps)
+        return RateTest(
+            rates=tuple(self._rates),
+            losses=_known(self._losses),
+            smoothed=tuple(smoothed(finite)),
+            suggestion=reading.suggestion,
+            learning_rate=_before_scaling(reading, self._plan),
+            minimum_rate=reading.minimum_rate,
+            reason=reading.reason,
+            ended=ended,
+            steps=self._steps,
+            optimizer=self._plan.optimizer,
+            seconds=time.monotonic() - self._began,
+        )
+
+
+def _known(losses: list[float]) -> tuple[float | None, ...]:
+    return tuple(loss if math.isfinite(loss) else None for loss in losses)
+
+
+def _before_scaling(reading: Reading, plan: Plan) -> float | None:
+    """Return the config's learning rate of which the plan makes the suggested one."""
+    if reading.suggestion is None or plan.learning_rate is None:
+        return reading.suggestion
+    factor = plan.learning_rate / plan.config.learning_rate
+    return float(f"{reading.suggestion / factor:.2g}")

@@ -1,0 +1,258 @@
+"""Should I scale? How much more replicas help a run, and what that is in examples a second."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbench.runs.checkpoints import FOLDER, Saved
+from workbench.runs.directory import RunError, json_text, read_json, write_text
+from workbench.runs.kept import read_kept
+from workbench.runs.noise import measure_gradients, steps_of_a_pass
+
+from .noise_scale import NoiseScale, estimate, most_speedup, statistical_efficiency
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+STEPS = 128
+"""Steps that are taken unless told otherwise."""
+TIMES = (1, 2, 4, 8, 16)
+NEARLY_FULL = 9
+"""A batch that goes so often into the noise scale keeps nine tenths of an example's worth: more
+replicas help nearly in full."""
+RESULT = "noise.json"
+SAME = (
+    *("data", "model", "synthetic_examples", "synthetic_features", "synthetic_noise"),
+    "precision",
+)
+"""What runs have in common that have one noise scale."""
+
+
+@dataclass(frozen=True)
+class Larger:
+    """What a global batch of so many times the run's comes to. None is unknown.
+
+    Low and high are the ends of 95 % intervals; a low end alone says at least that.
+    """
+
+    times: int
+    global_batch_size: int
+    efficiency: float | None
+    """What share of an example's worth in tiny steps it has in steps of this batch."""
+    efficiency_low: float | None
+    efficiency_high: float | None
+    most_speedup: float | None
+    """How many times faster the same loss is reached, if a step takes no longer than now."""
+    most_speedup_low: float | None
+    most_speedup_high: float | None
+
+
+@dataclass(frozen=True)
+class Goodput:
+    """Throughput times statistical efficiency; None is unknown."""
+
+    name: str
+    global_batch_size: int
+    examples_per_second: float
+    efficiency: float | None
+    goodput: float | None
+    """Examples a second that count in full."""
+    goodput_low: float | None
+    goodput_high: float | None
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """The answer for a run, at the weights of its newest checkpoint."""
+
+    run: str
+    global_batch_size: int
+    replicas: int
+    virtual: bool
+    """Whether its replicas share a device, so that speeds tell little."""
+    noise_scale: NoiseScale
+    growth: tuple[NoiseScale, ...]
+    """At the first weights and each checkpoint that is kept, in order; else the newest alone."""
+    larger: tuple[Larger, ...]
+    """The batch as it is, and 2, 4, 8 and 16 times as large."""
+    goodput: tuple[Goodput, ...]
+    """Of this run, and of those set beside it, the best first."""
+    best: str | None
+    """Whose goodput is the best at both ends of the interval; None where that is not settled."""
+
+    @property
+    def sentence(self) -> str:
+        """The answer in a sentence or two."""
+        return _sentence(self.noise_scale, self.larger[0], self.larger[1])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {**asdict(self), "sentence": self.sentence}
+
+    def figure(self) -> Any:
+        """Return a plotly figure of efficiency against the global batch."""
+        from workbench.charts.scaling import scaling_figure
+
+        curves = [(each.step, each.examples, each.low, each.high) for each in self.growth]
+        return scaling_figure(curves, self.global_batch_size)
+
+
+def should_scale(
+    run: Run,
+    steps: int = STEPS,
+    *,
+    growth: bool = False,
+    beside: Mapping[str, tuple[int, float]] | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Scaling:
+    """Measure a run's gradient noise scale and say how far more replicas help it.
+
+    It takes seconds, and the time of the steps; see `noise.measure_gradients`. The answer is kept
+    in the run's folder, in noise.json.
+
+    Args:
+        run: a run that has saved a checkpoint, alive or over.
+        steps: global batches to take of its data; fewer where a pass through it has fewer.
+        growth: measure also at the first weights and each older checkpoint.
+        beside: other runs of the same model and data: their global batch and examples a second.
+        stopped: asked again and again; once it says so the measurement is given up.
+
+    Raises:
+        RunError: see `noise.measure_gradients`.
+        StoppedError: it was stopped.
+    """
+    measured = measure_gradients(run.dir, steps, growth=growth, stopped=stopped)
+    found = tuple(map(estimate, measured))
+    plan, speed = run.plan, run.result()["examples_per_second"]
+    batch = int(plan.global_batch_size or 0)
+    own = {} if speed is None else {_label(run): (batch, float(speed))}
+    goodput = goodputs(found[-1], {**own, **(beside or {})})
+    answer = Scaling(
+        run=run.id,
+        global_batch_size=batch,
+        replicas=plan.num_replicas_in_sync,
+        virtual=plan.virtual,
+        noise_scale=found[-1],
+        growth=found,
+        larger=tuple(larger(found[-1], batch, times) for times in TIMES),
+        goodput=goodput,
+        best=best_of(goodput),
+    )
+    write_text(run.dir / RESULT, json_text(answer.to_json()))
+    return answer
+
+
+def kept_scaling(run: Run) -> Scaling | None:
+    """Return the last answer for a run; None where there is none.
+
+    Raises:
+        RunError: it cannot be read.
+    """
+    return read_kept(run.dir / RESULT, Scaling)
+
+
+def expected_seconds(run: Run, steps: int = STEPS, *, growth: bool = False) -> float | None:
+    """Return how long `should_scale` may take: as long as the same took the run itself.
+
+    None where the run has not told that.
+    """
+    rate, batch = run.result()["examples_per_second"], run.plan.global_batch_size
+    start = sum(entry.seconds for entry in run.ledger.first_step if entry.name != "queue")
+    if not (rate and batch and start):
+        return None
+    saved = Saved.read(run.dir / FOLDER) if growth else None
+    places = 1 + (len(saved.whole()) if saved else 0)
+    in_pass = steps_of_a_pass(read_json(run.dir / "plan.json"))
+    return float(start + places * min(steps, in_pass) * batch / rate)
+
+
+def speeds_of(run: Run, others: Sequence[Run]) -> dict[str, tuple[int, float]]:
+    """Return global batch and examples a second of other runs, to set `beside` a run.
+
+    Raises:
+        RunError: one trains another model or other data, its workers do not step together, or it
+            has not run long enough for its speed to be known.
+    """
+    rule = f"Goodput compares runs that train what {run.id} trains, at speeds that are known"
+    speeds = {}
+    for other in others:
+        differ = [name for name in SAME if getattr(other.config, name) != getattr(run.config, name)]
+        speed, batch = other.result()["examples_per_second"], other.plan.global_batch_size
+        why = f"another {', '.join(differ)}" if differ else ""
+        why = why or ("workers that do not step together" if batch is None else "")
+        why = why or ("no speed yet" if speed is None else "")
+        if why or batch is None:
+            raise RunError(f"{rule}; received {other.id}, with {why}. Leave it out.")
+        speeds[_label(other)] = batch, float(speed)
+    return speeds
+
+
+def _label(run: Run) -> str:
+    return f"{run.id} {run.name}".rstrip()
+
+
+def larger(noise: NoiseScale, batch: int, times: int) -> Larger:
+    """Return what a batch `times` as large as `batch` comes to at a noise scale."""
+    ends = noise.examples, noise.low, noise.high
+    shares = [None if end is None else statistical_efficiency(end, times * batch) for end in ends]
+    speeds = [None if end is None else most_speedup(end, batch, times) for end in ends]
+    return Larger(times, times * batch, *shares, *speeds)
+
+
+def goodputs(noise: NoiseScale, speeds: Mapping[str, tuple[int, float]]) -> tuple[Goodput, ...]:
+    """Return the goodput of each of several runs of one model and data, the best first.
+
+    Qiao et al., section 3: throughput times efficiency. One noise scale serves all, because it is
+    the model's and the data's at some point of training, whatever the batch.
+
+    Args:
+        noise: measured of one of them.
+        speeds: by name, the global batch and the examples a second.
+    """
+    found = []
+    for name, (batch, rate) in speeds.items():
+        each = larger(noise, batch, 1)
+        shares = each.efficiency, each.efficiency_low, each.efficiency_high
+        good = [None if share is None else rate * share for share in shares]
+        found.append(Goodput(name, batch, rate, each.efficiency, *good))
+    return tuple(sorted(found, key=lambda each: -(each.goodput or each.goodput_low or 0.0)))
+
+
+def best_of(goodput: tuple[Goodput, ...]) -> str | None:
+    """Return whose goodput is the best at both ends of the noise scale's interval.
+
+    Without an upper end all examples may count in full, and throughput decides there.
+    """
+    if not goodput or any(each.goodput_low is None for each in goodput):
+        return None
+    low = max(goodput, key=lambda each: each.goodput_low or 0.0)
+    high = max(goodput, key=lambda each: each.goodput_high or each.examples_per_second)
+    return low.name if low is high else None
+
+
+def about(examples: float) -> str:
+    """Return a number of examples to two digits, at least 1."""
+    return f"{max(1.0, float(f'{examples:.2g}')):,.0f}"
+
+
+def _sentence(noise: NoiseScale, now: Larger, twice: Larger) -> str:
+    batch = now.global_batch_size
+    yours = f"a step; yours takes {batch:,}"
+    if noise.low is None:
+        return f"How far more replicas help is not known: {noise.reason}."
+    if noise.high is None or noise.examples is None:
+        lead = "Yes: more" if batch * NEARLY_FULL <= noise.low else "More"
+        return (
+            f"{lead} replicas help nearly in full up to at least {about(noise.low / NEARLY_FULL)} "
+            f"examples {yours}. Where that ends is not known: {noise.reason}."
+        )
+    part = "In part" if batch <= noise.examples else "Hardly"
+    lead = "Yes" if batch * NEARLY_FULL <= noise.examples else part
+    return (
+        f"{lead}: more replicas help nearly in full up to about "
+        f"{about(noise.examples / NEARLY_FULL)} examples {yours}. At {about(noise.examples)}, the "
+        "noise scale, half of an example's worth is left. Twice the replicas reach the same loss "
+        f"at most {twice.most_speedup:.2g} times as fast."
+    )

@@ -1,0 +1,51 @@
+"""A row of a comparison in words, for the terminal and for pages alike."""
+
+from __future__ import annotations
+
+from workbench.interval import Interval
+
+from .table import Row
+
+HEAD = (
+    *("", "Examples/s (95 %)", "Speed-up (95 %)", "Efficiency", "Median step", "95th percentile"),
+    *("Host memory", "Device memory", "Accuracy", "To target", "Loss differs at most", "Notes"),
+)
+
+
+def cells(row: Row, *, is_baseline: bool) -> list[str]:
+    """Return a text for each column of `HEAD`; empty is unknown."""
+    notes = [*row.notes, *(["no significant difference"] if row.differs is False else [])]
+    return [
+        row.label,
+        _around(row.examples_per_second, row.examples_per_second_interval, ",.0f"),
+        "baseline" if is_baseline else _around(row.speed_up, row.speed_up_interval, ".2f"),
+        _shown(row.scaling_efficiency, "{:.0%}"),
+        _milliseconds(row.step_seconds_median),
+        _milliseconds(row.step_seconds_p95),
+        _mebibytes(row.peak_host_bytes),
+        _mebibytes(row.peak_device_bytes),
+        _shown(row.last_accuracy, "{:.2%}"),
+        _shown(row.target_seconds, "{:.2f} s"),
+        "0" if row.max_loss_difference == 0 else _shown(row.max_loss_difference, "{:.1e}"),
+        "; ".join(notes),
+    ]
+
+
+def _around(value: float | None, interval: Interval | None, form: str) -> str:
+    """Return a value with its interval, such as `1.52 (1.37 to 1.67)`; empty is unknown."""
+    if value is None:
+        return ""
+    ends = f" ({interval.low:{form}} to {interval.high:{form}})" if interval else ""
+    return f"{value:{form}}{ends}"
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "" if value is None else form.format(value)
+
+
+def _mebibytes(size: float | None) -> str:
+    return "" if size is None else f"{size / 2**20:,.0f} MiB"
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{1e3 * seconds:.3g} ms"

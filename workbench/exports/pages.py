@@ -1,0 +1,20 @@
+"""Runs as a page of HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.report import report_text
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+    from .formats import Told
+
+
+def write_html(runs: Sequence[Run], path: Path, told: Told) -> None:
+    """Write the report of runs."""
+    path.write_text(report_text(runs), encoding="utf-8")
+    told(len(runs), len(runs))

@@ -1,0 +1,61 @@
+"""A run as a row of a list: its name, state and progress, as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench import catalog
+from workbench.runs import RunError
+from workbench.runs.events import read_events
+from workbench.runs.state import LIVE
+
+from .account import offered, title_of
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+FAILED = ("failed", "lost")
+RESULTS = ("loss", "accuracy", "test_loss", "test_accuracy", "examples_per_second")
+
+
+def row_of(run: Run) -> dict[str, Any]:
+    """Return what a list shows of a run; where its folder is torn, the trouble in its place."""
+    known = {"id": run.id, "title": title_of(run), "created": run.created}
+    try:
+        return {**known, **_state(run), **_make(run), **_results(run), "trouble": ""}
+    except (RunError, OSError) as error:
+        unknown = {"status": "unreadable", "alive": False, "about": "", "actions": ["delete"]}
+        return {**known, **unknown, "trouble": str(error)}
+
+
+def _state(run: Run) -> dict[str, Any]:
+    progress, status = run.progress, run.status
+    alive = status in LIVE
+    failure = run.failure if status in FAILED else None
+    return {
+        "status": status,
+        "alive": alive,
+        "step": progress.step,
+        "totalSteps": progress.total_steps,
+        "epoch": progress.epoch,
+        "epochs": progress.epochs,
+        "stepsPerSecond": progress.steps_per_second,
+        "etaSeconds": progress.eta_seconds if alive else None,
+        "phase": progress.phase,
+        "note": failure.cause if failure else progress.note,
+        "actions": offered(status),
+    }
+
+
+def _make(run: Run) -> dict[str, Any]:
+    plan = run.plan
+    data, model = catalog.label_of("data", plan.data), catalog.label_of("model", plan.model)
+    loop = catalog.LOOPS[plan.loop].label
+    return {"about": f"{plan.strategy_label} on {plan.who_trains}, {loop}, {model}, {data}"}
+
+
+def _results(run: Run) -> dict[str, Any]:
+    """Return what the last epoch came to; None is unknown, as before the first is over."""
+    events = read_events(run.dir / run.tasks[0] / "events.jsonl")
+    last = next((event for event in reversed(events) if event["event"] == "epoch"), {})
+    return {"results": {name: last.get(name) for name in RESULTS}}

@@ -1,0 +1,327 @@
+"""What starts a run's train.py on a host of a cluster, and does there what its supervisor asks.
+
+`python hand.py JOB_DIR TASK [ATTEMPT] [--held]` is one task of the job, by its name or its number;
+ATTEMPT counts from 0 how often the engine has begun it. `auto`, where the engine begins tasks anew
+one by one: the newest attempt, or a new one where the task has been in that; it takes the others
+along. With --held the task is killed when standard input ends, which who starts the hand holds.
+WORKBENCH_DOMAIN is what is added to the host's name for others to find it.
+
+The program is copied to the run's folder and needs the standard library only, so that nothing of
+ours is installed on the hosts. All is said and asked in files of the job's folder, which all hosts
+share:
+
+    job.json               tasks, command and environment; written before the job is submitted
+    cancel                 asked: end at once, and begin nothing any more
+    ATTEMPT/TASK.clock     what its host's clock said when it began
+    ATTEMPT/TASK.address   where the task is reached
+    ATTEMPT/TASK.met       it has reached all others
+    ATTEMPT/TASK.again     asked: start it again, for the time that is written there
+    ATTEMPT/TASK.stop, ATTEMPT/TASK.end   asked: stop after this call; end at once
+    ATTEMPT/TASK.exit      JSON, how it ended: times started, exit status, most bytes held, and
+                           whether it was ended from outside
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+LOOK_SECONDS = 0.2
+CALL_SECONDS = 3.0
+LAST_WORDS_SECONDS = 3.0
+"""From a task's failure on: the others find out by themselves, and say so in their logs."""
+AUTO, CANCEL = "auto", "cancel"
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+UNSHARED = 97
+"""The exit status where the run's folder is not there."""
+
+
+class MeetingError(Exception):
+    """The tasks do not find each other; with which one, why, and what to change."""
+
+
+class Hand:
+    """One task of a job on its host."""
+
+    def __init__(self, folder: pathlib.Path, task: str, attempt: str) -> None:
+        job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+        self.tasks: list[str] = job["tasks"]
+        self.task = self.tasks[int(task)] if task.isdecimal() else task
+        self.kind = self.task.rpartition("-")[0]
+        self.job = job
+        self.alone = attempt == AUTO
+        self.dir = folder / (newest_attempt(folder, self.task) if self.alone else attempt)
+        self.dir.mkdir(exist_ok=True)
+        self.run_dir = pathlib.Path(job["run_dir"])
+        self.log = self.run_dir / self.task / "log.txt"
+        self.log.parent.mkdir(exist_ok=True)
+        self.told_to_stop = threading.Event()
+        self.let_go = threading.Event()
+        self.heed_signals()
+
+    def run(self) -> int:
+        """Meet the others and train; return the exit status."""
+        started = 0
+        self.say("clock", repr(time.time()))
+        try:
+            environment = self.meet()
+        except MeetingError as error:
+            with self.log.open("a", encoding="utf-8") as log:
+                log.write(f"MeetingError: {error}\n")
+            return self.note_exit(started, 1, 0)
+        while True:
+            status, held = self.train(environment)
+            self.note_exit(started, status, held)
+            started += 1
+            if not self.wanted_again(started):
+                break
+        if self.leader_ended():
+            return 0  # it was only there for a chief, whose exit status tells how it went
+        if status:
+            time.sleep(LAST_WORDS_SECONDS)
+        return status if status >= 0 else 128 - status
+
+    def heed_who_holds(self) -> None:
+        """Notice when who has started this is gone, and its place with it."""
+
+        def wait_for_the_end() -> None:
+            while os.read(sys.stdin.fileno(), 1):
+                pass
+            self.let_go.set()
+
+        threading.Thread(target=wait_for_the_end, daemon=True).start()
+
+    def heed_signals(self) -> None:
+        """Take a signal to end for a request to stop, as it is before a limit or a requeue."""
+        for each in SIGNALS:
+            signal.signal(each, lambda *_: self.told_to_stop.set())
+
+    def meet(self) -> dict[str, str]:
+        """Find a port, reach all others at theirs, and return what tells TensorFlow of them.
+
+        Raises:
+            MeetingError: some did not come, or cannot be reached.
+        """
+        if len(self.tasks) == 1:
+            return {}
+        serving = [task for task in self.tasks if not task.startswith("evaluator")]
+        until = time.monotonic() + self.job["meet_seconds"]
+        with socket.create_server(("", 0)) as server:
+            threading.Thread(target=_answer, args=(server,), daemon=True).start()
+            port = server.getsockname()[1]
+            self.say("address", f"{_own_name()}:{port}")
+            addresses = self.hear("address", serving, until)
+            for task, address in addresses.items():
+                self.reach(task, address, until)
+            self.say("met", self.task)
+            self.hear("met", serving, until)
+            server.shutdown(socket.SHUT_RDWR)  # or the port stays taken while a call is awaited
+        cluster: dict[str, list[str]] = {}
+        for task in serving:  # in their order, which must be the same for all
+            cluster.setdefault(task.rpartition("-")[0], []).append(addresses[task])
+        index = int(self.task.rpartition("-")[2])
+        config = {"cluster": cluster, "task": {"type": self.kind, "index": index}}
+        return {"TF_CONFIG": json.dumps(config)}
+
+    def say(self, what: str, text: str) -> None:
+        """Write it whole, or not at all."""
+        path = self.dir / f"{self.task}.{what}"
+        part = path.with_name(f"{path.name}.part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+
+    def hear(self, what: str, tasks: list[str], until: float) -> dict[str, str]:
+        """Wait until all tasks have said it; return what they said.
+
+        Raises:
+            MeetingError: some have not, in time.
+        """
+        heard: dict[str, str] = {}
+        while len(heard) < len(tasks):
+            for task in tasks:
+                with contextlib.suppress(FileNotFoundError):
+                    heard[task] = (self.dir / f"{task}.{what}").read_text(encoding="utf-8")
+            if time.monotonic() > until:
+                late = ", ".join(task for task in tasks if task not in heard)
+                raise MeetingError(
+                    f"The tasks have {self.job['meet_seconds']:g} s to meet in {self.dir}, which "
+                    f"their hosts share; {late} did not come. Look at the job's log, or set "
+                    "rendezvous_seconds to more."
+                )
+            if self.told_to_stop.is_set() or self.is_ended():
+                raise MeetingError("The tasks were stopped before they met. Resume the run.")
+            time.sleep(LOOK_SECONDS / 2)
+        return heard
+
+    def reach(self, task: str, address: str, until: float) -> None:
+        """Call another task at its address until it answers.
+
+        Raises:
+            MeetingError: it cannot be reached.
+        """
+        host, _, port = address.rpartition(":")
+        while True:
+            try:
+                socket.create_connection((host, int(port)), CALL_SECONDS).close()
+                return
+            except socket.gaierror as error:
+                why, fix = f"{host} is no name there: {error.strerror}", "Name it in the hosts' DNS"
+            except OSError as error:
+                why, fix = str(error.strerror or error), "Open the hosts' ports to each other"
+            if time.monotonic() > until:
+                raise MeetingError(
+                    f"Each task calls all others before TensorFlow waits for them; {self.task} on "
+                    f"{socket.gethostname()} cannot reach {task} at {address}: {why}. {fix}, then "
+                    "resume the run."
+                )
+            time.sleep(LOOK_SECONDS)
+
+    def train(self, environment: dict[str, str]) -> tuple[int, int]:
+        """Run train.py to its end; return its exit status and the most bytes that it held."""
+        read_end, write_end = os.pipe()
+        inherited = {k: v for k, v in os.environ.items() if k not in self.job["unset"]}
+        wanted = {**inherited, **self.job["environment"], **environment}
+        if self.job["module_dir"]:
+            paths = filter(None, [inherited.get("PYTHONPATH"), self.job["module_dir"]])
+            wanted["PYTHONPATH"] = os.pathsep.join(paths)
+        for each in SIGNALS:  # train.py gets them too, of Slurm, and would end without saving
+            signal.signal(each, signal.SIG_IGN)
+        with self.log.open("ab") as output:
+            child = subprocess.Popen(
+                self.job["command"],
+                cwd=next(filter(os.path.isdir, (self.job["working_dir"], self.run_dir))),
+                env={**wanted, "WORKBENCH_STOP_FD": str(read_end)},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                pass_fds=(read_end,),
+                process_group=0,
+            )
+        self.heed_signals()
+        os.close(read_end)
+        told = False
+        try:
+            while child.poll() is None:
+                if not told and (self.told_to_stop.is_set() or self.asked("stop")):
+                    os.write(write_end, b"s")
+                    told = True
+                if self.is_ended() or self.leader_ended():
+                    break  # it has had its time
+                time.sleep(LOOK_SECONDS)
+        finally:
+            # With whatever it left in its group.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            os.close(write_end)
+            child.wait()
+        # In KiB on Linux: getrusage(2).
+        return child.returncode, 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+    def asked(self, what: str) -> bool:
+        """Whether the supervisor has asked for it."""
+        return (self.dir / f"{self.task}.{what}").exists()
+
+    def is_ended(self) -> bool:
+        """Whether the task is to end at once."""
+        asked = self.asked("end") or (self.dir.parent / CANCEL).exists()
+        return self.let_go.is_set() or asked or self.is_superseded()
+
+    def is_superseded(self) -> bool:
+        """Whether another task has been begun anew, and waits for this one in a new attempt."""
+        return self.alone and self.dir.with_name(str(int(self.dir.name) + 1)).exists()
+
+    def leader_ended(self) -> bool:
+        """Whether the chief that this task serves has ended."""
+        serves = self.tasks[0].startswith("chief") and self.kind in ("worker", "ps")
+        return serves and (self.dir / f"{self.tasks[0]}.exit").exists()
+
+    def note_exit(self, started: int, status: int, held: int) -> int:
+        """Say how it ended; return the status."""
+        ended = self.is_ended()
+        told = {"started": started, "status": status, "peak_bytes": held, "ended": ended}
+        self.say("exit", json.dumps(told))
+        return status
+
+    def wanted_again(self, times: int) -> bool:
+        """Wait, where a chief goes on without this worker, for whether it is started again."""
+        if not (self.tasks[0].startswith("chief") and self.kind == "worker"):
+            return False
+        again = self.dir / f"{self.task}.again"
+        while not (self.told_to_stop.is_set() or self.is_ended() or self.leader_ended()):
+            with contextlib.suppress(OSError, ValueError):
+                if int(again.read_text(encoding="utf-8")) == times:
+                    return True
+            time.sleep(LOOK_SECONDS)
+        return False
+
+
+def newest_attempt(folder: pathlib.Path, task: str) -> str:
+    """Return the newest attempt where this task has not been yet, a new one where there is none."""
+    numbers = [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
+    newest = max(numbers, default=0)
+    return str(newest + (folder / str(newest) / f"{task}.clock").exists())
+
+
+def _own_name() -> str:
+    """Return this host's name; where nobody could look it up, its address on the way outside."""
+    name = socket.gethostname()
+    if domain := os.environ.get("WORKBENCH_DOMAIN"):
+        return f"{name}.{domain}"
+    try:
+        socket.getaddrinfo(name, None)
+    except socket.gaierror:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(("192.0.2.1", 9))  # of RFC 5737, for examples: nothing is sent
+            except OSError:
+                return "127.0.0.1"
+            return str(probe.getsockname()[0])
+    return name
+
+
+def _answer(server: socket.socket) -> None:
+    """Take calls until the socket is shut: that it answers is all that is asked.
+
+    The caller hangs up first, so that it is not this port that TCP keeps for a while after.
+    """
+    with contextlib.suppress(OSError):
+        while True:
+            with server.accept()[0] as call:
+                call.settimeout(CALL_SECONDS)
+                with contextlib.suppress(OSError):
+                    call.recv(1)
+
+
+def main(arguments: list[str]) -> int:
+    """Be a task of a job; the exit status is that of its train.py."""
+    folder, task = pathlib.Path(arguments[0]), arguments[1]
+    if (folder / CANCEL).exists():
+        return 0
+    attempt = arguments[2] if len(arguments) > 2 else "0"
+    held = "--held" in arguments
+    try:
+        hand = Hand(folder, task, attempt)
+    except OSError as error:
+        host: Any = socket.gethostname()
+        sys.stderr.write(
+            f"A run's folder is shared by all hosts; {host}: {error}. Put the runs' folder on a "
+            "disk that all hosts share and may write.\n"
+        )
+        return UNSHARED
+    if held:
+        hand.heed_who_holds()
+    return hand.run()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,104 @@
+"""A job of an engine in a run's folder: what its hands are told, and what they say there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import hand
+from .engine import HAND
+
+JOBS = "jobs"
+_ENGINE = "engine.json"
+
+
+@dataclass(frozen=True)
+class JobFolder:
+    """`RUN/jobs/NUMBER`: one job, with a folder inside for each attempt of its engine at it."""
+
+    path: Path
+
+    @classmethod
+    def newest(cls, run_dir: Path) -> JobFolder | None:
+        """Return that of the run's last job; None where it has had none."""
+        found = sorted(path for path in (run_dir / JOBS).glob("*") if (path / _ENGINE).exists())
+        return cls(found[-1]) if found else None
+
+    @classmethod
+    def make(cls, run_dir: Path, told: Mapping[str, Any]) -> JobFolder:
+        """Make the next one, with what its hands are told in `job.json` and the hand itself.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        number = 1 + len(list((run_dir / JOBS).glob("*")))
+        path = run_dir / JOBS / f"{number:04d}"
+        path.mkdir(parents=True)
+        shutil.copy(hand.__file__, path / HAND)
+        (path / "job.json").write_text(json.dumps(dict(told), indent=2), encoding="utf-8")
+        return cls(path)
+
+    def note(self, engine: str, job: str) -> None:
+        """Keep which engine has taken it, and what that calls it."""
+        text = json.dumps({"engine": engine, "job": job})
+        (self.path / _ENGINE).write_text(text, encoding="utf-8")
+
+    @property
+    def noted(self) -> dict[str, str]:
+        """Which engine has taken it, and what that calls it."""
+        values: dict[str, str] = json.loads((self.path / _ENGINE).read_text(encoding="utf-8"))
+        return values
+
+    @property
+    def output(self) -> str:
+        """The end of what the engine logged of it beside the tasks' own logs."""
+        logs = sorted(self.path.glob("*.log"))
+        return logs[-1].read_text(encoding="utf-8", errors="replace")[-4000:] if logs else ""
+
+
+@dataclass(frozen=True)
+class AttemptFolder:
+    """`RUN/jobs/NUMBER/ATTEMPT`: what supervisor and hands say to each other; see `hand`."""
+
+    path: Path
+
+    def ask(self, task: str, what: str, text: str = "") -> None:
+        """Ask a task's hand for something."""
+        with contextlib.suppress(FileExistsError):
+            self.path.mkdir()
+        part = self.path / f"{task}.{what}.part"
+        part.write_text(text, encoding="utf-8")
+        part.replace(self.path / f"{task}.{what}")
+
+    def told(self, task: str, what: str) -> str | None:
+        """Return what a task's hand said; None where it has not."""
+        # A folder is listed anew, and a file of it opened anew, so that NFS asks its server.
+        with contextlib.suppress(FileNotFoundError):
+            return (self.path / f"{task}.{what}").read_text(encoding="utf-8")
+        return None
+
+    def addresses(self, tasks: Sequence[str]) -> dict[str, str]:
+        """Return where the tasks are reached, of those that have said so."""
+        told = {task: self.told(task, "address") for task in tasks}
+        return {task: address for task, address in told.items() if address is not None}
+
+    def clock_ahead_seconds(self, task: str) -> float | None:
+        """Return how far its host's clock is ahead of this one's; None where it has said nothing.
+
+        Both wrote what their clock said into a file, to which the shared disk gave its own time.
+        """
+        if (told := self.told(task, "clock")) is None:
+            return None
+        self.ask("supervisor", "clock", repr(time.time()))
+        return self._ahead(task, float(told)) - self._ahead(
+            "supervisor", float(self.told("supervisor", "clock") or 0.0)
+        )
+
+    def _ahead(self, who: str, told: float) -> float:
+        return told - (self.path / f"{who}.clock").stat().st_mtime

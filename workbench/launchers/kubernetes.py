@@ -1,0 +1,77 @@
+"""Kubernetes, given manifests that a person applies, and followed through the shared volume."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .engine import Look, Reach
+from .hand import CANCEL
+from .manifests import PYTHON, manifests
+
+if TYPE_CHECKING:
+    from workbench.config import Problem, RunConfig
+
+MANIFEST = "manifest.yaml"
+RESTART_SECONDS = 50.0
+"""After a task has failed, Kubernetes begins it anew within 10, 20, 40 s: the first three times."""
+
+
+class Kubernetes:
+    """A cluster that this machine need not reach: only the volume with the runs is shared."""
+
+    name = "kubernetes"
+
+    def python(self, config: RunConfig) -> str:
+        """Return the image's."""
+        return PYTHON
+
+    def reach(self, config: RunConfig) -> Reach:
+        """Say how it is reached: not by this machine."""
+        return Reach(reachable=True, words="You apply the manifest; the volume is what is shared.")
+
+    def problems(self, config: RunConfig, tasks: Sequence[str]) -> list[Problem]:
+        """Return nothing: what the cluster has is not known here."""
+        return []
+
+    def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
+        """Write the manifest into the job's folder."""
+        import yaml  # only here: nothing else of a supervisor needs a package
+
+        name = f"run-{job_dir.parents[1].name}-{int(job_dir.name)}".lower()
+        objects = manifests(config, tasks, job_dir, name)
+        text = yaml.safe_dump_all(objects, sort_keys=False)
+        (job_dir / MANIFEST).write_text(text, encoding="utf-8")
+        return name
+
+    def look(self, job_dir: Path, job: str) -> Look | None:
+        """Tell from what its hands have said on the volume."""
+        begun = sorted(int(path.parent.name) for path in job_dir.glob("[0-9]*/*-*.clock"))
+        if not begun:
+            if (job_dir / CANCEL).exists():
+                return Look("over", "CANCELLED")
+            return Look("waiting", "WRITTEN", f"{_typed('apply', job_dir)} begins it")
+        attempt = begun[-1]
+        tasks = json.loads((job_dir / "job.json").read_text(encoding="utf-8"))["tasks"]
+        exits = [job_dir / str(attempt) / f"{task}.exit" for task in tasks]
+        if not all(path.exists() for path in exits):
+            return Look("running", "RUNNING", attempt=attempt)
+        statuses = [json.loads(path.read_text(encoding="utf-8"))["status"] for path in exits]
+        if not any(statuses):
+            return Look("over", "COMPLETED", attempt=attempt)
+        newest = max(path.stat().st_mtime for path in exits)
+        if time.time() - newest < RESTART_SECONDS and not (job_dir / CANCEL).exists():
+            return Look("running", "RESTARTING", attempt=attempt)
+        return Look("over", "FAILED", f"{_typed('delete', job_dir)} removes it", attempt=attempt)
+
+    def cancel(self, job_dir: Path, job: str) -> None:
+        """Have its hands end, those too that begin later."""
+        (job_dir / CANCEL).touch()
+
+
+def _typed(verb: str, job_dir: Path) -> str:
+    return shlex.join(["kubectl", verb, "-f", str(job_dir / MANIFEST)])

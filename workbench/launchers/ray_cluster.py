@@ -1,0 +1,150 @@
+"""Ray, asked by a process of the run's Python, so that nothing of ours needs it.
+
+Not in a module of the name `ray`, which the driver beside it would import for the real one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.config import Problem
+
+from . import ray_driver
+from .engine import RESTARTS, LauncherError, Look, Reach
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+
+DRIVER = "ray_driver.py"
+REACH_SECONDS = 60.0
+"""Ray's own patience with an address where nothing answers is half of that."""
+
+
+class Ray:
+    """A Ray cluster of which this machine is a node, or a new one on this machine."""
+
+    name = "ray"
+
+    def python(self, config: RunConfig) -> str:
+        """Return the run's, which the nodes have at the same path."""
+        return config.interpreter or sys.executable
+
+    def reach(self, config: RunConfig) -> Reach:
+        """Ask for its nodes."""
+        told = _reach(config)
+        if "error" in told:
+            return Reach(reachable=False, words=told["error"])
+        nodes = ", ".join(_node(node) for node in told["nodes"])
+        return Reach(reachable=True, words=f"Ray {told['ray']}: {nodes}")
+
+    def problems(self, config: RunConfig, tasks: Sequence[str]) -> list[Problem]:
+        """Compare what its nodes have with what the tasks ask for."""
+        told = _reach(config)
+        if "error" in told:
+            return [_unreachable(config, told["error"])]
+        cpus = config.cpus_per_task or ray_driver.CPUS_PER_TASK
+        wanted = {"CPU": cpus, "GPU": config.gpus_per_task or 0}
+        places = sum(_places(node, wanted) for node in told["nodes"])
+        if places >= len(tasks):
+            return []
+        rule = f"as many as the cluster has places for ({places})"
+        has = "; ".join(_node(node) for node in told["nodes"])
+        fix = f"Ask for fewer workers, CPUs or GPUs, or add nodes. It has {has}."
+        return [Problem("workers", rule, str(len(tasks)), fix)]
+
+    def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
+        """Start a driver for the job, which outlives who asks."""
+        asked = {
+            "address": _address(config),
+            "cpus_per_task": config.cpus_per_task,
+            "gpus_per_task": config.gpus_per_task,
+            "restarts": RESTARTS if config.restarts is None else config.restarts,
+        }
+        (job_dir / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
+        shutil.copy(ray_driver.__file__, job_dir / DRIVER)
+        lock_path, log_path = job_dir / ray_driver.LOCK, job_dir / "ray.log"
+        with lock_path.open("wb") as lock, log_path.open("ab") as log:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            driver = subprocess.Popen(
+                [self.python(config), str(job_dir / DRIVER), str(job_dir)],
+                cwd=job_dir,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(lock.fileno(),),
+                start_new_session=True,
+            )
+        return str(driver.pid)
+
+    def look(self, job_dir: Path, job: str) -> Look | None:
+        """Read what its driver says."""
+        lives = _is_held(job_dir / ray_driver.LOCK)
+        told: dict[str, Any] = {"phase": "waiting", "state": "STARTING", "why": "", "attempt": 0}
+        with contextlib.suppress(FileNotFoundError):
+            told = json.loads((job_dir / ray_driver.LOOK).read_text(encoding="utf-8"))
+        if told["phase"] != "over" and not lives:
+            return Look("over", "LOST", f"its driver, process {job}, is gone", "", told["attempt"])
+        return Look(told["phase"], told["state"], told["why"], "", told["attempt"])
+
+    def cancel(self, job_dir: Path, job: str) -> None:
+        """Have its driver end it."""
+        (job_dir / ray_driver.CANCEL).touch()
+
+
+def _address(config: RunConfig) -> str:
+    return config.ray_address or ray_driver.LOCAL
+
+
+def _reach(config: RunConfig) -> dict[str, Any]:
+    """Return what the driver's program says that a cluster has, or why it cannot be reached."""
+    command = [Ray().python(config), ray_driver.__file__, "--reach", _address(config)]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=REACH_SECONDS, check=False
+        )
+        told: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    except subprocess.TimeoutExpired:
+        return {"error": f"{_address(config)} did not answer within {REACH_SECONDS:g} s"}
+    except OSError as error:
+        raise LauncherError(f"Ray is asked by the run's Python: {error}. Choose another.") from None
+    except (IndexError, ValueError):
+        words = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        return {"error": words[-1]}
+    return told
+
+
+def _unreachable(config: RunConfig, why: str) -> Problem:
+    if "not in the run's Python" in why:
+        fix = 'Install it there: pip install "tf-distribute-workbench[ray]".'
+        return Problem("launcher", "a Python with Ray in it", "ray", f"{why}. {fix}")
+    fix = (
+        f"{why.rstrip('.')}. Start the workbench on a node of the cluster, name the address that "
+        "`ray start --head` printed, or leave it empty for a new cluster on this machine."
+    )
+    return Problem("ray_address", "a cluster that can be reached", _address(config), fix)
+
+
+def _places(node: dict[str, float], wanted: dict[str, int]) -> int:
+    return min(int(node.get(kind, 0) // number) for kind, number in wanted.items() if number)
+
+
+def _node(node: dict[str, float]) -> str:
+    has = [f"{number:g} {kind}s" for kind, number in node.items() if number]
+    return f"a node with {' and '.join(has) or 'nothing'}"
+
+
+def _is_held(lock: Path) -> bool:
+    try:
+        with lock.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False

@@ -1,0 +1,254 @@
+"""The driver of a job on a Ray cluster, in a process of the run's Python that needs Ray alone.
+
+`python ray_driver.py JOB_DIR` has Ray Train's TensorflowTrainer start a worker for each task, with
+the resources asked for; the worker runs the task's hand. `python ray_driver.py --reach ADDRESS`
+prints as JSON what a cluster has. `local` stands for a new cluster on this machine. It is copied
+into the job's folder, where it is told and says, besides what the hands do (see `hand`):
+
+    asked.json    address, CPUs and GPUs of each task, and how often all are begun anew when Ray
+                  has lost a worker or a task was killed; written before it is started
+    driver.lock   held while it lives, from who starts it on
+    look.json     how the job stands
+    cancel        asked: end the job
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import threading
+from typing import Any
+
+LOCAL = "local"
+LOCK, LOOK, CANCEL = "driver.lock", "look.json", "cancel"
+LOOK_SECONDS = 0.5
+CALL_SECONDS = 5.0
+CPUS_PER_TASK = 1
+GPUS = pathlib.Path("/proc/driver/nvidia/gpus")
+"""A folder for each GPU that NVIDIA's driver on Linux has found."""
+
+
+class Driver:
+    """One job on a cluster."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.dir = folder
+        self.tasks: list[str] = json.loads((folder / "job.json").read_text(encoding="utf-8"))[
+            "tasks"
+        ]
+        self.asked = json.loads((folder / "asked.json").read_text(encoding="utf-8"))
+        self.attempt = 0
+        self.why = ""
+        self.over = False
+        self._saying = threading.Lock()
+
+    def run(self) -> int:
+        """Train, as often as it takes; return the exit status."""
+        self.say("waiting", "CONNECTING")
+        try:
+            connect(self.asked["address"])
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            self.say("over", "FAILED", str(error).strip())
+            return 1
+        threading.Thread(target=self.watch, daemon=True).start()
+        while (lost := self.fit()) and self.attempt < self.asked["restarts"]:
+            self.attempt += 1
+            self.why = lost
+            self.say("waiting", "RESTARTING")
+        self.over = True
+        self.say("over", "LOST" if lost else self.ended(), lost)
+        return 0
+
+    def fit(self) -> str:
+        """Train once; return what was lost on the way, nothing where all tasks came to an end."""
+        from ray.train import RunConfig, ScalingConfig, TrainingFailedError
+        from ray.train.tensorflow import TensorflowTrainer
+
+        trainer = TensorflowTrainer(
+            run_task,
+            train_loop_config={
+                "dir": str(self.dir),
+                "attempt": str(self.attempt),
+                "tasks": self.tasks,
+            },
+            scaling_config=ScalingConfig(
+                num_workers=len(self.tasks),
+                resources_per_worker=self.resources,
+                use_gpu="GPU" in self.resources,
+            ),
+            run_config=RunConfig(
+                name=f"attempt-{self.attempt}", storage_path=str(self.dir / "ray-results")
+            ),
+        )
+        try:
+            trainer.fit()
+        except TrainingFailedError as error:  # of Ray's own: `run_task` raises nothing
+            return str(error).strip().splitlines()[-1]
+        for task, told in self.exits().items():
+            if told["status"] < 0 and not told["ended"]:
+                return f"{task} was killed by signal {-told['status']}"
+        return ""
+
+    @property
+    def resources(self) -> dict[str, float]:
+        """What Ray keeps for each task."""
+        gpus = self.asked["gpus_per_task"]
+        cpus = {"CPU": self.asked["cpus_per_task"] or CPUS_PER_TASK}
+        return {**cpus, "GPU": gpus} if gpus else cpus
+
+    def exits(self) -> dict[str, Any]:
+        """Return what the hands said of the tasks' ends."""
+        paths = {task: self.dir / str(self.attempt) / f"{task}.exit" for task in self.tasks}
+        return {
+            task: json.loads(path.read_text(encoding="utf-8"))
+            for task, path in paths.items()
+            if path.exists()
+        }
+
+    def ended(self) -> str:
+        """Return how the tasks ended, in a word."""
+        statuses = [told["status"] for told in self.exits().values()]
+        return "COMPLETED" if statuses == [0] * len(self.tasks) else "FAILED"
+
+    def watch(self) -> None:
+        """Say whether Ray has begun the tasks or what it waits for, and heed who cancels."""
+        import ray
+
+        resting = threading.Event()
+        while not self.over:
+            if (self.dir / CANCEL).exists():
+                self.over = True
+                self.say("over", "CANCELLED")
+                ray.shutdown()
+                os._exit(1)  # the main thread waits for tasks that are no more
+            if any((self.dir / str(self.attempt)).glob("*.clock")):
+                self.say("running", "RUNNING")
+            else:
+                free = ray.available_resources()  # type: ignore[no-untyped-call]
+                cpus, gpus = free.get("CPU", 0), free.get("GPU", 0)
+                wanted = " and ".join(
+                    f"{number:g} {kind}" for kind, number in self.resources.items()
+                )
+                self.say(
+                    "waiting",
+                    "PENDING",
+                    f"{self.why + '; ' if self.why else ''}{len(self.tasks)} x {wanted} asked for, "
+                    f"{cpus:g} CPU and {gpus:g} GPU free",
+                )
+            resting.wait(LOOK_SECONDS)
+
+    def say(self, phase: str, state: str, why: str = "") -> None:
+        """Write how the job stands whole, or not at all."""
+        with self._saying:
+            if self.over and phase != "over":
+                return
+            told = {"phase": phase, "state": state, "why": why, "attempt": self.attempt}
+            part = self.dir / f"{LOOK}.part"
+            part.write_text(json.dumps(told), encoding="utf-8")
+            part.replace(self.dir / LOOK)
+
+
+def run_task(asked: dict[str, Any]) -> None:
+    """Run the hand of a task, in the place that Ray has kept for it, for as long as it keeps it.
+
+    One that fails says so by itself; its end is not an error of Ray's, which would begin it anew.
+    """
+    from ray import train
+
+    folder = pathlib.Path(asked["dir"])
+    rank = train.get_context().get_world_rank()
+    hand = [str(folder / "hand.py"), str(folder), str(rank), asked["attempt"], "--held"]
+    with subprocess.Popen([sys.executable, *hand], stdin=subprocess.PIPE) as process:
+        process.wait()
+    if process.returncode:
+        for task in asked["tasks"]:
+            (folder / asked["attempt"] / f"{task}.end").touch()
+
+
+def connect(address: str) -> None:
+    """Connect to a cluster, or begin one on this machine.
+
+    Raises:
+        ConnectionError: there is none that answers at the address.
+        RuntimeError: it has another version of Ray or Python, or wants another token.
+        ValueError: that is no address.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if has_token():  # Ray itself looks for one only where it begins a cluster
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+    import ray  # which reads the environment only once
+
+    dashboard = False if address == LOCAL else None
+    ray.init(address=address, log_to_driver=False, include_dashboard=dashboard)
+
+
+def has_token() -> bool:
+    """Whether there is a token that clusters of this user's may want.
+
+    https://docs.ray.io/en/latest/ray-security/token-auth.html
+    """
+    usual = pathlib.Path.home() / ".ray" / "auth_token"
+    path = pathlib.Path(os.environ.get("RAY_AUTH_TOKEN_PATH", usual))
+    return "RAY_AUTH_TOKEN" in os.environ or path.exists()
+
+
+def reach(address: str) -> dict[str, Any]:
+    """Return the cluster's nodes, or why it cannot be reached."""
+    import importlib.metadata
+
+    try:
+        version = importlib.metadata.version("ray")
+    except importlib.metadata.PackageNotFoundError:
+        return {"error": f"Ray is not in the run's Python ({sys.executable})"}
+    if address == LOCAL:
+        gpus = len(list(GPUS.glob("*")))
+        return {"ray": version, "nodes": [{"CPU": os.cpu_count() or 1, "GPU": gpus}]}
+    try:
+        call(address)
+        nodes = nodes_of(address)
+    except (OSError, RuntimeError, ValueError) as error:
+        return {"error": f"{address}: {error}".strip()}
+    return {"ray": version, "nodes": nodes}
+
+
+def call(address: str) -> None:
+    """See that something answers, for Ray itself would wait a minute for that.
+
+    Raises:
+        OSError: nothing does.
+        ValueError: that is no address.
+    """
+    host, _, port = address.rpartition(":")
+    if not (host and port.isdecimal()):
+        raise ValueError("a cluster's address is host:port")
+    socket.create_connection((host, int(port)), CALL_SECONDS).close()
+
+
+def nodes_of(address: str) -> list[dict[str, float]]:
+    """Return what each living node of a cluster has.
+
+    Raises:
+        OSError: it does not answer as Ray does.
+        RuntimeError: it has another version of Ray or Python.
+    """
+    connect(address)
+    import ray
+
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
+    return [{kind: node[kind] for kind in ("CPU", "GPU") if kind in node} for node in nodes]
+
+
+def main() -> int:
+    """Be the driver of a job, or look at a cluster."""
+    if sys.argv[1] == "--reach":
+        sys.stdout.write(f"\n{json.dumps(reach(sys.argv[2]))}\n")
+        return 0
+    return Driver(pathlib.Path(sys.argv[1])).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

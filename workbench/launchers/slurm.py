@@ -1,0 +1,179 @@
+"""Slurm, asked by its own commands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.config import Problem
+
+from .engine import HAND, LauncherError, Look, Phase, Reach
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+
+SCRIPT = "job.sbatch"
+OUTPUT = "slurm.log"
+COMMAND_SECONDS = 30.0
+SAVE_SECONDS = 60
+"""So long before the time limit its tasks are told to save and stop."""
+WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT",
+           "RESV_DEL_HOLD")  # fmt: skip
+RUNNING = ("RUNNING", "COMPLETING", "SUSPENDED", "SIGNALING", "STAGE_OUT", "STOPPED", "RESIZING")
+_FIELD = re.compile(r"(?:^|\s)(JobState|Reason|Restarts|NodeList|ExitCode)=(\S*)")
+_NO_JOB = "Invalid job id"
+_FIELDS = (
+    ("partition", "partition", "Choose one of {partitions}, or leave partition empty."),
+    ("account", "account", "Name an account of yours (sacctmgr show associations), or none."),
+    ("time limit", "time_limit_minutes", "Ask for less, or choose another partition."),
+    ("gres", "gpus_per_task", "Ask for fewer GPUs, or choose another partition."),
+    ("", "workers", "Ask for fewer workers, CPUs or GPUs, or choose another partition."),
+)
+"""A word of what sbatch says, the field that it is about, and what to change."""
+
+
+class Slurm:
+    """A cluster whose commands (sbatch, scontrol, scancel, sinfo) are on this machine."""
+
+    name = "slurm"
+
+    def python(self, config: RunConfig) -> str:
+        """Return the run's, which the hosts have at the same path."""
+        return config.interpreter or sys.executable
+
+    def reach(self, config: RunConfig) -> Reach:
+        """Ask for its partitions."""
+        try:
+            told = _ask("sinfo", "--noheader", "--format=%P|%D|%c|%G|%a")
+        except LauncherError as error:
+            return Reach(reachable=False, words=str(error))
+        return Reach(reachable=True, words="; ".join(map(_partition, told.splitlines())))
+
+    def problems(self, config: RunConfig, tasks: Sequence[str]) -> list[Problem]:
+        """Have it say whether it could ever begin such a job, without giving it one."""
+        reach = self.reach(config)
+        if not reach.reachable:
+            return [Problem("launcher", "an engine that can be reached", "slurm", reach.words)]
+        try:
+            _ask("sbatch", "--test-only", said=_head(config, tasks))
+        except LauncherError as error:
+            told = str(error)
+            field, fix = next(row[1:] for row in _FIELDS if row[0] in told.lower())
+            rule = f"what the cluster can begin ({told})"
+            got = str(getattr(config, field) or len(tasks))
+            return [Problem(field, rule, got, fix.format(partitions=reach.words))]
+        return []
+
+    def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
+        """Give it the job with an sbatch script, which is kept in the folder."""
+        path = job_dir / SCRIPT
+        path.write_text(sbatch(config, tasks, job_dir), encoding="utf-8")
+        return _ask("sbatch", "--parsable", str(path)).strip().partition(";")[0]
+
+    def look(self, job_dir: Path, job: str) -> Look | None:
+        """Ask how the job stands; it remembers those that are over for some minutes."""
+        try:
+            told = _ask("scontrol", "--oneliner", "show", "job", job)
+        except LauncherError as error:
+            if _NO_JOB in str(error):
+                return None
+            raise
+        fields = dict(_FIELD.findall(told))
+        state, reason = fields.get("JobState", ""), fields.get("Reason", "None")
+        phase = _phase(state)
+        why = "" if reason == "None" else reason
+        if phase == "over" and (status := fields.get("ExitCode", "0:0")) != "0:0":
+            why = f"{why}, exit status {status}".removeprefix(", ")
+        hosts = fields.get("NodeList", "").replace("(null)", "")
+        return Look(phase, state, why, hosts, int(fields.get("Restarts") or 0))
+
+    def cancel(self, job_dir: Path, job: str) -> None:
+        """Cancel it."""
+        _ask("scancel", job)
+
+
+def sbatch(config: RunConfig, tasks: Sequence[str], job_dir: Path) -> str:
+    """Return the script that Slurm runs on the job's first host: a hand for each task.
+
+    Each is told by srun which task it is, and how often Slurm has begun the job anew.
+    """
+    hand = [Slurm().python(config), str(job_dir / HAND), str(job_dir)]
+    container = ["apptainer", "exec", "--nv", "--bind", str(job_dir.parents[1]), config.container]
+    command = [
+        *("srun", "--kill-on-bad-exit=1", "--label"),
+        *(map(str, container) if config.container else ()),
+        *("sh", "-c", 'exec "$@" "$SLURM_PROCID" "${SLURM_RESTART_COUNT:-0}"', "hand", *hand),
+    ]
+    setup = f"{config.job_setup.strip()}\n" if config.job_setup.strip() else ""
+    return f"{_head(config, tasks, job_dir)}\n{setup}{shlex.join(command)}\n"
+
+
+def _head(config: RunConfig, tasks: Sequence[str], job_dir: Path | None = None) -> str:
+    """Return the script's options."""
+    given = {
+        "job-name": "workbench",
+        "ntasks": len(tasks),
+        "nodes": config.nodes,
+        "cpus-per-task": config.cpus_per_task,
+        "gpus-per-task": config.gpus_per_task,
+        "time": config.time_limit_minutes,
+        "partition": config.partition,
+        "account": config.account,
+        "chdir": job_dir,
+        "output": job_dir and job_dir / OUTPUT,
+        "open-mode": "append",
+        "signal": f"TERM@{SAVE_SECONDS}",
+    }
+    options = [f"--{name}={shlex.quote(str(value))}" for name, value in given.items() if value]
+    return "".join(f"#SBATCH {each}\n" for each in [*options, "--requeue"]).join(
+        ("#!/bin/bash\n", "")
+    )
+
+
+def _phase(state: str) -> Phase:
+    if state in WAITING:
+        return "waiting"
+    return "running" if state in RUNNING else "over"
+
+
+def _partition(line: str) -> str:
+    name, nodes, cpus, gpus, up = line.split("|")
+    has = "" if gpus in ("(null)", "") else f", {gpus}"
+    return f"{name.rstrip('*')}: {nodes} nodes of {cpus} CPUs{has}{'' if up == 'up' else ', down'}"
+
+
+def _ask(*command: str, said: str = "") -> str:
+    """Run a command of Slurm's; return what it prints.
+
+    Raises:
+        LauncherError: it is not here, does not answer, or refuses; in its own words.
+    """
+    try:
+        done = subprocess.run(
+            command,
+            input=said,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise LauncherError(
+            f"Slurm is asked by its own commands; {command[0]} is not on this machine. Start the "
+            "workbench on a login host of the cluster."
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise LauncherError(
+            f"Slurm answers within {COMMAND_SECONDS:g} s; {command[0]} did not. Ask again, or have "
+            "its controller looked at."
+        ) from None
+    if done.returncode:
+        words = (done.stderr or done.stdout).strip().splitlines()
+        told = words[-1].partition("error: ")[2] or words[-1] if words else "no word"
+        raise LauncherError(f"{command[0]} says: {told}")
+    return done.stdout

@@ -1,0 +1,132 @@
+"""What a launcher has a use for, and what the hosts of an engine are planned as."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from .. import catalog
+from ..devices import Gpu
+from .uses import USUAL, uses
+
+if TYPE_CHECKING:
+    from ..config import RunConfig
+    from ..devices import Devices
+    from .problems import Findings
+
+LOCAL, KUBERNETES = "local", "kubernetes"
+_A_TASKS = ("cpus_per_task", "gpus_per_task")
+USES = {
+    LOCAL: ("restarts",),
+    "kubernetes": (
+        "restarts",
+        *(*_A_TASKS, "memory_gib_per_task", "tpus_per_task", "container", "kubernetes_kind"),
+        *("namespace", "volume_claim", "volume_path", "node_selector"),
+    ),
+    "ray": ("restarts", "ray_address", *_A_TASKS),
+    "slurm": (
+        *("nodes", *_A_TASKS, "time_limit_minutes"),
+        *("partition", "account", "job_setup", "container"),
+    ),
+}
+"""The fields that each launcher has a use for, beside those that all have."""
+REHEARSED_WORKERS = (2, 4)
+REHEARSED_EPOCHS = 1_000
+REHEARSED_RESTARTS = 100
+ONE_LINE = (
+    *("partition", "account", "container", "ray_address"),
+    *("namespace", "volume_claim", "volume_path", "node_selector"),
+)
+OF_JOBS = tuple(dict.fromkeys(name for names in USES.values() for name in names))
+
+
+def is_local(config: RunConfig) -> bool:
+    """Whether the run's tasks are processes of this machine."""
+    return config.launcher == LOCAL
+
+
+def rehearsed(config: RunConfig) -> RunConfig:
+    """Return a rehearsal on this machine of what is asked for: by two to four workers.
+
+    With MultiWorkerMirrored, unless the strategy has tasks of its own. Whatever task is killed, all
+    begin anew from the checkpoint; it goes on for many epochs, to be stopped once enough was seen.
+    """
+    led = config.strategy == "parameter_server"
+    strategy = config.strategy if led else "multi_worker_mirrored"
+    least, most = REHEARSED_WORKERS
+    unused = [name for name, used in uses(catalog.STRATEGIES[strategy]).items() if not used]
+    usual = {name: getattr(USUAL, name) for name in (*OF_JOBS, *unused, "devices", "replicas")}
+    return dataclasses.replace(
+        config,
+        **usual | {"restarts": REHEARSED_RESTARTS},
+        launcher=LOCAL,
+        strategy=strategy,
+        workers=min(max(config.workers or 0, least), most),
+        epochs=max(config.epochs, REHEARSED_EPOCHS),
+    )
+
+
+def check_launcher(findings: Findings, config: RunConfig) -> None:
+    """Note what does not go with where the tasks run."""
+    used = USES.get(config.launcher, OF_JOBS)
+    for name in OF_JOBS:
+        if name not in used and getattr(config, name) != getattr(USUAL, name):
+            rule = f"empty with the launcher {config.launcher}, which has no use for it"
+            have = " or ".join(launcher for launcher, names in USES.items() if name in names)
+            fix = f"Leave it empty, or choose the launcher {have}."
+            findings.add(name, rule, getattr(config, name), fix)
+    if config.restarts is not None and config.restarts < 0:
+        findings.add("restarts", "0 or more", config.restarts, "Leave it empty for the usual.")
+    if is_local(config):
+        return
+    if config.strategy == "tpu" and config.launcher != KUBERNETES:
+        fix = "Choose the launcher local on a TPU VM, or kubernetes."
+        findings.add("launcher", "local or kubernetes for a TPU", config.launcher, fix)
+    if config.launcher == KUBERNETES:
+        _check_kubernetes(findings, config)
+    if config.launcher == "ray" and config.strategy == "parameter_server":
+        fix = "Choose the launcher slurm or local, or the strategy multi_worker_mirrored."
+        findings.add("launcher", "one that gives tasks different work", "ray", fix)
+    if (config.ray_address or "").startswith("ray://"):
+        fix = "Start the workbench on a node of the cluster and give host:port."
+        findings.add(
+            "ray_address", "host:port, for Ray Train has no client", config.ray_address, fix
+        )
+    if config.gpus_per_task is not None and config.gpus_per_task < 0:
+        findings.add("gpus_per_task", "0 or more", config.gpus_per_task, "Leave it empty for none.")
+    for name in ONE_LINE:
+        value = getattr(config, name)
+        if value and len(value.splitlines()) > 1:
+            findings.add(name, "one line", value, "Write the name alone.")
+
+
+def _check_kubernetes(findings: Findings, config: RunConfig) -> None:
+    needs = {
+        "container": "Name one with Python and TensorFlow, such as tensorflow/tensorflow:2.20.0.",
+        "volume_claim": "Name the claim of a volume that pods and this machine share.",
+    }
+    for name, fix in needs.items():
+        if not getattr(config, name):
+            findings.add(name, "given with the launcher kubernetes", "nothing", fix)
+    for part in (config.node_selector or "").split(","):
+        key, equals, _ = part.partition("=")
+        if part.strip() and not (key.strip() and equals):
+            fix = "Write kubernetes.io/arch=amd64, for example."
+            findings.add("node_selector", "key=value with commas between", part.strip(), fix)
+    if (config.volume_path or "").startswith("/") or ".." in (config.volume_path or "").split("/"):
+        fix = "Give the path from the volume's root, without a slash before it."
+        findings.add("volume_path", "a path inside the volume", config.volume_path, fix)
+    if config.strategy == "tpu" and not config.tpus_per_task:
+        fix = "Give the chips of a node, such as 4, or choose another strategy."
+        findings.add("tpus_per_task", "1 or more with the strategy tpu", config.tpus_per_task, fix)
+
+
+def devices_of_a_task(config: RunConfig, devices: Devices) -> Devices:
+    """Return what each task has: of this machine, or as asked of the engine's hosts."""
+    if is_local(config):
+        return devices
+    asked = range(max(0, config.gpus_per_task or 0))
+    # Only their names are known.
+    gpus = tuple(Gpu(f"GPU:{at}", None, None, None) for at in asked)
+    tpus = config.tpus_per_task or 0
+    return dataclasses.replace(devices, gpus=gpus, tpu_chips=tpus, tpu_kind=None)

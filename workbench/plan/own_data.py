@@ -1,0 +1,79 @@
+"""Data of one's own: the function that gives it, and what it was found to give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .. import catalog
+from .own_function import read_own_function
+from .problems import Findings
+
+if TYPE_CHECKING:
+    from ..config import RunConfig
+    from .own_function import OwnFunction
+
+ARRAYS, DATASET = "arrays", "dataset"
+OWN_ORDER = (
+    "Your data set comes in the order that your function gives it: shuffle there. To resume, all "
+    "examples before the checkpoint are read again, which takes as long as reading takes."
+)
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """What a function of one's own was found to give. Sizes count examples."""
+
+    kind: str
+    """`arrays`, or `dataset`: a tf.data.Dataset."""
+    train_examples: int
+    test_examples: int
+    example: str
+    """An example in words: shapes and types."""
+    example_bytes: int
+    """In memory; 0 where it differs from example to example."""
+    reads_files: bool = False
+    """Whether it reads TFRecord, text or fixed-length files, which workers can share out."""
+
+
+def is_own(name: str) -> bool:
+    """Whether a field names a function of one's own."""
+    return ":" in name
+
+
+def find_data(
+    findings: Findings, config: RunConfig, facts: DataFacts | None
+) -> tuple[catalog.Data | None, OwnFunction | None]:
+    """Return the data's row, and one's own function where it is that, or note why there is none.
+
+    Without facts there is a function but no row: what it gives is not yet known.
+    """
+    if not is_own(config.data):
+        return findings.known("data", config.data, catalog.DATA), None
+    function = read_own_function(findings, "data", config.data)
+    if function is None or facts is None:
+        return None, function
+    row = catalog.Data(
+        "Data of one's own",
+        facts.example,
+        train_examples=facts.train_examples,
+        test_examples=facts.test_examples,
+    )
+    _check_pipeline(findings, config, facts)
+    return row, function
+
+
+def _check_pipeline(findings: Findings, config: RunConfig, facts: DataFacts) -> None:
+    fitting = ("usual", "cached") if facts.kind == DATASET else ("usual", "indexed", "numpy")
+    what = "a tf.data.Dataset of one's own, which is read in its own order"
+    if facts.kind == ARRAYS:
+        what = "arrays of one's own, of which no files are written"
+    if config.pipeline not in fitting:
+        rule = f"{' or '.join(fitting)} with {what}"
+        findings.add("pipeline", rule, config.pipeline, "Choose usual.")
+    if config.auto_shard == "file" and not facts.reads_files:
+        rule = "auto, data or off: your data is not read from TFRecord, text or fixed-length files"
+        findings.add("auto_shard", rule, "file", "Choose auto.")
+    if facts.kind == DATASET and config.last_batch == "keep":
+        rule = "drop or repeat with a tf.data.Dataset of one's own, dealt out in full batches"
+        findings.add("last_batch", rule, "keep", "Choose drop or repeat.")

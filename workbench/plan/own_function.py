@@ -1,0 +1,172 @@
+"""A function of one's own, `module:function` or `file.py:function`: found, and read as text."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from itertools import pairwise
+from keyword import iskeyword
+from pathlib import Path
+
+from .names import DEFINED, bound_names, script_names
+from .problems import Findings
+
+DOORS = {"model": "make_model", "data": "make_data", "step": "train_step"}
+"""What scripts call, by field of the config; one's own function may have this very name."""
+_EXAMPLES = {
+    "model": "models:build_model",
+    "data": "data:load_data",
+    "step": "steps:train_step",
+}
+
+
+@dataclass(frozen=True)
+class OwnFunction:
+    """A function of the user's that makes the model or data: lifted from a file, or imported."""
+
+    function: str
+    module: str | None
+    """Imported from there; None where `source` is lifted."""
+    source: str | None
+    """The whole text of the file; None where it is imported."""
+
+
+def read_own_function(findings: Findings, field: str, address: str) -> OwnFunction | None:
+    """Find what `module:function` or `file.py:function` names, or note why it cannot be used."""
+    where, _, function = address.rpartition(":")
+    if not _is_name(function) or not where:
+        rule = "module:function or file.py:function"
+        example = _EXAMPLES[field].replace(":", ".py:")
+        findings.add(field, rule, address, f"Write, for example, my_{example}.")
+        return None
+    if where.endswith(".py"):
+        return _from_file(findings, field, where, function)
+    if not all(map(_is_name, where.split("."))):
+        rule = "module:function, the module by its dotted name, or file.py:function"
+        fix = f"Write, for example, my_package.{_EXAMPLES[field]}."
+        findings.add(field, rule, address, fix)
+        return None
+    return OwnFunction(function, module=where, source=None)
+
+
+def module_file(module: str) -> Path | None:
+    """Return the file of a module that a run asked for here imports; None of one installed.
+
+    Nothing is imported, for that would run it.
+    """
+    path = os.environ.get("PYTHONPATH", "")
+    folders = [*filter(None, path.split(os.pathsep)), str(Path.cwd())]
+    places = [Path(folder, *module.split(".")) for folder in folders]
+    files = [file for place in places for file in (place / "__init__.py", place.with_suffix(".py"))]
+    return next(filter(Path.is_file, files), None)
+
+
+def check_own_together(findings: Findings, *functions: OwnFunction | None) -> None:
+    """Note names that two files of one's own, which go into one script, each mean otherwise."""
+    meant: dict[str, str] = {}
+    for function in functions:
+        if function is None or function.source is None:
+            continue
+        own = _meanings(function.source)
+        if differing := sorted(n for n in own.keys() & meant.keys() if own[n] != meant[n]):
+            rule = "a function whose file means the same as the data's by every name in both"
+            fix = "Rename one of them, or give the function as module:function."
+            findings.add("model", rule, ", ".join(differing), fix)
+        meant |= own
+
+
+def _meanings(source: str) -> dict[str, str]:
+    """Return what each name of a file's top level is imported from, or the code that binds it."""
+    tree = ast.parse(source)
+    meanings = bound_names(tree)
+    for node in tree.body:
+        code = ast.unparse(node)
+        for name in bound_names(ast.Module([node], [])):
+            meanings[name] = meanings[name] or code
+    return meanings
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not iskeyword(text)
+
+
+def _from_file(findings: Findings, field: str, where: str, function: str) -> OwnFunction | None:
+    try:
+        path = Path(where).expanduser()
+        with tokenize.open(path) as file:
+            source = file.read()
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        at = f", line {error.lineno}" if error.lineno else ""
+        findings.add(field, "a file of valid Python", f"{where}{at}: {error.msg}", "Mend that.")
+        return None
+    except (OSError, ValueError, RuntimeError) as error:
+        findings.add(field, "a file that can be read", where, f"Mend the path: {error}.")
+        return None
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    if function not in functions:
+        has = ", ".join(functions) or "no function"
+        fix = f"It has {has}. Name one of them." if functions else "Define one there."
+        findings.add(field, f"a function of {path.name}", function, fix)
+        return None
+    for rule, got, fix in _unliftable(path, tree, function, field):
+        findings.add(field, rule, got, fix)
+    return OwnFunction(function, module=None, source=source)
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    """Return the packages that are imported anywhere in it."""
+    modules: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            modules.add(node.module)
+    return {module.split(".")[0] for module in modules}
+
+
+def _only_in_this_folder(module: str) -> bool:
+    """Whether a module is a file of the working folder alone, where no lifted script looks."""
+    here = Path.cwd()
+    if not any(path.is_file() for path in (here / f"{module}.py", here / module / "__init__.py")):
+        return False
+    elsewhere = [path for path in sys.path if path and Path(path) != here]
+    installed = PathFinder.find_spec(module, elsewhere)
+    return module not in sys.stdlib_module_names and installed is None
+
+
+def _unliftable(
+    path: Path, tree: ast.Module, function: str, field: str
+) -> Iterator[tuple[str, str, str]]:
+    """Yield rule, what was found, and fix for what cannot go into a script that stands alone."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    if any(node.level for node in imports):
+        fix = f"Give it as package.{path.stem}:function, from where the package is importable."
+        yield "a file without relative imports", path.name, fix
+    if any(alias.name == "*" for node in imports for alias in node.names):
+        yield "a file without star imports", path.name, "Import the names that it uses."
+    if any(isinstance(node, ast.If) and "__name__" in ast.unparse(node.test) for node in tree.body):
+        fix = "Move the function to a file of its own, or give it as module:function."
+        yield "a file without a __main__ block", path.name, fix
+    if local := sorted(filter(_only_in_this_folder, _imported(tree))):
+        fix = f"Write what it uses of that beside it, or give the {field} as module:function."
+        yield "code that imports only what is installed", f"{', '.join(local)}, of this folder", fix
+    for first, second in pairwise(tree.body):
+        if first.end_lineno == second.lineno:
+            got = f"{path.name}, line {second.lineno}"
+            yield "a file of one statement a line", got, "Break the line at the semicolon."
+    taken = script_names()
+    collisions = sorted(
+        name
+        for name, origin in bound_names(tree).items()
+        if name in taken and (origin == DEFINED or origin != taken[name])
+        if name != function or name != DOORS[field]
+    )
+    if collisions:
+        fix = f"Rename them in your file, or give the {field} as module:function."
+        yield "a file whose names no script has already", ", ".join(collisions), fix

@@ -1,0 +1,125 @@
+"""What a report tells of each run by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from workbench.units import number, percent
+
+from .html import Html, code, fold, section, table, tag
+from .subject import Subject
+
+if TYPE_CHECKING:
+    from workbench.runs.ledger import Entry
+
+MOST_EPOCHS = 200
+MOST_EPOCHS_IN_ALL = 2_000
+"""Of all runs, the last ones of each, but never fewer than ten of a run."""
+COLORS = ("#2f81f7", "#d9730d", "#b58900", "#1a9c5b", "#0e9aa7", "#c23fb3", "#e0484f", "#7a828c")
+MEASURES: dict[str, Callable[[float], str]] = {
+    "loss": number,
+    "accuracy": percent,
+    "test_loss": number,
+    "test_accuracy": percent,
+}
+
+
+def runs(subjects: Sequence[Subject]) -> Html:
+    """Return a part for each run: how it ended, its epochs, where its time went."""
+    most = max(10, min(MOST_EPOCHS, MOST_EPOCHS_IN_ALL // len(subjects)))
+    return section("Runs", *(_run(each, most) for each in subjects))
+
+
+def _run(subject: Subject, most_epochs: int) -> Html:
+    return tag(
+        "article",
+        tag("h3", subject.title),
+        tag("p", subject.plan.arithmetic, class_="quiet"),
+        _failure(subject),
+        _missing(subject),
+        _bar("First step", subject.ledger.first_step),
+        _bar("Whole run", subject.ledger.whole),
+        _epochs(subject, most_epochs),
+        id=subject.anchor,
+    )
+
+
+def _failure(subject: Subject) -> Html | None:
+    failure = subject.failure
+    if failure is None:
+        return None
+    log = fold("The end of its log", code(failure.log_tail)) if failure.log_tail else None
+    cause = failure.cause or f"It is {subject.result['status']}, and nothing tells why."
+    said = tag("p", tag("strong", cause), " ", failure.fix)
+    return tag("div", said, log, class_="warning")
+
+
+def _missing(subject: Subject) -> Html | None:
+    if not subject.missing:
+        return None
+    ranges = ", ".join(f"{first:,} to {last:,}" for first, last in subject.missing[:10])
+    return tag("p", f"Steps done but not recorded: {ranges}.", class_="warning")
+
+
+def _bar(title: str, entries: Sequence[Entry]) -> Html | None:
+    """Return a bar of where time went, with the seconds in words."""
+    whole = sum(entry.seconds for entry in entries)
+    if not whole:
+        return None
+    colored = list(zip(entries, COLORS * 2, strict=False))
+    parts = [
+        tag("span", style=f"flex-grow:{entry.seconds / whole:.4f};background:{color}")
+        for entry, color in colored
+    ]
+    names = [
+        tag(
+            "li",
+            tag("span", class_="swatch", style=f"background:{color}"),
+            f"{entry.name} {_seconds(entry.seconds)} ({entry.seconds / whole:.0%})",
+        )
+        for entry, color in colored
+    ]
+    return tag(
+        "div",
+        tag("h4", f"{title}: {_seconds(whole)}"),
+        tag("div", *parts, class_="bar", aria_hidden="true"),
+        tag("ul", *names, class_="legend"),
+    )
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:,.2f} s" if seconds < 100 else f"{seconds:,.0f} s"
+
+
+def _epochs(subject: Subject, most: int) -> Html | None:
+    frame = subject.epochs
+    if not len(frame):
+        return None
+    further = [
+        name
+        for name in frame.columns
+        if name not in (*MEASURES, "epoch", "examples", "seconds", "steps")
+    ]
+    readers = MEASURES | dict.fromkeys(further, number)
+    head = [
+        "Epoch",
+        *(name.replace("_", " ").capitalize() for name in readers),
+        "Examples",
+        "Seconds",
+    ]
+    rows = [
+        [
+            str(row["epoch"]),
+            *(read(float(row[name])) for name, read in readers.items()),
+            f"{row['examples']:,}",
+            number(float(row["seconds"])),
+        ]
+        for row in frame.tail(most).to_dict("records")
+    ]
+    left_out = len(frame) - len(rows)
+    words = f"The first {left_out:,} epochs are left out." if left_out else ""
+    caption = f"Train and test of each epoch of {subject.title}"
+    return fold(
+        f"Epochs: {len(frame):,}", tag("p", words) if words else None, table(head, rows, caption)
+    )

@@ -1,0 +1,79 @@
+"""HTML made of elements: every text is escaped, and only elements are not."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+
+VOID = frozenset({"meta", "col", "br"})
+
+
+class Html(str):
+    """Text that is HTML already; any other `str` is a text to be shown as it is."""
+
+    __slots__ = ()
+
+
+def shown(text: str | Html) -> Html:
+    """Return what shows a text between tags: escaped, unless it is HTML already."""
+    return text if isinstance(text, Html) else Html(html.escape(_whole(text), quote=False))
+
+
+def quoted(value: str | float) -> str:
+    """Return the value of an attribute, in quotes that no text can end."""
+    return f'"{html.escape(_whole(str(value)), quote=True)}"'
+
+
+def _whole(text: str) -> str:
+    """Return a text that can be written: without lone surrogates, as of names not in UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def tag(name: str, /, *inside: str | Html | None, **attributes: str | float | None) -> Html:
+    """Return an element; `class_` is its class, `aria_label` its `aria-label`, None is left out."""
+    told = "".join(
+        f" {key.rstrip('_').replace('_', '-')}={quoted(value)}"
+        for key, value in attributes.items()
+        if value is not None
+    )
+    if name in VOID:
+        return Html(f"<{name}{told}>")
+    return Html(f"<{name}{told}>{joined(inside)}</{name}>")
+
+
+def joined(parts: Iterable[str | Html | None]) -> Html:
+    """Return what shows these one after the other; None shows nothing."""
+    return Html("".join(shown(part) for part in parts if part is not None))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str | Html]], caption: str) -> Html:
+    """Return a table in a box that scrolls; the first cell of a row is its heading."""
+    heads = joined(tag("th", cell, scope="col") for cell in head)
+    body = joined(
+        tag("tr", tag("th", first, scope="row"), *(tag("td", cell) for cell in rest))
+        for first, *rest in rows
+    )
+    # What scrolls can be reached by the keyboard.
+    return tag(
+        "div",
+        tag("table", tag("caption", caption), tag("thead", tag("tr", heads)), tag("tbody", body)),
+        class_="scroll",
+        tabindex=0,
+        role="region",
+        aria_label=caption,
+    )
+
+
+def section(title: str, *inside: Html | None) -> Html:
+    """Return a part of the page under a heading."""
+    return tag("section", tag("h2", title), *inside)
+
+
+def fold(title: str | Html, *inside: Html | None) -> Html:
+    """Return what is opened by a click."""
+    return tag("details", tag("summary", title), *inside)
+
+
+def code(text: str) -> Html:
+    """Return a text as it is, in lines."""
+    return tag("pre", tag("code", text), tabindex=0)

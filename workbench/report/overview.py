@@ -1,0 +1,153 @@
+"""What the runs of a report are, how they ended, and in what they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from workbench import catalog
+from workbench.units import UNKNOWN, duration, number, percent
+
+from .html import Html, fold, joined, section, table, tag
+from .subject import Subject
+
+MADE_HERE = ("name", "interpreter", "start_now", "archive")
+"""Fields of a config that change nothing of what is trained."""
+
+
+def overview(subjects: Sequence[Subject]) -> Html:
+    """Return a row for each run; of one run, what it is as pairs."""
+    notes = "Speed is the steady state: without the first call and the test passes."
+    if len(subjects) > 1:
+        rows = [[_link(each), *(value(each) for _, value in COLUMNS)] for each in subjects]
+        inside = table(["Run", *(name for name, _ in COLUMNS)], rows, "The runs")
+    else:
+        inside = _pairs(subjects[0])
+    return section("Overview", _apart(subjects), inside, tag("p", notes, class_="quiet"))
+
+
+def differences(subjects: Sequence[Subject]) -> Html | None:
+    """Return in what the runs differ, field by field; None of a single run."""
+    if len(subjects) < 2:
+        return None
+    told = [_choices(each) for each in subjects]
+    names = list(dict.fromkeys(name for each in told for name in each))
+    rows = {name: [each.get(name, "not set") for each in told] for name in names}
+    differing = {name: row for name, row in rows.items() if len(set(row)) > 1}
+    same = {name: row[:1] for name, row in rows.items() if name not in differing}
+    titles = [each.title for each in subjects]
+    if differing:
+        found = table(["Field", *titles], _rows(differing), "In what they differ")
+    else:
+        found = tag("p", "They were asked for the same.")
+    alike = table(["Field", "Every run"], _rows(same), "What is the same")
+    return section("What differs", found, fold(f"What is the same: {len(same)} fields", alike))
+
+
+def configs(subjects: Sequence[Subject]) -> Html:
+    """Return what each run was asked for and what was chosen for it, folded."""
+    folds = [
+        fold(each.title, table(["Field", "Value"], _rows(_single(each)), f"Config of {each.title}"))
+        for each in subjects
+    ]
+    return section("Configuration", *folds)
+
+
+def _single(subject: Subject) -> dict[str, list[str]]:
+    return {name: [value] for name, value in _choices(subject).items()}
+
+
+def _rows(rows: dict[str, list[str]]) -> list[list[str]]:
+    return [[name.replace("_", " "), *values] for name, values in rows.items()]
+
+
+def _choices(subject: Subject) -> dict[str, str]:
+    """Return the config's fields, those left open as the plan chose them."""
+    plan = subject.plan
+    asked = {name: v for name, v in subject.run.config.to_json().items() if name not in MADE_HERE}
+    chosen: dict[str, Any] = {
+        "model": plan.model,
+        "optimizer": plan.optimizer,
+        "learning_rate": plan.learning_rate,
+        "devices": list(plan.physical_devices),
+        "replicas": plan.num_replicas_in_sync,
+        "workers": plan.workers,
+        "per_replica_batch_size": plan.per_replica_batch_size,
+        "global_batch_size": plan.global_batch_size,
+        "steps_per_epoch": plan.steps_per_epoch,
+        "cross_device_ops": plan.cross_device_ops,
+        "keras": plan.keras,
+    }
+    merged = {**asked, **{name: value for name, value in chosen.items() if value is not None}}
+    merged.pop("version", None)
+    return {name: _in_words(value) for name, value in merged.items()}
+
+
+def _in_words(value: Any) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _apart(subjects: Sequence[Subject]) -> Html | None:
+    """Return what keeps the runs from being compared, so that nobody overlooks it."""
+    kinds = {"data": "data", "model": "models"}
+    told = [
+        f"different {plural}: {', '.join(found)}"
+        for field, plural in kinds.items()
+        if len(found := sorted({_label(field, getattr(each.plan, field)) for each in subjects})) > 1
+    ]
+    if not told:
+        return None
+    words = f"These runs are of {' and of '.join(told)}. Their losses do not compare."
+    return tag("p", words, class_="warning")
+
+
+def _label(field: str, name: str) -> str:
+    return catalog.label_of(field, name)
+
+
+def _link(subject: Subject) -> Html:
+    swatch = tag("span", class_="swatch", style=f"background:{subject.color}")
+    return joined([swatch, tag("a", subject.title, href=f"#{subject.anchor}")])
+
+
+def _pairs(subject: Subject) -> Html:
+    plan = subject.plan
+    about = {
+        "Model": f"{_label('model', plan.model)} on {_label('data', plan.data)}",
+        **{name: value(subject) for name, value in COLUMNS},
+        "Run": subject.run.id,
+    }
+    pairs = (tag("div", tag("dt", name), tag("dd", value)) for name, value in about.items())
+    return tag("dl", *pairs)
+
+
+def _batch(subject: Subject) -> str:
+    plan = subject.plan
+    if plan.global_batch_size is None:
+        return f"{plan.per_replica_batch_size:,} a worker"
+    each = f"{plan.per_replica_batch_size:,} x {plan.num_replicas_in_sync}"
+    return f"{plan.global_batch_size:,} ({each})"
+
+
+def _time(subject: Subject) -> str:
+    whole = subject.ledger.whole
+    return duration(sum(entry.seconds for entry in whole)) if whole else UNKNOWN
+
+
+COLUMNS: tuple[tuple[str, Callable[[Subject], str]], ...] = (
+    ("Status", lambda each: str(each.result["status"])),
+    ("Strategy", lambda each: f"{each.plan.strategy_label}, {each.plan.loop}"),
+    ("Replicas", lambda each: each.plan.who_trains),
+    ("Batch in all", _batch),
+    ("Steps", lambda each: f"{each.result['steps'] or 0:,} of {each.plan.total_steps:,}"),
+    ("Examples/s", lambda each: number(each.result["examples_per_second"])),
+    ("Loss", lambda each: number(each.result["loss"])),
+    ("Accuracy", lambda each: percent(each.result["accuracy"])),
+    ("Test loss", lambda each: number(each.result["test_loss"])),
+    ("Test accuracy", lambda each: percent(each.result["test_accuracy"])),
+    ("Time", _time),
+)

@@ -1,0 +1,96 @@
+"""The page: its parts in order, its style in it, and nothing that is loaded from elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import workbench
+from workbench.place import new_place
+from workbench.runs import RunError
+
+from .curves import curves
+from .details import runs
+from .environment import environments
+from .html import Html, joined, tag
+from .overview import configs, differences, overview
+from .papers import certificates, scripts
+from .subject import Subject, subjects_of
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+Section = Callable[[Sequence[Subject]], Html | None]
+"""A part of the page; None where there is nothing to tell."""
+FIRST: tuple[Section, ...] = (overview, differences, curves)
+LAST: tuple[Section, ...] = (runs, environments, certificates, configs, scripts)
+MOST_BYTES = 2_000_000
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+STYLE = Path(__file__).with_name("style.css")
+
+
+def write_report(
+    reported: Sequence[Run],
+    path: str | os.PathLike[str],
+    *,
+    title: str = "",
+    sections: Sequence[Section] = (),
+) -> Path:
+    """Write one page of HTML about runs, whole or not at all, and return its path.
+
+    It needs no network and runs no code; texts of runs are shown, never interpreted.
+
+    Args:
+        reported: at least one run; those that go on are told of as they are now.
+        path: what to write; nothing may be there.
+        title: of the page; empty: the run's name, or how many they are.
+        sections: further parts, shown between the charts and what is told of each run.
+
+    Raises:
+        RunError: there is no run, one cannot be read, the page would be over 2 MB, something is
+            at the path, or it cannot be written.
+    """
+    target = Path(path).expanduser().absolute()
+    with new_place(target) as hidden:
+        hidden.write_text(report_text(reported, title, sections), encoding="utf-8")
+    return target
+
+
+def report_text(reported: Sequence[Run], title: str = "", sections: Sequence[Section] = ()) -> str:
+    """Return the page as text; see `write_report`."""
+    if not reported:
+        raise RunError("A report has at least one run; received none. Name a run.")
+    text = _page(subjects_of(reported), title, sections)
+    size = len(text.encode("utf-8"))
+    if size > MOST_BYTES:
+        raise RunError(
+            f"A report has at most {MOST_BYTES:,} bytes; of {len(reported)} runs it would have "
+            f"{size:,}. Report fewer runs, or export csv."
+        )
+    return text
+
+
+def _page(subjects: Sequence[Subject], title: str, sections: Sequence[Section]) -> str:
+    named = title or (subjects[0].title if len(subjects) == 1 else f"{len(subjects)} runs compared")
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        # Should a text ever get past the escaping, the browser still neither runs nor loads it.
+        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", named),
+        tag("style", Html(STYLE.read_text(encoding="utf-8"))),
+    )
+    parts = [part(subjects) for part in (*FIRST, *sections, *LAST)]
+    body = tag("body", _header(named), tag("main", *parts))
+    return joined([Html("<!doctype html>\n"), tag("html", head, body, lang="en"), "\n"])
+
+
+def _header(title: str) -> Html:
+    written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    words = f"Written {written} by tf-distribute-workbench {workbench.__version__}."
+    return tag("header", tag("h1", title), tag("p", words, class_="quiet"))

@@ -1,0 +1,70 @@
+"""Who starts a run's tasks: on this machine, or as a job of an engine."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .ending import TaskProcess
+from .launch import Launch
+from .tasks import environments
+from .trainer import Trainer
+
+if TYPE_CHECKING:
+    from .standby import WaitingTrainer
+
+
+class Hands(ABC):
+    """Starts the processes of one attempt's tasks."""
+
+    @abstractmethod
+    def choose_addresses(self, tasks: Sequence[str]) -> dict[str, Any]:
+        """Choose where the tasks are to find each other; return the TF_CONFIG of each, if known.
+
+        Raises:
+            OSError: there is no free port.
+        """
+
+    @abstractmethod
+    def start(self, task: str, log: Path, waiting: WaitingTrainer | None) -> TaskProcess:
+        """Start a task, or start it again; a process that waits may become it.
+
+        Raises:
+            OSError: its process cannot be started.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of what is held for the tasks, once all have ended."""
+
+
+class LocalHands(Hands):
+    """Starts them as children of this process, which hold these locks too."""
+
+    def __init__(self, run_dir: Path, launch: Launch, held_fds: Sequence[int]) -> None:
+        self._run_dir, self._launch, self._held_fds = run_dir, launch, tuple(held_fds)
+        self._environments: dict[str, dict[str, str]] = {}
+        self._ports = ExitStack()
+
+    def choose_addresses(self, tasks: Sequence[str]) -> dict[str, Any]:
+        """Choose free ports of this machine."""
+        self._environments = environments(tasks, self._ports)
+        return {
+            task: json.loads(values["TF_CONFIG"])
+            for task, values in self._environments.items()
+            if "TF_CONFIG" in values
+        }
+
+    def start(self, task: str, log: Path, waiting: WaitingTrainer | None) -> TaskProcess:
+        """Start its process, or make it of the one that waits."""
+        environment = self._environments[task]
+        folder = self._run_dir / task
+        return Trainer(folder, self._launch, log, environment, self._held_fds, waiting)
+
+    def close(self) -> None:
+        """Let go of the ports."""
+        self._ports.close()

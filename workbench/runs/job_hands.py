@@ -1,0 +1,161 @@
+"""A run's tasks as a job of an engine: started there by hands, and asked for through files."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.launchers import Engine, LauncherError, Look
+from workbench.launchers.job import AttemptFolder, JobFolder
+
+from .ending import TaskProcess
+from .hands import Hands
+
+if TYPE_CHECKING:
+    from .standby import WaitingTrainer
+
+LOOK_SECONDS = 2.0
+"""How often the engine is asked how the job stands."""
+LAST_FILES_SECONDS = 10.0
+"""From the job's end until its hands' last files must be here."""
+KILLED = -9
+NOT_YET_LOOKED = Look("waiting", "SUBMITTED")
+
+
+class Job:
+    """A job that an engine has taken, looked at by a thread so that nobody waits for the engine."""
+
+    def __init__(self, engine: Engine, folder: JobFolder, name: str) -> None:
+        self.engine, self.folder, self.name = engine, folder, name
+        self.trouble = ""
+        """Why the engine could not be asked the last time."""
+        self._look = NOT_YET_LOOKED
+        self._over_at: float | None = None
+        self._closed = threading.Event()
+        self._looked = threading.Event()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @property
+    def look(self) -> Look:
+        """How it stood when last asked for."""
+        return self._look
+
+    def is_over(self, attempt: int) -> bool:
+        """Whether this attempt of the engine has ended, and its last files must be here."""
+        if self._is_in(attempt):
+            self._over_at = None
+            return False
+        if self._over_at is None:
+            self._over_at = time.monotonic()
+        return time.monotonic() - self._over_at > LAST_FILES_SECONDS
+
+    def settle(self, attempt: int, seconds: float) -> Look:
+        """Wait until this attempt at it is over, at most so long; return how it stands."""
+        until = time.monotonic() + seconds
+        while self._is_in(attempt) and time.monotonic() < until:
+            self._looked.clear()
+            self._looked.wait(LOOK_SECONDS)
+        return self._look
+
+    def cancel(self) -> None:
+        """End it; where the engine cannot be asked it is told as trouble."""
+        try:
+            self.engine.cancel(self.folder.path, self.name)
+        except LauncherError as error:
+            self.trouble = str(error)
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._closed.set()
+
+    def _is_in(self, attempt: int) -> bool:
+        return self._look.attempt == attempt and self._look.phase == "running"
+
+    def _watch(self) -> None:
+        while not self._closed.is_set():
+            try:
+                told = self.engine.look(self.folder.path, self.name)
+                self._look = told or Look("over", "FORGOTTEN", attempt=self._look.attempt)
+                self.trouble = ""
+            except LauncherError as error:
+                self.trouble = str(error)
+            self._looked.set()
+            self._closed.wait(LOOK_SECONDS)
+
+
+class JobHands(Hands):
+    """Hands on the hosts of a job, which start its tasks by themselves."""
+
+    job: Job
+
+    def __init__(self, folder: JobFolder, attempt: int) -> None:
+        self.attempt = attempt
+        self.folder = AttemptFolder(folder.path / str(attempt))
+        self._started: dict[str, int] = {}
+
+    def choose_addresses(self, tasks: Sequence[str]) -> dict[str, Any]:
+        """Leave that to the hands, which know their hosts."""
+        return {}
+
+    def close(self) -> None:
+        """Do nothing: what is held is held on the hosts."""
+
+    def begun(self, tasks: Sequence[str]) -> bool:
+        """Whether a task has said anything in this attempt."""
+        return any(self.folder.told(task, "clock") for task in tasks)
+
+    def start(self, task: str, log: Path, waiting: WaitingTrainer | None) -> TaskProcess:
+        """Follow the task that its hand has begun; the second time have it started again."""
+        times = self._started.get(task, 0)
+        if times:
+            self.folder.ask(task, "again", str(times))
+        self._started[task] = times + 1
+        return JobTask(self, task, times)
+
+
+class JobTask(TaskProcess):
+    """The process of a task on a host of the job."""
+
+    def __init__(self, hands: JobHands, task: str, times: int) -> None:
+        super().__init__()
+        self._hands, self._task, self._times = hands, task, times
+        self._ended: dict[str, int] | None = None
+
+    @property
+    def exit_status(self) -> int | None:
+        """As its hand says; of one whose job has ended without a word, as if it was killed."""
+        if self._ended is None:
+            told = json.loads(self._hands.folder.told(self._task, "exit") or "{}")
+            if told.get("started") == self._times:
+                self._ended = told
+            elif self._hands.job.is_over(self._hands.attempt):
+                self._ended = {"status": KILLED, "peak_bytes": 0}
+        return None if self._ended is None else self._ended["status"]
+
+    @property
+    def peak_bytes(self) -> int | None:
+        """As its hand says at the end."""
+        return (self._ended or {}).get("peak_bytes")
+
+    def kill(self) -> None:
+        """Have its hand end it."""
+        self._hands.folder.ask(self._task, "end")
+
+    def close(self) -> None:
+        """Nothing is held of it."""
+
+    def wait(self) -> None:
+        """Wait until its hand says that it has ended, or its job is over."""
+        until = time.monotonic() + 2 * LAST_FILES_SECONDS
+        while self.exit_status is None and time.monotonic() < until:
+            time.sleep(0.1)
+
+    def _tell_to_stop(self) -> None:
+        self._hands.folder.ask(self._task, "stop")
+
+    def _terminate(self) -> None:
+        self._hands.folder.ask(self._task, "end")

@@ -1,0 +1,74 @@
+"""Which operation of a step XLA or mixed precision refused: from what TensorFlow wrote to a log.
+
+The supervisor imports it: standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+LINES = 400
+"""Of a log's end: below its reason TensorFlow lists where the operation was made."""
+_XLA_FIX = (
+    "Turn xla off, or replace that in your model, step or metrics: text and Python go into data."
+)
+_XLA: tuple[tuple[str, str], ...] = (
+    (
+        r"Detected unsupported operations when trying to compile graph .* on XLA_\w+: (?P<op>\w+)",
+        "operations that it has a kernel for; this step has {op}, for which it has none here",
+    ),
+    (
+        r"Input \d+ to node `[^`]*` with op (?P<op>\w+) must be a compile-time constant",
+        "shapes that are known before a step runs; that of {op} hangs on the step's numbers",
+    ),
+    (
+        r"can't deduce compile time constant \w+ shape for (?P<op>strided slice)",
+        "shapes that are known before a step runs; that of {op} hangs on the step's numbers",
+    ),
+    (
+        r"(?P<op>Const) op with type DT_STRING is not supported by XLA",
+        "numbers; this step has {op} of text",
+    ),
+    (
+        r"Trying to access resource (?P<op>\S+) .*located in device \S+ from device",
+        "variables of the replica's own device; this step reads {op} from another one",
+    ),
+)
+_HALF_FIX = (
+    'Cast with tf.cast(value, inputs.dtype), give that layer dtype="float32", or choose precision '
+    "float32."
+)
+_HALF: tuple[tuple[str, str], ...] = (
+    (
+        r"Input '\w+' of '(?P<op>\w+)' Op has type (?P<given>\w+) that does not match type "
+        r"(?P<half>b?float16)",
+        "layers compute in {half}; {op} was given {given} too",
+    ),
+    (
+        r"cannot compute (?P<op>\w+) as input #\d+\(zero-based\) was expected to be a "
+        r"(?P<half>half|bfloat16) tensor but is a (?P<given>\w+) tensor",
+        "layers compute in {half}; {op} was given {given} too",
+    ),
+    (
+        r"\(of type (?P<op>\w+)\)(?:(?!\(of type)[\s\S])*"
+        r"DataType (?P<half>b?float16) not in list of allowed",
+        "layers compute in {half}; {op} has an operation that cannot",
+    ),
+)
+
+
+def explain_refused(log: str) -> dict[str, str]:
+    """Return `cause` and `fix` where a step could not be made as asked; nothing of all else."""
+    return next(_explanations(log), {})
+
+
+def _explanations(log: str) -> Iterator[dict[str, str]]:
+    for pattern, rule in _XLA:
+        if found := re.search(pattern, log):
+            cause = f"XLA compiles only {rule.format(**found.groupdict())}."
+            yield {"cause": cause, "fix": _XLA_FIX}
+    for pattern, rule in _HALF:
+        if found := re.search(pattern, log):
+            cause = f"In mixed precision {rule.format(**found.groupdict())}."
+            yield {"cause": cause, "fix": _HALF_FIX}

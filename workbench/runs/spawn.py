@@ -1,0 +1,90 @@
+"""Starting a run's supervisor as nobody's child, or by the process that waits for that."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .directory import KILL, RunError, read_json, unwritable
+from .failure import log_tail
+from .launch import PACKAGE_ROOT, SUPERVISOR_LOG
+from .trust import trust
+
+if TYPE_CHECKING:
+    from .warm import WarmStart
+    from .watchdog import Bounds
+
+HANDSHAKE_SECONDS = 30.0
+
+
+def spawn(run_dir: Path, lock: int, bounds: Bounds, warm: WarmStart | None = None) -> None:
+    """Have a supervisor inherit the lock, and wait until it has written its first event.
+
+    Raises:
+        RunError: it cannot be started, or does not answer in time.
+    """
+    trust(run_dir)
+    log = run_dir / SUPERVISOR_LOG
+    ready, answer = os.pipe()
+    arguments = [str(run_dir.absolute())]
+    for name, seconds in dataclasses.asdict(bounds).items():
+        arguments += [f"--{name.replace('_', '-')}", str(seconds)]
+    interpreter = str(read_json(run_dir / "run.json").get("interpreter"))
+    try:
+        for asked in ("stop", KILL):
+            (run_dir / asked).unlink(missing_ok=True)
+        launcher = None
+        if warm and warm.fits(interpreter) and warm.hand_over(arguments, lock, answer):
+            group = warm.group
+        else:
+            launcher = _launch(arguments, lock, answer, log)
+            group = launcher.pid
+    except OSError as error:
+        os.close(ready)
+        raise unwritable(run_dir, error) from error
+    finally:
+        os.close(answer)
+    with os.fdopen(ready, "rb") as pipe:
+        told = select.select([pipe], [], [], HANDSHAKE_SECONDS)[0]
+        reply = pipe.read() if told else b""
+    if not told:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+    if launcher:
+        launcher.wait()
+    if refusal := _refusal(reply, log, waited=not told):
+        raise RunError(refusal)
+
+
+def _launch(arguments: list[str], lock: int, answer: int, log: Path) -> subprocess.Popen[bytes]:
+    """Start what starts a supervisor as nobody's child."""
+    command = [sys.executable, "-m", "workbench.runs.supervisor", *arguments]
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            [*command, "--detach", "--lock-fd", str(lock), "--ready-fd", str(answer)],
+            cwd=PACKAGE_ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            pass_fds=(lock, answer),
+        )
+
+
+def _refusal(reply: bytes, log: Path, *, waited: bool) -> str:
+    if reply:
+        return str(json.loads(reply)["error"])
+    what = f"nothing within {HANDSHAKE_SECONDS:g} s" if waited else "an end without an answer"
+    return (
+        f"A run is under way when its supervisor answers; received {what}. Its log ends with: "
+        f"{log_tail(log, 5) or '(nothing)'}. Check that {sys.executable} can import workbench, "
+        "then start again."
+    )

@@ -1,0 +1,168 @@
+"""One's own functions of a script, as texts that stand in files of their own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from ..codegen.lifting import lift, merge_imports
+from ..plan.names import script_names
+from ..plan.own_function import DOORS, OwnFunction
+from .parts import ASSIGNMENT, DEFINITION, IMPORT, Parts, Statement
+from .renaming import renamed
+
+CHECKS = {
+    "data": ("as_arrays", "check_data"),
+    "model": ("one_example", "check_labels", "check_model"),
+    "step": ("check_step",),
+}
+"""What stands below one's own functions in a script, by field."""
+LIVE = frozenset({"EPOCHS", "STEPS_PER_EPOCH", "PER_REPLICA_BATCH_SIZE", "make_optimizer"})
+"""What every script has that can be asked for a model: a function may go on using it."""
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A function of a script for a field of the form, as a text that can be a file."""
+
+    field: str
+    function: str
+    source: str
+    statements: frozenset[Key]
+    """What of the script it holds."""
+    renamed: tuple[str, ...] = ()
+    """Names that scripts have already, which it calls otherwise."""
+
+    @staticmethod
+    def name_of(name: str) -> str:
+        """Return what it calls one of them."""
+        return f"OWN_{name}" if name.isupper() else f"own_{name}"
+
+
+def door(parts: Parts, field: str) -> OwnFunction | None:
+    """Return the function that the script calls for a field; None where it is not one's own."""
+    check, name = f"check_{field}", DOORS[field]
+    if parts.definition(check) is None:
+        return None
+    outside, inside = parts.assignment(name), parts.definition(name)
+    if outside is not None:
+        call = getattr(outside.node, "value", None)
+        arguments = call.args if isinstance(call, ast.Call) else []
+        function = arguments[1] if len(arguments) > 1 else None
+        return OwnFunction(function.id, None, "") if isinstance(function, ast.Name) else None
+    return _called(inside.node, check) if inside is not None else None
+
+
+def _called(node: ast.AST, check: str) -> OwnFunction | None:
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+    names = [
+        call.args[0].id
+        for call in calls
+        if isinstance(call.func, ast.Name) and call.func.id == check
+        if call.args and isinstance(call.args[0], ast.Name)
+    ]
+    if not names:
+        return None
+    imports = [each for each in ast.walk(node) if isinstance(each, ast.ImportFrom)]
+    module = imports[0].module if imports else None
+    return OwnFunction(names[0], module, None if module else "")
+
+
+def keep_own(
+    parts: Parts, ours: Parts, field: str, function: str, before: Collection[Kept]
+) -> Kept:
+    """Return the text of a function that entered the script from a file of one's own.
+
+    `ours` is the script without it, `before` the other functions that stand above it.
+    """
+    region = _region(parts, ours, field)
+    needed = region
+    if before:
+        held = frozenset().union(*(each.statements for each in before))
+        others = [each for each in parts.above if each.key in held]
+        needed = [*closure(others, _read(region) | {function}), *region]
+    more = closure(_extra(parts, ours, needed), _read(needed))
+    body = parts.region(region[0], region[-1]) if region else ""
+    above = [each for each in needed if each not in region]
+    text = "\n\n\n".join(filter(None, ["\n\n".join(e.text for e in (*above, *more)), body]))
+    source = f"{_imports(parts, ours, text)}\n\n\n{text}\n"
+    return Kept(field, function, source, frozenset(e.key for e in (*needed, *more)))
+
+
+def keep_edited(parts: Parts, ours: Parts, field: str, left: Collection[str] = ()) -> Kept:
+    """Return the text of a function of the workbench's that was edited, with all that it uses.
+
+    Of `left` it goes on using what every script has.
+    """
+    function = DOORS[field]
+    stands = [each for each in parts.above if each.kind in (DEFINITION, ASSIGNMENT)]
+    taken = closure([each for each in stands if each.name not in LIVE & set(left)], {function})
+    text = _joined(taken)
+    scripts = script_names()
+    bound = {each.name for each in taken} - {function}
+    names = {name: Kept.name_of(name) for name in sorted(bound) if name in scripts}
+    text = renamed(text, names)
+    source = f"{_imports(parts, ours, text, all_extra=False)}\n\n\n{text}\n"
+    return Kept(field, function, source, frozenset(e.key for e in taken), tuple(names))
+
+
+def closure(available: Sequence[Statement], wanted: Collection[str]) -> list[Statement]:
+    """Return what of the available statements binds the names and all that it reads, in order."""
+    names, taken = set(wanted), set[Key]()
+    while more := [each for each in available if each.name in names and each.key not in taken]:
+        taken |= {each.key for each in more}
+        names |= _read(more)
+    return [each for each in available if each.key in taken]
+
+
+def _region(parts: Parts, ours: Parts, field: str) -> list[Statement]:
+    """Return the statements directly above the check of a field that are not the workbench's."""
+    stands = [each for each in parts.above if each.kind != IMPORT]
+    at = next((n for n, each in enumerate(stands) if each.name in CHECKS[field]), 0)
+    first = at
+    while first and stands[first - 1].key not in ours.by_key:
+        first -= 1
+    return stands[first:at]
+
+
+def _extra(parts: Parts, ours: Parts, taken: Iterable[Statement]) -> list[Statement]:
+    """Return definitions elsewhere in the script that neither the workbench wrote nor are taken."""
+    keys = {each.key for each in taken} | ours.by_key.keys()
+    return [e for e in parts.above if e.kind in (DEFINITION, ASSIGNMENT) and e.key not in keys]
+
+
+def _read(statements: Iterable[Statement]) -> set[str]:
+    trees = [ast.parse(each.code) for each in statements]
+    return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _imports(parts: Parts, ours: Parts, text: str, *, all_extra: bool = True) -> str:
+    """Return the script's imports that the text uses, and those that are not the workbench's."""
+    read = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    codes = [
+        each.code
+        for each in parts.above
+        if each.kind == IMPORT
+        if _bound_by(each) in read or (all_extra and each.key not in ours.by_key)
+    ]
+    return merge_imports([lift("\n".join(dict.fromkeys(codes)))])
+
+
+def _bound_by(statement: Statement) -> str:
+    alias = getattr(statement.node, "names", None)
+    if alias is None:
+        return ""
+    node = ast.parse(statement.code).body[0]
+    assert isinstance(node, ast.Import | ast.ImportFrom)
+    return node.names[0].asname or node.names[0].name.split(".")[0]
+
+
+def _joined(statements: Sequence[Statement]) -> str:
+    """Return the statements' texts as formatters set them: functions apart, constants together."""
+    text = ""
+    for before, each in zip([None, *statements], statements, strict=False):
+        apart = before is None or DEFINITION in (each.kind, before.kind)
+        text += ("" if before is None else "\n\n\n" if apart else "\n") + each.text
+    return text

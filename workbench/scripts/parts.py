@@ -1,0 +1,174 @@
+"""A script's text taken apart into the statements of its top level. Nothing is executed."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..codegen.script import MARKER
+from ..config import ConfigError, Problem
+
+MARK = MARKER.splitlines()[0].split(":")[0]
+"""What the line begins with below which the recorder stands."""
+DEFINITION, ASSIGNMENT, IMPORT, TITLE, OTHER = (
+    "definition",
+    "assignment",
+    "import",
+    "title",
+    "other",
+)
+SLOTS = ("make_strategy", "make_data", "make_model", "main")
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+class ScriptError(ConfigError):
+    """A text that cannot be opened as a script: the rule, what was met, what mends it."""
+
+    def __init__(self, rule: str, got: str, fix: str) -> None:
+        super().__init__([Problem("script", rule, got, fix)])
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of the top level, or one name of an import."""
+
+    kind: str
+    name: str
+    """What it binds; of others their code."""
+    text: str
+    """As written, with decorators and the comments above it."""
+    node: ast.stmt
+    first: int
+    """Its first line, counted from 1, comments above it included."""
+    last: int
+
+    @cached_property
+    def code(self) -> str:
+        """What it says without comments and layout."""
+        return self.name if self.kind == IMPORT else ast.unparse(self.node)
+
+    def means(self, other: Statement) -> bool:
+        """Return whether it says the same as another: the same code, or the same plain value."""
+        if self.text == other.text or self.code == other.code:
+            return True
+        values = [getattr(each.node, "value", None) for each in (self, other)]
+        if self.kind != ASSIGNMENT or not all(isinstance(each, ast.Constant) for each in values):
+            return False
+        one, two = (each.value for each in values if isinstance(each, ast.Constant))
+        return one == two and isinstance(one, bool) == isinstance(two, bool)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What makes it the same statement in another script, whatever it holds there."""
+        return self.kind, self.name
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The statements above the recorder's marker, and those below it."""
+
+    lines: tuple[str, ...]
+    above: tuple[Statement, ...]
+    below: tuple[Statement, ...]
+
+    @cached_property
+    def text(self) -> str:
+        """The whole text, its lines ended as the workbench ends them."""
+        return "\n".join(self.lines)
+
+    @cached_property
+    def by_key(self) -> dict[tuple[str, str], Statement]:
+        """The statements above the marker."""
+        return {statement.key: statement for statement in self.above}
+
+    @cached_property
+    def title(self) -> str:
+        """The script's first line in words; empty where it has none."""
+        return next((each.name for each in self.above if each.kind == TITLE), "")
+
+    def definition(self, name: str) -> Statement | None:
+        """Return a function or class above the marker."""
+        return self.by_key.get((DEFINITION, name))
+
+    def assignment(self, name: str) -> Statement | None:
+        """Return what gives a name above the marker its value."""
+        return self.by_key.get((ASSIGNMENT, name))
+
+    def region(self, first: Statement, last: Statement) -> str:
+        """Return the lines from one statement to another as they are written."""
+        return "\n".join(self.lines[first.first - 1 : last.last])
+
+
+def split(text: str) -> Parts:
+    """Take a script apart.
+
+    Raises:
+        ScriptError: it is no Python, or no script of the workbench.
+    """
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        tree = ast.parse(plain)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        at = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
+        raise ScriptError("valid Python", at, "Mend that line, then open it again.") from error
+    lines = plain.split("\n")
+    marked = next((n for n, line in enumerate(lines, 1) if line.startswith(MARK)), 0)
+    marked = marked or _recorder_line(tree) or len(lines) + 1
+    statements = [each for node in tree.body for each in _statements(node, lines)]
+    parts = Parts(
+        tuple(lines),
+        tuple(each for each in statements if each.node.lineno < marked),
+        tuple(each for each in statements if each.node.lineno >= marked),
+    )
+    missing = [name for name in SLOTS if not _binds(parts, name)]
+    if missing:
+        has = ", ".join(each.name for each in parts.above if each.kind == DEFINITION)
+        rule = f"a script that the workbench wrote, which has {', '.join(SLOTS)}"
+        got = f"a text without {', '.join(missing)} (it has {has or 'no function'})"
+        fix = "Open a saved train.py or a run's; code of your own goes in as model or data."
+        raise ScriptError(rule, got, fix)
+    return parts
+
+
+def _recorder_line(tree: ast.Module) -> int:
+    """Return where the recorder begins in a script whose marker was removed; 0: nowhere."""
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    return next((each.lineno for each in classes if each.name in ("Records", "Recorder")), 0)
+
+
+def _binds(parts: Parts, name: str) -> bool:
+    return parts.definition(name) is not None or parts.assignment(name) is not None
+
+
+def _statements(node: ast.stmt, lines: list[str]) -> list[Statement]:
+    """Return the statement; an import as one for each of its names."""
+    first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+    while first > 1 and lines[first - 2].startswith("#") and not lines[first - 2].startswith(MARK):
+        first -= 1
+    last = node.end_lineno or node.lineno
+    text = "\n".join(lines[first - 1 : last])
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        codes = [_import_code(node, alias) for alias in node.names]
+        return [Statement(IMPORT, code, code, node, first, last) for code in codes]
+    kind, name = _kind(node)
+    return [Statement(kind, name, text, node, first, last)]
+
+
+def _import_code(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    one = ast.Import([alias])
+    if isinstance(node, ast.Import):
+        return ast.unparse(one)
+    return ast.unparse(ast.ImportFrom(node.module, [alias], node.level))
+
+
+def _kind(node: ast.stmt) -> tuple[str, str]:
+    if isinstance(node, _DEFINITIONS):
+        return DEFINITION, node.name
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        return ASSIGNMENT, ast.unparse(node.targets[0])
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        return ASSIGNMENT, ast.unparse(node.target)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.lineno == 1:
+        return TITLE, str(node.value.value)
+    return OTHER, ast.unparse(node)

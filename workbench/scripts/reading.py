@@ -1,0 +1,175 @@
+"""Opens a script: what of it is a config, what is kept as one's own, what the form cannot say."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..catalog import STRATEGIES
+from ..config import ConfigError, RunConfig
+from ..devices import Devices
+from ..plan import Plan
+from ..plan.launching import OF_JOBS
+from ..plan.own_function import DOORS
+from ..plan.uses import USUAL, without_unused
+from .guessing import guess
+from .own import CHECKS, Kept, closure, door, keep_edited, keep_own
+from .parts import ASSIGNMENT, DEFINITION, Parts, ScriptError, Statement, split
+from .reference import Own, Reference, address, facts_of, machine, plan_strictly, refer
+from .relaxing import relaxed
+from .telling import Told, tell
+from .values import PLANNED, UnreadError, constant
+
+NOT_TOLD = (
+    *("name", "interpreter", "start_now", "archive", "rendezvous_seconds", "launcher"),
+    *OF_JOBS,
+)
+"""Fields that no script tells."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A script and what was understood of it; the script itself stays as it is."""
+
+    text: str
+    config: RunConfig
+    """What the form can say of it; kept functions stand in it by an address of no file."""
+    kept: tuple[Kept, ...]
+    told: tuple[Told, ...]
+    """What is not as the workbench writes it for the config, in reading order."""
+    as_made: bool
+    """Whether no letter of it was changed since the workbench wrote it."""
+    reference: Reference
+    """What the workbench wrote, as far as can be told, before the script was edited."""
+    _asked: tuple[Mapping[str, Any], Own]
+
+    @property
+    def unsaid(self) -> tuple[Told, ...]:
+        """What only the script holds: the form's own script would be without it."""
+        return tuple(each for each in self.told if each.lost)
+
+    def with_files(self, addresses: Mapping[str, str]) -> RunConfig:
+        """Return the config with the files that kept functions were written to, by field."""
+        return dataclasses.replace(self.config, **dict[str, Any](addresses))
+
+    def plan_as_it_is(self, devices: Devices, addresses: Mapping[str, str], **also: Any) -> Plan:
+        """Return the plan of the script before it was edited, to run it as it is.
+
+        `also` are fields that no script tells.
+
+        Raises:
+            PlanError: it cannot run on these devices.
+        """
+        fields, own = self._asked
+        there = {name: addresses[name] for name in own.functions if name in addresses}
+        return plan_strictly({**fields, **also}, own, devices, there)
+
+
+def read_script(text: str, devices: Devices | None = None) -> Opened:
+    """Understand a script without running it.
+
+    Args:
+        text: the script.
+        devices: this machine; what it would choose by itself is left to the plan.
+
+    Raises:
+        ScriptError: it is no Python, or no script that the workbench wrote.
+    """
+    parts = split(text)
+    own = _own(parts)
+    fields, made = guess(parts, own)
+    if made is None:
+        rule = "a script of which at least strategy, loop, data and model can be told"
+        fix = "Put the title and the constants back as they were saved, then open it again."
+        raise ScriptError(rule, parts.title or "a script without a title", fix)
+    kept = _keep_own(parts, made, own)
+    own = _with_sources(own, kept)
+    reference = refer(fields, own, machine(parts, made.plan.strategy)) or made
+    shown = fields if devices is None else relaxed(fields, own, reference, devices)
+    config = _with_edited(parts, made, _config(shown, own), kept)
+    told = tell(parts, made, kept)
+    as_made = reference.text == text
+    return Opened(text, config, tuple(kept.values()), told, as_made, reference, (fields, own))
+
+
+def _own(parts: Parts) -> Own:
+    doors = {field: door(parts, field) for field in CHECKS}
+    functions = {field: function for field, function in doors.items() if function is not None}
+    return Own(functions, facts_of(parts) if "data" in functions else None)
+
+
+def _with_sources(own: Own, kept: Mapping[str, Kept]) -> Own:
+    functions = {
+        field: dataclasses.replace(each, source=kept[field].source) if field in kept else each
+        for field, each in own.functions.items()
+    }
+    return dataclasses.replace(own, functions=functions)
+
+
+def _config(fields: Mapping[str, Any], own: Own) -> RunConfig:
+    """Return the config, without what a constant holds that is of no field's type."""
+    addresses: dict[str, Any] = {
+        field: address(function) for field, function in own.functions.items()
+    }
+    config = RunConfig(**addresses)
+    for name, value in fields.items():
+        with contextlib.suppress(ConfigError):
+            config = dataclasses.replace(config, **{name: value})
+    return without_unused(config, STRATEGIES[config.strategy])
+
+
+def _keep_own(parts: Parts, made: Reference, own: Own) -> dict[str, Kept]:
+    kept: dict[str, Kept] = {}
+    for field, function in own.functions.items():
+        if function.module is None:
+            kept[field] = keep_own(parts, made.parts, field, function.function, kept.values())
+    return kept
+
+
+def _with_edited(
+    parts: Parts, made: Reference, config: RunConfig, kept: dict[str, Kept]
+) -> RunConfig:
+    """Return the config with functions of the workbench's that were edited as one's own."""
+    ours = {field for field in DOORS if (DEFINITION, f"check_{field}") not in made.parts.by_key}
+    optimizer = "model" in ours and _edited(parts, made.parts, "make_optimizer")
+    data = "data" in ours and _edited(parts, made.parts, "make_data")
+    model = "model" in ours and (data or optimizer or _edited(parts, made.parts, "make_model"))
+    if data:
+        kept["data"] = keep_edited(parts, made.parts, "data")
+    if model:
+        there = {each.name for each in parts.above} - ({"make_optimizer"} if optimizer else set())
+        kept["model"] = keep_edited(parts, made.parts, "model", there)
+        named = None if optimizer else made.plan.optimizer
+        config = dataclasses.replace(config, optimizer=named)
+        if optimizer:
+            config = dataclasses.replace(
+                config, learning_rate=USUAL.learning_rate, learning_rate_scaling="none"
+            )
+    addresses: dict[str, Any] = {field: f"script:{each.function}" for field, each in kept.items()}
+    return dataclasses.replace(config, **addresses)
+
+
+def _edited(parts: Parts, ours: Parts, function: str) -> bool:
+    """Return whether a function of the workbench's, or what it uses, is another in the script."""
+    apart = {"make_optimizer"} - {function}
+    there = [each for each in parts.above if each.name not in apart]
+    return any(
+        _another(each, ours.by_key.get(each.key), parts) for each in closure(there, {function})
+    )
+
+
+def _another(statement: Statement, ours: Statement | None, parts: Parts) -> bool:
+    if ours is None:
+        return True
+    if statement.means(ours):
+        return False
+    if statement.kind != ASSIGNMENT or not statement.name.isupper():
+        return True
+    try:
+        constant(parts, statement.name)
+    except UnreadError:
+        return True
+    return statement.name not in PLANNED

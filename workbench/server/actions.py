@@ -1,0 +1,116 @@
+"""What a page may have done to runs and their tasks; and a script to take away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from workbench.config import ConfigError, RunConfig
+from workbench.devices import DeviceError, detect
+from workbench.runs import Run, RunError, start_run
+from workbench.runs.directory import SCRIPT, sha256
+from workbench.runs.trust import is_trusted
+
+from .errors import RequestError
+
+if TYPE_CHECKING:
+    from .folder import RunsFolder
+
+UNKNOWN_SCRIPT = "unknown_script"
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turn what a run or a plan cannot be into what a page is told."""
+    try:
+        yield
+    except ConfigError as error:
+        problems = [asdict(problem) for problem in error.problems]
+        raise RequestError(400, str(error), {"problems": problems}) from error
+    except (RunError, DeviceError) as error:
+        raise RequestError(409, str(error)) from error
+
+
+def start(folder: RunsFolder, asked: dict[str, Any]) -> Run:
+    """Start a run of the config in `asked`, planned as everywhere; `name` is shown in lists."""
+    with refusing():
+        config = RunConfig.from_json(asked.get("config", {}))
+        return start_run(
+            config, folder.path, detect(config.interpreter), str(asked.get("name", ""))
+        )
+
+
+def stop(run: Run, _: dict[str, Any]) -> None:
+    """Ask the run to save and end."""
+    with refusing():
+        run.stop()
+
+
+def kill(run: Run, asked: dict[str, Any]) -> None:
+    """Kill the `task` that is named; all begin anew."""
+    with refusing():
+        run.kill(str(asked.get("task", "")))
+
+
+def resume(run: Run, asked: dict[str, Any]) -> None:
+    """Go on from the last checkpoint, to `epochs` in all where given.
+
+    A run that was not started on this machine executes somebody's script: it must be asked for
+    with that script's `script_sha256`, which the refusal tells.
+    """
+    with refusing():
+        digest = sha256(run.script)
+        if not is_trusted(run.dir) and asked.get("script_sha256") != digest:
+            more = {"reason": UNKNOWN_SCRIPT, "script_sha256": digest}
+            raise RequestError(
+                409,
+                f"To resume a run is to execute its {SCRIPT}; that of {run.id} (sha256 {digest}) "
+                "was not started on this machine as it is now. Read it, and resume it only if "
+                "you trust it.",
+                more,
+            )
+        run.resume(asked.get("epochs"))
+
+
+def delete(run: Run, _: dict[str, Any]) -> None:
+    """Remove the run's folder for good."""
+    with refusing():
+        run.delete()
+
+
+ACTIONS: dict[str, Callable[[Run, dict[str, Any]], None]] = {
+    "stop": stop,
+    "kill": kill,
+    "resume": resume,
+    "train_on": resume,
+    "delete": delete,
+}
+
+
+def script_of(run: Run, form: str) -> dict[str, str]:
+    """Return the run's script as `py`, as the cells of an `ipynb`, or as the `cell` opening it."""
+    with refusing():
+        if form == "cell":
+            text = (
+                f"from workbench import open_run\n\nrun = open_run({str(run.dir)!r})\nrun.figure()"
+            )
+            return {"name": "", "text": text}
+        text = run.script
+        if form == "py":
+            return {"name": f"{run.id}.py", "text": text, "sha256": sha256(text)}
+        return {"name": f"{run.id}.ipynb", "text": _notebook(run, text), "sha256": sha256(text)}
+
+
+def _notebook(run: Run, script: str) -> str:
+    from workbench.codegen import render_script
+    from workbench.codegen.notebook import render_notebook
+
+    if render_script(run.plan) != script:
+        raise RequestError(
+            409,
+            f"A script becomes a notebook's cells as the workbench wrote it; {SCRIPT} of {run.id} "
+            "was edited, or is of another release. Take it as a file.",
+        )
+    return render_notebook(run.plan)

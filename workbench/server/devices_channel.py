@@ -1,0 +1,47 @@
+"""What the machine does, once a second, while a page shows it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from workbench.devices import tpu
+from workbench.meters import meters
+from workbench.usage import UsageMeter
+
+from .channel import Channel, Frame, Hear
+from .frames import packed
+
+DRIVER = Path("/proc/driver/nvidia/gpus")
+"""A folder for each GPU that the driver has; Linux only."""
+
+
+class DevicesChannel(Channel):
+    """Measures what all pages are shown; nothing where no page shows it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._meter = UsageMeter()
+        self._last: Frame = ""
+        self._tpu_chips = tpu.find(Path("/"), os.environ).chips
+
+    def greet(self, hear: Hear) -> None:
+        if self._last:
+            hear(self._last)
+
+    def measured(self) -> dict[str, Any]:
+        """Look once and return the meters; the processor's is since the look before."""
+        gpus = len(list(DRIVER.iterdir())) if DRIVER.is_dir() else 0
+        found = meters(self._meter.measure(), gpus=gpus, tpu_chips=self._tpu_chips)
+        return {"channel": "devices", "meters": [meter._asdict() for meter in found]}
+
+    def turn(self) -> float:
+        told = packed(self.measured())
+        with self.guard:
+            self._last = told
+            self.tell(told)
+        return self.pause_seconds
+
+    def failed(self, error: Exception) -> None:
+        self.tell(packed({"channel": "devices", "trouble": str(error)}))

@@ -1,0 +1,64 @@
+"""Which folder of runs a page means, and which run in it: never a path that leads elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.runs import Run, RunError, open_run
+from workbench.runs.directory import runs_root
+
+from .errors import RequestError
+
+NAME = re.compile(r"[\w][\w.+-]{0,127}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class RunsFolder:
+    """A folder of runs, by its real path."""
+
+    path: Path
+
+    def run(self, run_id: str) -> Run:
+        """Return a run by its id.
+
+        Raises:
+            RequestError: the id is no plain name, leads out of the folder, or no run has it.
+        """
+        folder = self.path / run_id
+        plain = NAME.fullmatch(run_id) is not None
+        if not plain or folder.is_symlink() or folder.resolve().parent != self.path:
+            raise RequestError(
+                400,
+                f"A run is named by its id, a folder within {self.path}; received {run_id!r}. "
+                "Name a run of the list.",
+            )
+        try:
+            return open_run(folder, self.path)
+        except RunError as error:
+            raise RequestError(404, str(error)) from error
+
+
+def runs_folder(root_dir: str | os.PathLike[str], asked: str) -> RunsFolder:
+    """Return the folder that a page asks for, relative to the server's root; empty: the usual one.
+
+    That is `$WORKBENCH_RUNS`, else `runs` in the server's root folder.
+
+    Raises:
+        RequestError: it lies outside of the server's root folder.
+    """
+    root = Path(root_dir).expanduser().resolve()
+    if not asked:
+        usual = os.environ.get("WORKBENCH_RUNS")
+        return RunsFolder(runs_root(usual or root / "runs").resolve())
+    within = "\0" not in asked and not Path(asked).is_absolute()
+    path = (root / asked).resolve() if within else root
+    if not within or not path.is_relative_to(root):
+        raise RequestError(
+            400,
+            f"A folder of runs is named within {root}, which the server shows; received {asked!r}. "
+            "Change the setting, or start the server with WORKBENCH_RUNS.",
+        )
+    return RunsFolder(path)

@@ -1,0 +1,25 @@
+"""How a message with buffers is laid out in one binary frame of the socket.
+
+The length of the header in bytes, little-endian uint32; the header, JSON in UTF-8, padded with
+blanks so that the buffers begin at a multiple of 8; then the buffers, each padded with zeros to a
+multiple of 8. The header's `bufferBytes` has their lengths without the padding.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+ALIGNMENT = 8
+
+
+def packed(content: dict[str, Any], buffers: Sequence[bytes] = ()) -> str | bytes:
+    """Return a message as a frame: text where there are no buffers, else bytes."""
+    if not buffers:
+        return json.dumps(content)
+    header = json.dumps({**content, "bufferBytes": [len(each) for each in buffers]}).encode()
+    header += b" " * (-(4 + len(header)) % ALIGNMENT)
+    padded = (part + bytes(-len(part) % ALIGNMENT) for part in buffers)
+    return b"".join([struct.pack("<I", len(header)), header, *padded])

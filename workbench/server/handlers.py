@@ -1,0 +1,181 @@
+"""What pages ask over HTTP. Each handler checks who asks, and leaves the work to a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from jupyter_server.auth.decorator import authorized
+from jupyter_server.base.handlers import APIHandler
+from jupyter_server.utils import url_path_join
+from tornado import web
+
+from workbench.feed import row_of
+from workbench.runs import list_runs
+
+from . import actions
+from .errors import RequestError
+from .folder import RunsFolder
+from .manager import SETTING, Manager
+from .series import series_of
+from .stream import StreamHandler
+
+T = TypeVar("T")
+RESOURCE = "workbench"
+MOST_BYTES = 2**20
+"""Of a request: configs are a few thousand."""
+
+
+class Handler(APIHandler):
+    """Knows the manager, answers in JSON, and tells refusals with their reasons."""
+
+    auth_resource = RESOURCE
+
+    @property
+    def manager(self) -> Manager:
+        return cast(Manager, self.settings[SETTING])
+
+    @property
+    def runs_folder(self) -> RunsFolder:
+        """The folder of runs that the address asks for."""
+        return self.manager.folder(self.get_query_argument("folder", ""))
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The body, a JSON object; empty where there is none.
+
+        Raises:
+            RequestError: it is too large or no JSON object.
+        """
+        body = self.request.body
+        if len(body) > MOST_BYTES:
+            raise RequestError(
+                413,
+                f"A request has {MOST_BYTES} bytes at most; received {len(body)}. Send less.",
+            )
+        try:
+            values = json.loads(body or b"{}")
+        except ValueError as error:
+            raise RequestError(400, f"A request is JSON; received {error}. Mend it.") from error
+        if not isinstance(values, dict):
+            kind = type(values).__name__
+            raise RequestError(400, f"A request is a JSON object; received {kind}. Send an object.")
+        return values
+
+    async def in_thread(self, work: Callable[[], T]) -> T:
+        """Return what `work` does in a thread of the manager."""
+        return await asyncio.get_running_loop().run_in_executor(self.manager.pool, work)
+
+    async def answer(self, work: Callable[[], Any], status: int = 200) -> None:
+        """Answer with the JSON that `work` returns, nothing where it is None."""
+        try:
+            told = await self.in_thread(work)
+        except RequestError as error:
+            self.set_status(error.status)
+            told = error.to_json()
+        else:
+            self.set_status(204 if told is None else status)
+        self.finish(None if told is None else json.dumps(told))
+
+
+class RunsHandler(Handler):
+    """The runs of a folder."""
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """Tell all of them."""
+
+        def rows() -> dict[str, Any]:
+            folder = self.runs_folder
+            found = [{**row_of(run), "id": run.dir.name} for run in list_runs(folder.path)]
+            return {"path": str(folder.path), "runs": found}
+
+        await self.answer(rows)
+
+    @web.authenticated
+    @authorized
+    async def post(self) -> None:
+        """Start one."""
+        await self.answer(lambda: row_of(actions.start(self.runs_folder, self.asked)), 201)
+
+
+class RunHandler(Handler):
+    """One run."""
+
+    @web.authenticated
+    @authorized
+    async def get(self, run_id: str) -> None:
+        """Tell its row."""
+        await self.answer(lambda: row_of(self.runs_folder.run(run_id)))
+
+    @web.authenticated
+    @authorized
+    async def delete(self, run_id: str) -> None:
+        """Delete it."""
+        await self.answer(lambda: actions.delete(self.runs_folder.run(run_id), {}))
+
+
+class ActionHandler(Handler):
+    """What is done to a run."""
+
+    @web.authenticated
+    @authorized
+    async def post(self, run_id: str, name: str) -> None:
+        """Do it."""
+
+        def act() -> dict[str, Any]:
+            run = self.runs_folder.run(run_id)
+            actions.ACTIONS[name](run, self.asked)
+            return row_of(run)
+
+        await self.answer(act, 202)
+
+
+class ScriptHandler(Handler):
+    """A run's script, to be kept."""
+
+    @web.authenticated
+    @authorized
+    async def get(self, run_id: str) -> None:
+        """Tell it in the form that is asked for: py, ipynb, or the cell that opens the run."""
+        form = self.get_query_argument("form", "py")
+        await self.answer(lambda: actions.script_of(self.runs_folder.run(run_id), form))
+
+
+class SeriesHandler(Handler):
+    """A run's curves over all replicas."""
+
+    @web.authenticated
+    @authorized
+    async def get(self, run_id: str) -> None:
+        """Tell them."""
+        await self.answer(lambda: series_of(self.runs_folder.run(run_id)))
+
+
+class DevicesHandler(Handler):
+    """What the machine does now."""
+
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        """Measure once."""
+        await self.answer(self.manager.devices.measured)
+
+
+def handlers_at(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
+    """Return the addresses and their handlers."""
+    run = r"runs/([^/]+)"
+    named = "|".join(actions.ACTIONS)
+    paths: list[tuple[str, type[web.RequestHandler]]] = [
+        ("runs", RunsHandler),
+        (run, RunHandler),
+        (f"{run}/({named})", ActionHandler),
+        (f"{run}/script", ScriptHandler),
+        (f"{run}/series", SeriesHandler),
+        ("devices", DevicesHandler),
+        ("stream", StreamHandler),
+    ]
+    return [(url_path_join(base_url, RESOURCE, path), handler) for path, handler in paths]

@@ -1,0 +1,70 @@
+"""What the handlers share: which runs and devices are followed, and where waiting is done."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from workbench.runs import Run, RunError
+
+from .devices_channel import DevicesChannel
+from .errors import RequestError
+from .folder import RunsFolder, runs_folder
+from .run_channel import RunChannel
+from .runs_channel import RunsChannel
+
+SETTING = "workbench_manager"
+"""Its name in the server's settings."""
+MOST_RUNS = 32
+"""Followed or remembered at a time: a page that is loaded again finds its run already read."""
+THREADS = 4
+
+
+class Manager:
+    """Holds the channels; makes none before a page asks."""
+
+    def __init__(self, root_dir: str | os.PathLike[str]) -> None:
+        """`root_dir` is the folder that the server shows."""
+        self._root_dir = root_dir
+        self._guard = threading.Lock()
+        self._runs: dict[str, RunsChannel] = {}
+        self._run: dict[tuple[str, str], RunChannel] = {}
+        self.devices = DevicesChannel()
+        self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="workbench")
+        """For what reads or writes files: the server's loop never waits for a disk."""
+
+    def folder(self, asked: str) -> RunsFolder:
+        """Return the folder of runs that a page asks for; see `runs_folder`."""
+        return runs_folder(self._root_dir, asked)
+
+    def runs(self, asked: str) -> RunsChannel:
+        """Return what follows the runs of a folder."""
+        folder = self.folder(asked)
+        with self._guard:
+            if asked not in self._runs:
+                self._runs[asked] = RunsChannel(folder, asked)
+            return self._runs[asked]
+
+    def run(self, asked: str, run_id: str) -> RunChannel:
+        """Return what follows a run.
+
+        Raises:
+            RequestError: there is none of that id, or it cannot be read.
+        """
+        run = self.folder(asked).run(run_id)
+        with self._guard:
+            channel = self._run.pop((asked, run_id), None)
+            if channel is None or channel.run.created != run.created or channel.over:
+                channel = _opened(run, {"channel": "run", "folder": asked, "run": run_id})
+            self._run[asked, run_id] = channel
+            for idle in [each for each, one in self._run.items() if not one.heard][:-MOST_RUNS]:
+                del self._run[idle]
+            return channel
+
+
+def _opened(run: Run, address: dict[str, str]) -> RunChannel:
+    try:
+        return RunChannel(run, address)
+    except RunError as error:
+        raise RequestError(409, str(error)) from error

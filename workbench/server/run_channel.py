@@ -1,0 +1,53 @@
+"""One run, followed for the pages that show it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.feed import Message, Pace, RunFeed
+from workbench.runs.live import Window
+
+from .channel import Channel, Hear
+from .frames import packed
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+
+class RunChannel(Channel):
+    """Tells all pages the same numbered messages; a new page the whole, under the last number."""
+
+    def __init__(self, run: Run, address: dict[str, str]) -> None:
+        """`address` goes with each message, so that a page knows which run it is of.
+
+        Raises:
+            RunError: the run's plan cannot be read.
+        """
+        super().__init__()
+        self.run = run
+        self._address = address
+        self._feed = RunFeed(run)
+        self._pace = Pace(self._feed)
+        self.over = False
+        """Whether no more can be told of it."""
+
+    def greet(self, hear: Hear) -> None:
+        hear(self._packed(self._feed.whole()))
+
+    def turn(self) -> float:
+        with self.guard:  # so that who joins now hears of it either in the whole or as news
+            turn = self._pace.turn(watched=self.heard)
+            if turn.news is not None:
+                self.tell(self._packed(turn.news))
+        return turn.pause_seconds
+
+    def failed(self, error: Exception) -> None:
+        self.over = True
+        self.tell(self._packed(self._feed.end(f"The run cannot be shown: {error}")))
+
+    def closer(self, request: str, window: Window) -> str | bytes:
+        """Return a part of the run in more detail; `request` is what the page calls it."""
+        return self._packed(self._feed.closer(request, window))
+
+    def _packed(self, message: Message) -> str | bytes:
+        return packed({**self._address, "message": message.content}, message.buffers)

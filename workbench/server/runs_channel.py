@@ -1,0 +1,100 @@
+"""The runs of a folder as rows: all of them first, then those that changed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from workbench.feed import row_of
+from workbench.runs import Run, RunError
+from workbench.runs.directory import visible_names
+
+from .channel import Channel, Hear
+from .folder import RunsFolder
+from .frames import packed
+
+AT_ONCE = 64
+"""Rows in a message, so that the first are on the page while the last are still read."""
+
+Row = dict[str, Any]
+
+
+class RunsChannel(Channel):
+    """Follows the runs of one folder; one that is over is read again only when its files change."""
+
+    def __init__(self, folder: RunsFolder, asked: str) -> None:
+        """`asked` is what pages call the folder."""
+        super().__init__()
+        self._folder, self._asked = folder, asked
+        self._rows: dict[str, Row] = {}
+        self._seen: dict[str, object] = {}
+        self._whole = False
+        """Whether every run has been read once."""
+
+    def greet(self, hear: Hear) -> None:
+        hear(self._packed(list(self._rows.values()), [], first=True))
+
+    def turn(self) -> float:
+        root = self._folder.path
+        stamps = {name: _stamp(f"{root}{os.sep}{name}") for name in visible_names(root)}
+        due = [name for name, stamp in stamps.items() if not self._rests(name, stamp)]
+        there = {name for name in due if (root / name / "run.json").is_file()}
+        gone = self._forget({*self._rows} - ({*stamps} - {*due}) - there)
+        changed: list[Row] = []
+        for name in sorted(there, reverse=True):
+            changed += self._news_of(root / name, stamps[name])
+            if len(changed) >= AT_ONCE:
+                self._tell(changed, gone)
+                changed, gone = [], []
+        first, self._whole = not self._whole, True
+        if changed or gone or first:
+            self._tell(changed, gone)
+        return self.pause_seconds
+
+    def failed(self, error: Exception) -> None:
+        self._whole = False
+        self.tell(packed({"channel": "runs", "folder": self._asked, "trouble": str(error)}))
+
+    def _rests(self, name: str, stamp: object) -> bool:
+        """Whether a run was over when it was read, and its events are the same since."""
+        before = self._rows.get(name)
+        return before is not None and not before["alive"] and self._seen.get(name) == stamp
+
+    def _forget(self, gone: set[str]) -> list[str]:
+        """Drop the rows of runs that are gone; return their names."""
+        with self.guard:
+            for name in gone:
+                del self._rows[name]
+                self._seen.pop(name, None)
+        return sorted(gone)
+
+    def _news_of(self, path: Path, stamp: object) -> list[Row]:
+        try:
+            row = {**row_of(Run(path)), "id": path.name}  # a copied folder has another's id
+        except RunError:
+            return []  # deleted meanwhile
+        self._seen[path.name] = stamp
+        return [row] if row != self._rows.get(path.name) else []
+
+    def _tell(self, changed: list[Row], gone: list[str]) -> None:
+        with self.guard:
+            self._rows |= {row["id"]: row for row in changed}
+            self.tell(self._packed(changed, gone, first=False))
+
+    def _packed(self, rows: list[Row], gone: list[str], *, first: bool) -> str | bytes:
+        told = {"rows": rows, "gone": gone, "first": first, "whole": self._whole}
+        named = {"channel": "runs", "folder": self._asked, "path": str(self._folder.path)}
+        return packed({**named, **told})
+
+
+def _stamp(path: str) -> object:
+    """Return what changes when a run that is over is resumed, or another folder takes its name.
+
+    It is asked of every run each second: a path that is a string costs a third of a `Path`.
+    """
+    try:
+        events = os.stat(f"{path}{os.sep}events.jsonl")  # noqa: PTH116
+    except OSError:
+        return None
+    return events.st_mtime_ns, events.st_size, events.st_ino

@@ -1,0 +1,16 @@
+"""`TF_CONFIG`: made from addresses, checked, and tried between machines before TensorFlow waits."""
+
+from .cluster import Cluster, Identity, TFConfigError, make_cluster, read_tf_config, resolve
+from .meeting import Answer, Meeting, meet
+
+__all__ = [
+    "Answer",
+    "Cluster",
+    "Identity",
+    "Meeting",
+    "TFConfigError",
+    "make_cluster",
+    "meet",
+    "read_tf_config",
+    "resolve",
+]

@@ -1,0 +1,232 @@
+"""A cluster of tasks and their addresses, as `TF_CONFIG` tells it, and what is wrong with one.
+
+The format is that of `tf.distribute.cluster_resolver.TFConfigClusterResolver`: `cluster` maps types
+of tasks to lists of `host:port`, `task` names one of them by type and index.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import socket
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.config import ConfigError, Problem, did_you_mean
+
+TYPES = ("chief", "worker", "ps", "evaluator")
+ADDRESS = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%\w]+\]|[^\s:/\[\]]+):(?P<port>\d{1,5})")
+HIGHEST_PORT = 65_535
+LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|\[::1\]")
+
+
+class TFConfigError(ConfigError):
+    """A TF_CONFIG with which TensorFlow would fail or wait for ever, with all that is wrong."""
+
+
+@dataclass(frozen=True, order=True)
+class Identity:
+    """Which task: `worker-1` is the second worker."""
+
+    type: str
+    index: int
+
+    def __str__(self) -> str:
+        return f"{self.type}-{self.index}"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Addresses of all tasks, by type; without evaluators, which are in no cluster."""
+
+    addresses: Mapping[str, tuple[str, ...]]
+    evaluators: int = 0
+
+    @property
+    def tasks(self) -> list[Identity]:
+        """All tasks in the order of `TYPES`."""
+        counts = {kind: len(each) for kind, each in self.addresses.items()}
+        counts["evaluator"] = self.evaluators
+        return [Identity(kind, at) for kind in TYPES for at in range(counts.get(kind, 0))]
+
+    @property
+    def sha256(self) -> str:
+        """The same for all who were told of the same cluster."""
+        text = json.dumps({kind: list(each) for kind, each in sorted(self.addresses.items())})
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def address(self, task: Identity) -> str:
+        """Return the address of a task that has one."""
+        return self.addresses[task.type][task.index]
+
+    def tf_config(self, task: Identity) -> str:
+        """Return the JSON text for the environment of a task."""
+        cluster = {kind: list(each) for kind, each in self.addresses.items()}
+        told = {"cluster": cluster, "task": {"type": task.type, "index": task.index}}
+        return json.dumps(told)
+
+
+def make_cluster(addresses: Mapping[str, Sequence[str]], evaluators: int = 0) -> Cluster:
+    """Return the cluster of these addresses, by type of task.
+
+    Raises:
+        TFConfigError: addresses that are none or twice there, or types that do not go together.
+    """
+    given = {kind: tuple(each) for kind, each in addresses.items() if each}
+    if problems := list(_problems(given)):
+        raise TFConfigError(problems)
+    ordered = {kind: given[kind] for kind in TYPES if kind in given}
+    return Cluster(ordered, evaluators)
+
+
+def read_tf_config(text: str) -> tuple[Cluster, Identity]:
+    """Return the cluster of a TF_CONFIG, and the task that it is for.
+
+    Raises:
+        TFConfigError: TensorFlow could not use it, or would wait for a task that is not there.
+    """
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise _no_object(f"text that is none: {error}") from error
+    if not isinstance(values, dict):
+        raise _no_object(json.dumps(values))
+    cluster, task = values.get("cluster"), values.get("task")
+    if problems := list(_shape_problems(cluster, task)):
+        raise TFConfigError(problems)
+    assert isinstance(cluster, dict)
+    assert isinstance(task, dict)
+    if problems := [*_problems(cluster), *_task_problems(cluster, task)]:
+        raise TFConfigError(problems)
+    identity = Identity(task["type"], int(task["index"]))
+    evaluators = identity.index + 1 if identity.type == "evaluator" else 0
+    return Cluster({kind: tuple(each) for kind, each in cluster.items()}, evaluators), identity
+
+
+def resolve(cluster: Cluster) -> None:
+    """Look up the hosts of all addresses.
+
+    Raises:
+        TFConfigError: hosts that this machine does not know.
+    """
+    problems = []
+    for task in cluster.tasks:
+        if task.type not in cluster.addresses:
+            continue
+        host, port = split(cluster.address(task))
+        try:
+            socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            problems.append(
+                Problem(
+                    f"the address of {task}",
+                    "one that this machine can look up",
+                    f"{cluster.address(task)} ({error.strerror or error})",
+                    "Mend the name, or write the number of the address.",
+                )
+            )
+    if problems:
+        raise TFConfigError(problems)
+
+
+def split(address: str) -> tuple[str, int]:
+    """Return host and port of an address; the host of IPv6 without brackets."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def _no_object(got: str) -> TFConfigError:
+    fix = 'Write it as {"cluster": {"worker": ["host:port", ...]}, "task": {...}}.'
+    return TFConfigError([Problem("TF_CONFIG", "a JSON object", got, fix)])
+
+
+def _shape_problems(cluster: Any, task: Any) -> Iterator[Problem]:
+    if not isinstance(cluster, dict) or not all(
+        isinstance(each, list) and all(isinstance(one, str) for one in each)
+        for each in cluster.values()
+    ):
+        fix = 'Write it as {"worker": ["host:port", ...]}; "chief" and "ps" likewise.'
+        yield Problem("cluster", "lists of addresses by type of task", json.dumps(cluster), fix)
+    if not isinstance(task, dict) or not _is_index(task.get("index")) or "type" not in task:
+        fix = 'Write it as {"type": "worker", "index": 0}, another for each task.'
+        yield Problem("task", "a type and an index from 0", json.dumps(task), fix)
+
+
+def _is_index(value: Any) -> bool:
+    # TensorFlow takes the text of a number too.
+    return isinstance(value, int | str) and not isinstance(value, bool) and str(value).isdigit()
+
+
+def _task_problems(cluster: Mapping[str, Sequence[str]], task: Mapping[str, Any]) -> list[Problem]:
+    kind, index = task["type"], int(task["index"])
+    if kind == "evaluator":
+        return []
+    if kind not in cluster:
+        fix = did_you_mean(str(kind), cluster, "Name a type that the cluster has.")
+        rule = f"one of {', '.join([*cluster, 'evaluator'])}"
+        return [Problem("task.type", rule, json.dumps(kind), fix)]
+    count = len(cluster[kind])
+    if index < count:
+        return []
+    rule = f"from 0 to {count - 1}, as the cluster has {count} of type {kind}"
+    fix = "Count from 0, or add the address that is missing."
+    return [Problem("task.index", rule, str(index), fix)]
+
+
+def _problems(cluster: Mapping[str, Sequence[str]]) -> Iterator[Problem]:
+    for kind, addresses in cluster.items():
+        if kind not in TYPES[:-1]:
+            fix = did_you_mean(kind, TYPES[:-1], "Leave it out.")
+            if kind == "evaluator":
+                fix = "Leave it out: an evaluator is told of the cluster and is not in it."
+            rule = f"made of {', '.join(TYPES[:-1])}"
+            yield Problem("cluster", rule, kind, fix)
+        yield from _address_problems(kind, addresses)
+    yield from _duplicates([each for addresses in cluster.values() for each in addresses])
+    yield from _role_problems({kind: len(each) for kind, each in cluster.items()})
+    yield from _loopback_problems([each for addresses in cluster.values() for each in addresses])
+
+
+def _address_problems(kind: str, addresses: Sequence[str]) -> Iterator[Problem]:
+    for at, address in enumerate(addresses):
+        match = ADDRESS.fullmatch(address)
+        if not match or not 1 <= int(match["port"]) <= HIGHEST_PORT:
+            rule = f"host:port, with a port from 1 to {HIGHEST_PORT:,}"
+            fix = "Write it as node1.example:2222, an IPv6 address as [2001:db8::1]:2222."
+            yield Problem(f"cluster.{kind}[{at}]", rule, json.dumps(address), fix)
+
+
+def _duplicates(addresses: Sequence[str]) -> Iterator[Problem]:
+    for address, times in Counter(addresses).items():
+        if times > 1:
+            rule = "addresses of which each belongs to one task"
+            fix = "Give each task of a host a port of its own."
+            yield Problem("cluster", rule, f"{address} {times} times", fix)
+
+
+def _role_problems(counts: Mapping[str, int]) -> Iterator[Problem]:
+    if counts.get("chief", 0) > 1:
+        fix = "Make the others workers."
+        yield Problem("cluster.chief", "one address at most", str(counts["chief"]), fix)
+    if counts.get("ps") and not counts.get("chief"):
+        fix = "Add the address of the task that runs the training program."
+        rule = "there where the cluster has ps: ParameterServer is led by it"
+        yield Problem("cluster.chief", rule, "none", fix)
+    if not counts.get("worker") and not counts.get("chief"):
+        fix = "Add the address of each worker."
+        yield Problem("cluster.worker", "at least one address", "none", fix)
+    elif counts.get("ps") and not counts.get("worker"):
+        fix = "Add the address of each worker."
+        yield Problem("cluster.worker", "there where the cluster has ps", "none", fix)
+
+
+def _loopback_problems(addresses: Sequence[str]) -> Iterator[Problem]:
+    inward = [each for each in addresses if LOOPBACK.fullmatch(each.rpartition(":")[0])]
+    if inward and len(inward) < len(addresses):
+        rule = "addresses that every task can reach"
+        got = f"{', '.join(inward)}, which means another machine on each, beside addresses of hosts"
+        fix = "Write the host's name or address in the network instead."
+        yield Problem("cluster", rule, got, fix)

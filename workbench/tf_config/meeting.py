@@ -1,0 +1,216 @@
+"""The tasks of a cluster meet without TensorFlow: who answers at which address, and who does not.
+
+TensorFlow waits for a task that cannot be reached, for minutes or for ever, and names nobody. Here
+each task listens at its own address and calls all others until they have answered, and tells who it
+is, of which cluster it was told, and what its clock says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.config import Problem
+
+from .cluster import Cluster, Identity, TFConfigError, split
+
+RETRY_SECONDS = 0.25
+CALL_SECONDS = 3.0
+LONGEST_LINE = 4096
+CLOCK_SECONDS = 1.0
+"""By how much clocks may differ before it is said."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of calling one task."""
+
+    task: Identity
+    address: str
+    problem: str = ""
+    """What is wrong and what to change; empty where the right task answered."""
+    round_trip_seconds: float | None = None
+    clock_ahead_seconds: float | None = None
+    """How far its clock is ahead of this machine's, known to half a round trip."""
+
+    @property
+    def clock_differs(self) -> bool:
+        """Whether times that the two write cannot be compared to the second."""
+        return abs(self.clock_ahead_seconds or 0.0) > CLOCK_SECONDS
+
+
+@dataclass
+class Meeting:
+    """What a task knows of all others."""
+
+    task: Identity
+    answers: dict[Identity, Answer] = field(default_factory=dict)
+    called_by: set[Identity] = field(default_factory=set)
+
+    @property
+    def met(self) -> list[Answer]:
+        """Those that are who they should be."""
+        return [answer for answer in self.answers.values() if not answer.problem]
+
+    @property
+    def missing(self) -> list[Answer]:
+        """Those that did not answer, or not as they should."""
+        return [answer for answer in self.answers.values() if answer.problem]
+
+
+def meet(
+    cluster: Cluster,
+    task: Identity,
+    seconds: float,
+    told: Callable[[Meeting], None] = lambda meeting: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Meeting:
+    """Meet all other tasks, each of which does the same; return when all have, or time is up.
+
+    Args:
+        cluster: all tasks.
+        task: which of them this is; its address is listened at meanwhile.
+        seconds: how long to wait for the others.
+        told: called when another task has answered or said something else.
+        stop: asked several times a second; true ends it with what is known.
+
+    Raises:
+        TFConfigError: this machine cannot listen at the task's own address.
+    """
+    return asyncio.run(_Host(cluster, task, told).meet(seconds, stop))
+
+
+class _Host:
+    def __init__(self, cluster: Cluster, task: Identity, told: Callable[[Meeting], None]) -> None:
+        self._cluster, self._task, self._told = cluster, task, told
+        # Evaluators have no address: they call, and nobody calls them.
+        self._others = [t for t in cluster.tasks if t.type in cluster.addresses and t != task]
+        self._listens = task.type in cluster.addresses
+        self._meeting = Meeting(task)
+
+    async def meet(self, seconds: float, stop: Callable[[], bool]) -> Meeting:
+        until = time.monotonic() + seconds
+        server = await self._listen()
+        try:
+            calls = [asyncio.create_task(self._call_until_met(each)) for each in self._others]
+            while time.monotonic() < until and not stop() and not self._all_met():
+                await asyncio.sleep(RETRY_SECONDS / 2)
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+        finally:
+            if server is not None:
+                server.close()
+        return self._meeting
+
+    def _all_met(self) -> bool:
+        """Whether all have answered and, so that none calls in vain, have called."""
+        called = not self._listens or self._meeting.called_by.issuperset(self._others)
+        return called and len(self._meeting.met) == len(self._others)
+
+    async def _listen(self) -> asyncio.Server | None:
+        if not self._listens:
+            return None
+        host, port = split(self._cluster.address(self._task))
+        try:
+            try:
+                return await asyncio.start_server(self._answer, host, port)
+            except OSError as error:
+                # Behind address translation the address is not one of this machine's own.
+                if error.errno not in (errno.EADDRNOTAVAIL, errno.EINVAL):
+                    raise
+                return await asyncio.start_server(self._answer, None, port)
+        except OSError as error:
+            raise TFConfigError(
+                [
+                    Problem(
+                        f"the address of {self._task}",
+                        "one at which this machine can listen",
+                        f"{self._cluster.address(self._task)} ({error.strerror or error})",
+                        "Choose a free port above 1023, or end what holds this one.",
+                    )
+                ]
+            ) from error
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            line = await asyncio.wait_for(reader.readline(), CALL_SECONDS)
+            caller = json.loads(line[:LONGEST_LINE])
+            writer.write(self._card())
+            await writer.drain()
+            if caller.get("cluster") == self._cluster.sha256:
+                self._meeting.called_by.add(Identity(caller["type"], caller["index"]))
+        writer.close()
+
+    def _card(self) -> bytes:
+        card = {
+            "type": self._task.type,
+            "index": self._task.index,
+            "cluster": self._cluster.sha256,
+            "time": time.time(),
+        }
+        return json.dumps(card).encode() + b"\n"
+
+    async def _call_until_met(self, other: Identity) -> None:
+        while True:
+            answer = await self._call(other)
+            before = self._meeting.answers.get(other)
+            self._meeting.answers[other] = answer
+            if before is None or before.problem != answer.problem:
+                self._told(self._meeting)
+            if not answer.problem:
+                return
+            await asyncio.sleep(RETRY_SECONDS)
+
+    async def _call(self, other: Identity) -> Answer:
+        address = self._cluster.address(other)
+        began, sent = time.monotonic(), time.time()
+        try:
+            card = await asyncio.wait_for(self._exchange(*split(address)), CALL_SECONDS)
+        except (OSError, ValueError) as error:
+            return Answer(other, address, _why(error))
+        took = time.monotonic() - began
+        problem = self._wrong(other, card)
+        return Answer(other, address, problem, took, card["time"] - sent - took / 2)
+
+    async def _exchange(self, host: str, port: int) -> dict[str, Any]:
+        reader, writer = await asyncio.open_connection(host, port, limit=LONGEST_LINE)
+        try:
+            writer.write(self._card())
+            await writer.drain()
+            card = json.loads(await reader.readline())
+            if not isinstance(card, dict) or not {"type", "index", "cluster", "time"} <= {*card}:
+                raise ValueError("no card")
+            return card
+        finally:
+            writer.close()
+
+    def _wrong(self, other: Identity, card: dict[str, Any]) -> str:
+        identity = Identity(card["type"], card["index"])
+        if identity != other:
+            return (
+                f"{identity} answers there. Give each task its own type and index, and the "
+                "addresses in the same order everywhere."
+            )
+        if card["cluster"] != self._cluster.sha256:
+            return "it was told of another cluster. Give all tasks the same addresses."
+        return ""
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "nothing listens there. Start that task's check, or mend the port."
+    if isinstance(error, TimeoutError):
+        return (
+            "no answer: the host is down, or a firewall drops what is sent to that port. Open the "
+            "port between the hosts."
+        )
+    if isinstance(error, ValueError | ConnectionResetError):
+        return "another program listens there. Choose another port, or end that program."
+    return f"it cannot be reached: {getattr(error, 'strerror', None) or error}. Mend the address."

@@ -1,0 +1,45 @@
+"""Numbers as people read them; what is not known is said."""
+
+from __future__ import annotations
+
+import math
+
+UNKNOWN = "unknown"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """Return a number for reading, `unknown` where there is none."""
+    if value is None or math.isnan(value):
+        return UNKNOWN
+    if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 1000):
+        return f"{int(value):,}"
+    return f"{value:,.{digits}g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share of one as a percentage, `unknown` where there is none."""
+    return UNKNOWN if share is None or math.isnan(share) else f"{share:.2%}"
+
+
+def byte_size(size: int | None) -> str:
+    """Return a number of bytes in the unit that reads best."""
+    if size is None:
+        return UNKNOWN
+    amount = float(size)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if amount < 1024:
+            return f"{int(amount)} bytes" if unit == "bytes" else f"{amount:.3g} {unit}"
+        amount /= 1024
+    return f"{amount:.3g} TiB"
+
+
+def duration(seconds: float | None) -> str:
+    """Return a time span such as `3 min 20 s`, `unknown` where there is none."""
+    if seconds is None or math.isnan(seconds):
+        return UNKNOWN
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -1,0 +1,262 @@
+"""The table from what takes a step's time to one sentence and one change that may save it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.config import RunConfig
+from workbench.plan import Plan
+from workbench.plan.own_data import DATASET
+
+from .parts import Breakdown
+
+LEAST_SHARE = 0.15
+"""Of the step: what takes less is not worth a change."""
+LARGER = 4
+"""How many times as large a batch is tried."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is known of a run when a change is looked for."""
+
+    config: RunConfig
+    plan: Plan
+    cpu_cores: int
+    breakdown: Breakdown
+    steps_per_call: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """Fields of the config that may save the time, where they can be changed."""
+
+    reason: str
+    fields: Callable[[Case], dict[str, Any] | None]
+    """None where it is so already, or cannot be."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A part of the step that can be too large, in words, and what to try, the best first."""
+
+    part: str
+    sentence: str
+    """With {share} of the step, {slowest} and {times} of the workers."""
+    changes: tuple[Change, ...] = ()
+    advice: str = ""
+    """Where no change of the config helps."""
+    applies: Callable[[Case], bool] = lambda _: True
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """One change of a config, and why."""
+
+    changes: Mapping[str, Any]
+    reason: str
+
+    @property
+    def in_words(self) -> str:
+        """The fields and their new values, None told as empty."""
+        return ", ".join(
+            f"{name} {'empty' if value is None else value}" for name, value in self.changes.items()
+        )
+
+
+def _cached(case: Case) -> dict[str, Any] | None:
+    facts = case.plan.data_facts
+    own = facts is not None and facts.kind == DATASET and case.plan.together
+    return {"pipeline": "cached"} if own and case.config.pipeline != "cached" else None
+
+
+def _indexed(case: Case) -> dict[str, Any] | None:
+    facts = case.plan.data_facts
+    if (facts is not None and facts.kind == DATASET) or case.config.last_batch == "keep":
+        return None
+    return {"pipeline": "indexed"} if case.config.pipeline != "indexed" else None
+
+
+def _graphs(case: Case) -> dict[str, Any] | None:
+    return {"eager": False} if case.config.eager else None
+
+
+def _more_steps_a_call(case: Case) -> dict[str, Any] | None:
+    few = case.config.steps_per_call
+    return {"steps_per_call": None} if isinstance(few, int) and not case.config.eager else None
+
+
+def _larger_batch(case: Case) -> dict[str, Any] | None:
+    size = LARGER * case.plan.per_replica_batch_size
+    if size * case.plan.num_replicas_in_sync > case.plan.num_train_examples:
+        return None
+    return {"per_replica_batch_size": size, "global_batch_size": None}
+
+
+def _fewer_replicas(case: Case) -> dict[str, Any] | None:
+    replicas = case.plan.num_replicas_in_sync
+    if not case.plan.together or len(case.plan.tasks) > 1 or replicas == 1:
+        return None
+    same = {"global_batch_size": case.plan.global_batch_size, "per_replica_batch_size": None}
+    if replicas > case.cpu_cores > 1 and case.plan.physical_devices[0].startswith("CPU"):
+        return {"replicas": case.cpu_cores, **same}
+    usual = {"replicas": None, "cross_device_ops": "default", "learning_rate_scaling": "none"}
+    return {"strategy": "one_device", **usual, **same}
+
+
+def _fewer_workers(case: Case) -> dict[str, Any] | None:
+    cores = case.cpu_cores
+    if not case.plan.together or not case.plan.workers > cores > 1:
+        return None
+    same = {"global_batch_size": case.plan.global_batch_size, "per_replica_batch_size": None}
+    return {"workers": cores, **same}
+
+
+def _default_sum(case: Case) -> dict[str, Any] | None:
+    on_gpus = case.plan.physical_devices[0].startswith("GPU") and not case.plan.virtual
+    chosen = case.config.cross_device_ops != "default"
+    return {"cross_device_ops": "default"} if on_gpus and chosen else None
+
+
+def _default_communication(case: Case) -> dict[str, Any] | None:
+    return {"communication": "auto"} if case.config.communication != "auto" else None
+
+
+def work_of(case: Case) -> float:
+    """Return how many replicas, each alone, would do the work of all in the same time."""
+    found = case.breakdown
+    together = found.share("compute") + found.share("communication")
+    alone = found.share("compute") - found.share("crowding")
+    return case.plan.num_replicas_in_sync * alone / together if together else math.nan
+
+
+def _crowded(case: Case) -> bool:
+    return case.plan.virtual and work_of(case) <= case.plan.num_replicas_in_sync / 2
+
+
+def _eager(case: Case) -> bool:
+    return case.config.eager
+
+
+BIGGER = Change(
+    "A larger batch shares what a step costs once among more examples. It also changes how the "
+    "model learns: look at the learning rate, for example with learning_rate_scaling.",
+    _larger_batch,
+)
+CAUSES: tuple[Cause, ...] = (
+    Cause(
+        "input",
+        "{share} of a step is waiting for batches.",
+        (
+            Change(
+                "Your data set is then read and prepared in the first epoch only and kept in "
+                "memory; every epoch has the order, and the random changes, of the first.",
+                _cached,
+            ),
+            Change(
+                "Each replica then takes its rows by number, the batches of many steps at once: "
+                "the same batches with less work for each.",
+                _indexed,
+            ),
+            BIGGER,
+        ),
+    ),
+    Cause(
+        "waiting",
+        "{share} of a step is waiting for {slowest}, which takes {times} times as long as the "
+        "others for a step of its own.",
+        advice="No field of the config makes it faster: see what else runs on its machine, or "
+        "whether it has a slower device or less memory, or train without it.",
+    ),
+    Cause(
+        "host",
+        "{share} of a step is Python and the start of a call, of {steps} each.",
+        (
+            Change("A call then holds as many steps as take 0.2 s.", _more_steps_a_call),
+            BIGGER,
+        ),
+    ),
+    Cause(
+        "crowding",
+        "{share} of a step is replicas in each other's way: {replicas} share {devices} and do the "
+        "work of {work} alone.",
+        (
+            Change("Fewer replicas take the same global batch, with less to share.",
+                   _fewer_replicas),
+            Change("Fewer workers take the same global batch, with less to share.",
+                   _fewer_workers),
+        ),
+        advice="More replicas than devices show how training is distributed; they do not speed "
+        "it up.",
+        applies=_crowded,
+    ),
+    Cause(
+        "communication",
+        "{share} of a step is summing gradients over {replicas} replicas.",
+        (
+            Change("TensorFlow's own choice between real GPUs is NCCL.", _default_sum),
+            Change("TensorFlow's own choice is NCCL between GPUs, else a ring.",
+                   _default_communication),
+            Change(
+                "The sum costs the same however large the batch: with a larger one there are fewer "
+                "sums for as many examples. It also changes how the model learns: look at the "
+                "learning rate, for example with learning_rate_scaling.",
+                _larger_batch,
+            ),
+        ),
+        advice="The batch already holds all examples: a smaller model, or fewer replicas, would "
+        "have less to sum.",
+    ),
+    Cause(
+        "fixed",
+        "{share} of a step is Python, which starts every operation by itself.",
+        (Change("Steps then run as graphs.", _graphs),),
+        applies=_eager,
+    ),
+    Cause(
+        "fixed",
+        "{share} of a step would be the same for a batch of any size: {batch} examples a replica "
+        "are too few to keep the device at work.",
+        (BIGGER,),
+        advice="The batch already holds all examples: a faster processor helps, a larger device "
+        "does not.",
+        applies=lambda case: not _eager(case),
+    ),
+    Cause(
+        "recording",
+        "{share} of a step is the recorder's work between calls of {steps} each.",
+        (Change("Calls of 0.2 s are recorded less often.", _more_steps_a_call), BIGGER),
+    ),
+)  # fmt: skip
+COMPUTE_BOUND = (
+    "{share} of a step is the model's own work, and nothing else takes as much as {least} of it.",
+    "Nothing of the config would save much: a faster device, a smaller model or less precision "
+    "would. A larger batch helps only where the device has room for more at a time.",
+)
+
+
+def ranked(case: Case) -> Iterable[Cause]:
+    """Return the causes that are worth a change, the one with the largest part first."""
+    found = [
+        cause
+        for cause in CAUSES
+        if case.breakdown.share(cause.part) >= LEAST_SHARE
+        and case.breakdown.differs(cause.part)
+        and cause.applies(case)
+    ]
+    return sorted(found, key=lambda cause: -case.breakdown.share(cause.part))
+
+
+def suggest(
+    cause: Cause, case: Case, can_be_planned: Callable[[RunConfig], bool]
+) -> Suggestion | None:
+    """Return the first change that makes another config which can be planned."""
+    for change in cause.changes:
+        fields = change.fields(case)
+        if fields and can_be_planned(dataclasses.replace(case.config, **fields)):
+            return Suggestion(fields, change.reason)
+    return None

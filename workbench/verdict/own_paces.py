@@ -1,0 +1,60 @@
+"""How long each worker takes for a step of its own, where workers wait for nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.interval import Interval
+from workbench.runs import Run, RunError
+from workbench.runs.directory import read_json
+from workbench.runs.progress import shape_of
+from workbench.runs.records import read_tasks
+
+from .estimates import FEWEST, median_of
+
+
+@dataclass(frozen=True)
+class OwnPace:
+    """A worker's own steps, in seconds, as the run recorded them."""
+
+    task: str
+    step: Interval
+    """From call to call, over the steps of a call."""
+    input: Interval
+    """From the update of a step to the next step's batch being there."""
+
+
+def own_paces(run: Run) -> list[OwnPace]:
+    """Return the pace of each worker of a run whose workers wait for nobody.
+
+    What a step's computing takes, and what the way to the parameter servers and back, was not
+    recorded apart.
+
+    Raises:
+        RunError: a worker has recorded too few calls or steps for an interval.
+    """
+    from workbench.runs.staleness import read_updates  # loads pandas
+
+    paces = []
+    for records in read_tasks(run.dir, shape_of(read_json(run.dir / "plan.json"))):
+        task = f"worker-{records.worker}"
+        calls = records.calls[~records.opening]
+        updates = read_updates(run.dir / task)
+        gaps = updates[1:, 1] - updates[:-1, 2]
+        if min(len(calls), len(gaps)) < FEWEST:
+            raise RunError(
+                f"A worker's pace is told from {FEWEST} calls; {task} has recorded {len(calls)} "
+                "after its first. Let it train longer."
+            )
+        step = median_of(calls[:, 3] / calls[:, 1])
+        paces.append(OwnPace(task, step, median_of(np.maximum(gaps, 0.0))))
+    return paces
+
+
+def slowest_of(paces: Sequence[OwnPace]) -> OwnPace | None:
+    """Return the worker whose step takes longest, where it differs from all others."""
+    *others, last = sorted(paces, key=lambda pace: pace.step.value)
+    return last if all(last.step.low > pace.step.high for pace in others) and others else None

@@ -1,0 +1,65 @@
+"""What a run recorded of its own steps, to be held against what is measured later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.interval import Interval
+from workbench.runs import Run, RunError
+from workbench.runs.progress import shape_of
+from workbench.runs.records import TaskRecords, read_tasks
+
+from .estimates import FEWEST, median_of
+
+AGREES = 1.25
+"""Times of a step that differ by less than this factor are taken to agree."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The calls that a run recorded. None is unknown."""
+
+    steps_per_call: int
+    step: Interval | None
+    """Seconds of a step within a call, of the slowest worker; None of fewer than six calls."""
+
+    def agrees(self, measured_seconds: float) -> bool | None:
+        """Return whether a measured time of a step is near the recorded one."""
+        if self.step is None:
+            return None
+        low, high = self.step.low / AGREES, self.step.high * AGREES
+        return low <= measured_seconds <= high
+
+
+def read_recorded(run: Run, plan: Mapping[str, Any]) -> Recorded:
+    """Read the calls of a run's workers.
+
+    A segment's first call, which takes up what was traced, is left out, and so are calls cut short
+    by an epoch's end.
+
+    Raises:
+        RunError: it has recorded no call.
+    """
+    shape = shape_of(dict(plan))
+    tasks = [task for task in read_tasks(run.dir, shape) if len(task.calls)]
+    if not tasks:
+        raise RunError(
+            f"A verdict is of steps as a run took them; {run.id} has recorded none"
+            f"{' yet' if run.alive else ''}. Let it train for a moment first."
+        )
+    usual = [_usual_calls(task) for task in tasks]
+    steps = int(np.median(usual[0][:, 1]))
+    times = [calls[:, 3] / calls[:, 1] for calls in usual]
+    known = [median_of(each) for each in times if len(each) >= FEWEST]
+    slowest = max(known, key=lambda each: each.value, default=None)
+    return Recorded(steps, slowest)
+
+
+def _usual_calls(task: TaskRecords) -> Any:
+    later = task.calls[~task.opening]
+    calls = later if len(later) else task.calls
+    return calls[calls[:, 1] >= np.median(calls[:, 1]) / 2]

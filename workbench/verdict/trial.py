@@ -1,0 +1,181 @@
+"""A suggestion tried: a short run with it, and the steps of before and after timed in turn."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.devices import Devices
+from workbench.interval import Interval
+from workbench.runs import Run, RunError, start_run
+from workbench.runs.directory import StoppedError, json_text, read_json, write_text
+from workbench.runs.serving import Served, serving
+from workbench.runs.state import LIVE, Status
+from workbench.runs.tasks import workers_of
+
+from .causes import Suggestion
+from .estimates import median_of
+from .recorded import read_recorded
+from .verdict import START_SECONDS, Told, Verdict
+
+SHORT_STEPS = 200
+SHORT_SECONDS = 10.0
+FEWEST_STEPS = 20
+FEWEST_ROUNDS = 8
+SECONDS = 20.0
+POLL_SECONDS = 0.2
+FILE = "trial.json"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Examples a second before and after a change, timed by turns on the same machine."""
+
+    before: str
+    after: str
+    """The ids of the runs."""
+    suggestion: Suggestion
+    before_step: Interval
+    after_step: Interval
+    """Seconds of a step."""
+    speedup: Interval
+    """Examples a second after, over those before."""
+    rounds: int
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two differ significantly, at 95 %."""
+        return not self.speedup.low <= 1 <= self.speedup.high
+
+    @property
+    def sentence(self) -> str:
+        """What came of it, in words."""
+        found = self.speedup
+        interval = f"95 % [{found.low:.2f}, {found.high:.2f}]"
+        if not self.differs:
+            return (
+                f"No significant difference: {found.value:.2f} times the examples a second, "
+                f"{interval}."
+            )
+        if found.value > 1:
+            return f"It helps: {found.value:.2f} times the examples a second, {interval}."
+        return f"It does not help: {found.value:.2f} times the examples a second, {interval}."
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values, with the sentence."""
+        values: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        return {**values, "differs": self.differs, "sentence": self.sentence}
+
+
+def try_out(
+    run: Run,
+    verdict: Verdict,
+    seconds: float = SECONDS,
+    told: Told = lambda words, left_seconds: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Trial:
+    """Start a short run with what a verdict suggests, and time its steps and the run's in turn.
+
+    The new run, in the same folder of runs, is of one epoch of some seconds, 20 to 200 steps. When
+    it is over the tasks of both are started once more, and time their steps alternately. The
+    result is kept in the new run's trial.json.
+
+    Raises:
+        PlanError: the config cannot be planned.
+        RunError: nothing was suggested, the new run does not finish, or a process fails.
+        StoppedError: `stopped`, which is asked again and again, said so; so the new run is stopped.
+    """
+    suggestion = verdict.suggestion
+    if suggestion is None:
+        raise RunError(
+            f"A suggestion is tried; the verdict on {run.id} has none: {verdict.sentence} "
+            f"{verdict.advice}"
+        )
+    told("Training a short run with it", 4 * START_SECONDS + seconds)
+    after = _short_run(run, suggestion, verdict.breakdown.step.value)
+    if _end_of(after, stopped) != "finished":
+        why = after.failure
+        raise RunError(
+            f"A suggestion is timed once a short run with it has finished; {after.id} is "
+            f"{after.status}. {f'{why.cause} {why.fix}' if why else 'Let it finish.'}"
+        )
+    told("Timing both by turns", 2 * START_SECONDS + seconds)
+    trial = _compare(run, after, suggestion, seconds, stopped)
+    write_text(after.dir / FILE, json_text(trial.to_json()))
+    return trial
+
+
+def _short_run(run: Run, suggestion: Suggestion, step_seconds: float) -> Run:
+    config = dataclasses.replace(run.config, **suggestion.changes)
+    steps = max(FEWEST_STEPS, min(SHORT_STEPS, round(SHORT_SECONDS / step_seconds)))
+    config = dataclasses.replace(config, epochs=1, steps_per_epoch=steps, archive=None)
+    devices = Devices.from_json(read_json(run.dir / "devices.json"))
+    return start_run(config, run.dir.parent, devices, name=f"{run.id} with {suggestion.in_words}")
+
+
+def _end_of(run: Run, stopped: Callable[[], bool]) -> Status:
+    """Wait until a run is over and return its state.
+
+    Raises:
+        StoppedError: it was stopped, and is over.
+    """
+    while (state := run.wait(POLL_SECONDS)) in LIVE:
+        if stopped():
+            run.stop()
+            run.wait()
+            raise StoppedError(
+                f"A suggestion is timed once a short run with it has finished; {run.id} was "
+                "stopped. Try it again."
+            )
+    return state
+
+
+def _compare(
+    run: Run,
+    after: Run,
+    suggestion: Suggestion,
+    seconds: float,
+    stopped: Callable[[], bool],
+) -> Trial:
+    with _served(run, stopped) as first, _served(after, stopped) as second:
+        sides = {"before": first, "after": second}
+        for side in sides.values():
+            side.first()
+        times = _by_turns(sides, seconds)
+    before, now = times["before"], times["after"]
+    larger = after.plan.examples_per_step / run.plan.examples_per_step
+    return Trial(
+        before=run.id,
+        after=after.id,
+        suggestion=suggestion,
+        before_step=median_of(before),
+        after_step=median_of(now),
+        speedup=median_of(larger * before / now),
+        rounds=len(now),
+    )
+
+
+def _served(run: Run, stopped: Callable[[], bool]) -> Any:
+    plan = read_json(run.dir / "plan.json")
+    steps = str(read_recorded(run, plan).steps_per_call)
+    tasks = workers_of(plan)
+    return serving(run.dir, "step_times", steps, "serve", tasks=tasks, stopped=stopped)
+
+
+def _by_turns(sides: dict[str, Served], seconds: float) -> dict[str, Any]:
+    """Return the seconds of a step in each round, of the slowest task of each side."""
+    rounds: list[dict[str, float]] = []
+    began = time.monotonic()
+    while len(rounds) < FEWEST_ROUNDS or time.monotonic() - began < seconds:
+        order = list(sides)[:: -1 if len(rounds) % 2 else 1]
+        row = {}
+        for name in order:
+            row[name] = max(answer["step_seconds"] for answer in sides[name].ask())
+        rounds.append(row)
+    return {name: np.array([row[name] for row in rounds]) for name in sides}

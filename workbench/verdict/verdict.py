@@ -1,0 +1,189 @@
+"""Why a run's step takes as long as it does, and what to change."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.config import RunConfig
+from workbench.devices import Devices
+from workbench.plan import PlanError, make_plan
+from workbench.runs import Run, RunError
+from workbench.runs.directory import json_text, read_json, write_text
+from workbench.runs.kept import read_kept
+from workbench.runs.programs import run_programs
+from workbench.runs.tasks import workers_of
+
+from .causes import COMPUTE_BOUND, LEAST_SHARE, Case, Suggestion, ranked, suggest, work_of
+from .parts import Breakdown, break_down, joined
+from .recorded import Recorded, read_recorded
+
+SECONDS = 20.0
+START_SECONDS = 10.0
+"""What the processes of a run take to start, roughly."""
+Told = Callable[[str, float], object]
+"""Takes what is done now, and how many seconds are left then, roughly."""
+FILE, SUGGESTED = "verdict.json", "suggested.json"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Where a step's time goes, in numbers and in a sentence, and one change."""
+
+    run: str
+    breakdown: Breakdown
+    recorded: Recorded
+    cause: str | None
+    """The part that is too large; None where the model's own work rules."""
+    sentence: str
+    advice: str
+    """What to do where nothing of the config helps."""
+    suggestion: Suggestion | None
+    agrees: bool | None
+    """Whether the run itself recorded steps as long; None where it has too few calls."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values; those that follow from others too."""
+        found = self.breakdown
+        values: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        values["breakdown"] |= {
+            "unexplained_seconds": found.unexplained_seconds,
+            "sums_to_step": found.sums_to_step,
+            "slowest": None if found.slowest is None else found.slowest.task,
+        }
+        for part in (*values["breakdown"]["parts"], *values["breakdown"]["within"]):
+            part["share"] = found.share(part["name"])
+            part["differs_from_zero"] = found.differs(part["name"])
+        return values
+
+
+def judge(
+    run: Run,
+    seconds: float = SECONDS,
+    told: Told = lambda words, left_seconds: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Verdict:
+    """Measure where a step of a run goes, in processes of its own, and say what to change.
+
+    It starts the run's tasks anew, which takes seconds, and then measures for about `seconds`, at
+    least nine rounds. Where the parts do not come to the step within 5 %, as on a busy machine, it
+    measures once more and takes both together.
+
+    The run is not changed; the verdict is kept in its verdict.json, and the config that it
+    suggests in suggested.json. What else the machine does meanwhile, such as the run itself where
+    it still lives, is measured too.
+
+    Raises:
+        RunError: the run has recorded nothing, its workers do not step together, or a process
+            fails.
+        StoppedError: `stopped`, which is asked again and again, said so.
+    """
+    plan = read_json(run.dir / "plan.json")
+    if not run.plan.together:
+        raise RunError(
+            "A step is taken apart where all replicas take it together; received a run of "
+            f"{plan['strategy_label']}, whose workers wait for nobody. Ask own_paces for the pace "
+            "of each."
+        )
+    _require_finite(seconds)
+    recorded = read_recorded(run, plan)
+    options = str(recorded.steps_per_call), str(seconds)
+
+    def measure() -> list[dict[str, Any]]:
+        return run_programs(
+            run.dir, "step_times", *options, tasks=workers_of(plan), stopped=stopped
+        )
+
+    told("Timing steps", START_SECONDS + seconds)
+    times = measure()
+    found = break_down(times)
+    if not found.sums_to_step:
+        told("The parts did not come to the step: timing once more", START_SECONDS + seconds)
+        found = break_down(joined(times, measure()))
+    verdict = conclude(run, recorded, found)
+    write_text(run.dir / FILE, json_text(verdict.to_json()))
+    if verdict.suggestion is not None:
+        config = dataclasses.replace(run.config, **verdict.suggestion.changes)
+        write_text(run.dir / SUGGESTED, json_text(config.to_json()))
+    else:
+        (run.dir / SUGGESTED).unlink(missing_ok=True)
+    return verdict
+
+
+def kept_verdict(run: Run) -> Verdict | None:
+    """Return the last verdict on a run; None where there is none.
+
+    Raises:
+        RunError: it cannot be read.
+    """
+    return read_kept(run.dir / FILE, Verdict)
+
+
+def conclude(run: Run, recorded: Recorded, breakdown: Breakdown) -> Verdict:
+    """Return the verdict on what was measured."""
+    devices = Devices.from_json(read_json(run.dir / "devices.json"))
+    case = Case(run.config, run.plan, devices.cpu_cores, breakdown, recorded.steps_per_call)
+    causes = list(ranked(case))
+    cause = causes[0] if causes else None
+    suggestion = suggest(cause, case, _planner(run, devices)) if cause else None
+    template, advice = (cause.sentence, cause.advice) if cause else COMPUTE_BOUND
+    recording = sum(part.shown_seconds for part in breakdown.parts if part.name == "recording")
+    return Verdict(
+        run=run.id,
+        breakdown=breakdown,
+        recorded=recorded,
+        cause=cause.part if cause else None,
+        sentence=template.format(**_words(case, cause.part if cause else "compute")),
+        advice="" if suggestion else advice,
+        suggestion=suggestion,
+        agrees=recorded.agrees(breakdown.step.value - recording),
+    )
+
+
+def _planner(run: Run, devices: Devices) -> Callable[[RunConfig], bool]:
+    facts = run.plan.data_facts
+
+    def can_be_planned(config: RunConfig) -> bool:
+        try:
+            make_plan(config, devices, facts)
+        except PlanError:
+            return False
+        return True
+
+    return can_be_planned
+
+
+def _words(case: Case, part: str) -> dict[str, str]:
+    found, plan = case.breakdown, case.plan
+    slowest = found.slowest
+    others = [pace.seconds.value for pace in found.paces if pace is not slowest]
+    times = slowest.seconds.value / sorted(others)[len(others) // 2] if slowest else math.nan
+    return {
+        "share": f"{found.share(part):.0%}",
+        "least": f"{LEAST_SHARE:.0%}",
+        "slowest": slowest.task.replace("-", " ") if slowest else "another",
+        "times": f"{times:.1f}",
+        "steps": f"{case.steps_per_call:,} step{'s' * (case.steps_per_call > 1)}",
+        "devices": ", ".join(plan.physical_devices),
+        "replicas": str(plan.num_replicas_in_sync),
+        "work": f"{work_of(case):.1f}",
+        "batch": f"{plan.per_replica_batch_size:,}",
+    }
+
+
+def _require_finite(seconds: float) -> None:
+    if not 0 < seconds < math.inf:
+        raise RunError(
+            f"A step is measured for some seconds; received {seconds:g}. Give {SECONDS:g}, for "
+            "example."
+        )
+
+
+def suggested_path(run: Run) -> Path:
+    """Return where the config that was suggested for a run is kept."""
+    return run.dir / SUGGESTED

@@ -1,0 +1,137 @@
+"""What was found about a step in words, for terminal and page alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from workbench.interval import Interval
+
+from .own_paces import OwnPace, slowest_of
+from .parts import PARTS, WITHIN_COMPUTE, Breakdown, Part
+from .trial import Trial
+from .verdict import Verdict
+
+OWN = (
+    "Workers wait for nobody, so that there is no common step to be taken apart; this is what the "
+    "run recorded. It does not tell computing from the way to the parameter servers and back, and "
+    "no change is suggested from it."
+)
+OWN_HEAD = ("worker", "a step", "waiting for its batch", "")
+TRIAL_HEAD = ("", "run", "a step")
+SLOWEST = "the slowest"
+
+
+@dataclass(frozen=True)
+class PartRow:
+    """A part of a step; one within the computing comes after it."""
+
+    name: str
+    within_compute: bool
+    time: str
+    interval: str
+    share: float
+    """Of the step, 0 to 1."""
+    known: bool
+    """Whether it differs from 0, as far as can be told."""
+    meaning: str
+
+
+def step(found: Breakdown) -> str:
+    """Return how long a step takes."""
+    return f"a step takes {around(found.step)}, in {found.rounds} rounds"
+
+
+def part_rows(found: Breakdown) -> Iterator[PartRow]:
+    """Yield the parts in the order in which they are shown."""
+    for part in found.parts:
+        yield _part_row(found, part, PARTS[part.name])
+        if part.name == "compute":
+            for inner in found.within:
+                yield _part_row(found, inner, WITHIN_COMPUTE[inner.name], within_compute=True)
+
+
+def _part_row(
+    found: Breakdown, part: Part, meaning: str, *, within_compute: bool = False
+) -> PartRow:
+    known = part.seconds.above_zero
+    if not known:
+        most = max(0.0, part.seconds.high) / found.step.value
+        meaning = f"does not differ from 0, at most {most:.1%}: {meaning}"
+    return PartRow(
+        name=part.name,
+        within_compute=within_compute,
+        time=seconds(part.shown_seconds),
+        interval=between(part.seconds),
+        share=found.share(part.name),
+        known=known,
+        meaning=meaning,
+    )
+
+
+def parts_sum(found: Breakdown) -> str:
+    """Return whether the parts come to the step."""
+    told = f"Parts sum to {1 - found.unexplained_seconds / found.step.value:.1%} of the step"
+    return told + ("." if found.sums_to_step else ": the rest is unexplained, so measure longer.")
+
+
+def unmeasured(found: Breakdown) -> list[str]:
+    """Return what could not be measured, a sentence each."""
+    return [f"{name} could not be measured: {why}" for name, why in found.unmeasured.items()]
+
+
+def paces(found: Breakdown) -> Iterator[str]:
+    """Yield how long each of several workers takes alone, and whether one is the slowest."""
+    for pace in found.paces:
+        mark = f", {SLOWEST}" if pace is found.slowest else ""
+        yield f"{pace.task} alone: {around(pace.seconds)} a step{mark}"
+    if found.paces and found.slowest is None:
+        yield "No worker is slower than all others, as far as can be told."
+
+
+def recorded(verdict: Verdict) -> str:
+    """Return whether the run itself recorded steps as long."""
+    known = verdict.recorded.step
+    if known is None:
+        return "The run recorded too few calls to compare this with."
+    told = f"The run itself recorded {around(known)} a step"
+    if verdict.agrees:
+        return f"{told}, which agrees."
+    return f"{told}, which does NOT agree: the machine did something else then, or does now."
+
+
+def own_pace_rows(found: Sequence[OwnPace]) -> list[tuple[str, ...]]:
+    """Return a row for each worker that waits for nobody, of the columns `OWN_HEAD`."""
+    slowest = slowest_of(found)
+    return [
+        (pace.task, around(pace.step), around(pace.input), SLOWEST if pace is slowest else "")
+        for pace in found
+    ]
+
+
+def trial_rows(trial: Trial) -> list[tuple[str, ...]]:
+    """Return a row for each side, of the columns `TRIAL_HEAD`."""
+    return [
+        ("before", trial.before, around(trial.before_step)),
+        ("after", trial.after, around(trial.after_step)),
+    ]
+
+
+def around(known: Interval) -> str:
+    """Return a time with its interval."""
+    return f"{seconds(known.value)} {between(known)}"
+
+
+def between(known: Interval) -> str:
+    """Return the 95 % interval of a time."""
+    return f"[{seconds(known.low)}, {seconds(known.high)}]"
+
+
+def seconds(value: float) -> str:
+    """Return a time in the unit that reads best."""
+    if not value:
+        return "0"
+    for factor, unit in ((1.0, "s"), (1e3, "ms")):
+        if abs(value) * factor >= 1:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value * 1e6:.3g} µs"

@@ -1,0 +1,149 @@
+"""One click makes an environment with the TensorFlow that the run's interpreter lacks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench import units
+from workbench.environments import (
+    Build,
+    CancelledError,
+    Made,
+    Progress,
+    fitting_build,
+    make_environment,
+)
+from workbench.environments.place import environments_dir
+
+from . import markup
+from .background import run_in_background
+from .page_parts import html, styled
+
+if TYPE_CHECKING:
+    from workbench.devices import Devices
+
+_SHOWN_EVERY_SECONDS = 0.25
+
+
+class EnvironmentView:
+    """Offers to make it, shows how far it is, and passes its interpreter on."""
+
+    def __init__(self) -> None:
+        self._made: Callable[[str], None] = lambda interpreter: None
+        self._build: Build | None = None
+        self._interpreter = ""
+        self._stop: threading.Event | None = None
+        """Gives up the making under way; None where none is."""
+        self._shown_at = 0.0
+        self._make = ipw.Button(description="Make an environment")
+        self._cancel = ipw.Button(
+            description="Cancel", tooltip="Give it up; nothing is left of the environment"
+        )
+        self._make.on_click(self._on_make)
+        self._cancel.on_click(self._on_cancel)
+        self._state = html(description="State of the environment")
+        row = styled(ipw.Box, "wb-row", children=[self._make, self._cancel, self._state])
+        self._message = html(description="Messages of the environment")
+        self.box = ipw.VBox([row, self._message])
+        self._set_busy(None)
+
+    def on_made(self, made: Callable[[str], None]) -> None:
+        """Call `made`, in a background thread, with the interpreter that runs are to use."""
+        self._made = made
+
+    def offer(self, devices: Devices) -> None:
+        """Offer the environment that this interpreter is not, or nothing."""
+        if self._stop is not None:
+            return
+        self._build, self._interpreter = fitting_build(devices), devices.interpreter
+        self._set_busy(None)
+        self._state.value = "" if self._build is None else markup.quiet(_about(self._build))
+        if self._build is not None:
+            self._message.value = ""
+
+    def close(self) -> None:
+        """Give up what is under way."""
+        if self._stop is not None:
+            self._stop.set()
+
+    def _on_make(self, _: Any) -> None:
+        build, interpreter, stop = self._build, self._interpreter, threading.Event()
+        if build is None or self._stop is not None:
+            return
+        self._set_busy(stop)
+        self._message.value = ""
+        self._state.value = markup.quiet("Starting ...")
+        run_in_background(
+            lambda: make_environment(build, interpreter, told=self._told, stopped=stop.is_set),
+            self._done,
+            self._failed,
+            stop.set,
+        )
+
+    def _on_cancel(self, _: Any) -> None:
+        if self._stop is not None:
+            self._stop.set()
+            self._cancel.disabled = True
+            self._state.value = markup.quiet("Giving it up ...")
+
+    def _set_busy(self, stop: threading.Event | None) -> None:
+        self._stop = stop
+        build = self._build
+        name = "Make a TPU environment" if build and build.for_tpus else "Make an environment"
+        self._make.description = self._make.tooltip = name
+        self._make.layout.display = "none" if stop or build is None else None
+        self._cancel.layout.display = None if stop else "none"
+        self._cancel.disabled = False
+
+    def _told(self, progress: Progress) -> None:
+        """Show how far it is; called often, from its thread."""
+        now = time.monotonic()
+        if now - self._shown_at < _SHOWN_EVERY_SECONDS:
+            return
+        self._shown_at = now
+        if self._stop is not None and not self._stop.is_set():
+            self._state.value = progress_text(progress)
+
+    def _done(self, made: Made) -> None:
+        self._build = None
+        self._set_busy(None)
+        how = "was there already" if made.reused else f"took {_time(made.elapsed_seconds)}"
+        words = f"Runs use the environment now; it {how}: {made.interpreter}"
+        notes = "".join(markup.notice("warning", note) for note in made.notes)
+        self._state.value = ""
+        self._message.value = markup.notice("info", words) + notes
+        self._made(made.interpreter)
+
+    def _failed(self, error: Exception) -> None:
+        self._set_busy(None)
+        if isinstance(error, CancelledError):
+            self._state.value = markup.quiet("Given up; nothing is left of it.")
+        else:
+            self._state.value = ""
+            self._message.value = markup.notice("error", str(error))
+
+
+def progress_text(progress: Progress) -> str:
+    """Return step, time and the last line of the tool at work (HTML)."""
+    step = f"Step {progress.number} of {progress.steps}, {progress.step}"
+    head = markup.quiet(f"{step} ({_time(progress.elapsed_seconds)} so far) ...")
+    return head + markup.quiet(progress.line[:200])
+
+
+def _time(seconds: float) -> str:
+    return units.duration(seconds)
+
+
+def _about(build: Build) -> str:
+    loaded, taken = map(units.byte_size, (build.download_bytes, build.disk_bytes))
+    then = " Then choose TPU as the strategy." if build.for_tpus else ""
+    return (
+        f"Puts {build.label} into a folder of its own and lets runs use it; the kernel keeps its "
+        f"packages and goes on. Loads up to {loaded}, takes up to {taken} in {environments_dir()} "
+        f"and a minute or a few; where it was made before, it is used at once.{then}"
+    )

@@ -1,0 +1,34 @@
+"""Which batch size, which learning rate? Both found by clicks, one search at a time."""
+
+from __future__ import annotations
+
+import ipywidgets as ipw
+
+from . import markup
+from .batch_finder_view import BatchFinderView
+from .page_parts import html, styled
+from .rate_test_view import RateTestView
+from .search_view import Joins
+
+ABOUT = "Found by trials on this machine. First the batch size: the learning rate hangs on it."
+
+
+class FinderView:
+    """Two searches below each other."""
+
+    def __init__(self, joins: Joins) -> None:
+        self.batch, self.rate = BatchFinderView(joins), RateTestView(joins)
+        self.batch.on_busy(lambda busy: self.rate.allow(not busy))
+        self.rate.on_busy(lambda busy: self.batch.allow(not busy))
+        title = html(
+            markup.heading("Which batch size, which learning rate?") + markup.quiet(ABOUT),
+            description="Section",
+        )
+        self.box = styled(
+            ipw.VBox, "wb-section", "wb-spaced", children=[title, self.batch.box, self.rate.box]
+        )
+
+    def close(self) -> None:
+        """Let the search under way end."""
+        self.batch.close()
+        self.rate.close()

@@ -1,0 +1,68 @@
+"""Values with their 95 % intervals as bars (SVG)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from . import drawing
+
+ACROSS, DOWN, LABEL, SAID = 720, 26, 220, 90
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar: what it is of, its length with the ends of its interval, and its value in words."""
+
+    label: str
+    value: float
+    low: float | None
+    high: float | None
+    """An interval with one end has a whisker with one end."""
+    said: str
+    number: int
+    """Which of the usual colours it has."""
+    color: str = ""
+    """One that a person chose instead; it may be that of the page, so it has an outline."""
+
+
+def draw(
+    bars: Sequence[Bar],
+    title: str,
+    account: str,
+    highest: float,
+    label: float = LABEL,
+    said: float = SAID,
+) -> str:
+    """Return bars below each other; one of the value `highest` fills the width.
+
+    `label` and `said` are the pixels for labels and values.
+    """
+    scale = (ACROSS - label - said) / highest
+    drawn = [_bar(bar, label, at * DOWN, scale) for at, bar in enumerate(bars)]
+    return drawing.svg(ACROSS, DOWN * len(bars) + 4, account, *drawn, name=title)
+
+
+def _bar(bar: Bar, left: float, top: float, scale: float) -> str:
+    box = drawing.Box(left, top + 4, bar.value * scale, DOWN - 10)
+    color = bar.color or drawing.color_of(bar.number)
+    outline = ' class="wb-outlined"' if bar.color else ""
+    ends = [left + end * scale for end in (bar.low, bar.high) if end is not None]
+    right = max([box.right, *ends])
+    return "".join(
+        [
+            drawing.text(bar.label, left - 8, top + DOWN / 2 + 4, anchor="end"),
+            drawing.rect(box, 2, f'fill="{color}" fill-opacity="0.45"{outline}'),
+            _whisker(ends, top + DOWN / 2 - 1, f'stroke="{color}"{outline}'),
+            drawing.text(bar.said, right + 6, top + DOWN / 2 + 3, "wb-faint"),
+        ]
+    )
+
+
+def _whisker(ends: Sequence[float], middle: float, pen: str) -> str:
+    """Draw a line between the ends, each of which is marked."""
+    if not ends:
+        return ""
+    marks = " ".join(f"M{end:.1f} {middle - 5:.1f} v10" for end in ends)
+    line = f"M{ends[0]:.1f} {middle:.1f} H{ends[-1]:.1f}"
+    return f'<path d="{marks} {line}" fill="none" {pen} stroke-width="1.5"/>'

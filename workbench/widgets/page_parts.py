@@ -1,0 +1,89 @@
+"""What pages are put together of, in few messages.
+
+ipywidgets sends a message for a widget, one each for its style and its layout, and one for every
+change after that. A kernel keeps 1,000 messages for a server that does not read just then and
+drops what comes after without a word (libzmq's ZMQ_SNDHWM); a page never gets those widgets. So
+what all widgets of a kind have alike is made once, and classes are told with the widget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ipywidgets as ipw
+
+from . import markup
+
+ANY_WIDTH = {"description_width": "initial"}
+"""The style of a control whose label takes as much room as it needs."""
+_shared: dict[tuple[object, ...], Any] = {}
+
+
+def styled(
+    kind: Any,
+    *classes: str,
+    style: Mapping[str, str] | None = None,
+    fixed: bool = False,
+    **traits: Any,
+) -> Any:
+    """Return a widget that shares its style with all others of its kind that ask for the same.
+
+    Args:
+        kind: a class of ipywidgets.
+        classes: names in the style sheet.
+        style: traits of its style.
+        fixed: whether it shares its layout too, which must then never be changed.
+        traits: those of the widget.
+    """
+    if hasattr(kind, "style"):
+        traits["style"] = _share(kind, "style", style or {})
+    if fixed:
+        traits["layout"] = _share(kind, "layout", {})
+    if classes:
+        traits["_dom_classes"] = classes
+    return kind(**traits)
+
+
+def _share(kind: Any, part: str, said: Mapping[str, str]) -> Any:
+    key = (getattr(kind, part).klass, *sorted(said.items()))
+    kept = _shared.get(key)
+    if kept is None or kept.comm is None:  # `Widget.close_all()` closes it under us
+        kept = _shared[key] = key[0](**said)
+        kept.observe(_refuse, [name for name in kept.keys if not name.startswith("_")])
+    return kept
+
+
+def _refuse(change: Any) -> None:
+    raise TypeError(
+        f"what widgets share is not changed; got {change['name']}={change['new']!r}. "
+        "Make the widget with fixed=False."
+    )
+
+
+def html(value: str = "", *, description: str, fixed: bool = True) -> Any:
+    """Return text in HTML; readers of screens hear `description` for it."""
+    return styled(ipw.HTML, value=value, description=description, fixed=fixed)
+
+
+def button(label: str, tooltip: str, clicked: Callable[[Any], None], kind: str = "") -> Any:
+    """Return a button; `kind` is a `button_style` of ipywidgets, such as `danger`."""
+    made = styled(ipw.Button, description=label, tooltip=tooltip, button_style=kind)
+    made.on_click(clicked)
+    return made
+
+
+def row(*children: Any) -> Any:
+    """Return a box that sets its children beside each other."""
+    return styled(ipw.Box, "wb-row", children=children)
+
+
+def section(title: str, about: str, *children: Any) -> Any:
+    """Return a page with its heading and what it is about."""
+    head = html(markup.heading(title) + markup.quiet(about), description="Section")
+    return styled(ipw.VBox, "wb-section", "wb-spaced", children=[head, *children])
+
+
+def set_visible(widget: Any, *, visible: bool) -> None:
+    """Show a widget, or take it out of the page."""
+    widget.layout.display = None if visible else "none"

@@ -1,0 +1,101 @@
+"""Should I scale? How far more replicas help the opened run, measured on request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.experiments.scaling import (
+    STEPS,
+    Scaling,
+    expected_seconds,
+    kept_scaling,
+    should_scale,
+)
+from workbench.runs import RunError
+
+from . import markup, scaling_picture
+from .fields import CheckField, NumberField
+from .form_layout import grid
+from .long_work import LongWork, Stopped, Told
+from .page_parts import button, html, row, section
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+ABOUT = (
+    "Measures the gradient noise scale at the run's newest checkpoint, from the gradients of its "
+    "replicas before they are summed: up to which global batch more replicas help. The run is not "
+    "changed."
+)
+KEPT = "Measured before; Measure does it anew."
+TRAINS = "The run goes on meanwhile, and both take longer."
+
+
+class ShouldScale:
+    """Measures on request and shows the answer with what it was made of."""
+
+    def __init__(self) -> None:
+        self._run: Run | None = None
+        self._alive = False
+        self._work = LongWork("measuring the noise scale", self._set_busy)
+        self._steps = NumberField("noise_steps", "Batches to take", whole=True)
+        self._steps.write(STEPS)
+        self._steps.show_help("Fewer where the data has fewer. More narrow the interval.")
+        self._growth = CheckField("noise_growth", "At older checkpoints too")
+        self._growth.show_help("Also at the first weights: how the noise scale grew in training.")
+        self._measure = button(
+            "Measure", "Take batches at the newest checkpoint, training nothing", self._on_measure
+        )
+        self._found = html(description="How far more replicas help")
+        self.box = section(
+            "Should I scale?",
+            ABOUT,
+            grid([self._steps.box, self._growth.box]),
+            row(self._measure, self._work.button, self._work.state),
+            self._found,
+        )
+
+    def show(self, run: Run | None, status: str) -> None:
+        """Follow the opened run; what is under way for another is given up."""
+        same = run is not None and self._run is not None and run.id == self._run.id
+        alive = status in markup.LIVE_STATES
+        if same and alive == self._alive:
+            return
+        self._run, self._alive = run, alive
+        if not same:
+            self._work.give_up()
+            self._found.value = "" if run is None else _kept_answer(run)
+        if not self._work.busy:
+            kept = KEPT if self._found.value else ""
+            self._work.say(f"{kept} {TRAINS if alive else ''}".strip())
+
+    def _set_busy(self, busy: bool) -> None:
+        self._measure.disabled = busy
+
+    def _on_measure(self, _: Any) -> None:
+        run = self._run
+        if run is None:
+            return
+        typed = self._steps.read_or_say()
+        if typed is None:
+            return
+        steps, growth = int(typed), self._growth.read()
+        self._found.value = ""
+
+        def work(told: Told, stopped: Stopped) -> Scaling:
+            told("Taking batches", expected_seconds(run, steps, growth=growth))
+            return should_scale(run, steps, growth=growth, stopped=stopped)
+
+        self._work.begin(work, self._show_answer)
+
+    def _show_answer(self, answer: Scaling) -> None:
+        if self._run is not None and self._run.id == answer.run:
+            self._found.value = scaling_picture.page(answer)
+
+
+def _kept_answer(run: Run) -> str:
+    try:
+        answer = kept_scaling(run)
+    except RunError as error:
+        return markup.notice("warning", str(error))
+    return "" if answer is None else scaling_picture.page(answer)
