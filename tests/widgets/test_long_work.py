@@ -60,21 +60,29 @@ def test_a_failure_is_shown_with_each_of_its_problems(error: Exception, words: l
     def fail(told: Told, stopped: Stopped) -> None:
         raise error
 
-    work = LongWork("timing", lambda busy: None)
+    busy = list[bool]()
+    work = LongWork("timing", busy.append)
     work.begin(fail, lambda _: pytest.fail("it failed"))
-    until(lambda: not work.busy)
+    until(lambda: busy == [True, False])
     assert work.state.value.count("Problem: ") == len(words)
     for each in words:
         assert each in work.state.value
 
 
 def test_a_click_stops_it_and_is_answered_at_once() -> None:
-    work = LongWork("timing", lambda busy: None)
-    work.begin(until_stopped, lambda _: pytest.fail("it was stopped"))
+    ending, busy = Event(), list[bool]()
+
+    def measure(told: Told, stopped: Stopped) -> None:
+        ending.wait()
+        until_stopped(told, stopped)
+
+    work = LongWork("timing", busy.append)
+    work.begin(measure, lambda _: pytest.fail("it was stopped"))
     work.button.click()
     assert "Stopping ..." in work.state.value
     assert work.button.disabled
-    until(lambda: not work.busy)
+    ending.set()
+    until(lambda: busy == [True, False])
     assert "Stopped." in work.state.value
     assert work.button.layout.display == "none"
 
