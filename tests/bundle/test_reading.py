@@ -9,8 +9,16 @@ from typing import Any
 
 import pytest
 
-from tests.bundle.bundles import bundle_of, certified_run, rewritten, texts_in, write_zip
+from tests.bundle.bundles import (
+    bundle_of,
+    certified_run,
+    config_text,
+    rewritten,
+    texts_in,
+    write_zip,
+)
 from workbench.bundle import read_bundle
+from workbench.config import RunConfig
 from workbench.runs import Run, RunError
 
 
@@ -36,6 +44,22 @@ def linked(name: str) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name)
     entry.create_system, entry.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
     return entry
+
+
+def test_where_and_by_what_it_ran_is_not_taken_over(run: Run, whole: Path, tmp_path: Path) -> None:
+    made_up = {
+        "launcher": "slurm",
+        "job_setup": f"touch {tmp_path}/done",
+        "container": "/evil.sif",
+        "interpreter": "/evil/python",
+        "archive": "/evil",
+        "start_now": True,
+    }
+    path = rewritten(whole, tmp_path / "b.zip", config=config_text(run, **made_up))
+    config = read_bundle(path).config
+    assert {name: getattr(config, name) for name in made_up} == {
+        name: getattr(RunConfig(), name) for name in made_up
+    }
 
 
 @pytest.mark.parametrize(

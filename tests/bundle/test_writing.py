@@ -60,9 +60,11 @@ def test_a_module_that_no_package_provides_is_named(run: Run) -> None:
 def test_what_belongs_to_this_machine_stays_here(tmp_path: Path) -> None:
     run = certified_run(tmp_path / "runs")
     here = {**run.config.to_json(), "interpreter": "/no/such", "archive": "/mnt", "start_now": True}
+    here |= {"launcher": "slurm", "partition": "gpu"}
     (run.dir / "config.json").write_text(json_text(here))
     config = read_bundle(bundle_of(run, tmp_path / "b.zip")).config
     assert (config.interpreter, config.archive, config.start_now) == (None, None, False)
+    assert (config.launcher, config.partition) == ("local", None)
 
 
 def test_the_devices_that_the_run_had_are_named(tmp_path: Path) -> None:

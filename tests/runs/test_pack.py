@@ -58,6 +58,12 @@ def test_what_is_no_packed_run_is_told(runs: Runs, tmp_path: Path) -> None:
     path.write_bytes(runs.make().pack().read_bytes()[:-30])
     with pytest.raises(RunError, match=r"whole zip file.*Download or upload it again"):
         restore_run(path, tmp_path / "here")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("notes.txt", "words " * 1000)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:40] + b"\xff" * 20 + whole[60:])
+    with pytest.raises(RunError, match=r"whole zip file.*Download or upload it again"):
+        restore_run(path, tmp_path / "here")
     with zipfile.ZipFile(path, "w") as packed:
         packed.writestr("notes.txt", "")
     with pytest.raises(RunError, match=r"one folder in it that holds a run\.json"):

@@ -64,6 +64,22 @@ def work():
 run_in_background(work, print, print, told.set)
 begun.wait()
 """
+NOT_SHOWN = """
+from workbench.widgets.background import Latest, run_in_background
+
+def show(result):
+    raise ValueError(f"cannot show {result}")
+
+run_in_background(lambda: 1, show, print).join()
+latest, heard = Latest(), []
+latest.ask(lambda: 2, show, lambda error: heard.append(str(error)))
+while not heard:
+    pass
+latest.ask(lambda: 3, heard.append, heard.append)
+while len(heard) < 2:
+    pass
+print(heard)
+"""
 OVERTAKEN = """
 import threading
 from workbench.widgets.background import Latest
@@ -107,6 +123,11 @@ def test_long_work_is_told_to_stop_and_waited_for() -> None:
 
 def test_a_thread_that_waits_for_others_is_not_waited_for() -> None:
     ended_well([begin(WAIT_FOR_EVER)])
+
+
+def test_what_cannot_be_shown_is_told_and_the_next_request_is_heard() -> None:
+    printed = ["cannot show 1\n['cannot show 2', 3]\n"]
+    assert ended_well([begin(NOT_SHOWN)]) == printed
 
 
 def test_a_request_that_is_dropped_while_it_settles_ends_its_thread() -> None:

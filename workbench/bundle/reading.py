@@ -7,14 +7,15 @@ import json
 import os
 import stat
 import zipfile
-import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from workbench.config import ConfigError, RunConfig
+from workbench.plan.launching import for_anywhere
 from workbench.runs import RunError
 from workbench.runs.directory import sha256
+from workbench.runs.pack import BROKEN_ZIP
 
 from .contents import (
     BUNDLE_VERSION,
@@ -63,7 +64,8 @@ def read_bundle(path: str | os.PathLike[str]) -> Bundle:
         told = sorted({*changed, *absent}) or [LOSSES]
         raise _broken(source, f"{', '.join(told)} is not as it was written")
     try:
-        config = RunConfig.from_json(_json(source, texts, CONFIG))
+        # Commands, interpreter and hosts that its maker chose are no concern of who replays it.
+        config = for_anywhere(RunConfig.from_json(_json(source, texts, CONFIG)))
     except ConfigError as error:
         raise _broken(source, f"{CONFIG}: {error}") from error
     certificate = _json(source, texts, CERTIFICATE) if CERTIFICATE in texts else {}
@@ -85,7 +87,7 @@ def _texts(path: Path) -> dict[str, str]:
             f"A bundle is a file that can be read; {path}: {error.strerror or error}. "
             "Mend the path."
         ) from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except BROKEN_ZIP as error:
         raise _broken(path, str(error)) from error
     except UnicodeDecodeError as error:
         raise _broken(path, f"a text that is not UTF-8, {error.reason}") from error

@@ -13,6 +13,7 @@ import workbench
 from workbench.codegen import render_script
 from workbench.place import file_name, new_place
 from workbench.plan import PlanError, make_plan
+from workbench.plan.launching import for_anywhere
 from workbench.runs import RunError
 from workbench.runs.directory import json_text, read_json, sha256
 from workbench.runs.programs import run_program
@@ -133,13 +134,11 @@ def _told(certificate: Mapping[str, Any]) -> Facts:
 
 
 def _portable(run: Run) -> RunConfig:
-    """Return the config without what belongs to this machine, on the devices that the run had.
+    """Return the config without what belongs to its machine, on the devices that the run had.
 
     The devices are left open where naming them would make another script.
     """
-    here = dataclasses.replace(
-        run.config, interpreter=None, archive=None, start_now=False, rendezvous_seconds=None
-    )
+    here = for_anywhere(run.config)
     devices, plan = run.devices, run.plan
     if devices is None or run.config.devices is not None:
         return here

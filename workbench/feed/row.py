@@ -50,7 +50,7 @@ def _state(run: Run) -> dict[str, Any]:
 def _make(run: Run) -> dict[str, Any]:
     plan = run.plan
     data, model = catalog.label_of("data", plan.data), catalog.label_of("model", plan.model)
-    loop = catalog.LOOPS[plan.loop].label
+    loop = catalog.label_of("loop", plan.loop)
     return {"about": f"{plan.strategy_label} on {plan.who_trains}, {loop}, {model}, {data}"}
 
 

@@ -38,6 +38,17 @@ ONE_LINE = (
     *("namespace", "volume_claim", "volume_path", "node_selector"),
 )
 OF_JOBS = tuple(dict.fromkeys(name for names in USES.values() for name in names))
+NOT_TOLD = (
+    *("name", "interpreter", "start_now", "archive", "rendezvous_seconds", "launcher"),
+    *OF_JOBS,
+)
+"""Fields that no script tells: where and when it runs, not what it trains."""
+
+
+def for_anywhere(config: RunConfig) -> RunConfig:
+    """Return the config with the usual value of each field that no script tells, but its name."""
+    usual = {name: getattr(USUAL, name) for name in NOT_TOLD if name != "name"}
+    return dataclasses.replace(config, **usual)
 
 
 def is_local(config: RunConfig) -> bool:

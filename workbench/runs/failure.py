@@ -12,7 +12,6 @@ from .tasks import NoAddressError
 
 TAIL_BYTES = 64 * 1024
 LINE_CHARACTERS = 2000
-NONFINITE_STATUS = 3
 
 # (found in the log, what to change); the first that fits is taken.
 FIXES: tuple[tuple[str, str], ...] = (

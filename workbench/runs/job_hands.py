@@ -23,6 +23,8 @@ LOOK_SECONDS = 2.0
 LAST_FILES_SECONDS = 10.0
 """From the job's end until its hands' last files must be here."""
 KILLED = -9
+NOT_ASKED = (LauncherError, OSError, ValueError)
+"""What comes of an engine that cannot be asked now, or of a shared folder that cannot be read."""
 NOT_YET_LOOKED = Look("waiting", "SUBMITTED")
 
 
@@ -65,7 +67,7 @@ class Job:
         """End it; where the engine cannot be asked it is told as trouble."""
         try:
             self.engine.cancel(self.folder.path, self.name)
-        except LauncherError as error:
+        except NOT_ASKED as error:
             self.trouble = str(error)
 
     def close(self) -> None:
@@ -81,7 +83,7 @@ class Job:
                 told = self.engine.look(self.folder.path, self.name)
                 self._look = told or Look("over", "FORGOTTEN", attempt=self._look.attempt)
                 self.trouble = ""
-            except LauncherError as error:
+            except NOT_ASKED as error:
                 self.trouble = str(error)
             self._looked.set()
             self._closed.wait(LOOK_SECONDS)

@@ -6,11 +6,15 @@ import contextlib
 import os
 import secrets
 import zipfile
+import zlib
 from pathlib import Path
 
 from .archive import files_in_order
 from .checkpoints import FOLDER, STATE, Saved, state_text
 from .directory import RunError, read_json, unwritable
+
+BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+"""What `zipfile` raises of a damaged file, an encrypted one, or one of an unknown method."""
 
 
 def pack(run_dir: Path, path: Path) -> Path:
@@ -49,7 +53,7 @@ def unpack(path: Path, folder: Path) -> Path:
     try:
         with zipfile.ZipFile(path) as packed:
             packed.extractall(folder)
-    except zipfile.BadZipFile as error:
+    except BROKEN_ZIP as error:
         raise RunError(
             f"A packed run is a whole zip file; {path}: {error}. Download or upload it again."
         ) from error

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import locks
 from .archive_place import is_copy
 from .copies import TOLD, Copies, copies_log, read_copies
-from .directory import KILL, SCRIPT, RunError, read_json, sha256, unwritable
+from .directory import KILL, SCRIPT, RunError, read_json, sha256, unwritable, write_text
 from .events import Event, read_events
 from .failure import log_tail
 from .outcome import Failure, read_failure
@@ -69,9 +69,9 @@ class Run:
     @property
     def config(self) -> RunConfig:
         """What was asked for."""
-        from workbench.config import RunConfig
+        from .stored_plan import read_config
 
-        return RunConfig.from_json(read_json(self.dir / "config.json"))
+        return read_config(self.dir / "config.json")
 
     @property
     def plan(self) -> Plan:
@@ -179,12 +179,7 @@ class Run:
                 f"above 0; got {task or 'none'} of {self.id}, which is {self.status} with restarts "
                 f"{self.config.restarts or 0}. Start a run with restarts."
             )
-        try:
-            part = home_of(self.dir) / f"{KILL}.part"
-            part.write_text(task, encoding="utf-8")
-            part.replace(home_of(self.dir) / KILL)
-        except OSError as error:
-            raise unwritable(home_of(self.dir) / KILL, error) from error
+        write_text(home_of(self.dir) / KILL, task)
 
     def wait(self, timeout_seconds: float | None = None) -> Status:
         """Wait until it is over and return its state; the one it has when the time is up."""

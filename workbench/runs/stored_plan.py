@@ -1,4 +1,4 @@
-"""Reading back the plan that a run was started with."""
+"""Reading back the config and the plan that a run was started with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from workbench.config import RunConfig
+from workbench.config import ConfigError, RunConfig
 from workbench.plan import Plan
 from workbench.plan.own_data import DataFacts
 from workbench.plan.own_function import OwnFunction
@@ -19,6 +19,15 @@ _RECORDS: dict[str, Any] = {
     "own_step": OwnFunction,
     "data_facts": DataFacts,
 }
+
+
+def read_config(path: Path) -> RunConfig:
+    """Read a config.json.
+
+    Raises:
+        RunError: it is torn, or written by a release whose configs have other fields.
+    """
+    return _config(read_json(path), path)
 
 
 def read_plan(path: Path) -> Plan:
@@ -38,11 +47,28 @@ def read_plan(path: Path) -> Plan:
         )
     names = {field.name for field in every}
     fields: dict[str, Any] = {n: _plain(value) for n, value in values.items() if n in names}
-    fields["config"] = RunConfig.from_json(values["config"])
+    fields["config"] = _config(values["config"], path)
     for name, kind in _RECORDS.items():
         if values.get(name) is not None:
-            fields[name] = kind(**values[name])
+            try:
+                fields[name] = kind(**values[name])
+            except TypeError as error:
+                raise _of_another_release(path, error) from error
     return Plan(**fields)
+
+
+def _config(values: Any, path: Path) -> RunConfig:
+    try:
+        return RunConfig.from_json(values)
+    except (ConfigError, TypeError) as error:
+        raise _of_another_release(path, error) from error
+
+
+def _of_another_release(path: Path, error: Exception) -> RunError:
+    return RunError(
+        f"A run is read by what its release wrote; {path}: {error}. "
+        "Open the run with the release that wrote it."
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -12,7 +12,6 @@ from ..catalog import STRATEGIES
 from ..config import ConfigError, RunConfig
 from ..devices import Devices
 from ..plan import Plan
-from ..plan.launching import OF_JOBS
 from ..plan.own_function import DOORS
 from ..plan.uses import USUAL, without_unused
 from .guessing import guess
@@ -22,12 +21,6 @@ from .reference import Own, Reference, address, facts_of, machine, plan_strictly
 from .relaxing import relaxed
 from .telling import Told, tell
 from .values import PLANNED, UnreadError, constant
-
-NOT_TOLD = (
-    *("name", "interpreter", "start_now", "archive", "rendezvous_seconds", "launcher"),
-    *OF_JOBS,
-)
-"""Fields that no script tells."""
 
 
 @dataclass(frozen=True)

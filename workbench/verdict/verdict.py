@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from workbench.config import RunConfig
@@ -182,8 +181,3 @@ def _require_finite(seconds: float) -> None:
             f"A step is measured for some seconds; received {seconds:g}. Give {SECONDS:g}, for "
             "example."
         )
-
-
-def suggested_path(run: Run) -> Path:
-    """Return where the config that was suggested for a run is kept."""
-    return run.dir / SUGGESTED

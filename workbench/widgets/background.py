@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+Request = tuple[Callable[[], T], Callable[[T], None], Callable[[Exception], None]]
+"""Work, what hears its result, and what hears why there is none."""
 
 ONE_TENSORFLOW = threading.Lock()
 """Held while a view waits for a child that imports TensorFlow: two at once slow each other down."""
@@ -94,11 +96,9 @@ def run_in_background(
 
     def body() -> None:
         try:
-            result = work()
+            done(work())
         except Exception as error:
             failed(error)
-        else:
-            done(result)
 
     return start_thread(body, "workbench-background", stop)
 
@@ -112,8 +112,7 @@ class Latest(Generic[T]):
     def __init__(self, settle_seconds: float = 0.0) -> None:
         self._settle_seconds = settle_seconds
         self._asked = threading.Condition()
-        self._next: tuple[Callable[[], T], Callable[[T], None], Callable[[Exception], None]] | None
-        self._next = None
+        self._next: Request[T] | None = None
         self._running = False
 
     def ask(
@@ -135,22 +134,29 @@ class Latest(Generic[T]):
             self._asked.notify()
 
     def _serve(self) -> None:
-        while (request := self._settled()) is not None:
-            work, done, failed = request
-            outcome: Callable[[], None]
-            try:
-                result = work()
-            except Exception as error:
-                outcome = _later(failed, error)
-            else:
-                outcome = _later(done, result)
-            if self._next is request:
-                self._finish(request)
-                outcome()
+        try:
+            while (request := self._settled()) is not None:
+                self._answer(request)
+        except BaseException:
+            with self._asked:
+                self._running = False  # the next request starts another thread
+            raise
 
-    def _settled(
-        self,
-    ) -> tuple[Callable[[], T], Callable[[T], None], Callable[[Exception], None]] | None:
+    def _answer(self, request: Request[T]) -> None:
+        work, done, failed = request
+        try:
+            result = work()
+        except Exception as error:
+            if self._finish(request):
+                failed(error)
+            return
+        if self._finish(request):
+            try:
+                done(result)
+            except Exception as error:
+                failed(error)
+
+    def _settled(self) -> Request[T] | None:
         with self._asked:
             while self._next is not None:
                 request = self._next
@@ -164,11 +170,10 @@ class Latest(Generic[T]):
     def _overtakes(self, request: object) -> bool:
         return self._next is not request
 
-    def _finish(self, request: object) -> None:
+    def _finish(self, request: object) -> bool:
+        """Take out a request that is done; return False where another overtook it."""
         with self._asked:
-            if self._next is request:
-                self._next = None
-
-
-def _later(call: Callable[[T], None], value: T) -> Callable[[], None]:
-    return lambda: call(value)
+            if self._next is not request:
+                return False
+            self._next = None
+            return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import ipywidgets as ipw
 
 from workbench.place import beside
+from workbench.runs.directory import sha256
 from workbench.scripts import ScriptError, read_script
 
 from . import markup
@@ -58,10 +58,10 @@ class ScriptSaving:
         """Write the file, unless it holds what this view did not write there."""
         try:
             held = path.read_text(encoding="utf-8") if path.exists() else None
-            ours = held is None or held == text or self._saved.get(path) == _digest(held)
+            ours = held is None or held == text or self._saved.get(path) == sha256(held)
             if held is None or ours or (asked and _as_made(held)):
                 path.write_text(text, encoding="utf-8")
-                self._saved[path] = _digest(text)
+                self._saved[path] = sha256(text)
                 self._say("info", f"Saved {path.resolve()}")
                 return
         except (OSError, UnicodeDecodeError) as error:
@@ -106,7 +106,3 @@ def _as_made(text: str) -> bool:
         return read_script(text).as_made
     except ScriptError:
         return False
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()

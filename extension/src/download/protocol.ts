@@ -1,5 +1,7 @@
 /** What a page and the kernel's `DownloadWidget` say to each other. */
 
+import type { Source as AnySource } from '../runview/comm.js';
+
 export type Told =
   /** The kernel has heard and packs. */
   | { kind: 'packing'; view: string }
@@ -13,8 +15,4 @@ export type Asked =
   { kind: 'pack'; view: string } | { kind: 'part'; view: string; from: number };
 
 /** The kernel's half. */
-export interface Source {
-  send(message: Asked): void;
-  /** Hear what is told until the function that it returns is called. */
-  listen(heard: (message: Told, buffers: DataView[]) => void): () => void;
-}
+export type Source = AnySource<Asked, Told>;

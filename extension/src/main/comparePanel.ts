@@ -11,7 +11,7 @@ import { ComparisonView, type Compared } from './comparison/view.js';
 
 export class ComparePanel extends MainAreaWidget {
   private readonly _view: ComparisonView;
-  private readonly _runsChanged = new Signal<this, void>(this);
+  private readonly _changed = new Signal<this, void>(this);
 
   /** `open` shows a run in a panel of its own. */
   constructor(
@@ -24,7 +24,7 @@ export class ComparePanel extends MainAreaWidget {
     const trans = translator.load('tf-distribute-workbench');
     this._view = new ComparisonView(server, _compared, trans, {
       open,
-      changed: () => this._runsChanged.emit()
+      changed: () => this._changed.emit()
     });
     this.addClass('jp-WorkbenchComparePanel');
     this.toolbar.hide();
@@ -39,8 +39,8 @@ export class ComparePanel extends MainAreaWidget {
   }
 
   /** A run was taken out. */
-  get runsChanged(): ISignal<this, void> {
-    return this._runsChanged;
+  get changed(): ISignal<this, void> {
+    return this._changed;
   }
 
   override dispose(): void {

@@ -13,6 +13,7 @@ import { IWorkbenchServer } from '../server/plugin.js';
 import type { Compared } from './comparison/view.js';
 import { ComparePanel } from './comparePanel.js';
 import { COMPARE_RUNS, OPEN_RUN } from './names.js';
+import { show } from './showing.js';
 
 const PROPERTIES = {
   runs: {
@@ -61,22 +62,16 @@ export const comparePlugin: JupyterFrontEndPlugin<void> = {
     });
     const open = (args: ReadonlyPartialJSONObject): ComparePanel => {
       const compared = asked(args, server.choices.runsFolder);
-      const there = tracker.find(
-        panel => keyOf(panel.compared) === keyOf(compared)
-      );
       const { folder } = compared;
-      const panel =
-        there ??
-        new ComparePanel(server, compared, words, (run, title) => {
-          void app.commands.execute(OPEN_RUN, { run, folder, title });
-        });
-      if (there === undefined) {
-        panel.runsChanged.connect(() => void tracker.save(panel));
-        void tracker.add(panel);
-        app.shell.add(panel, 'main');
-      }
-      app.shell.activateById(panel.id);
-      return panel;
+      return show(
+        app,
+        tracker,
+        panel => keyOf(panel.compared) === keyOf(compared),
+        () =>
+          new ComparePanel(server, compared, words, (run, title) => {
+            void app.commands.execute(OPEN_RUN, { run, folder, title });
+          })
+      );
     };
     app.commands.addCommand(COMPARE_RUNS, {
       label: words.load('tf-distribute-workbench').__('Compare Runs'),

@@ -23,7 +23,7 @@ export interface RunArguments {
 export class RunPanel extends MainAreaWidget {
   private readonly _source: RunSource;
   private readonly _view: RunView;
-  private readonly _renamed = new Signal<this, void>(this);
+  private readonly _changed = new Signal<this, void>(this);
 
   constructor(
     server: IWorkbenchServer,
@@ -57,8 +57,8 @@ export class RunPanel extends MainAreaWidget {
   }
 
   /** Its run told another title than was known. */
-  get renamed(): ISignal<this, void> {
-    return this._renamed;
+  get changed(): ISignal<this, void> {
+    return this._changed;
   }
 
   override dispose(): void {
@@ -75,7 +75,7 @@ export class RunPanel extends MainAreaWidget {
     if (title !== this._shown.title) {
       this._shown = { ...this._shown, title };
       this.title.label = title;
-      this._renamed.emit();
+      this._changed.emit();
     }
   }
 }

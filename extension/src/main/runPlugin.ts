@@ -12,6 +12,7 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { IWorkbenchServer } from '../server/plugin.js';
 import { OPEN_RUN } from './names.js';
 import { RunPanel, type RunArguments } from './runPanel.js';
+import { show } from './showing.js';
 
 const PROPERTIES = {
   run: { type: 'string', description: 'The id of the run' },
@@ -56,19 +57,14 @@ export const runPlugin: JupyterFrontEndPlugin<void> = {
     const words = translator ?? nullTranslator;
     const tracker = new WidgetTracker<RunPanel>({ namespace: 'workbench-run' });
     const open = (args: ReadonlyPartialJSONObject): RunPanel => {
-      const { run, folder, title } = asked(args, server.choices.runsFolder);
-      const there = tracker.find(
-        ({ shown }) => shown.run === run && shown.folder === folder
+      const wanted = asked(args, server.choices.runsFolder);
+      return show(
+        app,
+        tracker,
+        ({ shown }) =>
+          shown.run === wanted.run && shown.folder === wanted.folder,
+        () => new RunPanel(server, wanted, words)
       );
-      const panel =
-        there ?? new RunPanel(server, { run, folder, title }, words);
-      if (there === undefined) {
-        panel.renamed.connect(() => void tracker.save(panel));
-        void tracker.add(panel);
-        app.shell.add(panel, 'main');
-      }
-      app.shell.activateById(panel.id);
-      return panel;
     };
     app.commands.addCommand(OPEN_RUN, {
       label: words.load('tf-distribute-workbench').__('Open Run'),

@@ -1,5 +1,7 @@
 /** What a page is told of a run and what it may ask for, over a comm or a socket alike. */
 
+import type { Source as AnySource } from './comm.js';
+
 /** Of the messages; the kernel or server half may speak another one. */
 export const VERSION = 2;
 
@@ -163,8 +165,4 @@ export type Asked =
     });
 
 /** The other half, wherever it is. */
-export interface Source {
-  send(message: Asked): void;
-  /** Hear what is told until the function that it returns is called. */
-  listen(heard: (message: Told, buffers: DataView[]) => void): () => void;
-}
+export type Source = AnySource<Asked, Told>;

@@ -4,7 +4,5 @@ from typing import Any
 
 import tensorflow as tf
 
-
 def train_step(model: tf.keras.Model, features: Any, labels: Any) -> tuple[tf.Tensor, Any]:
     """Train on a replica's part of a batch; return its losses and outputs."""
-    raise NotImplementedError

@@ -1,0 +1,48 @@
+"""A run as a row of a list: of one that cannot be read, why; the others are not held up."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.widgets.folders import write_run
+from workbench.feed.row import row_of
+from workbench.runs import Run, RunError
+
+
+def changed(run: Run, name: str, **values: Any) -> None:
+    path = run.dir / name
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"own_model": {"a_field_of_later": 1}},
+        {"config": {"version": 99}},
+        {"config": {"version": 1, "a_field_of_later": 1}},
+        {"config": "text"},
+    ],
+)
+def test_a_run_of_another_release_says_so_in_its_row(values: Any, tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    changed(run, "plan.json", **values)
+    row = row_of(run)
+    assert row["status"] == "unreadable"
+    assert "Open the run with the release that wrote it" in row["trouble"]
+
+
+def test_a_config_of_another_release_is_refused_with_its_file(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    changed(run, "config.json", version=99)
+    with pytest.raises(RunError, match=r"config\.json: .*99.*the release that wrote it"):
+        _ = run.config
+
+
+def test_a_loop_of_another_release_is_shown_by_its_name(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    changed(run, "plan.json", loop="scan")
+    row = row_of(run)
+    assert row["status"] == "finished"
+    assert "scan" in row["about"]
