@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 SCRIPT = Path(__file__).parent / "engine" / "programs" / "inspect_model.py"
 TIMEOUT_SECONDS = 300.0
+ANSWER = '{"layers": '
+ENDED = "it ended the process that called it"
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ def _inspect(
                 [launch.interpreter, str(SCRIPT), str(path)],
                 capture_output=True,
                 text=True,
+                errors="replace",  # a model can print any bytes
                 timeout=timeout_seconds,
                 check=False,
                 cwd=launch.working_dir,
@@ -85,9 +88,11 @@ def _inspect(
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise _problem(model, str(error)) from error
-    if child.returncode != 0:
-        raise _told(_last_line(child.stderr)) or _problem(model, _last_line(child.stderr))
-    values = json.loads(child.stdout.strip().splitlines()[-1])
+    answers = [line for line in child.stdout.splitlines() if line.startswith(ANSWER)]
+    if child.returncode != 0 or not answers:
+        said = _last_line(child.stderr)
+        raise _told(said) or _problem(model, said if child.returncode else ENDED)
+    values = json.loads(answers[-1])
     return ModelSummary(**{**values, "layers": tuple(map(tuple, values["layers"]))})
 
 
@@ -104,7 +109,8 @@ def _last_line(text: str) -> str:
 
 def _told(line: str) -> PlanError | None:
     """Return what the script itself says of a model that it cannot train; None: it says nothing."""
-    of_model = r"a model|a tf\.keras\.Model|labels from"  # not what it says of the data
+    # Of the model, not what it says of the data.
+    of_model = r"a model|a tf\.keras\.Model|labels from|losses that|a loss of"
     said = re.fullmatch(rf"Needs ((?:{of_model}) [^;]+); (.+)\. (.+)", line)  # rule, got, fix
     return PlanError((Problem("model", *said.groups()),)) if said else None
 

@@ -86,6 +86,7 @@ def _ask(request: _Request) -> DataFacts:
             input=request.text,
             capture_output=True,
             text=True,
+            errors="replace",  # a function can print any bytes
             timeout=TIMEOUT_SECONDS,
             check=False,
             cwd=request.folder,

@@ -19,6 +19,13 @@ def pairs():
     return arrays(), arrays(32, seed=1)
 
 
+def one_broken():
+    """One example has a feature that is no number."""
+    (features, labels), tests = arrays(320), arrays(32, seed=1)
+    features[150, 3] = np.nan
+    return (features, labels), tests
+
+
 def tables():
     train, test = (
         pd.DataFrame(features, columns=[f"feature_{n}" for n in range(10)]).assign(label=labels)

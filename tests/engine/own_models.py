@@ -1,6 +1,7 @@
 """Models of one's own: good ones, and ones that go wrong in the ways people's do."""
 
 import resource
+import sys
 
 import tensorflow as tf
 
@@ -114,6 +115,20 @@ def unbounded() -> tf.keras.Model:
     return model
 
 
+def burning() -> tf.keras.Model:
+    """One step of a large learning rate leaves it without numbers."""
+    model = tf.keras.Sequential([tf.keras.Input([10]), tf.keras.layers.Dense(1)])
+    model.compile(loss="mse", loss_weights=1e6)
+    return model
+
+
+def broad() -> tf.keras.Model:
+    """Its weights take 1 MiB."""
+    model = network(width=22_000)
+    model.compile(loss="binary_crossentropy")
+    return model
+
+
 def wide() -> tf.keras.Model:
     model = network(width=512)
     model.compile(loss="binary_crossentropy")
@@ -125,6 +140,66 @@ def on_a_full_disk() -> tf.keras.Model:
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (16 * 1024, most))
     return wide()
+
+
+def twice_weighed() -> tf.keras.Model:
+    model = network()
+    model.compile(loss="binary_crossentropy", loss_weights=2.0)
+    return model
+
+
+class Embedded(tf.keras.Model):
+    """Its gradients are rows of an embedding, and none for a weight that it does not use."""
+
+    def __init__(self):
+        super().__init__()
+        self.signs = tf.keras.layers.Embedding(2, 4)
+        self.head = tf.keras.layers.Dense(1, activation="sigmoid")
+        self.unused = self.add_weight(shape=(3,), name="unused")
+
+    def call(self, features):
+        return self.head(tf.reduce_mean(self.signs(tf.cast(features > 0, tf.int32)), axis=1))
+
+
+def embedded() -> tf.keras.Model:
+    model = Embedded()
+    model.compile(loss="binary_crossentropy")
+    return model
+
+
+def summed_loss() -> tf.keras.Model:
+    model = network()
+    model.compile(loss=tf.keras.losses.BinaryCrossentropy(reduction="sum", name="in_all"))
+    return model
+
+
+def one_number(labels, outputs):
+    return tf.reduce_mean(tf.square(labels - outputs))
+
+
+def scalar_loss() -> tf.keras.Model:
+    model = network()
+    model.compile(loss=one_number)
+    return model
+
+
+def frozen() -> tf.keras.Model:
+    model = network()
+    model.trainable = False
+    model.compile(loss="binary_crossentropy")
+    return model
+
+
+def noisy() -> tf.keras.Model:
+    """Prints bytes that are no text, and no end of its line."""
+    sys.stdout.buffer.write(b"\xff{\n")
+    sys.stdout.write("half a line")
+    sys.stderr.buffer.write(b"\xfe")
+    return plain()
+
+
+def leaving() -> tf.keras.Model:
+    sys.exit()
 
 
 def nothing():

@@ -85,6 +85,7 @@ def test_keep_leaves_no_replica_empty(runs: dict[str, Trained]) -> None:
 
 def test_a_kept_batch_weighs_the_same_over_replicas_as_on_one(runs: dict[str, Trained]) -> None:
     assert same(runs["keep"], runs["keep_one"])
+    assert same(runs["keep_fit"], runs["keep_one"])
 
 
 def test_repeat_fills_the_last_batch_with_the_next_shuffle(runs: dict[str, Trained]) -> None:

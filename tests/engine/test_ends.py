@@ -22,6 +22,7 @@ from workbench.runs import Run, start_run
 pytestmark = pytest.mark.slow
 
 OWN = Path(__file__).parent / "own_models.py"
+DATA = Path(__file__).parent / "own_data_sets.py"
 LONG = {"synthetic_examples": 20_000, "global_batch_size": 16, "start_now": True}
 STEPS_PER_EPOCH = 1250
 Start = Callable[..., Run]
@@ -177,3 +178,16 @@ def test_a_loss_that_is_no_number_fails_naming_step_and_replica(start: Start) ->
     assert "learning rate" in run.failure.fix
     assert event_of(run, "failed")["exit_status"] == 3
     assert run.replica_steps(["loss"])["loss"].isna().tolist()[:2] == [False, True]
+
+
+def test_of_several_workers_the_first_step_that_is_no_number_is_named(start: Start) -> None:
+    run = start(
+        strategy="multi_worker_mirrored", data=f"{DATA}:one_broken", model=f"{DATA}:classifier",
+        steps_per_call=20, rehearse=False,
+    )  # fmt: skip
+    assert run.wait(LIMIT_SECONDS) == "failed"
+    rows = run.replica_steps(["step", "replica", "loss"])
+    first = rows[rows["loss"].isna()].iloc[0]
+    assert 0 < first["step"] < 19  # within the first call, whose other steps both have, too
+    assert f"step {first['step']:.0f} on replica {first['replica']:.0f}." in run.failure.cause
+    assert run.failure.task == f"worker-{first['replica']:.0f}"

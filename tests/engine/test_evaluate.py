@@ -122,6 +122,31 @@ def test_a_model_that_cannot_be_built_is_a_problem_of_its_field() -> None:
     assert problem.fix
 
 
+def test_a_model_that_prints_what_it_likes_is_told_all_the_same() -> None:
+    assert inspect(model=f"{OWN}:noisy").parameters == inspect(model=f"{OWN}:plain").parameters
+
+
+@pytest.mark.parametrize(
+    ("model", "rule", "got"),
+    [
+        ("leaving", "a function that builds", "it ended the process that called it"),
+        ("frozen", "a model with weights to train", "all of frozen's are frozen, or it has none"),
+        ("scalar_loss", "a loss of each example", "one_number gives one number for the whole"),
+        ("summed_loss", "losses that are the mean", "in_all has the reduction sum"),
+    ],
+)
+def test_a_model_that_cannot_be_trained_is_a_problem_of_its_field(
+    model: str, rule: str, got: str
+) -> None:
+    with pytest.raises(PlanError) as raised:
+        inspect(model=f"{OWN}:{model}")
+    (problem,) = raised.value.problems
+    assert problem.field == "model"
+    assert problem.rule.startswith(rule)
+    assert problem.got.startswith(got)
+    assert problem.fix
+
+
 def test_a_model_of_keras_3_is_called_that_where_tf_keras_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,12 +7,13 @@ import pytest
 
 from tests.engine.training import Trained, train_together
 from workbench.config import RunConfig
+from workbench.runs import RunError
 
 pytestmark = pytest.mark.slow
 
 FILE = Path(__file__).parent / "own_models.py"
 BASE = {"synthetic_examples": 640, "global_batch_size": 32, "epochs": 1, "optimizer": "sgd"}
-FIRST = ["plain", "doubled", "weighed"]
+FIRST = ["plain", "doubled", "weighed", "twice_weighed"]
 OTHERS = ["regularized", "normalized", "built_late"]
 WRONG = {
     "nothing": "nothing returned NoneType. Return the model.",
@@ -21,6 +22,9 @@ WRONG = {
     "wrong_shape": "wrong_shape's, given features of (1, 10) float32: ",
     "raising": "ValueError: no such width: -1",
     "asking": "TypeError: asking() missing 1 required positional argument: 'width'",
+    "frozen": "all of frozen's are frozen, or it has none. Set trainable = True",
+    "summed_loss": "in_all has the reduction sum, with which loss and gradient grow with the batch",
+    "scalar_loss": "one_number gives one number for the whole batch, which Keras does not share",
 }
 
 
@@ -51,9 +55,15 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
         "nameless": RunConfig(**BASE, model="own_models:no_such_function"),
     }
     configs |= {name: RunConfig(**BASE, model=f"{FILE}:{name}") for name in WRONG}
+    clipped = {**BASE, "clip_norm": 0.1, "model": f"{FILE}:embedded"}
+    configs["embedded"] = RunConfig(**clipped)
+    configs["embedded_one"] = RunConfig(**clipped, strategy="one_device")
+    configs["own_clipped"] = RunConfig(**{**clipped, "model": f"{FILE}:doubled"})
     configs["explosive"] = RunConfig(**BASE, loop="fit", model=f"{FILE}:explosive")
     high = {**BASE, "learning_rate": 1e18}
     configs["too_high"] = RunConfig(**high, strategy="one_device", model=f"{FILE}:unbounded")
+    last = {**BASE, "learning_rate": 1e38, "steps_per_epoch": 1}
+    configs["burning"] = RunConfig(**last, model=f"{FILE}:burning")
     many = {**BASE, "synthetic_examples": 64_000}
     for name in ("wide", "on_a_full_disk"):  # the latter stays full for whatever came after it
         configs[name] = RunConfig(**many, model=f"{FILE}:{name}")
@@ -96,6 +106,14 @@ def test_fit_honours_its_own_train_step(first: dict[str, Trained]) -> None:
 
 
 @pytest.mark.promise
+@pytest.mark.parametrize("loop", ["custom", "fit"])
+def test_both_loops_honour_loss_weights(loop: str, first: dict[str, Trained]) -> None:
+    assert first[f"twice_weighed-{loop}"].status == 0
+    ratio = first[f"twice_weighed-{loop}"].losses()[0] / first["plain-fit"].losses()[0]
+    assert ratio == pytest.approx(2, rel=1e-5)
+
+
+@pytest.mark.promise
 def test_fit_honours_and_records_its_own_compute_loss(first: dict[str, Trained]) -> None:
     ratio = first["weighed-fit"].losses()[0] / first["plain-fit"].losses()[0]
     assert ratio == pytest.approx(3, rel=1e-5)
@@ -103,6 +121,20 @@ def test_fit_honours_and_records_its_own_compute_loss(first: dict[str, Trained])
 
 def test_regularisation_counts_once_over_all_replicas(runs: dict[str, Trained]) -> None:
     assert same(runs["regularized-custom"], runs["one_custom"])
+
+
+def test_gradients_of_an_embedding_are_clipped_and_a_weight_may_have_none(
+    runs: dict[str, Trained],
+) -> None:
+    assert runs["embedded"].status == runs["embedded_one"].status == 0, runs["embedded"].log
+    assert same(runs["embedded"], runs["embedded_one"])
+
+
+def test_a_train_step_that_cannot_be_clipped_is_a_clear_error(runs: dict[str, Trained]) -> None:
+    assert runs["own_clipped"].status == 1
+    last = runs["own_clipped"].log.strip().splitlines()[-1]
+    assert last.startswith("Needs a model without a train_step of its own to clip")
+    assert last.endswith("Clip in the train_step, or leave clip_norm empty.")
 
 
 def test_a_loss_that_fit_cannot_see_is_a_clear_error(runs: dict[str, Trained]) -> None:
@@ -134,6 +166,18 @@ def test_a_loss_that_is_no_number_ends_naming_step_and_replica(runs: dict[str, T
     assert not np.isfinite(runs["too_high"].losses()[event["step"]])
 
 
+def test_weights_that_are_no_numbers_after_the_last_step_are_no_model(
+    runs: dict[str, Trained],
+) -> None:
+    run = runs["burning"]
+    assert run.status == 3
+    assert np.isfinite(run.losses()).all()
+    (event,) = run.events("nonfinite")
+    assert event["message"] == "The weights were not finite numbers after step 0."
+    assert not (run.run.dir / "model.keras").exists()
+    assert not list(run.run.dir.glob("checkpoints/*"))
+
+
 def test_on_a_full_disk_training_goes_on_and_the_run_says_what_is_missing(
     runs: dict[str, Trained],
 ) -> None:
@@ -149,3 +193,9 @@ def test_on_a_full_disk_training_goes_on_and_the_run_says_what_is_missing(
         assert "large" in full.events(name)[0]["error"], name
     assert not (full.run.dir / "model.keras").exists()
     assert full.run.result()["steps"] == 2000
+    note = full.run.progress.note
+    assert "The checkpoint of step 2,000 could not be saved: " in note
+    assert " steps were trained and not recorded whole: " in note
+    assert "The trained model could not be saved: " in note
+    with pytest.raises(RunError, match=r"no model\.keras\. It could not be saved: .*large"):
+        full.run.evaluate()

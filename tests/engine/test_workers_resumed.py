@@ -51,6 +51,22 @@ def test_stopped_then_killed_at_some_step_and_resumed_it_gives_the_curve_of_a_ru
     assert_same_curve(run, never_disturbed(root, run, FIELDS))
 
 
+def test_a_worker_that_is_held_is_named_and_when_it_comes_back_all_go_on(root: Path) -> None:
+    run = start_run(RunConfig(**WORKERS, start_now=True), root, LAPTOP)
+    until(lambda: run.progress.step > 20 or not run.alive)
+    held = task_of(run.dir / "train.py", "worker-1")
+    assert held is not None, run.failure
+    held.suspend()
+    until(lambda: "worker-1 has been silent" in run.progress.note or not run.alive)
+    assert run.alive, run.failure  # TensorFlow by itself ends the others after 10 s
+    held.resume()
+    beyond = max(run.progress.step, STEPS) + 20
+    until(lambda: run.progress.step > beyond or not run.alive)
+    run.stop()
+    assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
+    assert_same_curve(run, never_disturbed(root, run, FIELDS))
+
+
 def test_resumed_with_fewer_workers_and_then_with_more_it_gives_the_curve_of_one_device(
     root: Path,
 ) -> None:

@@ -141,11 +141,12 @@ def test_what_is_applied_is_told_where_it_is_clipped(take: Take) -> None:
     assert take("keep")["applied_norm"] is None
 
 
-def test_fit_weighs_a_short_batch_by_replicas_and_our_loop_by_examples(take: Take) -> None:
-    assert take("keep")["divides_by_batch"]
-    assert not take("keep_fit")["divides_by_batch"]
-    for each in take("keep_fit")["replicas"]:
-        assert each["loss"] == pytest.approx(each["loss_sum"] / each["examples"] / 2, rel=1e-5)
+@pytest.mark.parametrize("name", ["keep", "keep_fit"])
+def test_a_short_batch_is_weighed_by_examples(name: str, take: Take) -> None:
+    told = take(name)
+    assert told["divides_by_batch"]
+    for each in told["replicas"]:
+        assert each["loss"] == pytest.approx(each["loss_sum"] / told["examples"], rel=1e-5)
 
 
 @pytest.mark.parametrize("name", promised(MIRRORED))

@@ -80,12 +80,12 @@ def test_mistakes_are_told(runs: list[Run], tmp_path: Path) -> None:
         export_runs([], "csv", tmp_path / "x")
 
 
-def test_an_id_from_elsewhere_names_no_place_outside(tmp_path: Path) -> None:
+def test_files_are_named_after_the_folder_whatever_id_its_card_holds(tmp_path: Path) -> None:
     run = write_run(tmp_path / "runs")
     card = read_json(run.dir / "run.json")
     (run.dir / "run.json").write_text(json_text({**card, "id": "../../outside"}))
     folder = export_runs([Run(run.dir)], "csv", tmp_path / "tables")
-    assert [path.name for path in (folder / "steps").iterdir()] == ["_.._outside.csv"]
+    assert [path.name for path in (folder / "steps").iterdir()] == [f"{run.dir.name}.csv"]
 
 
 @pytest.mark.parametrize(("name", "package"), [("parquet", "pyarrow"), ("tensorboard",) * 2])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.widgets.folders import BATCH, records, write_epoch, write_run, write_steps
+from tests.widgets.folders import BATCH, CONFIG, records, write_epoch, write_run, write_steps
 from workbench import RunConfig
 from workbench.feed import Look, Message, RunFeed, nothing
 from workbench.feed.account import offered
@@ -136,7 +137,9 @@ def test_long_runs_are_thinned_without_losing_a_peak(run: Run, feed: RunFeed) ->
     assert high.argmax() == at
 
 
-def test_a_resume_amid_a_point_leaves_the_steps_before_it(run: Run, feed: RunFeed) -> None:
+def test_a_resume_amid_a_point_leaves_the_steps_before_it(tmp_path: Path) -> None:
+    run = write_run(tmp_path, steps=20, config=replace(CONFIG, epochs=300))
+    feed = RunFeed(run)
     add_steps(run, 20, records(10 * MOST_POINTS))
     width = news(feed).content["points"]["stepsAPoint"]
     again = 100 * width + 3

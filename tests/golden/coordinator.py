@@ -1,4 +1,6 @@
 # ---- Recorder of workers that do not step together. ----
+import contextlib
+import json
 import os
 import sys
 import threading
@@ -29,6 +31,26 @@ def take_done(calls: deque[Any], stop: threading.Event) -> list[Any]:
     return []
 
 
+def end_with_chief(recorder: Recorder) -> None:
+    """Where the supervisor dies, have this process serve until the chief has saved and ended."""
+    began = time.time()
+
+    def watch() -> None:
+        recorder.stop.wait()
+        path = recorder.dir / "chief-0" / "events.jsonl"
+        while True:
+            with contextlib.suppress(
+                OSError, ValueError, IndexError
+            ):  # nothing told, or half of it
+                last = json.loads(path.read_text().splitlines()[-1])
+                if last["event"] in ("stopped", "finished") and last["time"] > began:
+                    os._exit(0)
+            time.sleep(0.2)
+
+    if recorder.dir:
+        threading.Thread(target=watch, daemon=True).start()
+
+
 class Coordinator(Recorder):
     """Has workers run the steps, each at its own pace, and records what each of them did."""
 
@@ -55,10 +77,10 @@ class Coordinator(Recorder):
             for records, first in zip(self.by_worker, self.worker_steps):
                 records.drop_from(int(first))
 
-    def save(self) -> None:
+    def save(self, *, wait: bool = False, stopping: bool = False) -> None:
         """Save also how many steps each worker did."""
         self.done.assign(self.worker_steps)
-        super().save()
+        super().save(wait=wait, stopping=stopping)
 
     def train(self, steps: Any, data: Any, count: int) -> dict[str, float]:
         """Have `count` steps done in calls of about 0.2 s, as fast as the workers come."""
@@ -74,8 +96,8 @@ class Coordinator(Recorder):
                 self.take(*result)
             if self.stop.is_set() and not results:
                 self.sums[3] += time.perf_counter() - began
-                self.save()
-                self.event("stopped", step=self.step)
+                self.save(wait=True, stopping=True)
+                self.end("stopped", step=self.step)
                 sys.exit(0)
         self.sums[3] += time.perf_counter() - began
         done = {f"worker-{n}": int(s) for n, s in enumerate(self.worker_steps)}

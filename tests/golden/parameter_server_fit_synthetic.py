@@ -248,8 +248,8 @@ def evaluate_checkpoints() -> None:
     for path in new_checkpoints(recorder.dir, recorder.stop):
         try:
             checkpoint.restore(path).expect_partial()
-        except tf.errors.NotFoundError:
-            continue  # the chief keeps three, so a slow test may find one gone
+        except tf.errors.OpError:
+            continue  # gone, because the chief keeps three and a test can be slow; or damaged
         step, epoch = progress.numpy()[:2].astype(int).tolist()
         if epoch > tested and step == epoch * STEPS_PER_EPOCH:
             rows = test_steps(batches, tf.constant(TEST_STEPS)).numpy()
@@ -296,6 +296,7 @@ def serve() -> None:
     cluster = resolver.cluster_spec()
     server = tf.distribute.Server(cluster, job_name=kind, task_index=index, protocol="grpc")
     recorder.event("serving")
+    end_with_chief(recorder)
     server.join()
 
 

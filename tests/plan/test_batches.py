@@ -8,6 +8,7 @@ from tests.machines import FOUR_GPUS, LAPTOP, TWO_GPUS
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices
 from workbench.plan import Plan, PlanError, make_plan
+from workbench.plan.batches import split
 
 
 def plan(machine: Devices = LAPTOP, **fields: Any) -> Plan:
@@ -132,9 +133,16 @@ def test_steps_an_epoch_may_be_fewer_than_the_data_or_repeat_it(
 def test_a_short_last_batch_has_an_example_for_each_replica() -> None:
     found = problem(FOUR_GPUS, synthetic_examples=1026, global_batch_size=64, last_batch="keep")
     assert found.field == "last_batch"
-    assert found.got == "2 examples left"
+    assert found.got == "2 left, which TensorFlow splits into 1, 1, 0, 0"
     made = plan(FOUR_GPUS, synthetic_examples=1028, global_batch_size=64, last_batch="keep")
     assert made.leftover_examples == 4
+
+
+def test_it_is_split_as_tensorflow_splits_it_by_pieces_rounded_up() -> None:
+    assert [split(rest, 3) for rest in (4, 5, 7, 2)] == [[2, 2, 0], [2, 2, 1], [3, 3, 1], [1, 1, 0]]
+    found = problem(synthetic_examples=79, global_batch_size=15, replicas=3, last_batch="keep")
+    assert found.field == "last_batch"
+    assert found.got == "4 left, which TensorFlow splits into 2, 2, 0"
 
 
 @pytest.mark.parametrize("pipeline", ["indexed", "files"])

@@ -190,3 +190,14 @@ def test_a_data_folder_that_cannot_be_had_is_a_problem(
 
 def test_data_that_needs_no_files_asks_for_no_folder() -> None:
     make_plan(RunConfig(data="synthetic", data_dir="/no/such/folder"), LAPTOP)
+
+
+def test_a_name_is_short() -> None:
+    problem = problems_of(name="x" * 201)["name"]
+    assert (problem.rule, problem.got) == ("at most 200 characters", "201 characters")
+
+
+def test_an_epoch_has_no_more_steps_than_a_graph_counts() -> None:
+    problem = problems_of(steps_per_epoch=2**31)["steps_per_epoch"]
+    assert problem.rule == "at most 2,147,483,647"
+    assert "epochs" in problem.fix

@@ -66,8 +66,9 @@ def test_of_one_replica_it_is_compiled(strategy: str, field: str) -> None:
     assert plan(strategy=strategy, **{field: WAITS[field]}).config.xla
 
 
-def test_in_fit_a_short_batch_waits_for_nobody() -> None:
-    assert plan(loop="fit", last_batch="keep").config.xla
+def test_a_short_batch_is_weighed_by_the_examples_of_all_in_fit_too() -> None:
+    assert problem(loop="fit", last_batch="keep").rule.startswith("off with last_batch keep")
+    assert plan(loop="fit").config.xla
 
 
 def test_a_mac_has_no_xla_on_its_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,20 @@ A_CHILD = (
     "import subprocess; subprocess.Popen"
     "([sys.executable, '-c', 'import time; time.sleep(600)', str(run_dir)])"
 )
+SUSPENDED = "os.kill(os.getpid(), signal.SIGSTOP)"
+UNTIL_SUSPENDED = """
+def state(path):
+    events = [json.loads(line) for line in path.read_text().splitlines()]
+    pid = [event["pid"] for event in events if "pid" in event][-1]
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+while state(run_dir / "worker-1" / "events.jsonl") != "T":
+    time.sleep(0.005)
+"""
+UNHEALTHY = (
+    "Collective ops is aborted by: The following tasks are unhealthy (stopped sending heartbeats): "
+    "/job:worker/replica:0/task:1 The tasks have crashed."
+)
+NO_HEARTBEAT = "Collective ops is aborted by: RPC: /tensorflow.CoordinationService/Heartbeat"
 ABORTED = "Collective ops is aborted by: recvmsg:Connection reset by peer [task:1]"
 
 
@@ -96,6 +110,35 @@ def test_a_task_whose_loss_is_no_number_is_the_culprit(runs: Runs) -> None:
     own = {
         "worker-0": {"code": {"20": "raise ValueError('of another kind')"}},
         "worker-1": {"code": {"20": "event('nonfinite', step=20, replica=1); sys.exit(3)"}},
+    }
+    run = runs.start(PATIENT, tasks=TWO, own=own)
+    assert run.wait(LIMIT_SECONDS) == "failed"
+    assert run.failure.task == "worker-1"
+    assert "step 20 on replica 1" in run.failure.cause
+
+
+@pytest.mark.parametrize("said", [UNHEALTHY, NO_HEARTBEAT])
+def test_a_task_that_is_held_is_to_blame_not_the_one_that_waits_for_it(
+    runs: Runs, said: str
+) -> None:
+    own = {
+        "worker-0": {"code": {"20": f"{UNTIL_SUSPENDED}\nraise RuntimeError({said!r})"}},
+        "worker-1": {"code": {"20": SUSPENDED}},
+    }
+    run = runs.start(QUICK_END, tasks=TWO, own=own)
+    assert run.wait(LIMIT_SECONDS) == "failed"
+    assert run.failure.task == "worker-1"
+    assert run.failure.cause.startswith("TensorFlow has heard no heartbeat of worker-1")
+    assert "its process" in run.failure.fix
+
+
+def test_of_losses_that_are_no_number_the_first_step_is_named(runs: Runs) -> None:
+    def code(step: int, replica: int) -> str:
+        return f"event('nonfinite', step={step}, replica={replica}); sys.exit(3)"
+
+    own = {
+        "worker-0": {"code": {"20": code(21, 0)}},
+        "worker-1": {"code": {"20": f"{UNTIL_DEAD % 'worker-0'}\n{code(20, 1)}"}},
     }
     run = runs.start(PATIENT, tasks=TWO, own=own)
     assert run.wait(LIMIT_SECONDS) == "failed"

@@ -62,6 +62,19 @@ def test_of_tasks_that_wait_for_a_silent_one_only_that_is_named_and_it_is_taken_
     assert (recovered.name, recovered.task) == ("recovered", "worker-1")
 
 
+def test_of_tasks_in_the_same_call_the_one_that_the_system_holds_is_named(
+    runs: Runs, crew_of: Crews
+) -> None:
+    held = {"code": {"20": "os.kill(os.getpid(), signal.SIGSTOP)"}}
+    run = runs.make(tasks=TWO, own={"worker-0": {"inside": {"20": "go"}}, "worker-1": held})
+    crew = crew_of(run)
+    until(lambda: crew.look(1.0) or crew.members[1].process.suspended)
+    until(lambda: crew.look(1.0) or [m.dog.entered_step() for m in crew.members] == [20, 20])
+    crew.look(1.0)
+    (stalled,) = crew.look(16.1)
+    assert (stalled.name, stalled.task) == ("stalled", "worker-1")
+
+
 def test_a_task_that_hangs_before_its_first_step_is_named_after_the_time_given_to_meet(
     runs: Runs, crew_of: Crews
 ) -> None:

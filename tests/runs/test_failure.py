@@ -84,6 +84,21 @@ def test_the_task_that_tensorflow_hears_no_more_is_named() -> None:
     assert "the network between the hosts" in told["fix"]
 
 
+@pytest.mark.parametrize(
+    "usual",
+    [
+        "E0000 00:00:1.0 1 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error: "
+        "Failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error (303)",
+        "W0000 00:00:1.0 1 dso_loader.cc:64] Could not load dynamic library 'libcudart.so.12'",
+        "W0000 00:00:1.0 1 gpu_device.cc:2433] Cannot dlopen some GPU libraries: libcublas.so.12",
+    ],
+)
+def test_what_every_start_without_a_gpu_tells_is_no_evidence(usual: str) -> None:
+    assert explain(1, [], f"{usual}\nValueError: of the model", "py")["fix"] == OTHER_FIX
+    told = explain(1, [], f"{usual}\nInternalError: CUDA_ERROR_LAUNCH_FAILED", "py")["fix"]
+    assert told.startswith("Check driver and GPU")
+
+
 def test_what_was_not_finite_is_named() -> None:
     event = {"event": "nonfinite", "step": 7, "replica": 1}
     assert "step 7 on replica 1" in explain(3, [event], "", "py")["cause"]

@@ -92,6 +92,18 @@ def test_a_killed_worker_is_started_again_at_its_address_and_the_run_finishes(ru
     assert len(set(configs)) == 1
 
 
+def test_a_killed_evaluator_is_started_again_and_the_run_finishes(runs: Runs) -> None:
+    run = runs.start(tasks=(*LED, "evaluator-0"), pauses={"20": "go"})
+    until(lambda: started(run))
+    before = pid_of_task(run, "evaluator-0")
+    os.kill(before, signal.SIGKILL)
+    until(lambda: pid_of_task(run, "evaluator-0") != before)
+    assert event_of(run, "restarted")["task"] == "evaluator-0"
+    assert run.status == "running"
+    run.stop()
+    assert run.wait(LIMIT_SECONDS) == "stopped"
+
+
 def test_a_worker_that_dies_again_and_again_fails_the_run(runs: Runs) -> None:
     own = {"worker-1": {"code": {"serving": "raise ValueError('the reason')"}}}
     run = runs.start(QUICK_END, tasks=LED, own=own, pauses={"20": "never"})

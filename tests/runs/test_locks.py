@@ -79,6 +79,18 @@ def test_tickets_are_served_in_order_and_only_for_shared_devices(tmp_path: Path)
     assert c.ahead() == []
 
 
+def test_a_file_that_is_no_ticket_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "queue").mkdir()
+    (tmp_path / "queue" / "abc.ticket").write_text("?")
+    assert locks.Ticket.draw(tmp_path, "a", ("GPU:0",), start_now=False).ahead() == []
+
+
+def test_a_home_that_there_is_not_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_STATE", "~no-such-user/state")
+    with pytest.raises(RunError, match=r"'~no-such-user/state'\. Write the path in full"):
+        locks.state_dir()
+
+
 def test_a_state_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match=r"local folder to write in.*WORKBENCH_STATE"):

@@ -134,7 +134,7 @@ def test_a_torn_file_is_a_clear_error_and_the_others_are_listed(runs: Runs) -> N
         start_script(torn.dir, QUICK)
     with pytest.raises(RunError, match=r"whole config\.json"):
         _ = torn.config
-    assert {run.id for run in list_runs(runs.root)} == {whole.id, torn.id}
+    assert [run.id for run in list_runs(runs.root)] == [torn.id, whole.id, gone.dir.name]
 
 
 def test_a_script_edited_by_hand_runs_as_it_is_and_its_sha_is_noted(runs: Runs) -> None:

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.slow
 
 SIZES = """
 import numpy as np
-import tensorflow as tf
 
 FEATURES, EXAMPLES = 6, 300
 """
@@ -28,6 +27,8 @@ def load_data():
 """
 MODEL = """
 def build_model():
+    import tensorflow as tf
+
     model = tf.keras.Sequential([tf.keras.Input([FEATURES]), tf.keras.layers.Dense(1)])
     model.compile("sgd", loss="mse")
     return model

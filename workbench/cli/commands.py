@@ -16,6 +16,7 @@ from ..inspection import inspect_model
 from ..own_data import look
 from ..plan import PlanError, make_plan, rehearsed
 from ..runs import RunError, list_runs, open_run, restore_run, start_run
+from ..runs.listing import why_unreadable
 from .flags import config_from, is_bundle
 from .watching import exit_status, show, table, watch
 
@@ -255,8 +256,9 @@ def _save(path: Path, text: str) -> None:
 def _result(each: Run) -> dict[str, Any]:
     try:
         return each.result()
-    except RunError as error:
-        return {"run": each.id, "dir": str(each.dir), "status": "unreadable", "error": str(error)}
+    except Exception as error:  # it takes no other run's line away
+        why = why_unreadable(error)
+        return {"run": each.id, "dir": str(each.dir), "status": "unreadable", "error": why}
 
 
 def _agreed(question: str) -> bool:

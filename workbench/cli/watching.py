@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TextIO
 
-from ..runs import RunError
+from ..runs.listing import why_unreadable
 
 if TYPE_CHECKING:
     from ..runs import Progress, Run
@@ -65,7 +65,7 @@ def show(run: Run) -> str:
     """Return a run's card."""
     result, progress, plan = run.result(), run.progress, run.plan
     lines = [
-        f"{run.id}  {run.name}".rstrip(),
+        f"{run.id}  {shown(run.name)}".rstrip(),
         f"  status      {result['status']}{_note(progress)}",
         f"  strategy    {plan.strategy_label}, {plan.who_trains}, {plan.loop}",
         f"  step        {result['steps']:,} of {progress.total_steps:,}",
@@ -121,17 +121,22 @@ def table(runs: Sequence[Run]) -> str:
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return aligned lines, the head's words in capitals above them."""
-    lines = [[word.upper() for word in head], *rows]
+    lines = [[word.upper() for word in head], *([shown(cell) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     return ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
 
 
+def shown(text: str) -> str:
+    """Return a text as one line that a terminal takes for nothing but text."""
+    return "".join(each if each.isprintable() else "\ufffd" for each in " ".join(text.splitlines()))
+
+
 def _row(run: Run) -> tuple[str, ...]:
-    started = datetime.fromtimestamp(run.created).strftime("%Y-%m-%d %H:%M")
+    started = datetime.fromtimestamp(run.created).strftime("%Y-%m-%d %H:%M") if run.created else ""
     try:
         result, plan = run.result(), run.plan
-    except RunError as error:
-        return run.id, started, "unreadable", "", "", "", "", str(error)
+    except Exception as error:  # it takes no other run's line away
+        return run.id, started, "unreadable", "", "", "", "", why_unreadable(error)
     accuracy = result["test_accuracy"]
     return (
         run.id,

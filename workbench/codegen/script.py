@@ -163,13 +163,13 @@ def _xla_files(plan: Plan) -> dict[str, str]:
 def _step_files(plan: Plan) -> dict[str, str]:
     source, custom = f"steps/{catalog.LOOPS[plan.loop].source}", plan.loop == "custom"
     general = plan.last_batch == "keep" or plan.config.clip_norm is not None
-    ending = "_general" if general and custom and plan.together else ""
+    ending = "_general" if general and plan.together else ""
     if plan.own_step is not None:
         own = {"accuracy": "steps/accuracy", "step": "steps/own"}
         return {**own, "steps": "steps/custom_step"}
     if plan.own_model is not None:
-        own = {"accuracy": "steps/accuracy", "watched": "steps/watched"}
-        return {**own, "steps": f"{source}_own{ending}"}
+        own = {"accuracy": "steps/accuracy", "watched": f"steps/watched{ending}"}
+        return {**own, "steps": f"{source}_own{ending if custom else ''}"}
     if custom and not plan.together:
         return {"steps": "steps/custom_worker"}
     return {"steps": source + ending}

@@ -1,8 +1,10 @@
 import argparse
 import contextlib
+import functools
 import json
 import os
 import pathlib
+import re
 import sys
 import threading
 import time
@@ -106,10 +108,28 @@ class Metrics:
                 yield before + name, float(value)
 
 
+def be_patient() -> None:
+    """Have workers wait one to two minutes for one that is silent, which may come back.
+
+    TensorFlow's own limit is ten seconds.
+
+    TensorFlow has no public way to say so. The supervisor's watchdog names the silent one sooner.
+    """
+    with contextlib.suppress(ImportError, AttributeError):
+        from tensorflow.python.eager import context
+
+        made = context.context()
+        configure = made.configure_coordination_service
+        made.configure_coordination_service = functools.partial(
+            configure, heartbeat_timeout_in_ms=120_000
+        )
+
+
 class Recorder:
     """Runs the steps and notes what happens: in print and, with --run-dir, on disk to resume."""
 
     save_seconds = 300.0  # the most between two checkpoints
+    no_room = re.compile("No space left|quota exceeded")  # in what the system says of a disk
     metrics_of: Collection[str] = ("", "test_")  # the phases, named as Keras names their metrics
 
     def __init__(self) -> None:
@@ -120,7 +140,10 @@ class Recorder:
         task, self.cluster = config.get("task", {}), config.get("cluster", {})
         self.task = f"{task.get('type', 'worker')}-{task.get('index', 0)}"
         self.stop, self.saved_at, self.untold = threading.Event(), time.monotonic(), ""
+        self.nonfinite = self.unsaved = False
         self.steps_per_call, self.result, self.more = 1, dict[str, float](), dict[str, Any]()
+        if "chief" not in self.cluster:
+            be_patient()
         if self.dir:
             self.task_dir = self.dir / self.task
             self.task_dir.mkdir(parents=True, exist_ok=True)
@@ -152,14 +175,35 @@ class Recorder:
             checkpoint = tf.train.Checkpoint(**state, **more, **counts, seeds=seeds)
             kept = str(self.folder / "checkpoints")
             self.saves = tf.train.CheckpointManager(checkpoint, kept, max_to_keep=3)
-            if latest := tf.train.latest_checkpoint(str(self.dir / "checkpoints")):
-                self.check_kind(latest, together="worker_steps" not in more)
-                whole = tf.train.Checkpoint(**state, **more).restore(latest)
-                whole.assert_existing_objects_matched()  # or it would go on in part with another's
-                checkpoint.restore(latest)
+            whole = tf.train.Checkpoint(**state, **more)
+            self.go_on(whole, checkpoint, together="worker_steps" not in more)
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
         self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
         self.event("start", step=self.step, epoch=self.epoch, workers=workers)
+
+    def go_on(
+        self, needed: tf.train.Checkpoint, checkpoint: tf.train.Checkpoint, *, together: bool
+    ) -> None:
+        """Restore the newest checkpoint that can be read, whatever their list of names says."""
+        folder = self.dir / "checkpoints"
+        numbers = [path.stem.rpartition("-")[2] for path in folder.glob("ckpt-*.index")]
+        for number in sorted(map(int, filter(str.isdigit, numbers)), reverse=True):
+            try:
+                saved = str(folder / f"ckpt-{number}")
+                self.check_kind(saved, together=together)
+                # Or it would go on in part with another's.
+                needed.restore(saved).assert_existing_objects_matched()
+                checkpoint.restore(saved)
+                return
+            except (tf.errors.OpError, LookupError, RuntimeError) as error:
+                self.event("checkpoint_damaged", checkpoint=saved, error=str(error)[:500])
+        leader = "chief-0" if "chief" in self.cluster else "worker-0"
+        events = self.dir / leader / "events.jsonl"
+        if numbers or (events.exists() and '"event": "checkpoint"' in events.read_text()):
+            raise SystemExit(
+                f"Goes on from a checkpoint; those that this run saved in {folder} are gone or "
+                "damaged. Put that folder back from a copy, or start a new run."
+            )
 
     def check_kind(self, latest: str, *, together: bool) -> None:
         """Refuse a checkpoint that counts other steps: those of all workers, or of each its own."""
@@ -188,13 +232,25 @@ class Recorder:
         self.untold += json.dumps({**told, **dict.fromkeys(unknown)}) + "\n"
         with contextlib.suppress(OSError):
             print(name, *(f"{key}={value}" for key, value in values.items()), flush=True)
+        self.flush()
+
+    def flush(self) -> OSError | None:
+        """Write to disk what was told; return why that could not be."""
         try:
             if self.dir:
                 with open(self.task_dir / "events.jsonl", "a") as file:
                     file.write(self.untold)
             self.untold = ""
-        except OSError:
+        except OSError as error:
             self.untold = "\n" + self.untold.lstrip()  # what was written of it is no whole line
+            return error
+        return None
+
+    def end(self, name: str, **values: Any) -> None:
+        """Tell how it ended, and wait until that is on disk."""
+        self.event(name, **values)
+        while self.untold and self.no_room.search(str(self.flush())):
+            time.sleep(1)
 
     def record(self, rows: np.ndarray, start: float, seconds: float) -> None:
         """Append the rows and times of a call to the task's records."""
@@ -203,17 +259,64 @@ class Recorder:
         except OSError as error:
             self.event("unrecorded", first_step=self.step, steps=len(rows), error=str(error))
 
-    def save(self) -> None:
-        """Save what decides how training goes on; without room on disk it goes on all the same."""
+    def save(self, *, wait: bool = False, stopping: bool = False) -> None:
+        """Save what decides how training goes on; without room on disk it goes on, or waits."""
+        self.check_weights()
         self.progress.assign([self.step, self.epoch, *self.sums])
         self.tell_memory()
         self.event("saving", step=self.step)
-        try:
-            self.saves.save()
+        error = self.write(self.saves.save, "its checkpoint", wait=wait, stopping=stopping)
+        if error is None:
             self.event("checkpoint", step=self.step)
-        except (OSError, tf.errors.OpError) as error:
+        elif isinstance(error, (OSError, tf.errors.OpError)):
             self.event("checkpoint_failed", step=self.step, error=str(error)[:500])
-        self.saved_at = time.monotonic()
+        else:
+            raise error
+        self.unsaved, self.saved_at = error is not None, time.monotonic()
+
+    def write(
+        self, deed: Callable[[], Any], what: str, *, wait: bool, stopping: bool = False
+    ) -> Exception | None:
+        """Write to disk; return why that could not be. With `wait` a full disk is waited for.
+
+        A stop ends that wait, unless the run is `stopping` already. All tasks try again together,
+        because they read weights together.
+        """
+        told = False
+        while True:
+            error = None
+            try:
+                deed()
+            except Exception as raised:  # a full disk, or a layer that Keras cannot save
+                error = raised
+            if not wait:
+                return error
+            full = error is not None and self.no_room.search(str(error)) is not None
+            anew, stop = self.summed(np.array([full, self.stop.is_set() and not stopping]))
+            if stop or not anew:
+                return error
+            if not told:
+                self.event("no_room", step=self.step, waits_to_save=what)
+            told = True
+            time.sleep(1)
+
+    def save_model(self) -> None:
+        """Save the trained model, whole or not at all."""
+        path = self.folder / "model.keras"
+        try:
+            self.model.save(path)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+    def check_weights(self) -> None:
+        """End where a weight is no finite number: what is saved of it trains and tells nothing."""
+        weights = map(tf.convert_to_tensor, self.model.trainable_variables)
+        numbers = [each for each in weights if each.dtype.is_floating]
+        if not all(tf.reduce_all(tf.math.is_finite(each)) for each in numbers):
+            told = f"The weights were not finite numbers after step {self.step - 1}."
+            self.event("nonfinite", step=self.step - 1, message=told)
+            sys.exit(3)
 
     def tell_memory(self) -> None:
         """Tell the most bytes that each GPU or TPU of this process has held, where it is known."""
@@ -231,7 +334,8 @@ class Recorder:
         if self.tasks == 1:
             return values
         if self.dir:
-            (self.task_dir / "entered").write_text(str(self.step))
+            with contextlib.suppress(OSError):  # a full disk
+                (self.task_dir / "entered").write_text(str(self.step))
         replicas = self.strategy.num_replicas_in_sync // self.tasks
         return self.add(tf.constant(values, tf.float64)).numpy() / replicas
 
@@ -244,12 +348,14 @@ class Recorder:
             wish = -(-(STEPS_PER_CALL or self.steps_per_call) // STEPS_PER_STACK)
             due = self.dir is not None and time.monotonic() - self.saved_at > self.save_seconds
             # Together, because tasks stop and save together: each of them waits for the others.
-            wishes = self.summed(np.array([wish, self.stop.is_set(), due]))
-            stacks, stop, save = wishes / self.tasks
+            wishes = self.summed(np.array([wish, self.stop.is_set(), due, self.nonfinite]))
+            stacks, stop, save, nonfinite = wishes / self.tasks
+            if nonfinite:
+                sys.exit(3)
             if stop or save:
-                self.save()
+                self.save(wait=bool(stop), stopping=bool(stop))
             if stop:
-                self.event("stopped", step=self.step)
+                self.end("stopped", step=self.step)
                 sys.exit(0)
             size = min(count, int(stacks) * STEPS_PER_STACK)
             start, began = time.time(), time.perf_counter()
@@ -270,15 +376,19 @@ class Recorder:
             if self.dir:
                 self.record(rows, start, seconds)
             for step, replica in np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist():
-                self.event("nonfinite", step=self.step + step, replica=replica)
-                sys.exit(3)
+                number = int(self.task.rpartition("-")[2]) * rows.shape[1] + replica
+                self.event("nonfinite", step=self.step + step, replica=number)
+                self.nonfinite = True  # and all tasks end, when each has told of its own
             self.step += len(rows)
             self.sums += [*rows.sum(axis=(0, 1), dtype=float), seconds]
-        sums = self.summed(self.sums)
+        sums = self.summed(np.array([*self.sums, self.nonfinite]))
+        if sums[-1]:
+            sys.exit(3)
         return dict(zip(("loss", "accuracy"), sums[:2] / sums[2]))
 
     def test(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
         """Run the test pass that closes an epoch, tell the epoch's results and save."""
+        self.check_weights()
         self.event("test", epoch=self.epoch + 1)
         counted = self.metrics.take(next_phase="test_")  # by the test pass, where it was stopped
         trained = json.loads(self.trained.numpy()) or counted
@@ -307,11 +417,11 @@ class Recorder:
         """Save the trained model and tell that the run is whole."""
         self.tell_memory()
         if self.dir:
-            path = self.folder / "model.keras"
-            try:
-                self.model.save(path)
+            if self.summed(np.array([self.unsaved]))[0]:
+                self.save(wait=True)
+            error = self.write(self.save_model, "the trained model", wait=True)
+            if error is None:
                 self.event("model_saved")
-            except Exception as error:  # a full disk, or a layer that Keras cannot save
-                path.unlink(missing_ok=True)
+            else:
                 self.event("model_not_saved", error=str(error)[:500])
-        self.event("finished", step=self.step, **self.result)
+        self.end("finished", step=self.step, **self.result)

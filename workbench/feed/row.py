@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
-from workbench.runs import RunError
 from workbench.runs.events import read_events
+from workbench.runs.listing import why_unreadable
+from workbench.runs.run import UnreadableRun
 from workbench.runs.state import LIVE
 
 from .account import offered, title_of
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 FAILED = ("failed", "lost")
+UNREADABLE = "unreadable"
 RESULTS = ("loss", "accuracy", "test_loss", "test_accuracy", "examples_per_second")
 
 
@@ -23,9 +25,10 @@ def row_of(run: Run) -> dict[str, Any]:
     known = {"id": run.id, "title": title_of(run), "created": run.created}
     try:
         return {**known, **_state(run), **_make(run), **_results(run), "trouble": ""}
-    except (RunError, OSError) as error:
-        unknown = {"status": "unreadable", "alive": False, "about": "", "actions": ["delete"]}
-        return {**known, **unknown, "trouble": str(error)}
+    except Exception as error:  # whatever a file of it holds, it takes no other row away
+        actions = [] if isinstance(run, UnreadableRun) else ["delete"]
+        unknown = {"status": UNREADABLE, "alive": False, "about": "", "actions": actions}
+        return {**known, **unknown, "trouble": why_unreadable(error)}
 
 
 def _state(run: Run) -> dict[str, Any]:

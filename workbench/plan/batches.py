@@ -121,10 +121,20 @@ def _check_kept(
     if config.pipeline != "usual":
         rule = f"drop or repeat with the {config.pipeline} pipeline, which deals out full batches"
         findings.add("last_batch", rule, "keep", "Choose drop or repeat, or the usual pipeline.")
-    elif leftover < batches.replicas:
+    elif 0 in (shares := split(leftover, batches.replicas)):
         rule = f"a last batch with an example for each of the {batches.replicas} replicas"
-        got = f"{leftover} examples left"
+        got = f"{leftover} left, which TensorFlow splits into {', '.join(map(str, shares))}"
         findings.add("last_batch", rule, got, "Choose drop or repeat, or another batch size.")
+
+
+def split(examples: int, replicas: int) -> list[int]:
+    """Return how many examples of a short batch TensorFlow gives to each replica.
+
+    It cuts pieces of one size, rounded up, as long as there are any: `_LegacyRebatchDataset` of
+    tensorflow/python/data/experimental/ops/distribute.py.
+    """
+    piece = -(-examples // replicas)
+    return [max(0, min(piece, examples - replica * piece)) for replica in range(replicas)]
 
 
 def _arithmetic(

@@ -38,6 +38,13 @@ _ABOVE_ZERO = {
 """Fields of numbers above zero, and a value to offer; None is no number and allowed."""
 _ABOVE_ZERO_SYNTHETIC = {"synthetic_examples": 10_000, "synthetic_features": 10}
 EPOCH = "epoch"
+MOST_STEPS = 2**31 - 1
+"""A graph counts the steps of a call in 32 bits."""
+LONGEST_NAME = 200
+OWN_STEP_KEEPS = (
+    "Your train step takes the mean over each replica's own examples: in the short step that ends "
+    "an epoch, a replica with fewer examples weighs as much as the others."
+)
 _GPU_MEMORY = ("growth", "all")
 
 
@@ -47,6 +54,12 @@ def check_fields(findings: Findings, config: RunConfig) -> None:
         value = getattr(config, name)
         if name not in _LOOKED_UP_APART and value is not None:
             findings.known(name, value, table)
+    if len(config.name) > LONGEST_NAME:
+        got = f"{len(config.name):,} characters"
+        findings.add("name", f"at most {LONGEST_NAME} characters", got, "Give it a shorter name.")
+    if (config.steps_per_epoch or 0) > MOST_STEPS:
+        fix = "Set it to less, and epochs to more."
+        findings.add("steps_per_epoch", f"at most {MOST_STEPS:,}", config.steps_per_epoch, fix)
     synthetic = config.data == "synthetic"
     for name, example in (_ABOVE_ZERO | (_ABOVE_ZERO_SYNTHETIC if synthetic else {})).items():
         value = getattr(config, name)

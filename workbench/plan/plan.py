@@ -13,6 +13,7 @@ from .. import catalog
 from ..config import RunConfig
 from .batches import Batches, Epoch, even_batch, plan_batches, plan_epoch
 from .checks import (
+    OWN_STEP_KEEPS,
     check_data_folder,
     check_fields,
     check_static,
@@ -221,6 +222,8 @@ def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = Non
         raise PlanError(findings.problems)
     plan = _assemble(config, strategy, placement, batches, epoch, facts)
     own_order = (OWN_ORDER,) if facts and facts.kind == DATASET else ()
+    several = plan.num_replicas_in_sync > 1
+    uneven = (OWN_STEP_KEEPS,) if own_step and several and epoch.last_batch == "keep" else ()
     return dataclasses.replace(
         plan,
         model=model_name,
@@ -229,7 +232,7 @@ def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = Non
         own_step=own_step,
         optimizer=optimizer,
         learning_rate=None if optimizer == catalog.COMPILED else plan.learning_rate,
-        notes=(*plan.notes, *own_order, *keras_notes(config, strategy, devices)),
+        notes=(*plan.notes, *own_order, *uneven, *keras_notes(config, strategy, devices)),
     )
 
 

@@ -40,6 +40,6 @@ def _check_sums(findings: Findings, config: RunConfig) -> None:
     elif config.loop == "custom" and config.clip_norm is not None:
         rule = f"off with clip_norm {why}, as the norm of their sum does"
         findings.add("xla", rule, True, f"{OFF}, or leave clip_norm empty.")
-    elif config.loop == "custom" and config.last_batch == "keep":
+    elif config.last_batch == "keep":
         rule = f"off with last_batch keep {why}, as the number of their examples does"
         findings.add("xla", rule, True, f"{OFF}, or choose drop or repeat.")

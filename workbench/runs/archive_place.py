@@ -29,7 +29,7 @@ def archive_of(run_dir: Path) -> Path | None:
     if not named:
         return None
     card = read_json(run_dir / "run.json")
-    return place(str(named), Path(str(card.get("working_dir") or run_dir))) / str(card["id"])
+    return place(str(named), Path(str(card.get("working_dir") or run_dir))) / run_dir.name
 
 
 def is_copy(run_dir: Path) -> bool:

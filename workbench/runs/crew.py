@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .failure import cannot_start, explain, follows_another, log_tail, unheard
+from .failure import (
+    cannot_start,
+    explain,
+    explain_silent,
+    follows_another,
+    log_tail,
+    unheard,
+)
 from .refused import LINES, explain_refused
 from .silence import CommonSilence, LedSilence
 from .tasks import tasks_of, type_of
@@ -119,6 +126,8 @@ class Crew:
         self._imported_at: float | None = None
         self._silent: Member | None = None
         """The one that was named when tasks fell silent."""
+        self._held: list[Member] = []
+        """Those that the system held, as after SIGSTOP, when the crew was ended."""
         workers = [member for member in self.members if member.type == "worker"]
         led = LedSilence(self.leader, workers, bounds)
         self._silence = led if self.coordinated else CommonSilence(self.members, bounds)
@@ -195,7 +204,8 @@ class Crew:
         if self.verdict or self.stopping or not self.dead:
             return False
         culprit = self._culprit()
-        return (culprit.exit_status or 0) < 0 or bool(unheard(culprit.log_end()))
+        silent = self._unheard() or unheard(culprit.log_end())
+        return (culprit.exit_status or 0) < 0 or bool(silent)
 
     def press(self, now: float) -> None:
         """End by signals those that have had their time to end by themselves."""
@@ -205,6 +215,7 @@ class Crew:
     def end(self, now: float) -> None:
         """Kill what is left of it."""
         started = [member for member in self.members if member.started]
+        self._held = [member for member in started if member.process.suspended]
         for member in started:
             member.process.kill()
             member.process.close()
@@ -230,6 +241,9 @@ class Crew:
         log, status = culprit.log_end(), culprit.exit_status or 0
         reason = explain(status, culprit.dog.events, log, self.interpreter)
         reason |= explain_refused(culprit.log_end(LINES)) if status > 0 else {}
+        if silent := self._unheard():
+            reason |= explain_silent(silent.task, status)
+            culprit, log = silent, silent.log_end()
         return {"state": "failed", "task": culprit.task, "log": log, **reason}
 
     def _awaited(self) -> list[Member]:
@@ -242,7 +256,8 @@ class Crew:
         member.dog.look(now)  # its last events
         if not serves and member.ended_well:
             return []
-        if serves and member.type == "worker" and member.restarts < MOST_RESTARTS:
+        needed = member.type == "worker" or (member.type == "evaluator" and not self.stopping)
+        if self.coordinated and needed and member.restarts < MOST_RESTARTS:
             return self._restart(member, now)
         self.dead.append(member)
         if self._first_death_at is None:
@@ -250,7 +265,7 @@ class Crew:
         return []
 
     def _restart(self, member: Member, now: float) -> list[Change]:
-        """Start a worker again at its address, where its coordinator waits for it."""
+        """Start a task again at its address, where its coordinator waits for it."""
         log = member.log_end()
         reason = explain(member.exit_status or 0, [], log, self.interpreter)
         member.process.kill()
@@ -300,10 +315,29 @@ class Crew:
             "log": culprit.log_end(),
         }
 
+    def _unheard(self) -> Member | None:
+        """Return the one that the others waited for until they gave up; None where none is known.
+
+        TensorFlow names it in their logs, but not where it is the one that listens to all.
+        """
+        logs = [member.log_end() for member in self.dead]
+        if not logs or not all(map(follows_another, logs)):
+            return None
+        named = {task for log in logs for task in unheard(log)}
+        living = [member for member in self.members if member not in self.dead]
+        found = [member for member in living if member.task in named] or self._held
+        return found[0] if found else None
+
     def _culprit(self) -> Member:
         """Return whose end was the first cause, for a task that loses another one ends too."""
         dead = self.dead or self.members
-        told = [member for member in dead if "nonfinite" in member.names]
+        told = sorted((m for m in self.members if "nonfinite" in m.names), key=_first_nonfinite)
         served = [member for member in dead if self.coordinated and member is not self.leader]
         first = [member for member in dead if not follows_another(member.log_end())]
         return (told or served or first or dead)[0]
+
+
+def _first_nonfinite(member: Member) -> tuple[int, int]:
+    """Return the first step at which a task met no number, and the replica."""
+    told = [event for event in member.dog.events if event["event"] == "nonfinite"]
+    return min((int(each.get("step") or 0), int(each.get("replica") or 0)) for each in told)

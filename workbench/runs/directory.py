@@ -36,7 +36,22 @@ def runs_root(runs_dir: str | os.PathLike[str] | None = None) -> Path:
     That is `runs` here but on Colab (`/content/runs`) and Kaggle (`/kaggle/working/runs`).
     """
     given = runs_dir or os.environ.get("WORKBENCH_RUNS") or runs_home() / "runs"
-    return Path(given).expanduser().absolute()
+    return full_path(given)
+
+
+def full_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path as the system takes it, of one that may begin with ~.
+
+    Raises:
+        RunError: it begins with ~ and there is no such home.
+    """
+    try:
+        return Path(path).expanduser().absolute()
+    except RuntimeError as error:
+        raise RunError(
+            "A path that begins with ~ names the home folder of a user who has one; received "
+            f"{os.fspath(path)!r}. Write the path in full, or set HOME."
+        ) from error
 
 
 def new_id(root: Path) -> str:
@@ -53,9 +68,9 @@ def find_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | Non
         RunError: neither is a folder with a `run.json`.
     """
     root = runs_root(runs_dir)
-    tried = [root / run, Path(run).expanduser().absolute()]
+    tried = [root / run, full_path(run)]
     for folder in tried:
-        if (folder / "run.json").is_file():
+        if holds_a_run(folder):
             return folder
     known = ", ".join(path.name for path in sorted(run_folders(root), reverse=True)[:3])
     raise RunError(
@@ -72,7 +87,15 @@ def run_folders(root: Path) -> list[Path]:
         RunError: the folder is there but cannot be read.
     """
     paths = [root / name for name in visible_names(root)]
-    return [path for path in paths if (path / "run.json").is_file()]
+    return [path for path in paths if holds_a_run(path)]
+
+
+def holds_a_run(folder: Path) -> bool:
+    """Return whether a folder has a run.json, or may have one that its owner alone can see."""
+    try:
+        return (folder / "run.json").is_file()
+    except PermissionError:
+        return True
 
 
 def visible_names(root: Path) -> list[str]:
@@ -157,9 +180,11 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
+        restore = "Restore the file from a copy, or delete the folder and start the run again."
+        denied = isinstance(error, PermissionError)
         raise RunError(
-            f"A run folder holds a whole {path.name}; {path}: {_short(error)}. Restore the file "
-            "from a copy, or delete the folder and start the run again."
+            f"A run folder holds a whole {path.name}; {path}: {_short(error)}. "
+            + ("Give yourself the right to read it." if denied else restore)
         ) from error
     if not isinstance(values, dict):
         raise RunError(

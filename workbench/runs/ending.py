@@ -30,6 +30,11 @@ class TaskProcess(ABC):
         """The most memory that it has held; None where that is not told."""
 
     @property
+    def suspended(self) -> bool:
+        """Whether the system holds it, as after SIGSTOP, where that is told."""
+        return False
+
+    @property
     def stopping(self) -> bool:
         """Whether it was asked to stop."""
         return self._stop_asked_at is not None
@@ -59,7 +64,7 @@ class TaskProcess(ABC):
             if now - self._ended_at > bounds.exit_grace_seconds:
                 self._end(now, None)
         elif self._stop_asked_at is not None:
-            grace = bounds.stop_grace_seconds * (10 if dog.phase == "saving" else 1)
+            grace = bounds.stop_grace_seconds * (10 if dog.is_saving else 1)
             if now - self._stop_asked_at > grace:
                 self._end(
                     now,

@@ -9,6 +9,8 @@ from typing import Any
 
 from .directory import RunError, read_json
 from .programs import run_program
+from .state import attempt_events
+from .unwritten import why_no_model
 
 MODEL = "model.keras"
 
@@ -49,8 +51,14 @@ def load_model(run_dir: Path) -> Any:
 
 
 def _require_model(run_dir: Path) -> None:
-    if not (run_dir / MODEL).is_file():
+    if (run_dir / MODEL).is_file():
+        return
+    if why := why_no_model(attempt_events(run_dir)):
         raise RunError(
-            f"A run saves its model when it finishes; {run_dir} has no {MODEL}. "
-            "Let the run finish, or resume it."
+            f"A run saves its model when it finishes; {run_dir} has no {MODEL}. {why} Mend that, "
+            "then resume the run for one epoch more, which saves it anew."
         )
+    raise RunError(
+        f"A run saves its model when it finishes; {run_dir} has no {MODEL}. "
+        "Let the run finish, or resume it."
+    )

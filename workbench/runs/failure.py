@@ -65,8 +65,8 @@ FIXES: tuple[tuple[str, str], ...] = (
     ),
     (
         r"DataLossError|Unable to open table file|truncated block read",
-        "The newest checkpoint is damaged: delete its files and the line that names it in "
-        "checkpoints/checkpoint, then resume from the one before.",
+        "A file that is read is damaged, which the log names: put it back from a copy, then resume "
+        "the run.",
     ),
     (
         r"Could not apply FILE based sharding",
@@ -78,9 +78,7 @@ FIXES: tuple[tuple[str, str], ...] = (
         "Choose HierarchicalCopy or ReductionToOneDevice as cross-device ops.",
     ),
     (
-        # On a machine without a GPU TensorFlow tells CUDA_ERROR_NO_DEVICE or UNKNOWN ERROR of
-        # cuInit at each start, whatever else fails later.
-        r"CUDA_ERROR(?!_NO_DEVICE)|CUDNN_STATUS|libcu\w+\.so",
+        r"CUDA_ERROR|CUDNN_STATUS|libcu\w+\.so",
         "Check driver and GPU with nvidia-smi, then start again, or choose the CPU.",
     ),
     (
@@ -90,6 +88,13 @@ FIXES: tuple[tuple[str, str], ...] = (
     (r"Failed to connect|Connection refused|URLError|timed out", "Check the network and resume."),
     (r"SyntaxError|IndentationError", "Mend train.py at the line named in the log, then resume."),
 )
+# What TensorFlow tells at each start on a machine without a GPU, whatever else fails later.
+_NO_GPU = re.compile(
+    r"^.*(?:cuInit.*(?i:unknown|no_device|shared_object)|cudart_stub|cuda_diagnostics"
+    r"|Could not load dynamic library|Cannot dlopen some GPU libraries).*$",
+    re.MULTILINE,
+)
+UNSAID_FIX = "Let train.py end through its recorder, as the script of a new run does."
 OTHER_FIX = "Read the end of the log, mend what it names, then resume the run."
 NONFINITE_FIX = (
     "Lower the learning rate, clip the gradient, or look for broken examples; then start a new run."
@@ -170,17 +175,18 @@ def explain(
         return {"cause": message, "fix": NONFINITE_FIX, "exit_status": exit_status}
     if exit_status == 0:
         cause = "The script ended without saying that it finished or stopped."
-        fix = "Let train.py end through its recorder, as the script of a new run does."
-        return {"cause": cause, "fix": fix, "exit_status": 0}
+        return {"cause": cause, "fix": UNSAID_FIX, "exit_status": 0}
     if tasks := unheard(log):
-        who = " and ".join(tasks)
-        cause = (
-            f"TensorFlow has heard no heartbeat of {who} for too long (exit status {exit_status})."
-        )
-        return {"cause": cause, "fix": UNHEARD_FIX, "exit_status": exit_status}
+        return explain_silent(" and ".join(tasks), exit_status)
     cause = _exception_line(log) or "The script wrote no reason to its log."
     cause = f"{cause} (exit status {exit_status})"
     return {"cause": cause, "fix": _known_fix(log, interpreter), "exit_status": exit_status}
+
+
+def explain_silent(who: str, exit_status: int) -> dict[str, Any]:
+    """Return `cause`, `fix` and `exit_status` where a task ended because of one that is silent."""
+    cause = f"TensorFlow has heard no heartbeat of {who} for too long (exit status {exit_status})."
+    return {"cause": cause, "fix": UNHEARD_FIX, "exit_status": exit_status}
 
 
 def follows_another(log: str) -> bool:
@@ -219,8 +225,9 @@ def _killed(number: int, log: str, interpreter: str) -> dict[str, Any]:
 
 
 def _known_fix(log: str, interpreter: str) -> str:
+    evidence = _NO_GPU.sub("", log)
     for pattern, fix in FIXES:
-        if found := re.search(pattern, log):
+        if found := re.search(pattern, evidence):
             return fix.format(interpreter=interpreter, **found.groupdict())
     return OTHER_FIX
 

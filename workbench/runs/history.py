@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from .directory import read_json
 from .events import Event, note_epoch, read_events
 from .frames import epoch_frame, replica_frame, step_frame
 from .presence import crews_of
@@ -26,7 +25,7 @@ from .records import (
 )
 from .segments import Doubles
 from .staleness import read_staleness
-from .tasks import EVALUATOR, leader_of, workers_of
+from .tasks import EVALUATOR, leader_of, read_numbers, workers_of
 
 MEASURES = ("loss", "accuracy", "test_loss", "test_accuracy")
 
@@ -51,7 +50,7 @@ class History:
 
     def staleness(self) -> pd.DataFrame:
         """Return how stale each step was, where workers do not wait for each other."""
-        return read_staleness(self.dir, workers_of(read_json(self.dir / "plan.json")))
+        return read_staleness(self.dir, workers_of(read_numbers(self.dir)))
 
     def step_seconds(self) -> Doubles:
         """Return the seconds of each steady step, float64 [N], in order of steps.
@@ -93,7 +92,7 @@ class History:
         return measures
 
     def _shape(self) -> Shape:
-        shape = shape_of(read_json(self.dir / "plan.json"))
+        shape = shape_of(read_numbers(self.dir))
         events = read_events(self.dir / leader_of(self.dir) / "events.jsonl")
         return replace(shape, crews=crews_of(events))
 

@@ -21,6 +21,7 @@ from .directory import SCRIPT, RunError, read_json, sha256
 from .job_hands import NOT_YET_LOOKED, Job, JobHands
 from .supervisor import Supervisor
 from .tasks import tasks_of, tf_configs
+from .unwritten import blame_disk
 
 if TYPE_CHECKING:
     from .standby import WaitingTrainer
@@ -144,7 +145,7 @@ class JobSupervisor(Supervisor):
         finally:
             crew.end(time.monotonic())
         self._note_memory(crew)
-        return crew.conclusion()
+        return blame_disk(crew.conclusion(), self.dir)
 
     def _meet(self, crew: Crew, hands: JobHands, facts: dict[str, Any], look: Look) -> None:
         """Tell where the tasks have met, and whose clock differs."""

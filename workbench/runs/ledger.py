@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from .attempts import Span, read_attempts
-from .directory import read_json
 from .progress import shape_of
-from .segments import Doubles, kept_rows, list_segments
+from .segments import Doubles, kept_rows, known, list_segments
 from .state import is_alive
-from .tasks import workers_of
+from .tasks import read_numbers, workers_of
 
 
 @dataclass(frozen=True)
@@ -52,10 +51,10 @@ def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
         RunError: its folder is gone or cannot be read.
     """
     alive = is_alive(run_dir)  # before its files: who is found dead has written all
-    plan = read_json(run_dir / "plan.json")
+    plan = read_numbers(run_dir)
     shape = shape_of(plan)
-    segments = list_segments(run_dir / workers_of(plan)[0])
-    calls = {segment.number: segment.calls() for segment in segments}
+    segments = list_segments(run_dir / workers_of(plan)[0], shape.total_steps)
+    calls = {segment.number: known(segment.calls()) for segment in segments}
     attempts = read_attempts(run_dir, list(calls.values()))
     if not attempts:
         return Ledger((), ())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
+from pathlib import Path
 
 from .directory import RunError, find_run, run_folders, runs_root
-from .run import Run
+from .run import Run, UnreadableRun
 
 
 def open_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | None = None) -> Run:
@@ -21,9 +21,24 @@ def open_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | Non
 
 
 def list_runs(runs_dir: str | os.PathLike[str] | None = None) -> list[Run]:
-    """Return all runs of a folder, newest first. Folders without a whole run.json are left out."""
-    runs = []
-    for folder in run_folders(runs_root(runs_dir)):
-        with contextlib.suppress(RunError):
-            runs.append(Run(folder))
+    """Return all runs of a folder, newest first.
+
+    One whose run.json cannot be read is an `UnreadableRun`, and comes last.
+    """
+    runs = [listed(folder) for folder in run_folders(runs_root(runs_dir))]
     return sorted(runs, key=lambda run: (run.created, run.id), reverse=True)
+
+
+def listed(folder: Path) -> Run:
+    """Return the run of a folder, or one that says why it cannot be read."""
+    try:
+        return Run(folder)
+    except RunError as error:
+        return UnreadableRun(folder, error)
+
+
+def why_unreadable(error: Exception) -> str:
+    """Return in words why a run cannot be read, whatever its files hold."""
+    if isinstance(error, RunError | OSError):
+        return str(error)
+    return f"Its files hold what no run's do ({type(error).__name__}: {error})."

@@ -47,8 +47,8 @@ class LiveRun:
     def _open(self, workers: int) -> None:
         """Begin to read the records of so many workers, and of those there were before."""
         self._task_dirs = [self._dir / task for task in _ever(self._dir, workers)]
-        replicas = self._plan.local_replicas
-        self._readers = [StepReader(task_dir, replicas) for task_dir in self._task_dirs]
+        shape = self._plan.local_replicas, self._plan.total_steps
+        self._readers = [StepReader(task_dir, *shape) for task_dir in self._task_dirs]
         self.curves = self._curves()
 
     def poll(self) -> bool:
@@ -105,7 +105,8 @@ class LiveRun:
             self.curves.add(block, task)
 
     def _read(self, task: int, first: int, last: int) -> Iterator[Block]:
-        blocks = read_range(self._task_dirs[task], self._plan.local_replicas, first, last)
+        replicas, total = self._plan.local_replicas, self._plan.total_steps
+        blocks = read_range(self._task_dirs[task], replicas, first, last, total)
         return map(self._present(task), blocks)
 
     def points(self) -> Points:

@@ -17,20 +17,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .directory import RunError
+from .directory import RunError, full_path
 
 
 def state_dir() -> Path:
     """Return the local state folder: `$WORKBENCH_STATE`, `$XDG_STATE_HOME/workbench`, or home's."""
     if given := os.environ.get("WORKBENCH_STATE"):
-        return Path(given).expanduser().absolute()
-    base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state").absolute() / "workbench"
+        return full_path(given)
+    return full_path(os.environ.get("XDG_STATE_HOME") or "~/.local/state") / "workbench"
 
 
 def lock_path(state: Path, run_dir: Path) -> Path:
     """Return the lock file of a run: named after its real path, so links lead to one lock."""
-    return state / "locks" / f"{hashlib.sha256(os.fsencode(run_dir.resolve())).hexdigest()}.lock"
+    name = hashlib.sha256(os.fsencode(run_dir.resolve())).hexdigest()
+    return state / "locks" / f"{name}.lock"
 
 
 def take(path: Path, patience_seconds: float = 0.3) -> int | None:
@@ -95,7 +95,7 @@ class Ticket:
         """
         queue = state / "queue"
         with _gate(queue):
-            numbers = [int(path.stem) for path in queue.glob("*.ticket")]
+            numbers = [int(path.stem) for path in _tickets(queue)]
             path = queue / f"{max(numbers, default=0) + 1:09d}.ticket"
             fd = _open(path)
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -145,13 +145,18 @@ def holders(devices: Collection[str]) -> list[str]:
 
 def _living(queue: Path, but: Path | None = None) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Give the tickets of the living in their order, behind the gate; remove those of the dead."""
-    for path in sorted(queue.glob("*.ticket")):
+    for path in _tickets(queue):
         if path == but:
             continue
         if held(path):
             yield path, json.loads(path.read_text())
         else:
             path.unlink(missing_ok=True)
+
+
+def _tickets(queue: Path) -> list[Path]:
+    """Return the files of all tickets in their order; any other file there is none."""
+    return sorted(path for path in queue.glob("*.ticket") if path.stem.isdecimal())
 
 
 @contextlib.contextmanager

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from .copies import read_copies
-from .directory import read_json
-from .events import Event
+from .events import Event, read_events
 from .records import Shape
-from .rehearsal import trouble_of
+from .rehearsal import FOLDER, trouble_of
 from .segments import list_segments
 from .state import LIVE, Status, attempt_events, last_silence, last_state, status, tf_configs
-from .tasks import tasks_of, type_of, workers_of
+from .tasks import read_numbers, tasks_of, type_of, workers_of
+from .unwritten import disk_note, losses_of
 from .watchdog import PHASE_AFTER, recent_calls
 
 RECENT_SECONDS = 10.0
@@ -64,7 +64,8 @@ def shape_of(plan: dict[str, Any]) -> Shape:
     """Return what records are read with, from plan.json."""
     replicas = plan.get("local_replicas") or plan["num_replicas_in_sync"]
     together = type_of(tasks_of(plan)[0]) != "chief"
-    return Shape(int(replicas), int(plan["steps_per_epoch"]), together)
+    steps, total = int(plan["steps_per_epoch"]), int(plan["total_steps"])
+    return Shape(int(replicas), steps, together, total_steps=total)
 
 
 def read_progress(run_dir: Path) -> Progress:
@@ -73,7 +74,7 @@ def read_progress(run_dir: Path) -> Progress:
     Raises:
         RunError: its folder is gone or cannot be read.
     """
-    plan = read_json(run_dir / "plan.json")
+    plan = read_numbers(run_dir)
     shape = shape_of(plan)
     state = status(run_dir)
     events = attempt_events(run_dir)
@@ -87,7 +88,14 @@ def read_progress(run_dir: Path) -> Progress:
         task: _recent_rate(run_dir / task, shape) if moving else None for task in workers_of(plan)
     }
     copies = read_copies(run_dir)
-    troubles = (copies.trouble if copies else "", trouble_of(run_dir))
+    living = state in LIVE
+    rehearsed = read_events(run_dir / FOLDER / tasks_of(plan)[0] / "events.jsonl")
+    lost = losses_of(rehearsed or events, living=living)
+    troubles = (
+        copies.trouble if copies else "",
+        lost or trouble_of(run_dir),
+        disk_note(run_dir) if living else "",
+    )
     rate = _joined_rate(list(rates.values()), together=shape.together)
     return Progress(
         step=step,
@@ -133,7 +141,7 @@ def _joined_rate(rates: list[float | None], *, together: bool) -> float | None:
 
 def steps_done(run_dir: Path, shape: Shape) -> int:
     """Return how many steps were done, recorded or not, less those a resume does again."""
-    plan = read_json(run_dir / "plan.json")
+    plan = read_numbers(run_dir)
     return _steps_done(run_dir, plan, shape, attempt_events(run_dir))[0]
 
 
@@ -154,7 +162,7 @@ def _steps_done(
 def recorded_steps(task_dir: Path, shape: Shape) -> tuple[int, float]:
     """Return one past the last step that a worker recorded, and when; 0 where it has none."""
     with contextlib.suppress(FileNotFoundError, IndexError):
-        newest = list_segments(task_dir)[-1]
+        newest = list_segments(task_dir, shape.total_steps)[-1]
         rows = newest.rows(shape.replicas)
         return newest.first_step + rows, newest.path.stat().st_mtime if rows else 0.0
     return 0, 0.0
@@ -178,7 +186,7 @@ def _phase(state: Status, events: list[Event], total: int, *, fresh: bool) -> st
 
 
 def _recent_rate(task_dir: Path, shape: Shape) -> float | None:
-    segments = list_segments(task_dir)
+    segments = list_segments(task_dir, shape.total_steps)
     calls = recent_calls(segments[-1].calls_path) if segments else []
     if calls and calls[0][0] == segments[-1].first_step:
         calls = calls[1:]

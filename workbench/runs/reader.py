@@ -9,7 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from .segments import Doubles, Floats, Ints, Segment, kept_rows, list_segments
+from .segments import (
+    MOST_STEPS,
+    Doubles,
+    Floats,
+    Ints,
+    Segment,
+    kept_rows,
+    known,
+    list_segments,
+)
 
 MOST_VALUES = 2**18
 """Steps times replicas of a block at most: what fits a processor's cache."""
@@ -49,9 +58,12 @@ class StepReader:
     segment anew where its file has become shorter.
     """
 
-    def __init__(self, task_dir: str | Path, num_replicas: int) -> None:
+    def __init__(
+        self, task_dir: str | Path, num_replicas: int, total_steps: int = MOST_STEPS
+    ) -> None:
         self._task_dir = Path(task_dir)
         self._replicas = num_replicas
+        self._total_steps = total_steps
         self._listed_ns = 0
         self._segments: list[Segment] = []
         self._segment: Segment | None = None
@@ -80,7 +92,10 @@ class StepReader:
         except FileNotFoundError:
             return []
         if changed_ns != self._listed_ns or time.time_ns() - changed_ns < SETTLED_NS:
-            self._listed_ns, self._segments = changed_ns, list_segments(self._task_dir)
+            self._listed_ns, self._segments = (
+                changed_ns,
+                list_segments(self._task_dir, self._total_steps),
+            )
         return self._segments
 
     def _ahead(self, segments: list[Segment]) -> list[Segment]:
@@ -104,6 +119,7 @@ class StepReader:
             self._open(segment)
         new = segment.calls(self._calls)
         self._calls += len(new)
+        new = known(new)
         self._held = np.vstack([self._held, new]) if len(self._held) else new
         timed = int(min(rows, _ends(self._held).max(initial=0) - segment.first_step))
         ready = max(timed, self._seen) if newest else rows
@@ -116,13 +132,15 @@ class StepReader:
             yield replace(block, replaces=replaces)
 
 
-def read_range(task_dir: str | Path, num_replicas: int, first: int, last: int) -> Iterator[Block]:
+def read_range(
+    task_dir: str | Path, num_replicas: int, first: int, last: int, total_steps: int = MOST_STEPS
+) -> Iterator[Block]:
     """Yield the records of steps `first` to `last`, both included, without those replaced."""
-    for segment, rows in kept_rows(list_segments(Path(task_dir)), num_replicas):
+    for segment, rows in kept_rows(list_segments(Path(task_dir), total_steps), num_replicas):
         start = max(0, first - segment.first_step)
         stop = min(rows, last + 1 - segment.first_step)
         if start < stop:
-            yield from _blocks(segment, num_replicas, start, stop, segment.calls())
+            yield from _blocks(segment, num_replicas, start, stop, known(segment.calls()))
 
 
 def _blocks(

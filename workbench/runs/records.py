@@ -12,7 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from .presence import Crews, workers_at
-from .segments import Doubles, Floats, Ints, Segment, kept_rows, list_segments
+from .segments import (
+    MOST_STEPS,
+    Doubles,
+    Floats,
+    Ints,
+    Segment,
+    kept_rows,
+    known,
+    list_segments,
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +35,7 @@ class Shape:
     """Whether all workers take a step together; else each counts its own."""
     crews: Crews = ()
     """How many workers there were from which step on, where that is known."""
+    total_steps: int = MOST_STEPS
 
 
 class TaskRecords:
@@ -47,7 +57,7 @@ class TaskRecords:
         self._epoch_ends = np.array(epoch_ends, np.int64)
         read = [
             _Piece(*kept, shape.replicas)
-            for kept in kept_rows(list_segments(task_dir), shape.replicas)
+            for kept in kept_rows(list_segments(task_dir, shape.total_steps), shape.replicas)
         ]
         self.steps: Ints = joined([piece.steps for piece in read], np.empty(0, np.int64))
         empty = np.empty((0, shape.replicas, 3), np.float32)
@@ -121,7 +131,7 @@ class _Piece:
         self.values = segment.values(replicas, count=rows)
         end = segment.first_step + len(self.values)
         self.steps = np.arange(segment.first_step, end, dtype=np.int64)
-        calls = segment.calls()
+        calls = known(segment.calls())
         self.calls = calls[calls[:, 0] < end]
 
 

@@ -17,6 +17,7 @@ from .checkpoints import FOLDER, STATE, Saved, state_text
 from .directory import (
     SCRIPT,
     RunError,
+    full_path,
     json_text,
     read_json,
     run_folders,
@@ -46,7 +47,7 @@ def restore_run(
         RunError: the folder holds no run or not all of one, the run is here already or lives, or
             the folder of runs cannot be written.
     """
-    source, root = Path(folder).expanduser().absolute(), runs_root(runs_dir)
+    source, root = full_path(folder), runs_root(runs_dir)
     if source.suffix != ".zip":
         return _restore(source, root, source)
     try:
@@ -91,7 +92,7 @@ def archived_runs(folder: str | os.PathLike[str]) -> list[Run]:
     Raises:
         RunError: there is none.
     """
-    place = Path(folder).expanduser().absolute()
+    place = full_path(folder)
     folders = [place] if (place / "run.json").is_file() else run_folders(place)
     if not folders:
         raise RunError(
@@ -111,7 +112,7 @@ def _checked_id(source: Path, root: Path) -> str:
             f"A run is brought back from the folder that holds its run.json; {source} holds "
             f"several runs. Name one of them, such as {below}."
         )
-    run_id = Run(source).id
+    run_id = Run(source).made_as
     missing = [name for name in NEEDED if not (source / name).is_file()]
     if missing or Path(run_id).name != run_id or run_id.startswith("."):
         got = f"no {', '.join(missing)}" if missing else f"the id {run_id!r}"

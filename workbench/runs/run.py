@@ -8,14 +8,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import locks
 from .archive_place import is_copy
 from .copies import TOLD, Copies, copies_log, read_copies
-from .directory import KILL, SCRIPT, RunError, read_json, sha256, unwritable, write_text
+from .directory import KILL, SCRIPT, RunError, full_path, read_json, sha256, unwritable, write_text
 from .events import Event, read_events
 from .failure import log_tail
 from .outcome import Failure, read_failure
-from .state import LIVE, Status, alive_error, home_of, is_alive, run_lock, status
+from .state import LIVE, Status, alive_error, home_of, is_alive, run_lock, status, take_lock
 from .tasks import leader_of, tasks_of
 
 if TYPE_CHECKING:
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from .progress import Progress
 
 WAIT_POLL_SECONDS = 0.1
+MOST_CREATED = 2.5e11
+"""Seconds since 1970, within the years up to 9999 that Python's calendar has."""
 
 
 class Run:
@@ -48,9 +49,12 @@ class Run:
         self.runs_dir = runs_dir
         self.dir = Path(run_dir).absolute()
         card = read_json(self.dir / "run.json")
-        self.id = str(card.get("id") or self.dir.name)
+        self.id = self.dir.name
+        """The name of its folder, so that a copy of a folder is a run of its own."""
+        self.made_as = str(card.get("id") or self.id)
+        """The id that it was made with, which a copy under another name keeps."""
         self.name = str(card.get("name") or "")
-        self.created = float(card.get("created") or 0.0)
+        self.created = _created(card, self.dir / "run.json")
         """Seconds since 1970."""
 
     def __repr__(self) -> str:
@@ -213,20 +217,24 @@ class Run:
         """Write it to a zip file (None: beside its folder) and return that; see `pack.pack`."""
         from .pack import pack
 
-        return pack(self.dir, Path(path or f"{self.dir}.zip").expanduser().absolute())
+        return pack(self.dir, full_path(path or f"{self.dir}.zip"))
 
     def delete(self) -> None:
         """Remove the run's folder with all that is in it; a job that outlived it is ended first.
 
         Raises:
-            RunError: it is alive, its job's engine cannot be asked, or the folder cannot be
-                removed.
+            RunError: it is alive, its folder is a link, its job's engine cannot be asked, or the
+                folder cannot be removed.
         """
         from .job_ending import end_job
 
+        if self.dir.is_symlink():
+            raise RunError(
+                f"A run is deleted where its folder lies; {self.dir} is a link to "
+                f"{self.dir.resolve()}. Delete that one, and remove the link."
+            )
         lost = self.status == "lost"
-        path = run_lock(self.dir)
-        lock = locks.take(path)
+        path, lock = run_lock(self.dir), take_lock(self.dir)
         if lock is None:
             raise alive_error(self.dir, "deleted")
         hidden = self.dir.with_name(f".deleted-{self.dir.name}")
@@ -271,7 +279,8 @@ class Run:
         from .live import LiveRun
 
         live = LiveRun(self)
-        live.poll()
+        for _ in range(2):  # steps whose time is not on record are given at the second look
+            live.poll()
         return charts.run_figure(live.points(), live.epochs(), virtual=self.plan.virtual)
 
     def events(self) -> list[Event]:
@@ -334,3 +343,34 @@ class Run:
         from .history import History
 
         return History(self.dir)
+
+
+class UnreadableRun(Run):
+    """The folder of a run whose run.json cannot be read: whoever asks for its state is told why."""
+
+    def __init__(self, run_dir: Path, why: RunError) -> None:
+        self.runs_dir, self.dir, self.why = None, run_dir, str(why)
+        self.id = self.made_as = run_dir.name
+        self.name, self.created = "", 0.0
+
+    @property
+    def status(self) -> Status:
+        raise RunError(self.why)
+
+    @property
+    def progress(self) -> Progress:
+        raise RunError(self.why)
+
+    def result(self) -> dict[str, Any]:
+        raise RunError(self.why)
+
+
+def _created(card: dict[str, Any], path: Path) -> float:
+    """Return when a run was made; a time that no calendar has is none."""
+    created = card.get("created") or 0.0
+    if not isinstance(created, int | float) or not 0 <= created < MOST_CREATED:
+        raise RunError(
+            f"created of a run is its time in seconds since 1970; {path} has {created!r}. "
+            "Restore the file from a copy, or mend the number."
+        )
+    return float(created)

@@ -16,6 +16,10 @@ Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+MOST_STEPS = 2**53
+"""More than any run takes: as far as a float64 counts."""
+MOST_LONGER = 1000
+"""A script that was edited by hand can train for longer than planned, but not so many times."""
 VALUES = 3
 CALL_VALUES = 4
 _NAME = re.compile(r"(\d{4,})-(\d{12,})\.steps(?:64)?")
@@ -55,16 +59,33 @@ class Segment:
         return _read(self.path, self.kind, row, start, count).reshape(-1, replicas, VALUES)
 
     def calls(self, start: int = 0) -> Doubles:
-        """Read calls from `start` on: float64 [calls, 4], first step, steps, start, seconds."""
-        return _read(self.calls_path, "<f8", CALL_VALUES, start, -1).reshape(-1, CALL_VALUES)
+        """Read calls from `start` on: float64 [calls, 4], first step, steps, start, seconds.
+
+        A row that can be no call, as in a damaged file, is NaN.
+        """
+        found = _read(self.calls_path, "<f8", CALL_VALUES, start, -1).reshape(-1, CALL_VALUES)
+        first, steps, _, seconds = found.T
+        with np.errstate(invalid="ignore", over="ignore"):
+            sound = (first >= self.first_step) & (first + steps <= MOST_STEPS) & (seconds >= 0)
+            sound &= (first == np.floor(first)) & (steps >= 1) & np.isfinite(found).all(axis=1)
+        return found if sound.all() else np.where(sound[:, None], found, np.nan)
 
 
-def list_segments(task_dir: Path) -> list[Segment]:
-    """Return a task's segments by number; none where there is no folder."""
+def known(calls: Doubles) -> Doubles:
+    """Return the calls that are none of a damaged file."""
+    return calls[~np.isnan(calls[:, 0])]
+
+
+def list_segments(task_dir: Path, total_steps: int = MOST_STEPS) -> list[Segment]:
+    """Return a task's segments by number; none where there is no folder.
+
+    One that begins far beyond the steps of its run is none of its records, and left out.
+    """
     segments = []
     try:
         for path in task_dir.iterdir():
-            if named := _NAME.fullmatch(path.name):
+            named = _NAME.fullmatch(path.name)
+            if named and int(named[2]) <= max(1, total_steps) * MOST_LONGER:
                 segments.append(Segment(int(named[1]), int(named[2]), path))
     except FileNotFoundError:
         return []

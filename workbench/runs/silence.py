@@ -33,6 +33,8 @@ class CommonSilence:
         silent = [member for member in self._members if member.dog.silent]
         if not silent and not self._first_step_waits(steps, now):
             return None
+        if held := [member for member in self._members if member.process.suspended]:
+            return held[0]
         known = self._known or (silent or self._members)[0]
         if steps[self._members.index(known)] == min(steps):
             return known
@@ -78,6 +80,9 @@ class LedSilence:
 
     def _longest_silent(self) -> Member | None:
         """Return it, or the leader where all are; None where it may be silent for longer yet."""
+        for member in self._workers:
+            if member.dog.silent and member.process.suspended:
+                return member
         seconds = [member.dog.silent_seconds for member in self._workers]
         about_a_call = max(m.dog.limit_seconds for m in self._workers) / self._bounds.stall_factor
         if len(seconds) > 1 and max(seconds) - min(seconds) <= about_a_call:

@@ -31,7 +31,7 @@ from .directory import (
 from .rehearsal import FOLDER, MADE_FOR, went_well
 from .run import Run
 from .spawn import spawn
-from .state import alive_error, run_lock, status
+from .state import alive_error, status, take_lock
 from .watchdog import Bounds
 
 if TYPE_CHECKING:
@@ -234,9 +234,9 @@ def resume_run(
 
 def _take(run_dir: Path, deed: str) -> int:
     # A supervisor that has just written its final state still holds the lock for a moment.
-    lock = locks.take(run_lock(run_dir), patience_seconds=0.3)
+    lock = take_lock(run_dir)
     if lock is None and status(run_dir) in ("finished", "stopped", "failed"):
-        lock = locks.take(run_lock(run_dir), patience_seconds=5.0)
+        lock = take_lock(run_dir, patience_seconds=5.0)
     if lock is None:
         raise alive_error(run_dir, deed)
     return lock

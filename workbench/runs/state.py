@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,8 +21,45 @@ LIVE: tuple[Status, ...] = ("queued", "starting", "running", "stopping")
 
 def run_lock(run_dir: Path) -> Path:
     """Return the run's lock file, in the state folder that the run was made with."""
+    return _lock_of(run_dir, home_of(run_dir))
+
+
+def take_lock(run_dir: Path, patience_seconds: float = 0.3) -> int | None:
+    """Lock a run for this process and its children; None where it is alive. See `locks.take`.
+
+    The lock notes which folder it is of, because a folder can be given another name.
+    """
+    if _lives_renamed(run_dir):
+        return None
+    lock = locks.take(run_lock(run_dir), patience_seconds)
+    if lock is not None:
+        with contextlib.suppress(OSError):  # a full disk: then a new name is not followed
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, _identity(run_dir), 0)
+    return lock
+
+
+def _lock_of(run_dir: Path, home: Path) -> Path:
     state = read_json(run_dir / "run.json").get("state_dir")
-    return locks.lock_path(Path(state) if state else locks.state_dir(), home_of(run_dir))
+    return locks.lock_path(Path(state) if state else locks.state_dir(), home)
+
+
+def _lives_renamed(run_dir: Path) -> bool:
+    """Return whether the run lives, but began when its folder had the name it was made with."""
+    first = Path(str(read_json(run_dir / "run.json").get("id") or run_dir.name)).name
+    if first == run_dir.name or is_copy(run_dir):
+        return False
+    lock = _lock_of(run_dir, run_dir.with_name(first))
+    try:
+        return locks.held(lock) and lock.read_bytes() == _identity(run_dir)
+    except OSError:
+        return False
+
+
+def _identity(folder: Path) -> bytes:
+    """Return what a folder keeps under another name and shares with no copy of it."""
+    told = folder.stat()
+    return f"{told.st_dev} {told.st_ino}".encode()
 
 
 def home_of(run_dir: Path) -> Path:
@@ -30,7 +69,7 @@ def home_of(run_dir: Path) -> Path:
 
 def is_alive(run_dir: Path) -> bool:
     """Return whether the run's supervisor or its trainer lives."""
-    return locks.held(run_lock(run_dir))
+    return locks.held(run_lock(run_dir)) or _lives_renamed(run_dir)
 
 
 def last_state(run_dir: Path) -> Event | None:

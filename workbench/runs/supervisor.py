@@ -31,7 +31,8 @@ from .hands import LocalHands
 from .launch import Launch
 from .peak_memory import EVENT as PEAK_MEMORY
 from .rehearsal import NOTE, Rehearsal
-from .state import alive_error, run_lock
+from .state import alive_error, take_lock
+from .unwritten import blame_disk, is_full
 from .watchdog import Bounds
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Supervisor:
                 self.waiting.end()
         ticket.give_back()
         deadline = time.monotonic() + LAST_WRITE_SECONDS
-        while not self.events.flush() and time.monotonic() < deadline:
+        while not self.events.flush() and (is_full(self.dir) or time.monotonic() < deadline):
             self._sleep()
 
     def give_up(self, error: Exception) -> None:
@@ -142,7 +143,7 @@ class Supervisor:
         finally:
             crew.end(time.monotonic())
         self._note_memory(crew)
-        return crew.conclusion()
+        return blame_disk(crew.conclusion(), self.dir)
 
     def _note_memory(self, crew: Crew) -> None:
         if held := crew.peak_bytes:
@@ -222,7 +223,7 @@ def main(arguments: Sequence[str] | None = None, waiting: WaitingTrainer | None 
     bounds = Bounds(**{name: getattr(options, name) for name in _bounds()})
     try:
         run_dir = options.run_dir.absolute()
-        lock_fd = locks.take(run_lock(run_dir)) if options.lock_fd is None else options.lock_fd
+        lock_fd = take_lock(run_dir) if options.lock_fd is None else options.lock_fd
         if lock_fd is None:
             raise alive_error(run_dir, "started")
         supervisor = _supervisor_of(run_dir)(run_dir, bounds, lock_fd, waiting)

@@ -9,9 +9,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from .directory import read_json
+from .directory import RunError, read_json
 
 ONE_TASK = ("worker-0",)
+LEAST = {"num_replicas_in_sync": 1, "steps_per_epoch": 1, "epochs": 0, "total_steps": 0}
+"""What a plan.json counts, and the least of each."""
 HOST = "localhost"
 EVALUATOR = "evaluator-0"
 SHARE_PORTS = {"TF_GRPC_REUSE_PORT": "1"}
@@ -28,6 +30,24 @@ def tasks_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
     A name is a type of `TF_CONFIG` and a number, such as `worker-0`.
     """
     return tuple(plan.get("tasks") or ONE_TASK)
+
+
+def read_numbers(run_dir: Path) -> dict[str, Any]:
+    """Read a run's plan.json, in which its replicas, steps and epochs are counted.
+
+    Raises:
+        RunError: it cannot be read, or lacks one of them.
+    """
+    path = run_dir / "plan.json"
+    plan = read_json(path)
+    for name, least in LEAST.items():
+        if type(plan.get(name)) is not int or plan[name] < least:
+            raise RunError(
+                f"{path.name} of a run has {', '.join(LEAST)} as whole numbers; {path} has "
+                f"{plan.get(name)!r} as {name}. Restore the file from a copy, or open the run with "
+                "the release that wrote it."
+            )
+    return plan
 
 
 def leader_of(run_dir: Path) -> str:

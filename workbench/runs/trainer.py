@@ -64,6 +64,14 @@ class Trainer(TaskProcess):
         """The most memory that it has held; None where that is not told."""
         return peak_bytes_of(self.process.pid)
 
+    @property
+    def suspended(self) -> bool:
+        """Whether the system holds it, as after SIGSTOP; see "state" in proc_pid_stat(5)."""
+        with contextlib.suppress(OSError, IndexError):
+            told = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
+            return told.rpartition(")")[2].split()[0] in ("T", "t")
+        return False
+
     def kill(self) -> None:
         """Kill it and every process it left in its group."""
         self._signal_group(signal.SIGKILL)

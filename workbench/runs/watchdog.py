@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from .events import Event, EventTail
+from .unwritten import is_full
 
 Phase = Literal["starting", "tracing", "training", "testing", "saving"]
 PHASE_AFTER: dict[str, Phase] = {
@@ -90,6 +91,11 @@ class Watchdog:
     def silent(self) -> bool:
         """Whether it has been silent for longer than it may."""
         return self._stalled
+
+    @property
+    def is_saving(self) -> bool:
+        """Whether it saves, or may wait to: on a full disk it cannot even tell."""
+        return self.phase == "saving" or is_full(self._task_dir)
 
     def entered_step(self) -> int:
         """Return the first step of the call that it noted last; -1 where it has noted none."""

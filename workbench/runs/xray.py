@@ -86,7 +86,8 @@ def recorded_row(
         return None
     row: list[list[float]] = []
     for task in tasks:
-        block = next(read_range(run_dir / task, shape.replicas, step, step), None)
+        rows = read_range(run_dir / task, shape.replicas, step, step, shape.total_steps)
+        block = next(rows, None)
         if block is None:
             return None
         row += block.values[0].tolist()

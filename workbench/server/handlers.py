@@ -90,7 +90,7 @@ class RunsHandler(Handler):
 
         def rows() -> dict[str, Any]:
             folder = self.runs_folder
-            found = [{**row_of(run), "id": run.dir.name} for run in list_runs(folder.path)]
+            found = [row_of(run) for run in list_runs(folder.path)]
             return {"path": str(folder.path), "runs": found}
 
         await self.answer(rows)

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from workbench.feed import row_of
-from workbench.runs import Run, RunError
-from workbench.runs.directory import visible_names
+from workbench.feed.row import UNREADABLE
+from workbench.runs.directory import holds_a_run, visible_names
+from workbench.runs.listing import listed
 
 from .channel import Channel, Hear
 from .folder import RunsFolder
@@ -39,7 +40,7 @@ class RunsChannel(Channel):
         root = self._folder.path
         stamps = {name: _stamp(f"{root}{os.sep}{name}") for name in visible_names(root)}
         due = [name for name, stamp in stamps.items() if not self._rests(name, stamp)]
-        there = {name for name in due if (root / name / "run.json").is_file()}
+        there = {name for name in due if holds_a_run(root / name)}
         gone = self._forget({*self._rows} - ({*stamps} - {*due}) - there)
         changed: list[Row] = []
         for name in sorted(there, reverse=True):
@@ -59,7 +60,9 @@ class RunsChannel(Channel):
     def _rests(self, name: str, stamp: object) -> bool:
         """Whether a run was over when it was read, and its events are the same since."""
         before = self._rows.get(name)
-        return before is not None and not before["alive"] and self._seen.get(name) == stamp
+        if before is None or before["alive"] or before["status"] == UNREADABLE:
+            return False
+        return self._seen.get(name) == stamp
 
     def _forget(self, gone: set[str]) -> list[str]:
         """Drop the rows of runs that are gone; return their names."""
@@ -70,9 +73,8 @@ class RunsChannel(Channel):
         return sorted(gone)
 
     def _news_of(self, path: Path, stamp: object) -> list[Row]:
-        try:
-            row = {**row_of(Run(path)), "id": path.name}  # a copied folder has another's id
-        except RunError:
+        row = row_of(listed(path))
+        if not path.exists():
             return []  # deleted meanwhile
         self._seen[path.name] = stamp
         return [row] if row != self._rows.get(path.name) else []

@@ -14,6 +14,7 @@ from workbench.feed import title_of
 from workbench.runs import RunError, list_runs
 from workbench.runs.directory import run_folders, runs_root
 from workbench.runs.events import read_events
+from workbench.runs.listing import why_unreadable
 
 from . import markup
 from .bring_back import BringBack
@@ -76,7 +77,7 @@ class RunsList:
                 self._failed(error)
                 return []
             shown = runs[: self._most]
-            rows = {run.id: self._rows.get(run.id) or _Row(run, self._open) for run in shown}
+            rows = {run.id: self._row_of(run) for run in shown}
             for row in rows.values():
                 row.update()
             self._rows = rows
@@ -86,6 +87,11 @@ class RunsList:
             self._more.layout.display = None if count > self._most else "none"
             self._new.layout.display = "none"
             return runs
+
+    def _row_of(self, run: Run) -> _Row:
+        """Return its row; another where its run.json has been damaged or mended meanwhile."""
+        row = self._rows.get(run.id)
+        return row if row and type(row.run) is type(run) else _Row(run, self._open)
 
     def show_open(self, run: Run | None) -> None:
         """Mark the row of the opened run."""
@@ -143,9 +149,10 @@ class _Row:
         try:
             status = self.run.status
             cells = _cells(self.run, status)
-        except (RunError, OSError) as error:
+        except Exception as error:  # it takes no other row away
             self.alive = False
-            self._cells.value = markup.quiet(f"{self.run.id} cannot be read: {error}")
+            told = f"{self.run.id} cannot be read: {why_unreadable(error)}"
+            self._cells.value = markup.quiet(told)
             return
         self.alive = status in markup.LIVE_STATES
         self._button.disabled = False

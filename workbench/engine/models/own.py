@@ -38,6 +38,46 @@ def check_labels(model: tf.keras.Model, outputs: Any) -> None:
             )
 
 
+def rank_of(loss: Any, compute: Callable) -> int | None:
+    """Return the rank of what a loss gives, before Keras takes the mean, while a model computes."""
+    ranks, call = list[int | None](), loss.call
+
+    def noted(*given: Any) -> tf.Tensor:
+        losses = call(*given)
+        ranks.append(losses.shape.rank)
+        return losses
+
+    loss.call = noted
+    compute()
+    loss.call = call
+    return ranks[-1] if ranks else None
+
+
+def check_losses(model: tf.keras.Model, compute: Callable) -> None:
+    """End where a loss is no mean over the examples, the only kind that replicas can share out.
+
+    Keras divides such a mean by the replicas, whose gradients are summed; a sum it leaves as it is,
+    and Keras 3 also one number for a whole batch. `compute` has the model take its losses.
+    """
+    legacy = not hasattr(model, "_compile_loss")  # of the package tf-keras
+    kept = model.compiled_loss if legacy else model._compile_loss
+    parts = (kept._losses if legacy else kept._flat_losses) if kept else []
+    for loss in tf.nest.flatten(parts) if legacy else [part.loss for part in parts or []]:
+        reduction = getattr(loss, "reduction", "mean")
+        if reduction not in ("auto", "sum_over_batch_size", "mean", "mean_with_sample_weight"):
+            raise SystemExit(
+                f"Needs losses that are the mean over the examples, as Keras' are; {loss.name} has "
+                f"the reduction {reduction}, with which loss and gradient grow with the batch. "
+                "Leave reduction out."
+            )
+        if not legacy and rank_of(loss, compute) == 0:
+            raise SystemExit(
+                f"Needs a loss of each example; {loss.name} gives one number for the whole batch, "
+                "which Keras does not share out over the replicas. Take the mean over the last "
+                "axis only: axis=-1."
+            )
+
+
 def check_model(function: Callable, make_optimizer: Callable | None = None) -> tf.keras.Model:
     """Return what a function of one's own gives, built, or end with why it cannot be trained.
 
@@ -57,6 +97,12 @@ def check_model(function: Callable, make_optimizer: Callable | None = None) -> t
             outputs = model(features, training=False)
             check_labels(model, outputs)
             model.compute_loss(features, labels, outputs)
+            # Of two examples, because a loss that squeezes gives of one what it gives of a batch.
+            pair, answers = tf.nest.map_structure(
+                lambda part: tf.concat([part, part], axis=0), (features, labels)
+            )
+            told = model(pair, training=False)
+            check_losses(model, lambda: model.compute_loss(pair, answers, told))
             model.compute_metrics(features, labels, outputs, sample_weight=None)
         except Exception as error:
             shapes = tf.nest.map_structure(
@@ -68,6 +114,11 @@ def check_model(function: Callable, make_optimizer: Callable | None = None) -> t
                 f"Needs a model that takes the data; {name}'s, given features of {shapes}: "
                 f"{reason}. Have the one fit the other."
             ) from error
+        if not model.trainable_variables:
+            raise SystemExit(
+                f"Needs a model with weights to train; all of {name}'s are frozen, or it has none. "
+                "Set trainable = True on a layer before it is compiled."
+            )
         model.reset_metrics()
         model.optimizer = make_optimizer() if make_optimizer else model.optimizer
         return model

@@ -77,7 +77,7 @@ def main(run_dirs: list[pathlib.Path]) -> None:
         "numpy": np.__version__,
     }
     environment = {name: os.environ[name] for name in CHANGES_NUMBERS if name in os.environ}
-    print(json.dumps({"versions": versions, "environment": environment, "runs": runs}))
+    print("\n" + json.dumps({"versions": versions, "environment": environment, "runs": runs}))
 
 
 if __name__ == "__main__":

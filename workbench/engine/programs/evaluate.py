@@ -140,7 +140,7 @@ def main(run_dir: pathlib.Path) -> None:
         result["classes"] = by_class(truth, answers, data)
         keep_samples(run_dir / "predictions.npz", batches, truth, answers, sure)
     (run_dir / "evaluation.json").write_text(json.dumps(result, indent=1))
-    print(json.dumps(result))
+    print("\n" + json.dumps(result))
 
 
 if __name__ == "__main__":

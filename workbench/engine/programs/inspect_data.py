@@ -23,7 +23,7 @@ READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
 
 def tell(**told: object) -> NoReturn:
     """Print what was found, and end."""
-    print(json.dumps(told))
+    print("\n" + json.dumps(told))
     sys.exit(0)
 
 

@@ -1,6 +1,6 @@
 """Builds a script's model and tells what it is made of: `python inspect_model.py SCRIPT`.
 
-Runs in the run's interpreter on the CPU; prints one line of JSON.
+Runs in the run's interpreter on the CPU; prints one line of JSON, below what the model prints.
 """
 
 import json
@@ -46,7 +46,7 @@ def main(path: pathlib.Path) -> None:
     """Build and print."""
     script: dict = {"__name__": "train", "__file__": str(path)}
     exec(compile(path.read_text(), str(path), "exec"), script)
-    print(json.dumps(describe(script["make_model"]())))
+    print("\n" + json.dumps(describe(script["make_model"]())))
 
 
 if __name__ == "__main__":

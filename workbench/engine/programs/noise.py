@@ -199,7 +199,7 @@ def main(run_dir: pathlib.Path, steps: int, in_pass: int, at: str) -> None:
         stacks = batches(script, strategy, first, stacked=stacked)
         told.append({"step": place, **measure(look, strategy, stacks, steps)})
         check()
-    print(json.dumps({"at": told}))
+    print("\n" + json.dumps({"at": told}))
     meet(strategy, places)  # who ends first may take the others' coordination service along
 
 

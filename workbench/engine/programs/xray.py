@@ -316,7 +316,7 @@ def main(run_dir: pathlib.Path, step: int) -> None:
     """Print what the step was: one of all replicas taken apart, or what each worker took in its."""
     script = import_script(run_dir / "train.py")
     if hasattr(script, "Coordinator"):
-        print(json.dumps({"workers": batches_of_workers(script, step)}))
+        print("\n" + json.dumps({"workers": batches_of_workers(script, step)}))
     else:
         take_common_step(script, run_dir, step)
 
@@ -349,7 +349,7 @@ def take_common_step(script: Any, run_dir: pathlib.Path, step: int) -> None:
             "numbers": int(sum(np.prod(weight.shape) for weight in trained)),
         },
     }
-    print(json.dumps(told))
+    print("\n" + json.dumps(told))
     meet(strategy, start)  # who ends first may take the others' coordination service along
 
 

@@ -15,6 +15,12 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
     Both return its sum of losses, its right answers (NaN: unknown) and its examples.
     """
     if type(model).train_step is not tf.keras.Model.train_step:
+        if CLIP_NORM is not None:
+            raise SystemExit(
+                "Needs a model without a train_step of its own to clip its gradients, which such a "
+                f"step does not give away; received {model.name} with clip_norm {CLIP_NORM}. Clip "
+                "in the train_step, or leave clip_norm empty."
+            )
         return watched_steps(model)  # a model that brings its own step takes it here, too
     correct = make_correct(model)
 
@@ -39,13 +45,16 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
             # may be short at an epoch's end, each divides by the examples of all replicas.
             loss = total / replicas.all_reduce("SUM", examples)
             loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
-        gradients = tape.gradient(loss, model.trainable_variables)
+        found = zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables)
+        pairs = [(part, weight) for part, weight in found if part is not None]  # used by the loss
+        gradients, weights = map(list, zip(*pairs))
         if CLIP_NORM is not None:
-            summed = replicas.all_reduce("SUM", gradients)
+            whole = [tf.convert_to_tensor(part) for part in gradients]  # an embedding's is of rows
+            summed = replicas.all_reduce("SUM", whole)
             clipped, _ = tf.clip_by_global_norm(summed, CLIP_NORM)
             # The optimizer sums over the replicas once more.
             gradients = [part / replicas.num_replicas_in_sync for part in clipped]
-        model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        model.optimizer.apply_gradients(zip(gradients, weights))
         return row
 
     return [train_step, lambda batch: forward(batch, training=False)[-1]]

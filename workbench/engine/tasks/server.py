@@ -3,6 +3,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
+    from ..coordinator import end_with_chief
     from ..recorder import Recorder
     from ..strategies.parameter_server_cpu import open_devices
 
@@ -19,4 +20,5 @@ def serve() -> None:
     cluster = resolver.cluster_spec()
     server = tf.distribute.Server(cluster, job_name=kind, task_index=index, protocol="grpc")
     recorder.event("serving")
+    end_with_chief(recorder)
     server.join()
