@@ -108,11 +108,9 @@ class Metrics:
 
 
 def be_patient() -> None:
-    """Have workers wait one to two minutes for one that is silent, which may come back.
+    """Have workers wait one to two minutes for a silent one, which may come back.
 
-    TensorFlow's own limit is ten seconds.
-
-    TensorFlow has no public way to say so. The supervisor's watchdog names the silent one sooner.
+    TensorFlow itself waits ten seconds, and has no public way to choose another limit.
     """
     with contextlib.suppress(ImportError, AttributeError):
         from tensorflow.python.eager import context

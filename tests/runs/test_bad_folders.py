@@ -42,7 +42,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "torn plan": (put("plan.json", "{"), "holds a whole plan.json"),
     "plan of words": (change("plan.json", epochs="three"), "has 'three' as epochs"),
     "plan without steps": (change("plan.json", steps_per_epoch=0), "has 0 as steps_per_epoch"),
-    "tasks by number": (change("plan.json", tasks=7), "no run's do"),
+    "tasks by number": (change("plan.json", tasks=7), "this one has 7"),
     "config of a later release": (change("config.json", version=99), ""),
     "plan of a later release": (
         change("plan.json", own_model={"a_field_of_later": 1}),

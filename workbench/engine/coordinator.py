@@ -42,9 +42,8 @@ def end_with_chief(recorder: Recorder) -> None:
         recorder.stop.wait()
         path = recorder.dir / "chief-0" / "events.jsonl"
         while True:
-            with contextlib.suppress(
-                OSError, ValueError, IndexError
-            ):  # nothing told, or half of it
+            # Until the chief has told something, and where its line is half written, there is none.
+            with contextlib.suppress(OSError, ValueError, IndexError):
                 last = json.loads(path.read_text().splitlines()[-1])
                 if last["event"] in ("stopped", "finished") and last["time"] > began:
                     os._exit(0)

@@ -92,10 +92,8 @@ class StepReader:
         except FileNotFoundError:
             return []
         if changed_ns != self._listed_ns or time.time_ns() - changed_ns < SETTLED_NS:
-            self._listed_ns, self._segments = (
-                changed_ns,
-                list_segments(self._task_dir, self._total_steps),
-            )
+            self._segments = list_segments(self._task_dir, self._total_steps)
+            self._listed_ns = changed_ns
         return self._segments
 
     def _ahead(self, segments: list[Segment]) -> list[Segment]:

@@ -28,8 +28,18 @@ def tasks_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the tasks of a plan.json; the first leads: it tells of epochs and keeps what is saved.
 
     A name is a type of `TF_CONFIG` and a number, such as `worker-0`.
+
+    Raises:
+        RunError: they are no list of names.
     """
-    return tuple(plan.get("tasks") or ONE_TASK)
+    tasks = plan.get("tasks") or ONE_TASK
+    if not isinstance(tasks, list | tuple) or not all(isinstance(task, str) for task in tasks):
+        raise RunError(
+            f"plan.json of a run lists the names of its tasks, such as worker-0; this one has "
+            f"{tasks!r}. Restore the file from a copy, or open the run with the release that "
+            "wrote it."
+        )
+    return tuple(tasks)
 
 
 def read_numbers(run_dir: Path) -> dict[str, Any]:

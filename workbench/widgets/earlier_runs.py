@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench.feed import describe, title_of
-from workbench.runs import list_runs
+from workbench.runs import RunError, list_runs
 from workbench.runs.directory import runs_root
 
 from . import markup
@@ -97,7 +97,7 @@ def finished_runs(runs_dir: str | Path | None) -> list[tuple[str, Run]]:
     """
     found = []
     for run in list_runs(runs_dir):
-        with contextlib.suppress(Exception):  # whatever a file of it holds
+        with contextlib.suppress(RunError, OSError):
             if run.status == "finished":
                 found.append((_words(run), run))
     return found
