@@ -104,7 +104,7 @@ def break_down(told: Sequence[Mapping[str, Any]]) -> Breakdown:
 
     - recording: timed within the whole step; of several workers that of the one that came last
     - host: (a step alone in a call - one of m) / (1 - 1/m) / n; where n is below m / 4, the whole
-      step less recording - one with data of m, for the data are handed to each call too
+      step less recording - one with data of 4 n to m, for the data are handed to each call too
     - communication: in memory, with the sum - without it, of the slowest worker; but no more than
       the whole step less recording takes beyond the slowest worker's own pace, for to sum while
       its batches are made takes no time

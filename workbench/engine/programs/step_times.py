@@ -32,6 +32,8 @@ MOST_STEPS = 2000
 MOST_IDLE_SECONDS = 3.0
 MOST_CALLS = 500
 FEWEST_ROUNDS = 9
+MANY = 4
+"""How many calls of the run are, at least, done as one, to see the step without the host."""
 BATCHES = 4
 """How many times its batch a replica is given to see how its time grows with it."""
 
@@ -83,6 +85,7 @@ class Bench:
         self.batch_axis = int(plan["pipeline"] == "indexed")  # of stacks, steps come first
         self.steps_per_call, self.steps, self.singles = steps_per_call, 2, 2
         self.calls = self.calls_before = DATA_CALLS
+        self.many = 0
         self.data = iter(script.make_batches(self.strategy, 0)[0])
         both = script.make_steps(self.model)
         self.train_steps, self.own_steps = (
@@ -250,8 +253,11 @@ def fit_blocks(bench: Bench) -> None:
     bench.singles = 5
     seconds = bench.largest(min(bench.single() for _ in range(3)))
     bench.singles = int(np.clip(round(BLOCK_SECONDS / seconds), 1, MOST_CALLS))
-    seconds = bench.largest(min(bench.whole()[0] for _ in range(2))) * bench.steps_per_call
-    bench.calls = int(np.clip(round(DATA_SECONDS / seconds), DATA_CALLS, MOST_CALLS))
+    step_seconds = bench.largest(min(bench.whole()[0] for _ in range(2)))
+    in_time, fewest = round(DATA_SECONDS / step_seconds), MANY * bench.steps_per_call
+    bench.calls = int(np.clip(in_time // bench.steps_per_call, DATA_CALLS, MOST_CALLS))
+    # Of a slow input, steps that fill a block in memory would take minutes.
+    bench.many = min(bench.steps, max(fewest, in_time)) if fewest <= bench.steps else 0
 
 
 def measure(bench: Bench, seconds: float) -> dict[str, Any]:
@@ -280,9 +286,9 @@ def one_round(
     """Return the seconds of a step of each kind; workers begin each kind together."""
     bench.largest(0)
     times = dict(zip(("step", "recording"), bench.whole()))
-    if 4 * bench.steps_per_call <= bench.steps:
+    if bench.many:
         bench.largest(0)
-        times["many"] = timed(bench.train_steps, bench.data, bench.steps)
+        times["many"] = timed(bench.train_steps, bench.data, bench.many)
     if bench.recorder.tasks > 1 and "compute" in kinds:
         bench.largest(0)
         times["alone"] = bench.own_pace()
