@@ -1,8 +1,9 @@
-"""How soon a question about a run is answered: its state, and the tail of a log full of noise.
+"""How soon a question about runs is answered: a state, a list, the tail of a log full of noise.
 
 `python -m tests.benchmarks.answers [--quick]` asks a living run of 100,000 steps for its state
-(`Run.wait(0)`), and reads the tails of logs that end with 15,000 control characters or escape codes
-without an end, each in turn with a log of as many bytes of plain lines.
+(`Run.wait(0)`), lists 1,000 runs as `workbench runs list` does, once it is loaded, and reads the
+tails of logs that end with 15,000 control characters or escape codes without an end, each in turn
+with a log of as many bytes of plain lines.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.benchmarks.growing import make_run
+from tests.benchmarks.many import make_runs
 from tests.benchmarks.report import Limit, tell
-from workbench.runs import locks
+from workbench.cli.watching import table
+from workbench.runs import list_runs, locks
 from workbench.runs.failure import log_tail
 from workbench.runs.state import run_lock
 
@@ -31,6 +34,8 @@ NOISE = {
 }
 PIECES = 15_000
 ROUNDS, QUICK_ROUNDS = 51, 3
+RUNS = 1_000
+LIST = Limit("1,000 runs listed, read from their folders", "s", at_most=1)
 WAIT = Limit("the state of a run of 100,000 steps, wait(0)", "s", at_most=0.01)
 
 
@@ -48,6 +53,12 @@ def judge_state(folder: Path, rounds: int) -> bool:
     if held is None or run.status != "running":
         raise RuntimeError(f"The run must be running while it is asked; it is {run.status}.")
     return WAIT.judge([seconds(lambda: run.wait(0)) for _ in range(rounds)])
+
+
+def judge_list(folder: Path, rounds: int) -> bool:
+    """List runs; return whether that takes as short as it should."""
+    make_runs(folder, RUNS)
+    return LIST.judge([seconds(lambda: table(list_runs(folder))) for _ in range(rounds)])
 
 
 def judge_noise(folder: Path, name: str, piece: bytes, rounds: int) -> bool:
@@ -71,7 +82,7 @@ def main() -> int:
     rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS
     with tempfile.TemporaryDirectory() as base:
         folder = Path(base)
-        verdicts = [judge_state(folder, rounds)]
+        verdicts = [judge_state(folder, rounds), judge_list(folder / "many", rounds)]
         verdicts += [judge_noise(folder, *noise, rounds) for noise in NOISE.items()]
     tell("medians [least, greatest]")
     return int(not all(verdicts))

@@ -10,8 +10,6 @@ over its rounds and whether they reach what is wanted.
 from __future__ import annotations
 
 import argparse
-import json
-import shutil
 import sys
 import tempfile
 import time
@@ -20,12 +18,12 @@ from pathlib import Path
 import psutil
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
+from tests.benchmarks.many import make_runs
 from tests.benchmarks.report import Limit, tell
 from tests.browser.conftest import FLAGS, find_chromium
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer, running_lab
 from tests.browser.sidebar_page import SHOW
-from tests.widgets.folders import write_run
 
 RUNS = 1_000
 ROUNDS, QUICK_ROUNDS = 5, 1
@@ -61,17 +59,6 @@ LIMITS = {
     "frames": Limit("scrolling them by the wheel", "frames/s", at_least=55),
     "devices": Limit("devices once a second, server and page", "% of a core", at_most=1),
 }
-
-
-def make_runs(folder: Path) -> None:
-    """Write a run and copy it, each copy a second older."""
-    run = write_run(folder)
-    card = json.loads((run.dir / "run.json").read_text())
-    for number in range(1, RUNS):
-        copied = folder / f"{run.id}-{number:04d}"
-        shutil.copytree(run.dir, copied)
-        card |= {"id": copied.name, "created": card["created"] - 1}
-        (copied / "run.json").write_text(json.dumps(card))
 
 
 def opened(browser: Browser, server: LabServer, folder: Path) -> Page:
@@ -168,7 +155,7 @@ def main() -> int:
     figures: dict[str, list[float]] = {name: [] for name in LIMITS}
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
         base = Path(place)
-        make_runs(base / "root" / "runs")
+        make_runs(base / "root" / "runs", RUNS)
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         for _ in range(QUICK_ROUNDS if quick else ROUNDS):
             seconds = QUICK_SECONDS if quick else DEVICES_SECONDS

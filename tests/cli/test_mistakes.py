@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.terminal import Terminal
 from tests.engine.training import write_run
+from tests.widgets.folders import write_run as write_folder
 from workbench.config import RunConfig
 
 
@@ -85,6 +86,7 @@ def test_values_of_another_kind_are_told_at_once(terminal: Terminal) -> None:
         ("--preset mlp_sythetic", "Did you mean mlp_synthetic?"),
         ("--model nowhere.py:build", "nowhere.py"),
         ("--interpreter /no/python", "/no/python"),
+        ("--interpreter ~no.such.user/python", "Write the path in full, or set HOME."),
         ("--config no.json", "no.json"),
     ],
 )
@@ -116,6 +118,26 @@ def test_a_file_that_is_no_config_of_this_release_is_refused(
     done = terminal.type("script", "--config", path)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "runs list --runs-dir ~no.such.user/runs",
+        "runs pack {run} --output ~no.such.user/run.zip",
+        "export {run} --output ~no.such.user/run.csv --format csv",
+        "export {run} --output ~no.such.user/run.html --format html",
+        "run --config ~no.such.user/bundle.zip",
+        "compare {run} --html ~no.such.user/page.html",
+        "run --archive ~no.such.user/copies",
+    ],
+)
+def test_a_home_that_is_not_there_is_named(words: str, terminal: Terminal, tmp_path: Path) -> None:
+    run = write_folder(tmp_path)
+    done = terminal.type(*words.format(run=run.dir).split())
+    assert done.returncode in (1, 2)
+    assert "~no.such.user" in done.stderr
+    assert not terminal.runs.exists()
 
 
 def test_runs_that_are_not_there_are_named(terminal: Terminal) -> None:

@@ -109,3 +109,15 @@ def test_with_none_it_refuses_and_keeps_what_was_recorded(
         "Put that folder back from a copy, or start a new run."
     )
     np.testing.assert_array_equal(trained.losses(), whole.losses())
+
+
+def test_a_step_is_taken_apart_from_the_newest_before_it_whatever_the_list_says(
+    whole: Trained, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(whole.run.dir, tmp_path / "listless")
+    (folder / "checkpoints" / "checkpoint").unlink()
+    torn = folder / "checkpoints" / f"ckpt-{EPOCHS + 1}"
+    torn.with_suffix(".index").touch()
+    told = Run(folder).xray(STEPS + 5)
+    assert told["started_at_step"] == STEPS
+    assert told["difference"] == 0

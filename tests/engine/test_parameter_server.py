@@ -1,6 +1,8 @@
 """Workers that do not step together: every step recorded once, and a killed one comes back."""
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from tests.engine.tasks import task_of, tasks_of, train_alone
 from tests.engine.training import ENDLESS, Trained, train_together, write_run
 from tests.machines import LAPTOP
-from tests.runs.folder import event_of
+from tests.runs.folder import event_of, pid_of
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs import Run, RunError, start_run, start_script
@@ -90,6 +92,19 @@ def test_a_killed_worker_is_restarted_and_the_run_goes_on_and_leaves_nothing(kil
     assert restarted["task"] == "worker-1"
     assert "SIGKILL" in restarted["cause"]
     until(lambda: not list(tasks_of(killed.dir / "train.py")))
+
+
+def test_a_killed_supervisor_makes_the_chief_save_and_its_servers_end(root: Path) -> None:
+    run = start_run(RunConfig(**LONG), root, LAPTOP)
+    until(lambda: run.progress.step > 0 or not run.alive)
+    os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
+    assert run.wait(LIMIT_SECONDS) == "lost"
+    assert not list(tasks_of(run.dir / "train.py"))
+    saved = event_of(run, "checkpoint")
+    stopped = event_of(run, "stopped")
+    assert saved is not None
+    assert stopped is not None
+    assert saved["step"] == stopped["step"] == run.progress.step
 
 
 def test_a_worker_that_hangs_holds_up_no_other(root: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -231,6 +232,9 @@ def save(run: Run, *names: str, shards: int = 1) -> None:
         for shard in range(shards):
             (folder / f"{name}.data-{shard:05d}-of-{shards:05d}").write_text(name)
         (folder / f"{name}.index").write_text(name)
+    for path in folder.glob("ckpt-*"):
+        if path.stem not in names:
+            path.unlink()
     lines = [f'model_checkpoint_path: "{names[-1]}"']
     lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
     (folder / "checkpoint").write_text("\n".join(lines))
@@ -251,6 +255,34 @@ def test_only_whole_checkpoints_are_named_and_old_ones_go(runs: Runs, archive: P
     mirror.update()
     assert Saved.read(folder).names == ("ckpt-2", "ckpt-3")
     assert {path.stem for path in folder.iterdir()} == {"ckpt-2", "ckpt-3", "checkpoint"}
+
+
+def test_one_that_the_list_does_not_name_is_not_gone_on_from(runs: Runs) -> None:
+    run = runs.make()
+    save(run, "ckpt-1", "ckpt-2")
+    for kind in ("data-00000-of-00001", "index"):  # as a full disk leaves it
+        (run.dir / "checkpoints" / f"ckpt-3.{kind}").touch()
+    with zipfile.ZipFile(run.pack()) as packed:
+        assert f"{run.id}/checkpoints/ckpt-2.index" in packed.namelist()
+        assert f"{run.id}/checkpoints/ckpt-3.index" not in packed.namelist()
+
+
+@pytest.mark.parametrize("torn", ["", "model_checkpoint_path: "])
+def test_checkpoints_are_copied_and_packed_also_where_the_list_of_them_is_torn(
+    torn: str, runs: Runs, archive: Path
+) -> None:
+    run = runs.make()
+    save(run, "ckpt-9", "ckpt-10")
+    listed = run.dir / "checkpoints" / "checkpoint"
+    listed.write_text(torn)
+    Mirror(run.dir, copy_of(run, archive)).update()
+    copy = copy_of(run, archive) / "checkpoints"
+    assert Saved.read(copy).whole() == ["ckpt-9", "ckpt-10"]
+    assert (copy / "checkpoint").read_text().startswith('model_checkpoint_path: "ckpt-10"')
+    listed.unlink()
+    with zipfile.ZipFile(run.pack()) as packed:
+        assert "ckpt-10" in packed.read(f"{run.id}/checkpoints/checkpoint").decode()
+        assert f"{run.id}/checkpoints/ckpt-10.index" in packed.namelist()
 
 
 def test_what_cannot_be_an_archive_is_said_before_the_start(

@@ -44,10 +44,6 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "plan without steps": (change("plan.json", steps_per_epoch=0), "has 0 as steps_per_epoch"),
     "tasks by number": (change("plan.json", tasks=7), "this one has 7"),
     "config of a later release": (change("config.json", version=99), ""),
-    "plan of a later release": (
-        change("plan.json", own_model={"a_field_of_later": 1}),
-        "Open the run with the release that wrote it",
-    ),
     "plan with a field more": (change("plan.json", a_field_of_later=1), ""),
     "events of bytes": (put("worker-0/events.jsonl", bytes(range(256))), ""),
     "random calls": (
@@ -79,6 +75,17 @@ def test_a_bad_folder_is_one_row_and_the_others_are_shown(
     assert len(lines) == 3
     assert any("the good one" in line for line in lines)
     assert any(bad.id in line and why in line for line in lines)
+
+
+def test_a_plan_of_a_later_release_is_a_row_and_a_line_as_far_as_it_can_be_read(
+    good: Run, tmp_path: Path
+) -> None:
+    change("plan.json", own_model={"a_field_of_later": 1})(good.dir)
+    (row,) = map(row_of, list_runs(tmp_path))
+    assert row["status"] == "unreadable"
+    assert "Open the run with the release that wrote it" in row["trouble"]
+    _, line = table(list_runs(tmp_path)).splitlines()
+    assert "finished  mirrored on 2 virtual replicas  synthetic  156    75.00%" in line
 
 
 def test_the_folder_of_another_user_is_a_row(good: Run, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.launchers.pods import begin_pod
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs import start_run
-from workbench.runs.state import tf_configs
+from workbench.runs.state import supervisor_events, tf_configs
 
 DELAY_SECONDS = 0.005
 CONFIG = RunConfig(
@@ -49,7 +49,7 @@ def test_over_a_link_with_a_delay_a_cut_is_told_and_nothing_is_lost(
         for pod in pods:
             ended.callback(pod.kill)
         until(lambda: run.progress.step >= 60)
-        workers = tf_configs(run.dir)["worker-0"]["cluster"]["worker"]
+        workers = tf_configs(supervisor_events(run.dir))["worker-0"]["cluster"]["worker"]
         assert [worker.rpartition(":")[0] for worker in workers] == list(ADDRESSES)
         hosts.link.is_cut.set()
         assert pods[0].wait(LIMIT_SECONDS) != 0

@@ -23,7 +23,7 @@ from tests.waiting import until
 from workbench.launchers.job import JobFolder
 from workbench.runs import Run, RunError, start_script
 from workbench.runs.start import resume_run
-from workbench.runs.state import tf_configs
+from workbench.runs.state import supervisor_events, tf_configs
 
 TWO = ("worker-0", "worker-1")
 GATE = {"pauses": {"20": "gate"}}
@@ -77,7 +77,7 @@ def test_its_tasks_train_on_their_hosts_and_are_followed(runs: Runs) -> None:
     assert over(run) == "finished"
     assert states(run)[0] == "queued"
     assert list(dict.fromkeys(states(run))) == ["queued", "starting", "running", "finished"]
-    configs = tf_configs(run.dir)
+    configs = tf_configs(supervisor_events(run.dir))
     assert [configs[task]["task"]["index"] for task in TWO] == [0, 1]
     first, second = configs["worker-0"]["cluster"]["worker"]
     assert first != second

@@ -160,6 +160,17 @@ def test_a_failing_chief_is_the_cause_and_its_servers_are_ended(runs: Runs) -> N
     until(lambda: not processes_of(run))
 
 
+def test_a_chief_that_ends_between_two_looks_is_the_cause_too(runs: Runs, crew_of: Crews) -> None:
+    fails = {"code": {"born": "raise ValueError('why')"}}
+    crew = crew_of(runs.make(tasks=LED, own={"chief-0": fails}))
+    until(lambda: crew.leader.exit_status is not None)
+    assert not crew.is_over(0.0)
+    crew.look(0.0)
+    assert crew.is_over(0.0)
+    crew.end(0.0)
+    assert crew.conclusion()["task"] == "chief-0"
+
+
 def test_stop_asks_the_chief_alone_and_ends_the_servers(runs: Runs) -> None:
     run = runs.start(tasks=LED, pauses={"20": "go"})
     until(lambda: started(run))

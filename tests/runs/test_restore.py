@@ -121,7 +121,8 @@ def test_of_a_copy_that_came_in_part_the_newest_whole_checkpoint_counts(
     assert Saved.read(back.dir / "checkpoints").names == ("ckpt-1",)
     (saved / "ckpt-1.index").unlink()
     none = restore_run(run.dir, tmp_path / "there")
-    assert Saved.read(none.dir / "checkpoints") is None
+    assert Saved.read(none.dir / "checkpoints").whole() == []
+    assert not (none.dir / "checkpoints" / "checkpoint").exists()
 
 
 WAYS = "model_checkpoint_paths"

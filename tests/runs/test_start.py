@@ -18,7 +18,7 @@ from workbench.codegen import render_script
 from workbench.devices import Devices
 from workbench.plan import PlanError, make_plan
 from workbench.runs import Run, RunError, list_runs, start_edited, start_run, start_script
-from workbench.runs.directory import read_json, sha256
+from workbench.runs.directory import json_text, read_json, sha256, write_text
 
 MACHINE = Devices(
     cpu_model=None,
@@ -100,6 +100,15 @@ def test_a_folder_of_runs_that_cannot_be_written_is_a_clear_error(tmp_path: Path
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match=r"must be writable.*choose another runs_dir"):
         start_run(RunConfig(), tmp_path / "file" / "runs", devices=MACHINE)
+
+
+def test_a_name_is_no_novel(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match=r"at most 200 characters; got 5,000 characters"):
+        start_run(RunConfig(), tmp_path / "runs", devices=MACHINE, name="x" * 5000)
+    plan = make_plan(RunConfig(), MACHINE)
+    with pytest.raises(PlanError, match=r"at most 200 characters; got 5,000 characters"):
+        start_edited("print()", plan, MACHINE, tmp_path / "runs", "x" * 5000)
+    assert not (tmp_path / "runs").exists()
 
 
 def test_a_state_folder_that_cannot_be_written_is_a_clear_error(
@@ -230,10 +239,12 @@ def test_a_real_run_finishes_and_goes_on_for_more_epochs(runs: Runs) -> None:
     plan = run.plan
     assert run.name == '"quoted"'
     assert plan.to_json() == read_json(run.dir / "plan.json")
+    asked = read_json(run.dir / "config.json") | {"name": "x" * 5000}  # of an earlier release
+    write_text(run.dir / "config.json", json_text(asked))
     resumed: Run = run.resume(epochs=2)
     assert resumed.wait(LIMIT_SECONDS) == "finished", run.failure
     assert (run.dir / "train-1.py").read_text() == first
-    assert run.config.epochs == 2
+    assert (run.config.epochs, run.config.name) == (2, "x" * 200)
     assert run.steps()["step"].tolist() == list(range(2 * plan.steps_per_epoch))
     assert run.missing == []
     assert run.epochs()["epoch"].tolist() == [1, 2]

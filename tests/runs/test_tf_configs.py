@@ -8,7 +8,7 @@ from tests.runs.folder import Runs
 from tests.waiting import LIMIT_SECONDS
 from workbench.runs import start_script
 from workbench.runs.progress import read_progress
-from workbench.runs.state import tf_configs
+from workbench.runs.state import supervisor_events, tf_configs
 
 TELLS = """
 import os
@@ -21,7 +21,7 @@ TASKS = ["chief-0", "worker-0", "worker-1", "ps-0", "evaluator-0"]
 def test_the_run_keeps_what_each_task_was_told_of_the_others(runs: Runs) -> None:
     run = start_script(runs.make(TELLS, tasks=TASKS).dir)
     run.wait(LIMIT_SECONDS)
-    kept = tf_configs(run.dir)
+    kept = tf_configs(supervisor_events(run.dir))
     assert list(kept) == TASKS
     log = (run.dir / "chief-0" / "log.txt").read_text()
     assert json.loads(log) == kept["chief-0"]
@@ -37,5 +37,5 @@ def test_one_task_is_told_of_no_others(runs: Runs) -> None:
     run = start_script(runs.make(TELLS).dir)
     run.wait(LIMIT_SECONDS)
     assert run.log().strip() == "None"
-    assert tf_configs(run.dir) == {}
+    assert tf_configs(supervisor_events(run.dir)) == {}
     assert [lane.tf_config for lane in read_progress(run.dir).lanes] == [""]

@@ -14,7 +14,7 @@ from typing import Any
 from workbench.config import ConfigError, RunConfig
 from workbench.plan.launching import for_anywhere
 from workbench.runs import RunError
-from workbench.runs.directory import sha256
+from workbench.runs.directory import full_path, sha256
 from workbench.runs.pack import BROKEN_ZIP
 
 from .contents import (
@@ -48,7 +48,7 @@ def read_bundle(path: str | os.PathLike[str]) -> Bundle:
     Raises:
         RunError: it cannot be read, is no bundle, is damaged, or is of a newer release.
     """
-    source = Path(path).expanduser().absolute()
+    source = full_path(path)
     texts = _texts(source)
     values = _json(source, texts, MANIFEST)
     if values.get("version") != BUNDLE_VERSION:

@@ -15,7 +15,7 @@ from workbench.place import file_name, new_place
 from workbench.plan import PlanError, make_plan
 from workbench.plan.launching import for_anywhere
 from workbench.runs import RunError
-from workbench.runs.directory import json_text, read_json, sha256
+from workbench.runs.directory import full_path, json_text, read_json, sha256
 from workbench.runs.programs import run_program
 
 from .contents import (
@@ -58,7 +58,7 @@ def write_bundle(run: Run, path: str | os.PathLike[str] | None = None) -> Manife
             f"A bundle is made of a finished run, so that a replay can be held to its end; {run.id}"
             f" is {run.status}. Wait for it, or resume it first."
         )
-    target = Path(path or f"{file_name(run.id)}-bundle.zip").expanduser().absolute()
+    target = full_path(path or f"{file_name(run.id)}-bundle.zip")
     with new_place(target) as hidden:
         manifest, texts = _contents(run)
         _write_zip(hidden, {MANIFEST: json_text(dataclasses.asdict(manifest)), **texts})

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from argparse import Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..plan.own_function import DOORS
 from ..runs import RunError, open_run
+from ..runs.directory import full_path
 from .flags import add_runs_dir, config_from, given_flags
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def bundle(arguments: Namespace) -> int:
     from ..bundle import write_bundle
 
     run = open_run(arguments.run, arguments.runs_dir)
-    path = Path(arguments.output or f"{run.id}-bundle.zip").absolute()
+    path = full_path(arguments.output or f"{run.id}-bundle.zip")
     print("Looking up versions and hashing the data ...", file=sys.stderr, flush=True)
     told = write_bundle(run, path)
     for module in told.modules:

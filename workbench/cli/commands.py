@@ -16,6 +16,7 @@ from ..inspection import inspect_model
 from ..own_data import look
 from ..plan import PlanError, make_plan, rehearsed
 from ..runs import RunError, list_runs, open_run, restore_run, start_run
+from ..runs.directory import expanded
 from ..runs.listing import why_unreadable
 from .flags import config_from, is_bundle
 from .watching import exit_status, show, table, watch
@@ -69,11 +70,11 @@ def script(arguments: Namespace) -> int:
     config = config_from(arguments, open_config(arguments) if arguments.open else None)
     plan = make_plan(config, devices_for(config), look(config))
     if arguments.diff is not None:
-        return print_difference(Path(arguments.diff), render_script(plan))
+        return print_difference(expanded(arguments.diff), render_script(plan))
     if arguments.output is None:
         print(render_script(plan), end="")
         return OK
-    path = Path(arguments.output)
+    path = expanded(arguments.output)
     notebook = path.suffix == ".ipynb"
     _save(path, render_notebook(plan) if notebook else render_script(plan))
     how = "Open it in Jupyter" if notebook else f"Run it with: python {path}"

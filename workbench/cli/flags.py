@@ -13,6 +13,7 @@ from typing import Any
 from .. import catalog
 from ..config import ConfigError, Problem, RunConfig, did_you_mean, field_types, fields_in
 from ..field_help import FIELD_HELP
+from ..runs.directory import expanded
 
 _SIZES = {"per_replica_batch_size", "global_batch_size"}
 
@@ -59,7 +60,7 @@ def config_from(arguments: argparse.Namespace, opened: RunConfig | None = None) 
     layers = (
         {} if opened is None else dataclasses.asdict(opened),
         {} if arguments.preset is None else _preset(arguments.preset),
-        {} if arguments.config is None else _read_file(Path(arguments.config)),
+        {} if arguments.config is None else _read_file(expanded(arguments.config)),
         given_flags(arguments),
     )
     values: dict[str, Any] = {}

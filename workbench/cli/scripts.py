@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..config import Problem
 from ..plan import PlanError
+from ..plan.checks import LONGEST_NAME
 from ..runs import start_edited
 from ..runs.directory import runs_root
 from ..runs.functions import keep_function
@@ -47,7 +48,11 @@ def run_text(text: str, name: str, arguments: Namespace, refused: Sequence[str])
     plan = opened.plan_as_it_is(devices, _kept(opened, arguments), **also)
     tell_before(plan)
     return start_edited(
-        opened.text, plan, devices, arguments.runs_dir, also.get("name", Path(name).name)
+        opened.text,
+        plan,
+        devices,
+        arguments.runs_dir,
+        also.get("name", Path(name).name[:LONGEST_NAME]),
     )
 
 
@@ -75,7 +80,7 @@ def _text(path: Path) -> str:
     try:
         return path.expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, RuntimeError) as error:
-        fix = f"Mend the path: {error}."
+        fix = f"Mend the path: {str(error).rstrip('.')}."
         raise PlanError(
             [Problem("script", "a file of text that can be read", str(path), fix)]
         ) from error

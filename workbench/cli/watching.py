@@ -77,6 +77,7 @@ def show(run: Run) -> str:
         lines.append(f"  speed       {result['examples_per_second']:,.0f} examples/s")
     lines += _times(run.ledger)
     lines += [f"  missing     steps {first} to {last}" for first, last in run.missing]
+    lines += _changed(progress)
     lines.append(f"  folder      {run.dir}")
     lines += _copies(run)
     if failure := run.failure:
@@ -134,17 +135,17 @@ def shown(text: str) -> str:
 def _row(run: Run) -> tuple[str, ...]:
     started = datetime.fromtimestamp(run.created).strftime("%Y-%m-%d %H:%M") if run.created else ""
     try:
-        result, plan = run.result(), run.plan
+        outline = run.outline
     except Exception as error:  # it takes no other run's line away
         return run.id, started, "unreadable", "", "", "", "", why_unreadable(error)
-    accuracy = result["test_accuracy"]
+    accuracy = outline.test_accuracy
     return (
         run.id,
         started,
-        result["status"],
-        f"{plan.strategy} on {plan.who_trains}",
-        plan.data,
-        f"{result['steps']:,}",
+        outline.status,
+        f"{outline.strategy} on {outline.who_trains}",
+        str(outline.data),
+        f"{outline.steps:,}",
         "" if accuracy is None else f"{accuracy:.2%}",
         run.name,
     )
@@ -152,6 +153,10 @@ def _row(run: Run) -> tuple[str, ...]:
 
 def _note(progress: Progress) -> str:
     return f" ({progress.note})" if progress.note else ""
+
+
+def _changed(progress: Progress) -> list[str]:
+    return [f"  changed     {progress.changed}"] if progress.changed else []
 
 
 def _print_epochs(run: Run, shown: int, out: TextIO) -> int:
@@ -171,10 +176,11 @@ def _print_epochs(run: Run, shown: int, out: TextIO) -> int:
 
 def _print_note(progress: Progress, said: str, out: TextIO) -> str:
     """Print what is to be known now, where that is new; return it."""
-    if progress.note and progress.note != said:
+    note = " ".join(filter(None, (progress.note, progress.changed)))
+    if note and note != said:
         start = "\r\033[K" if out.isatty() else ""
-        print(f"{start}{progress.note}", file=out, flush=True)
-    return progress.note
+        print(f"{start}{note}", file=out, flush=True)
+    return note
 
 
 def _print_line(progress: Progress, out: TextIO) -> None:

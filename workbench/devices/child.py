@@ -104,7 +104,11 @@ def located(interpreter: str, environment: Mapping[str, str]) -> str:
     Raises:
         DeviceError: there is no such program.
     """
-    path = Path(interpreter).expanduser()
+    try:
+        path = Path(interpreter).expanduser()
+    except RuntimeError as error:
+        fix = "Write the path in full, or set HOME."
+        raise DeviceError(_RULE, f"{interpreter!r}, of a user without a home", fix) from error
     if path.is_dir():
         inside = path / "bin" / "python"
         hint = f" Perhaps {inside}?" if inside.exists() else ""

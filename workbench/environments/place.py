@@ -20,11 +20,20 @@ _PATIENCE_SECONDS = 0.2
 
 
 def environments_dir() -> Path:
-    """Return their folder: `$WORKBENCH_ENVIRONMENTS`, or one in the user's cache folder."""
-    if given := os.environ.get("WORKBENCH_ENVIRONMENTS"):
-        return Path(given).expanduser().absolute()
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute()
-    return cache / "tf-distribute-workbench" / "environments"
+    """Return their folder: `$WORKBENCH_ENVIRONMENTS`, or one in the user's cache folder.
+
+    Raises:
+        MakingError: it begins with ~ and there is no such home.
+    """
+    given = os.environ.get("WORKBENCH_ENVIRONMENTS")
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    folder = given or f"{cache}/tf-distribute-workbench/environments"
+    try:
+        return Path(folder).expanduser().absolute()
+    except RuntimeError as error:
+        rule = "Environments lie in a folder of a user who has a home"
+        fix = "Write WORKBENCH_ENVIRONMENTS in full, or set HOME."
+        raise MakingError(rule, folder, fix) from error
 
 
 @contextlib.contextmanager

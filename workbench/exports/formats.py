@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from workbench.place import file_name, new_place
 from workbench.runs import RunError
+from workbench.runs.directory import full_path
 
 if TYPE_CHECKING:
     from workbench.runs import Run
@@ -67,7 +68,7 @@ def export_runs(
     _check_each_once(runs)
     chosen = FORMATS[format_name]
     name = file_name(runs[0].id) if len(runs) == 1 else "runs"
-    target = Path(path or f"{name}{chosen.ending}").expanduser().absolute()
+    target = full_path(path or f"{name}{chosen.ending}")
     module, _, function = chosen.writer.partition(":")
     if chosen.package:
         _check_installed(chosen.package, format_name)

@@ -88,7 +88,7 @@ def account(look: Look) -> dict[str, Any]:
             "stepsPerSecond": progress.steps_per_second,
             "etaSeconds": progress.eta_seconds if look.alive else None,
             "phase": progress.phase,
-            "note": progress.note,
+            "note": " ".join(filter(None, (progress.note, progress.changed))),
         },
         "lanes": [
             {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
 from workbench.runs.events import read_events
+from workbench.runs.history import last_results
 from workbench.runs.listing import why_unreadable
 from workbench.runs.run import UnreadableRun
 from workbench.runs.state import LIVE
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 FAILED = ("failed", "lost")
 UNREADABLE = "unreadable"
-RESULTS = ("loss", "accuracy", "test_loss", "test_accuracy", "examples_per_second")
 
 
 def row_of(run: Run) -> dict[str, Any]:
@@ -60,5 +60,4 @@ def _make(run: Run) -> dict[str, Any]:
 def _results(run: Run) -> dict[str, Any]:
     """Return what the last epoch came to; None is unknown, as before the first is over."""
     events = read_events(run.dir / run.tasks[0] / "events.jsonl")
-    last = next((event for event in reversed(events) if event["event"] == "epoch"), {})
-    return {"results": {name: last.get(name) for name in RESULTS}}
+    return {"results": last_results(run.dir, events)}

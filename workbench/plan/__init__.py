@@ -2,7 +2,7 @@
 
 from ..config import Problem
 from .launching import rehearsed
-from .plan import Plan, make_plan
+from .plan import Plan, make_plan, who_trains
 from .problems import PlanError
 
-__all__ = ["Plan", "PlanError", "Problem", "make_plan", "rehearsed"]
+__all__ = ["Plan", "PlanError", "Problem", "make_plan", "rehearsed", "who_trains"]

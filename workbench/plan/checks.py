@@ -48,15 +48,20 @@ OWN_STEP_KEEPS = (
 _GPU_MEMORY = ("growth", "all")
 
 
+def check_name(findings: Findings, name: str) -> None:
+    """Note a name that is longer than a line of a list holds."""
+    if len(name) > LONGEST_NAME:
+        rule, got = f"at most {LONGEST_NAME} characters", f"{len(name):,} characters"
+        findings.add("name", rule, got, "Give it a shorter name.")
+
+
 def check_fields(findings: Findings, config: RunConfig) -> None:
     """Note every field whose value is wrong by itself."""
     for name, table in catalog.CHOICES.items():
         value = getattr(config, name)
         if name not in _LOOKED_UP_APART and value is not None:
             findings.known(name, value, table)
-    if len(config.name) > LONGEST_NAME:
-        got = f"{len(config.name):,} characters"
-        findings.add("name", f"at most {LONGEST_NAME} characters", got, "Give it a shorter name.")
+    check_name(findings, config.name)
     if (config.steps_per_epoch or 0) > MOST_STEPS:
         fix = "Set it to less, and epochs to more."
         findings.add("steps_per_epoch", f"at most {MOST_STEPS:,}", config.steps_per_epoch, fix)
@@ -188,7 +193,7 @@ def check_data_folder(findings: Findings, config: RunConfig, data: catalog.Data 
         there = folder.is_dir()
         missing = [name for name in data.files if not (folder / name).is_file()]
     except (OSError, ValueError, RuntimeError) as error:
-        fix = f"Mend the path: {error}."
+        fix = f"Mend the path: {str(error).rstrip('.')}."
         findings.add("data_dir", "a folder that can be read", config.data_dir, fix)
         return
     if not there:

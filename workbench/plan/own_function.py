@@ -54,13 +54,15 @@ def read_own_function(findings: Findings, field: str, address: str) -> OwnFuncti
     return OwnFunction(function, module=where, source=None)
 
 
-def module_file(module: str) -> Path | None:
-    """Return the file of a module that a run asked for here imports; None of one installed.
+def module_file(module: str, asked_from: Path | None = None) -> Path | None:
+    """Return the file of a module that a run imports; None of one installed.
 
-    Nothing is imported, for that would run it.
+    `asked_from` is the folder where the run is asked for; None: this one. Nothing is imported, for
+    that would run it.
     """
     path = os.environ.get("PYTHONPATH", "")
-    folders = [*filter(None, path.split(os.pathsep)), str(Path.cwd())]
+    base = asked_from or Path.cwd()
+    folders = [*(base / entry for entry in path.split(os.pathsep) if entry), base]
     places = [Path(folder, *module.split(".")) for folder in folders]
     files = [file for place in places for file in (place / "__init__.py", place.with_suffix(".py"))]
     return next(filter(Path.is_file, files), None)
@@ -106,7 +108,8 @@ def _from_file(findings: Findings, field: str, where: str, function: str) -> Own
         findings.add(field, "a file of valid Python", f"{where}{at}: {error.msg}", "Mend that.")
         return None
     except (OSError, ValueError, RuntimeError) as error:
-        findings.add(field, "a file that can be read", where, f"Mend the path: {error}.")
+        fix = f"Mend the path: {str(error).rstrip('.')}."
+        findings.add(field, "a file that can be read", where, fix)
         return None
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     if function not in functions:

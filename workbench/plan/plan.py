@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -166,16 +167,23 @@ class Plan:
     @property
     def who_trains(self) -> str:
         """Replicas and processes in words, such as `2 workers x 1 replica`."""
-        if len(self.tasks) > 1:
-            each = f"{self.local_replicas} replica{'s' * (self.local_replicas > 1)}"
-            return f"{self.workers} worker{'s' * (self.workers > 1)} x {each}"
-        replicas = f"{self.num_replicas_in_sync} {'virtual ' * self.virtual}replica"
-        return replicas + "s" * (self.num_replicas_in_sync > 1)
+        return who_trains(
+            self.tasks, self.num_replicas_in_sync, self.local_replicas, virtual=self.virtual
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
         values: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
         return {**values, "config": self.config.to_json()}
+
+
+def who_trains(tasks: Sequence[str], replicas: int, local_replicas: int, *, virtual: bool) -> str:
+    """Return the replicas and processes of a plan in words, such as `2 workers x 1 replica`."""
+    if len(tasks) > 1:
+        workers = sum(task.startswith("worker-") for task in tasks)
+        each = f"{local_replicas} replica{'s' * (local_replicas > 1)}"
+        return f"{workers} worker{'s' * (workers > 1)} x {each}"
+    return f"{replicas} {'virtual ' * virtual}replica{'s' * (replicas > 1)}"
 
 
 def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = None) -> Plan:

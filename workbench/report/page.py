@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import workbench
 from workbench.place import new_place
 from workbench.runs import RunError
+from workbench.runs.directory import full_path
 
 from .curves import curves
 from .details import runs
@@ -53,7 +54,7 @@ def write_report(
         RunError: there is no run, one cannot be read, the page would be over 2 MB, something is
             at the path, or it cannot be written.
     """
-    target = Path(path).expanduser().absolute()
+    target = full_path(path)
     with new_place(target) as hidden:
         hidden.write_text(report_text(reported, title, sections), encoding="utf-8")
     return target

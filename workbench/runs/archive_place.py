@@ -9,7 +9,7 @@ import secrets
 import threading
 from pathlib import Path
 
-from .directory import read_json
+from .directory import RunError, expanded, read_json
 
 MARK = "archive.json"
 """In a copy of a run: the folder that it is of."""
@@ -38,8 +38,12 @@ def is_copy(run_dir: Path) -> bool:
 
 
 def place(archive: str, asked_from: Path) -> Path:
-    """Return the folder of an archive; a relative one counts from where the run was asked for."""
-    return asked_from.absolute() / Path(archive).expanduser()
+    """Return the folder of an archive; a relative one counts from where the run was asked for.
+
+    Raises:
+        RunError: it begins with ~ and there is no such home.
+    """
+    return asked_from.absolute() / expanded(archive)
 
 
 def mount_above(folder: Path) -> Path:
@@ -77,7 +81,10 @@ def refusal(archive: str, runs: Path) -> Refusal | None:
 
     `runs` is the folder of runs.
     """
-    folder = place(archive, Path.cwd())
+    try:
+        folder = place(archive, Path.cwd())
+    except RunError:
+        return "a folder of a user who has a home", archive, "Write the path in full, or set HOME."
     silent = f"{folder}, which has not answered for {ANSWER_SECONDS:g} s"
     found: list[Refusal | None] = []
     thread = threading.Thread(

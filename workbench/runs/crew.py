@@ -56,7 +56,8 @@ class Member:
         self.bounds = bounds
         self.dog = Watchdog(self.dir, bounds, total_steps, begun=begun)
         self.restarts = 0
-        self.started = False
+        self.started = self.over = False
+        """Whether it has a process, and whether it was noted that this has ended."""
         self.peak_bytes = 0
         """The most memory that its process was seen to hold."""
         self.process: TaskProcess
@@ -168,9 +169,9 @@ class Crew:
         if self.verdict:
             return True
         if self._first_death_at is not None:
-            alive = any(member.exit_status is None for member in self._awaited())
+            alive = any(not member.over for member in self._awaited())
             return not alive or now - self._first_death_at > self.bounds.last_words_seconds
-        return all(member.exit_status is not None for member in self._awaited())
+        return all(member.over for member in self._awaited())
 
     @property
     def peak_bytes(self) -> dict[str, int]:
@@ -253,6 +254,7 @@ class Crew:
 
     def _note_end(self, member: Member, now: float) -> list[Change]:
         serves = member not in self._awaited()
+        member.over = True
         member.dog.look(now)  # its last events
         if not serves and member.ended_well:
             return []
@@ -271,6 +273,7 @@ class Crew:
         member.process.kill()
         member.process.close()
         member.restarts += 1
+        member.over = False
         member.dog.begin(now)
         try:
             member.start(self.hands)

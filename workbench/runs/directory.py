@@ -45,8 +45,17 @@ def full_path(path: str | os.PathLike[str]) -> Path:
     Raises:
         RunError: it begins with ~ and there is no such home.
     """
+    return expanded(path).absolute()
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """Return a path in which a home folder stands for a ~ that it begins with.
+
+    Raises:
+        RunError: there is no such home.
+    """
     try:
-        return Path(path).expanduser().absolute()
+        return Path(path).expanduser()
     except RuntimeError as error:
         raise RunError(
             "A path that begins with ~ names the home folder of a user who has one; received "

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
+from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
+from .epochs import epoch_columns
 from .events import Event, note_epoch, read_events
-from .frames import epoch_frame, replica_frame, step_frame
 from .presence import crews_of
 from .progress import shape_of, steps_done
 from .records import (
-    Shape,
     TaskRecords,
     joined,
     missing_ranges,
@@ -24,33 +24,49 @@ from .records import (
     steady_rate,
 )
 from .segments import Doubles
-from .staleness import read_staleness
-from .tasks import EVALUATOR, leader_of, read_numbers, workers_of
+from .state import since_start, supervisor_events
+from .tasks import EVALUATOR, read_numbers, tasks_of, workers_of
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+RESULTS = ("loss", "accuracy", "test_loss", "test_accuracy", "examples_per_second")
+"""What is told of an epoch at its end."""
 MEASURES = ("loss", "accuracy", "test_loss", "test_accuracy")
 
 
 class History:
-    """The records of a run's workers, and the epochs that its tasks told of."""
+    """The records of a run's workers, and the epochs that its tasks told of.
+
+    It is one look: what it has read it keeps. Ask a new one later.
+    """
 
     def __init__(self, run_dir: Path) -> None:
         self.dir = run_dir
 
     def replica_steps(self, columns: Sequence[str] | None) -> pd.DataFrame:
         """Return a row for each replica of each recorded step."""
+        from .frames import replica_frame
+
         return replica_frame(self._records(), columns)
 
     def steps(self) -> pd.DataFrame:
         """Return a row for each step, over all replicas."""
+        from .frames import step_frame
+
         return step_frame(self._records())
 
     def epochs(self) -> pd.DataFrame:
         """Return a row for each epoch that is over."""
-        return epoch_frame(self._records(), self._epoch_events())
+        from .frames import epoch_frame
+
+        return epoch_frame(self._records(), self._epoch_events)
 
     def staleness(self) -> pd.DataFrame:
         """Return how stale each step was, where workers do not wait for each other."""
-        return read_staleness(self.dir, workers_of(read_numbers(self.dir)))
+        from .staleness import read_staleness
+
+        return read_staleness(self.dir, workers_of(self._plan))
 
     def step_seconds(self) -> Doubles:
         """Return the seconds of each steady step, float64 [N], in order of steps.
@@ -73,41 +89,67 @@ class History:
 
     def missing(self) -> list[tuple[int, int]]:
         """Return ranges (first, last) of steps done but not recorded."""
-        done = steps_done(self.dir, self._shape())  # told before the records are read: they grow
+        done = self._steps_done()  # told before the records are read: they grow
         return missing_ranges(self._records(), done)
 
     def measures(self) -> dict[str, float | None]:
         """Return steps, steady rate and what the last epoch came to; None is unknown."""
         tasks = self._records()
-        last = epoch_frame(tasks, self._epoch_events())[list(MEASURES)].tail(1)
-        measures: dict[str, float | None] = {
-            "steps": steps_done(self.dir, self._shape()),
+        epochs = epoch_columns(tasks, self._epoch_events)
+        last = {name: epochs[name][-1:].tolist() for name in MEASURES}
+        return {
+            "steps": self._steps_done(),
             "examples_per_second": steady_rate(tasks),
-            **dict.fromkeys(MEASURES),
+            **{name: next(filter(isfinite, value), None) for name, value in last.items()},
         }
-        for name in MEASURES:
-            with contextlib.suppress(IndexError):
-                value = float(last[name].iloc[0])
-                measures[name] = value if abs(value) < float("inf") else None
-        return measures
 
-    def _shape(self) -> Shape:
-        shape = shape_of(read_numbers(self.dir))
-        events = read_events(self.dir / leader_of(self.dir) / "events.jsonl")
-        return replace(shape, crews=crews_of(events))
+    @cached_property
+    def _plan(self) -> dict[str, Any]:
+        return read_numbers(self.dir)
+
+    @cached_property
+    def _leader_events(self) -> list[Event]:
+        return read_events(self.dir / tasks_of(self._plan)[0] / "events.jsonl")
+
+    def _steps_done(self) -> int:
+        attempt = since_start(self._leader_events, supervisor_events(self.dir))
+        return steps_done(self.dir, self._plan, attempt)
 
     def _records(self) -> list[TaskRecords]:
         ends: dict[str, list[int]] = {}
-        for _, event in sorted(self._epoch_events().items()):
+        for _, event in sorted(self._epoch_events.items()):
             for worker, steps in event.get("worker_steps", {}).items():
                 ends.setdefault(worker, []).append(steps)
-        return read_tasks(self.dir, self._shape(), ends)
+        shape = replace(shape_of(self._plan), crews=crews_of(self._leader_events))
+        return read_tasks(self.dir, shape, ends)
 
+    @cached_property
     def _epoch_events(self) -> dict[int, Event]:
-        """Return the newest event of each epoch, less those a resume does again."""
-        epochs: dict[int, Event] = {}
-        for task in (leader_of(self.dir), EVALUATOR):
-            for event in read_events(self.dir / task / "events.jsonl"):
-                if task != EVALUATOR or event["event"] == "evaluated":
-                    note_epoch(epochs, event)
-        return epochs
+        """The newest event of each epoch, less those a resume does again."""
+        return newest_epochs(self.dir, self._leader_events)
+
+
+def last_results(run_dir: Path, leader_events: Sequence[Event]) -> dict[str, float | None]:
+    """Return what the last epoch that was told of came to; None is unknown."""
+    epochs = newest_epochs(run_dir, leader_events)
+    last = epochs[max(epochs)] if epochs else {}
+    known = {name: value for name, value in last.items() if value is not None}
+    told = {**(last.get("metrics") or {}), **known}
+    return {name: _number(told.get(name)) for name in RESULTS}
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and isfinite(value) else None
+
+
+def newest_epochs(run_dir: Path, leader_events: Sequence[Event]) -> dict[int, Event]:
+    """Return the newest event of each epoch, by its number, with what an evaluator found of it.
+
+    Epochs that a resume does again are none.
+    """
+    found = read_events(run_dir / EVALUATOR / "events.jsonl")
+    evaluated = [event for event in found if event["event"] == "evaluated"]
+    epochs: dict[int, Event] = {}
+    for event in (*leader_events, *evaluated):
+        note_epoch(epochs, event)
+    return epochs

@@ -153,6 +153,7 @@ class JobSupervisor(Supervisor):
             return
         serving = [task for task in self.tasks if not task.startswith("evaluator")]
         while len(addresses := hands.folder.addresses(serving)) < len(serving):
+            self._look(crew, time.monotonic())
             if crew.is_over(time.monotonic()) or self._stop_asked():
                 return
             self._sleep()

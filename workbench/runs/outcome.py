@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .failure import log_tail
-from .state import attempt_events, last_state, status
+from .state import attempt_events, last_state, status, supervisor_events
 from .tasks import leader_of
 
 LOG_LINES = 30
@@ -27,7 +27,7 @@ def read_failure(run_dir: Path) -> Failure | None:
     state = status(run_dir)
     if state == "lost":
         return _loss(run_dir)
-    event = last_state(run_dir)
+    event = last_state(supervisor_events(run_dir))
     if state != "failed" or event is None:
         return None
     return Failure(*(str(event.get(name, "")) for name in ("cause", "task", "log", "fix")))

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .copies import read_copies
 from .events import Event, read_events
+from .own_modules import changes_in
 from .records import Shape
-from .rehearsal import FOLDER, trouble_of
+from .rehearsal import FOLDER, trouble_in
 from .segments import list_segments
-from .state import LIVE, Status, attempt_events, last_silence, last_state, status, tf_configs
+from .state import (
+    LIVE,
+    Status,
+    last_silence,
+    last_state,
+    since_start,
+    status,
+    supervisor_events,
+    tf_configs,
+)
 from .tasks import read_numbers, tasks_of, type_of, workers_of
 from .unwritten import disk_note, losses_of
 from .watchdog import PHASE_AFTER, recent_calls
@@ -55,7 +65,10 @@ class Progress:
     phase: str
     """queued, starting, tracing, training, testing, saving, stopping, or the final state."""
     note: str = ""
-    """One sentence for people: what it waits for, that it is silent, how it was ended."""
+    """For people: what it waits for, that it is silent, how it was ended, what it could not write.
+    """
+    changed: str = ""
+    """Which modules of one's own changed between its attempts, in words."""
     lanes: tuple[Lane, ...] = ()
     """Its tasks, the leading one first."""
 
@@ -74,29 +87,31 @@ def read_progress(run_dir: Path) -> Progress:
     Raises:
         RunError: its folder is gone or cannot be read.
     """
-    plan = read_numbers(run_dir)
-    shape = shape_of(plan)
-    state = status(run_dir)
-    events = attempt_events(run_dir)
+    plan, told = read_numbers(run_dir), supervisor_events(run_dir)
+    shape, leader = shape_of(plan), tasks_of(plan)[0]
+    state = status(run_dir, told)
+    events = since_start(read_events(run_dir / leader / "events.jsonl"), told)
     step, fresh = _steps_done(run_dir, plan, shape, events)
     epochs, total = int(plan["epochs"]), int(plan["total_steps"])
     phase = _phase(state, events, total, fresh=fresh)
     going = phase in ("training", "testing", "saving", "stopping")
-    silence = last_silence(run_dir) if state in LIVE else None
+    silence = last_silence(told) if state in LIVE else None
     moving = going and fresh and not silence
     rates = {
         task: _recent_rate(run_dir / task, shape) if moving else None for task in workers_of(plan)
     }
     copies = read_copies(run_dir)
     living = state in LIVE
-    rehearsed = read_events(run_dir / FOLDER / tasks_of(plan)[0] / "events.jsonl")
+    rehearsed = read_events(run_dir / FOLDER / leader / "events.jsonl")
     lost = losses_of(rehearsed or events, living=living)
     troubles = (
         copies.trouble if copies else "",
-        lost or trouble_of(run_dir),
+        lost or trouble_in(told),
         disk_note(run_dir) if living else "",
     )
     rate = _joined_rate(list(rates.values()), together=shape.together)
+    lanes = _lanes(run_dir, plan, phase, step, rates, silence)
+    configs = {task: json.dumps(config) for task, config in tf_configs(told).items()}
     return Progress(
         step=step,
         total_steps=total,
@@ -105,8 +120,9 @@ def read_progress(run_dir: Path) -> Progress:
         steps_per_second=rate,
         eta_seconds=_eta(rate, total - step, shape, events),
         phase=phase,
-        note=" ".join(filter(None, (_note(state, last_state(run_dir) or {}, silence), *troubles))),
-        lanes=tuple(_lanes(run_dir, plan, phase, step, rates, silence)),
+        note=" ".join(filter(None, (_note(state, last_state(told) or {}, silence), *troubles))),
+        changed=changes_in(told),
+        lanes=tuple(replace(lane, tf_config=configs.get(lane.task, "")) for lane in lanes),
     )
 
 
@@ -118,17 +134,16 @@ def _lanes(
     rates: dict[str, float | None],
     silence: Event | None,
 ) -> Iterator[Lane]:
+    """Yield the lane of each task, but for its `tf_config`."""
     shape, tasks = shape_of(plan), tasks_of(plan)
-    configs = tf_configs(run_dir)
     for task in tasks:
-        told = json.dumps(configs[task]) if task in configs else ""
         note = f"{task} has fallen silent." if silence and silence.get("task") == task else ""
         if task in rates:
             own = step if len(tasks) == 1 else recorded_steps(run_dir / task, shape)[0]
-            yield Lane(task, phase, own, rates[task], note, told)
+            yield Lane(task, phase, own, rates[task], note)
         else:
             own_phase = PHASE_OF.get(type_of(task), phase) if phase in WORKING else phase
-            yield Lane(task, own_phase, None, None, note, told)
+            yield Lane(task, own_phase, None, None, note)
 
 
 def _joined_rate(rates: list[float | None], *, together: bool) -> float | None:
@@ -139,14 +154,16 @@ def _joined_rate(rates: list[float | None], *, together: bool) -> float | None:
     return min(known) if together else sum(known)
 
 
-def steps_done(run_dir: Path, shape: Shape) -> int:
-    """Return how many steps were done, recorded or not, less those a resume does again."""
-    plan = read_numbers(run_dir)
-    return _steps_done(run_dir, plan, shape, attempt_events(run_dir))[0]
+def steps_done(run_dir: Path, plan: dict[str, Any], attempt: Sequence[Event]) -> int:
+    """Return how many steps were done, recorded or not, less those a resume does again.
+
+    `plan` is its plan.json; `attempt` are the leading task's events since its last start.
+    """
+    return _steps_done(run_dir, plan, shape_of(plan), attempt)[0]
 
 
 def _steps_done(
-    run_dir: Path, plan: dict[str, Any], shape: Shape, events: list[Event]
+    run_dir: Path, plan: dict[str, Any], shape: Shape, events: Sequence[Event]
 ) -> tuple[int, bool]:
     """Return the steps done, and whether this attempt has recorded any."""
     told = max([0, *(_step_after(event) for event in events)])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .crew import Crew
 from .directory import SCRIPT, read_json, sha256
-from .events import read_events
+from .events import Event, read_events
 from .failure import OTHER_FIX
 from .hands import LocalHands
 
@@ -40,9 +40,9 @@ def went_well(root: Path, script: str) -> bool:
     return (root / _WENT_WELL / sha256(script)).exists()
 
 
-def trouble_of(run_dir: Path) -> str:
-    """Return what the last rehearsal of a run found that is no failure; empty where nothing."""
-    told = [each for each in read_events(run_dir / "events.jsonl") if each["event"] == "rehearsed"]
+def trouble_in(events: Sequence[Event]) -> str:
+    """Return what a run's last rehearsal found that is no failure, of its supervisor's events."""
+    told = [event for event in events if event["event"] == "rehearsed"]
     return str(told[-1].get("trouble", "")) if told else ""
 
 

@@ -144,11 +144,12 @@ def _settle(folder: Path, source: Path) -> None:
             values.get("config", values)["archive"] = str(source.parent)
             _write(folder / name, values)
     saved = Saved.read(folder / FOLDER)
-    if saved is not None and (whole := saved.whole()) != list(saved.names):
+    if saved is not None:
+        state, whole = folder / FOLDER / STATE, saved.whole()
         if whole:
-            (folder / FOLDER / STATE).write_text(state_text(whole), encoding="utf-8")
+            state.write_text(state_text(whole), encoding="utf-8")
         else:
-            (folder / FOLDER / STATE).unlink()
+            state.unlink(missing_ok=True)
 
 
 def _write(path: Path, values: dict[str, Any]) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from .history import History
     from .ledger import Ledger
+    from .outline import Outline
     from .progress import Progress
 
 WAIT_POLL_SECONDS = 0.1
@@ -119,6 +120,13 @@ class Run:
         from .progress import read_progress
 
         return read_progress(self.dir)
+
+    @property
+    def outline(self) -> Outline:
+        """What a list shows of it, from a few small reads."""
+        from .outline import read_outline
+
+        return read_outline(self.dir)
 
     @property
     def ledger(self) -> Ledger:
@@ -359,6 +367,10 @@ class UnreadableRun(Run):
 
     @property
     def progress(self) -> Progress:
+        raise RunError(self.why)
+
+    @property
+    def outline(self) -> Outline:
         raise RunError(self.why)
 
     def result(self) -> dict[str, Any]:

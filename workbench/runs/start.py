@@ -65,8 +65,8 @@ def start_run(
         rehearse: whether two steps of a model of one's own are done first, once for each plan.
 
     Raises:
-        PlanError: the config cannot be planned, or nothing can be copied to its archive; no folder
-            of a run is made.
+        PlanError: the config cannot be planned, the name is too long, or nothing can be copied to
+            its archive; no folder of a run is made.
         RunError: the folder cannot be written or the supervisor does not start; none is left.
     """
     from workbench.codegen import render_script
@@ -75,7 +75,7 @@ def start_run(
 
     devices = devices or detect(config.interpreter)
     root = runs_root(runs_dir)
-    plan = _planned(config, devices, root)
+    plan = _planned(config, devices, root, name)
     script = render_script(plan)
     own, local = plan.own_model or plan.own_step, is_local(config)
     # A job's hosts are not this machine: what is rehearsed here may fail there, and the other way.
@@ -102,13 +102,14 @@ def start_edited(
         name: shown in lists; empty: the config's.
 
     Raises:
-        PlanError: nothing can be copied to its archive; no folder of a run is made.
+        PlanError: the name is too long, or nothing can be copied to its archive; no folder of a
+            run is made.
         RunError: the folder cannot be written or the supervisor does not start; none is left.
     """
     from workbench.codegen import render_script
 
     root = runs_root(runs_dir)
-    _check_archive(plan.config, root)
+    _check_place(plan.config, root, name)
     return _begin(root, plan, devices, script, sha256(render_script(plan)), name)
 
 
@@ -139,8 +140,8 @@ def _begin(
         raise
 
 
-def _planned(config: RunConfig, devices: Devices, root: Path) -> Plan:
-    """Return the plan, or raise all that is against it, its archive included."""
+def _planned(config: RunConfig, devices: Devices, root: Path, name: str) -> Plan:
+    """Return the plan, or raise all that is against it, its name and archive included."""
     from workbench.own_data import look
     from workbench.plan import PlanError, Problem, make_plan
 
@@ -150,7 +151,7 @@ def _planned(config: RunConfig, devices: Devices, root: Path) -> Plan:
     except PlanError as error:
         problems += error.problems
     try:
-        _check_archive(config, root)
+        _check_place(config, root, name)
     except PlanError as error:
         problems += error.problems
     if not problems and (engine := ENGINES.get(config.launcher)):
@@ -173,11 +174,18 @@ def _rehearsal(plan: Plan, script: str) -> dict[str, str]:
     return {f"{FOLDER}/{name}": text for name, text in texts.items()}
 
 
-def _check_archive(config: RunConfig, root: Path) -> None:
+def _check_place(config: RunConfig, root: Path, name: str) -> None:
+    """Raise what is against the name of a run, and against its archive."""
     from workbench.plan import PlanError, Problem
+    from workbench.plan.checks import check_name
+    from workbench.plan.problems import Findings
 
+    findings = Findings()
+    check_name(findings, name)
     if config.archive and (refused := refusal(config.archive, root)):
-        raise PlanError([Problem("archive", *refused)])
+        findings.problems.append(Problem("archive", *refused))
+    if findings.problems:
+        raise PlanError(findings.problems)
 
 
 def _new_card(run_id: str, name: str, interpreter: str, script: str) -> dict[str, Any]:
@@ -299,10 +307,12 @@ def _write_anew(run: Run, card: dict[str, object], script: str, config: RunConfi
     from workbench.codegen import render_script
     from workbench.devices import Devices
     from workbench.plan import make_plan
+    from workbench.plan.checks import LONGEST_NAME
     from workbench.plan.uses import without_unused
 
-    # Of an earlier release, whose plans passed over what a strategy has no use for.
+    # Of an earlier release, whose plans passed over what a strategy has no use for, and long names.
     config = without_unused(config, STRATEGIES[config.strategy])
+    config = dataclasses.replace(config, name=config.name[:LONGEST_NAME])
     devices = Devices.from_json(read_json(run.dir / "devices.json"))
     plan = make_plan(config, devices, run.plan.data_facts)
     if plan.local_replicas != run.plan.local_replicas:

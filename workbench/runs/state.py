@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -72,25 +73,30 @@ def is_alive(run_dir: Path) -> bool:
     return locks.held(run_lock(run_dir)) or _lives_renamed(run_dir)
 
 
-def last_state(run_dir: Path) -> Event | None:
-    """Return the supervisor's last state event; None before the first."""
-    events = read_events(run_dir / "events.jsonl")
+def supervisor_events(run_dir: Path) -> list[Event]:
+    """Return what the supervisors of a run have told, of all its attempts."""
+    return read_events(run_dir / "events.jsonl")
+
+
+def last_state(events: Sequence[Event]) -> Event | None:
+    """Return a supervisor's last state event; None before the first."""
     return next((event for event in reversed(events) if event["event"] == "state"), None)
 
 
-def status(run_dir: Path) -> Status:
+def status(run_dir: Path, events: Sequence[Event] | None = None) -> Status:
     """Return which of the eight states the run is in.
 
     A run whose supervisor died is lost, unless its trainer wrote that it finished all the same.
+    `events` are its supervisor's, where they have just been read.
 
     Raises:
         RunError: the folder is gone or its run.json cannot be read.
     """
-    event = last_state(run_dir)
+    event = last_state(supervisor_events(run_dir) if events is None else events)
     if event is None or event["state"] in LIVE:
         if is_alive(run_dir):
             return event["state"] if event else "queued"
-        event = last_state(run_dir)
+        event = last_state(supervisor_events(run_dir))  # it may have ended since
     if event is None or event["state"] in LIVE:
         return _without_supervisor(run_dir, event)
     state: Status = event["state"]
@@ -99,24 +105,28 @@ def status(run_dir: Path) -> Status:
 
 def attempt_events(run_dir: Path) -> list[Event]:
     """Return the leading task's events since its last start by a supervisor."""
-    events = read_events(run_dir / "events.jsonl")
+    task_events = read_events(run_dir / leader_of(run_dir) / "events.jsonl")
+    return since_start(task_events, supervisor_events(run_dir))
+
+
+def since_start(task_events: Sequence[Event], events: Sequence[Event]) -> list[Event]:
+    """Return a task's events since the last start that its supervisor's events tell of."""
     starts = [event["time"] for event in events if event.get("state") == "starting"]
     since = starts[-1] if starts else 0.0
-    task_events = read_events(run_dir / leader_of(run_dir) / "events.jsonl")
     return [event for event in task_events if event.get("time", 0.0) >= since]
 
 
-def tf_configs(run_dir: Path) -> dict[str, Any]:
+def tf_configs(events: Sequence[Event]) -> dict[str, Any]:
     """Return the TF_CONFIG that each task of the newest attempt has; nothing for a single task."""
-    for event in reversed(read_events(run_dir / "events.jsonl")):
+    for event in reversed(events):
         if event.get("state") == "starting":
             return dict(event.get("tf_configs") or {})
     return {}
 
 
-def last_silence(run_dir: Path) -> Event | None:
+def last_silence(events: Sequence[Event]) -> Event | None:
     """Return the `stalled` event of a task that has not recovered since; None where all go on."""
-    for event in reversed(read_events(run_dir / "events.jsonl")):
+    for event in reversed(events):
         if event["event"] == "stalled":
             return event
         if event["event"] == "recovered" or event.get("state") == "starting":
@@ -126,7 +136,7 @@ def last_silence(run_dir: Path) -> Event | None:
 
 def alive_error(run_dir: Path, deed: str) -> RunError:
     """Return the error for doing to a living run what only an ended one allows."""
-    event = last_state(run_dir)
+    event = last_state(supervisor_events(run_dir))
     return RunError(
         f"Only a run that is over can be {deed}; {run_dir.name} is alive "
         f"({event['state'] if event else 'queued'}). Stop it first, or let it finish."

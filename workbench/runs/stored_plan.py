@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from workbench.plan.own_function import OwnFunction
 
 from .directory import RunError, read_json
 
+_FIELDS = {field.name: field for field in dataclasses.fields(Plan)}
 _RECORDS: dict[str, Any] = {
     "own_model": OwnFunction,
     "own_data": OwnFunction,
@@ -37,16 +39,8 @@ def read_plan(path: Path) -> Plan:
         RunError: it is torn, or written by a release whose plans have other fields.
     """
     values = read_json(path)
-    every = dataclasses.fields(Plan)
-    needed = [field.name for field in every if field.default is dataclasses.MISSING]
-    absent = [name for name in needed if name not in values]
-    if absent:
-        raise RunError(
-            f"A plan has the fields {', '.join(needed)}; {path} has no {', '.join(absent)}. "
-            "Open the run with the release that wrote it."
-        )
-    names = {field.name for field in every}
-    fields: dict[str, Any] = {n: _plain(value) for n, value in values.items() if n in names}
+    require_fields(values, path)
+    fields: dict[str, Any] = {n: _plain(value) for n, value in values.items() if n in _FIELDS}
     fields["config"] = _config(values["config"], path)
     for name, kind in _RECORDS.items():
         if values.get(name) is not None:
@@ -55,6 +49,21 @@ def read_plan(path: Path) -> Plan:
             except TypeError as error:
                 raise _of_another_release(path, error) from error
     return Plan(**fields)
+
+
+def require_fields(values: Mapping[str, Any], path: Path) -> None:
+    """Hold that what was read from a plan.json has every field of a plan.
+
+    Raises:
+        RunError: it lacks some.
+    """
+    needed = [name for name, field in _FIELDS.items() if field.default is dataclasses.MISSING]
+    absent = [name for name in needed if name not in values]
+    if absent:
+        raise RunError(
+            f"A plan has the fields {', '.join(needed)}; {path} has no {', '.join(absent)}. "
+            "Open the run with the release that wrote it."
+        )
 
 
 def _config(values: Any, path: Path) -> RunConfig:

@@ -29,6 +29,7 @@ from .events import EventLog
 from .failure import cannot_start
 from .hands import LocalHands
 from .launch import Launch
+from .own_modules import module_hashes
 from .peak_memory import EVENT as PEAK_MEMORY
 from .rehearsal import NOTE, Rehearsal
 from .state import alive_error, take_lock
@@ -132,7 +133,9 @@ class Supervisor:
         """Train once; return the state it ends in."""
         try:
             configs = crew.choose_addresses()
-            self._state("starting", **facts, **({"tf_configs": configs} if configs else {}))
+            told = {"tf_configs": configs} if configs else {}
+            modules = module_hashes(self.plan, self.launch.working_dir)
+            self._state("starting", **facts, **told, **modules)
             crew.start(time.monotonic(), self.waiting)
         except OSError as error:
             reason = cannot_start(error, self.launch.interpreter)
@@ -169,14 +172,18 @@ class Supervisor:
         self._state(**ended)
         return False
 
+    def _look(self, crew: Crew, now: float) -> None:
+        """Tell what has just come about."""
+        for change in crew.look(now):
+            details = {} if change.name == "recovered" else change.details
+            self.events.write(change.name, task=change.task, **details)
+
     def _watch(self, crew: Crew) -> None:
         running = False
         while not crew.is_over(time.monotonic()):
             self._sleep()
             now = time.monotonic()
-            for change in crew.look(now):
-                details = {} if change.name == "recovered" else change.details
-                self.events.write(change.name, task=change.task, **details)
+            self._look(crew, now)
             if crew.recorded and not running and not crew.stopping:
                 running = self._state("running") or True
             if self._stop_asked() and not crew.stopping:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .directory import RunError, json_text, read_json, write_text
+from .directory import RunError, json_text, write_text
 from .events import read_events
 from .own_steps import longest, own_steps
 from .presence import UNKNOWN, crews_of, workers_at
@@ -17,7 +17,8 @@ from .programs import run_programs
 from .progress import shape_of, steps_done
 from .reader import read_range
 from .records import Shape
-from .tasks import leader_of, workers_of
+from .state import attempt_events
+from .tasks import leader_of, read_numbers, workers_of
 
 TOLERANCE = 1e-6
 """Of the mean loss, absolute below 1 and relative above it."""
@@ -59,11 +60,11 @@ def xray(run_dir: Path, step: int) -> dict[str, Any]:
     Raises:
         RunError: the run has no such step, its precision scales losses, or a process fails.
     """
-    plan = read_json(run_dir / "plan.json")
+    plan = read_numbers(run_dir)
     shape, tasks = shape_of(plan), workers_of(plan)
     if shape.together:
         _require_unscaled(plan)
-        _require_done(step, steps_done(run_dir, shape))
+        _require_done(step, steps_done(run_dir, plan, attempt_events(run_dir)))
         told = run_programs(run_dir, "xray", str(step), tasks=tasks)
         row = recorded_row(run_dir, tasks, shape, step)
         result = describe(dict(zip(tasks, told, strict=True)), plan, row)

@@ -13,6 +13,7 @@ import numpy as np
 
 from workbench.devices import Devices
 from workbench.interval import Interval
+from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import Run, RunError, start_run
 from workbench.runs.directory import StoppedError, json_text, read_json, write_text
 from workbench.runs.serving import Served, serving
@@ -116,7 +117,8 @@ def _short_run(run: Run, suggestion: Suggestion, step_seconds: float) -> Run:
     steps = max(FEWEST_STEPS, min(SHORT_STEPS, round(SHORT_SECONDS / step_seconds)))
     config = dataclasses.replace(config, epochs=1, steps_per_epoch=steps, archive=None)
     devices = Devices.from_json(read_json(run.dir / "devices.json"))
-    return start_run(config, run.dir.parent, devices, name=f"{run.id} with {suggestion.in_words}")
+    name = f"{run.id} with {suggestion.in_words}"[:LONGEST_NAME]
+    return start_run(config, run.dir.parent, devices, name)
 
 
 def _end_of(run: Run, stopped: Callable[[], bool]) -> Status:

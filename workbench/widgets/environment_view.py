@@ -14,6 +14,7 @@ from workbench.environments import (
     Build,
     CancelledError,
     Made,
+    MakingError,
     Progress,
     fitting_build,
     make_environment,
@@ -141,9 +142,13 @@ def _time(seconds: float) -> str:
 
 def _about(build: Build) -> str:
     loaded, taken = map(units.byte_size, (build.download_bytes, build.disk_bytes))
+    try:
+        folder = environments_dir()
+    except MakingError as error:
+        return str(error)
     then = " Then choose TPU as the strategy." if build.for_tpus else ""
     return (
         f"Puts {build.label} into a folder of its own and lets runs use it; the kernel keeps its "
-        f"packages and goes on. Loads up to {loaded}, takes up to {taken} in {environments_dir()} "
+        f"packages and goes on. Loads up to {loaded}, takes up to {taken} in {folder} "
         f"and a minute or a few; where it was made before, it is used at once.{then}"
     )

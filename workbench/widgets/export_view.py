@@ -13,6 +13,7 @@ import ipywidgets as ipw
 
 from workbench import units
 from workbench.runs import RunError
+from workbench.runs.directory import full_path
 
 from . import markup
 from .background import run_in_background
@@ -85,7 +86,11 @@ class ExportView:
         run, kind = self._run, self._kind.read()
         if run is None:
             return
-        path = Path(self._path.read() or usual_place(run, kind)).expanduser().absolute()
+        try:
+            path = full_path(self._path.read() or usual_place(run, kind))
+        except RunError as error:
+            self._failed(error)
+            return
         stop = threading.Event()
         self._set_busy(stop)
         self._end.layout.display = None if kind in IN_PARTS else "none"

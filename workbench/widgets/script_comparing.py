@@ -8,6 +8,7 @@ from pathlib import Path
 import ipywidgets as ipw
 
 from workbench.runs import RunError, open_run
+from workbench.runs.directory import expanded
 
 from . import markup
 from .difference_view import difference
@@ -62,7 +63,7 @@ class ScriptComparing:
             return None
         try:
             other_name, other = self._chosen(chosen)
-        except (OSError, UnicodeDecodeError, RunError, RuntimeError) as error:
+        except (OSError, UnicodeDecodeError, RunError) as error:
             return markup.notice("error", str(error))
         if other is None:
             return markup.notice("info", "Type a run's id or the path of a script.")
@@ -74,7 +75,7 @@ class ScriptComparing:
         typed = self._other.value.strip()
         if not typed:
             return "", None
-        path = Path(typed).expanduser()
+        path = expanded(typed)
         if path.is_file():
             return path.name, path.read_text(encoding="utf-8")
         run = open_run(typed, self._runs_dir)

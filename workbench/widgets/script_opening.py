@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench.config import ConfigError, RunConfig
+from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import RunError, start_edited
-from workbench.runs.directory import runs_root
+from workbench.runs.directory import expanded, runs_root
 from workbench.runs.functions import keep_function
 from workbench.scripts import NOT_TOLD, Opened, read_script, sentences
 
@@ -69,7 +70,12 @@ class ScriptOpening:
         self._changed = changed
 
     def _open(self, _: Any) -> None:
-        path = Path(self._path.value.strip() or "train.py").expanduser()
+        typed = self._path.value.strip() or "train.py"
+        try:
+            path = expanded(typed)
+        except RunError as error:
+            self._refuse(Path(typed), error)
+            return
         devices = self._joins.devices()
         self._state.value = markup.quiet(f"Reading {path} ...")
 
@@ -134,7 +140,7 @@ class ScriptOpening:
 
         def start() -> Run:
             plan = opened.plan_as_it_is(devices, self._kept(opened), **untold)
-            return start_edited(opened.text, plan, devices, self._runs_dir, name)
+            return start_edited(opened.text, plan, devices, self._runs_dir, name[:LONGEST_NAME])
 
         self._run.disabled = True
         run_in_background(start, self._started, self._failed)

@@ -9,7 +9,7 @@ from typing import Any
 import ipywidgets as ipw
 
 from workbench.place import beside
-from workbench.runs.directory import sha256
+from workbench.runs.directory import RunError, expanded, sha256
 from workbench.scripts import ScriptError, read_script
 
 from . import markup
@@ -49,7 +49,11 @@ class ScriptSaving:
             if text is None:
                 self._say("error", "There is no script while the form has problems; mend them.")
                 return
-            path = Path(self._path.value.strip() or USUAL).expanduser()
+            try:
+                path = expanded(self._path.value.strip() or USUAL)
+            except RunError as error:
+                self._say("error", str(error))
+                return
             self._save(path.with_suffix(suffix), text)
 
         return save

@@ -12,7 +12,6 @@ It only reads the run folder, and prints one line of JSON. Of several workers ea
 process, by its TF_CONFIG, and tells the norms of its own replicas.
 """
 
-import contextlib
 import functools
 import json
 import math
@@ -36,12 +35,7 @@ MOST_KEPT = 4
 
 def kept_steps(folder: pathlib.Path) -> list[int]:
     """Return the steps done in each checkpoint that is kept, in order."""
-    state = tf.train.get_checkpoint_state(str(folder))
-    steps = set()
-    for path in state.all_model_checkpoint_paths if state else ():
-        with contextlib.suppress(tf.errors.OpError, ValueError):  # gone meanwhile, or torn
-            steps.add(int(tf.train.load_checkpoint(path).get_tensor(xray.PROGRESS)[0]))
-    return sorted(steps)
+    return sorted({*xray.saved_steps(folder).values()})[1 - MOST_KEPT :]
 
 
 def meet(strategy: tf.distribute.Strategy, steps: list[int]) -> None:
@@ -186,7 +180,7 @@ def main(run_dir: pathlib.Path, steps: int, in_pass: int, at: str) -> None:
     strategy, folder = script.make_strategy(), run_dir / "checkpoints"
     model = xray.make_model(script, strategy)
     kept = kept_steps(folder)
-    places = [0, *kept][-MOST_KEPT:] if at == "all" else kept[-1:]
+    places = [0, *kept] if at == "all" else kept[-1:]
     meet(strategy, places)
     train_step = xray.without_xla(script, model, script.make_steps(model)[0])
     look = make_look(strategy, train_step, model)

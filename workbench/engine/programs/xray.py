@@ -28,19 +28,24 @@ PART = "part "
 PROGRESS = "progress/.ATTRIBUTES/VARIABLE_VALUE"
 
 
-def find_checkpoint(folder: pathlib.Path, step: int) -> tuple[str | None, int]:
-    """Return the newest checkpoint at or before a step, and the steps done in it; None: no such.
+def saved_steps(folder: pathlib.Path) -> dict[str, int]:
+    """Return the steps done in each checkpoint of a folder, by its path.
 
-    A run that lives removes its oldest ones meanwhile: what is gone or torn is passed over.
+    A run that lives removes its oldest ones meanwhile: what is gone or torn is left out.
     """
-    state = tf.train.get_checkpoint_state(str(folder))
-    best: tuple[str | None, int] = (None, 0)
-    for path in state.all_model_checkpoint_paths if state else ():
+    found = dict[str, int]()
+    for index in folder.glob("ckpt-*.index"):
+        path = str(index.with_suffix(""))
         with contextlib.suppress(tf.errors.OpError, ValueError):
-            done = int(tf.train.load_checkpoint(path).get_tensor(PROGRESS)[0])
-            if best[1] < done <= step:
-                best = path, done
-    return best
+            found[path] = int(tf.train.load_checkpoint(path).get_tensor(PROGRESS)[0])
+    return found
+
+
+def find_checkpoint(folder: pathlib.Path, step: int) -> tuple[str | None, int]:
+    """Return the newest checkpoint at or before a step, and the steps done in it; None: no such."""
+    before = {path: done for path, done in saved_steps(folder).items() if 0 < done <= step}
+    newest = max(before, key=before.__getitem__, default=None)
+    return newest, before[newest] if newest else 0
 
 
 def make_model(script: Any, strategy: tf.distribute.Strategy) -> tf.keras.Model:

@@ -1,0 +1,52 @@
+"""A run as a line of a list, from its few small files: its records are not read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.plan import who_trains
+
+from .events import read_events
+from .history import last_results
+from .progress import shape_of, steps_done
+from .state import Status, since_start, status, supervisor_events
+from .stored_plan import require_fields
+from .tasks import read_numbers, tasks_of
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a list shows of a run. `None` is unknown."""
+
+    status: Status
+    strategy: str
+    who_trains: str
+    """Such as `2 workers x 1 replica`."""
+    data: str
+    steps: int
+    """Steps done."""
+    test_accuracy: float | None
+    """Of the last epoch that was told of."""
+
+
+def read_outline(run_dir: Path) -> Outline:
+    """Return the outline of a run.
+
+    Raises:
+        RunError: its folder is gone, or a file of it cannot be read.
+    """
+    plan = read_numbers(run_dir)
+    require_fields(plan, run_dir / "plan.json")
+    tasks, replicas = tasks_of(plan), plan["num_replicas_in_sync"]
+    local = shape_of(plan).replicas
+    events = supervisor_events(run_dir)
+    leader_events = read_events(run_dir / tasks[0] / "events.jsonl")
+    return Outline(
+        status=status(run_dir, events),
+        strategy=plan["strategy"],
+        who_trains=who_trains(tasks, replicas, local, virtual=plan["virtual"]),
+        data=plan["data"],
+        steps=steps_done(run_dir, plan, since_start(leader_events, events)),
+        test_accuracy=last_results(run_dir, leader_events)["test_accuracy"],
+    )
