@@ -32,7 +32,8 @@ QUICK_ROUNDS = 3
 
 def make_run(root: Path, steps: int) -> Run:
     """Write a finished run's folder with records of all steps."""
-    plan = {"num_replicas_in_sync": REPLICAS, "steps_per_epoch": 1000}
+    epochs = {"steps_per_epoch": 1000, "epochs": max(1, steps // 1000), "total_steps": steps}
+    plan = {"num_replicas_in_sync": REPLICAS, **epochs}
     run_id = new_id(root)
     texts = {
         "config.json": json_text(RunConfig().to_json()),

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 MEASURED = (0, 1)
 """Exit statuses of one that ran: everything was reached, or something was missed."""
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -32,11 +32,12 @@ def scramble(path: Path) -> None:
 
 Damage = tuple[Callable[[Path], object], int]
 FIRST: dict[str, Damage] = {
-    "list scrambled": (lambda folder: scramble(folder / "checkpoint"), EPOCHS),
+    "list of no text": (lambda folder: (folder / "checkpoint").write_bytes(b"\x8c\xff"), EPOCHS),
     "newest index scrambled": (lambda folder: scramble(newest(folder, "index")), EPOCHS - 1),
 }
 """What is done to the folder of checkpoints, and the epoch from which the run then goes on."""
 OTHERS: dict[str, Damage] = {
+    "list scrambled": (lambda folder: scramble(folder / "checkpoint"), EPOCHS),
     "list gone": (lambda folder: (folder / "checkpoint").unlink(), EPOCHS),
     "newest index empty": (lambda folder: newest(folder, "index").write_bytes(b""), EPOCHS - 1),
     "newest index gone": (lambda folder: newest(folder, "index").unlink(), EPOCHS - 1),

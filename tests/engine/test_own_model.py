@@ -24,6 +24,7 @@ WRONG = {
     "asking": "TypeError: asking() missing 1 required positional argument: 'width'",
     "frozen": "all of frozen's are frozen, or it has none. Set trainable = True",
     "summed_loss": "in_all has the reduction sum, with which loss and gradient grow with the batch",
+    "called_loss": "Called defines __call__, which leaves out that Keras shares the loss out",
     "scalar_loss": "one_number gives one number for the whole batch, which Keras does not share",
 }
 

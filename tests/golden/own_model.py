@@ -167,6 +167,12 @@ def check_losses(model: tf.keras.Model, compute: Callable) -> None:
     kept = model.compiled_loss if legacy else model._compile_loss
     parts = (kept._losses if legacy else kept._flat_losses) if kept else []
     for loss in tf.nest.flatten(parts) if legacy else [part.loss for part in parts or []]:
+        if type(loss).__call__ is not tf.keras.losses.Loss.__call__:
+            raise SystemExit(
+                f"Needs a loss whose class defines call; {type(loss).__name__} defines __call__, "
+                "which leaves out that Keras shares the loss out over the replicas. Define call "
+                "in its place, and return the loss of each example."
+            )
         reduction = getattr(loss, "reduction", "mean")
         if reduction not in ("auto", "sum_over_batch_size", "mean", "mean_with_sample_weight"):
             raise SystemExit(

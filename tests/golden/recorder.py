@@ -170,8 +170,14 @@ class Recorder:
             counts = {"counts": self.metrics.variables, "trained": self.trained}
             state = {"model": model, "optimizer": model.optimizer, "progress": self.progress}
             checkpoint = tf.train.Checkpoint(**state, **more, **counts, seeds=seeds)
-            kept = str(self.folder / "checkpoints")
-            self.saves = tf.train.CheckpointManager(checkpoint, kept, max_to_keep=3)
+            kept = self.folder / "checkpoints"
+            try:
+                (kept / "checkpoint").read_text()
+            except UnicodeDecodeError:  # a damaged list of names, with which no manager is made
+                (kept / "checkpoint").unlink()
+            except OSError:
+                pass  # there is none yet
+            self.saves = tf.train.CheckpointManager(checkpoint, str(kept), max_to_keep=3)
             whole = tf.train.Checkpoint(**state, **more)
             self.go_on(whole, checkpoint, together="worker_steps" not in more)
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()

@@ -6,8 +6,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 from tests.launchers.cluster import free_ports
@@ -32,11 +33,32 @@ def ray_cluster() -> Iterator[tuple[str, Path]]:
             "RAY_AUTH_TOKEN_PATH": str(token),
         }
         head = ["--head", f"--port={address.rpartition(':')[2]}", f"--temp-dir={folder}"]
-        nodes.enter_context(node(environment, *head, "--include-dashboard=false"))
-        until(lambda: count_nodes(environment, address) == 1)
-        nodes.enter_context(node(environment, f"--address={address}"))
-        until(lambda: count_nodes(environment, address) == 2)
+        head += ["--include-dashboard=false"]
+        for count, options in ((1, head), (2, [f"--address={address}"])):
+            start = partial(node, environment, *options)
+            until(joined(nodes, start, partial(count_nodes, environment, address), count))
         yield address, token
+
+
+def joined(
+    nodes: ExitStack,
+    start: Callable[[], AbstractContextManager[subprocess.Popen[bytes]]],
+    count_nodes: Callable[[], int],
+    wanted: int,
+) -> Callable[[], bool]:
+    """Start a node; return what tells whether the cluster has as many.
+
+    Ray gives up a node that takes more than half a minute to come: that one is started again.
+    """
+    process = nodes.enter_context(start())
+
+    def there() -> bool:
+        nonlocal process
+        if process.poll() is not None:
+            process = nodes.enter_context(start())
+        return count_nodes() == wanted
+
+    return there
 
 
 @contextmanager

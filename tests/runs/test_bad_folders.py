@@ -4,7 +4,8 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,14 @@ def good(tmp_path: Path) -> Run:
     return write_run(tmp_path, name="the good one")
 
 
+@pytest.fixture
+def open_to_all() -> Iterator[Path]:
+    """A folder into which every user may go; into pytest's nobody else may."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_folder_is_one_row_and_the_others_are_shown(
     name: str, good: Run, tmp_path: Path
@@ -88,20 +97,17 @@ def test_a_plan_of_a_later_release_is_a_row_and_a_line_as_far_as_it_can_be_read(
     assert "finished  mirrored on 2 virtual replicas  synthetic  156    75.00%" in line
 
 
-def test_the_folder_of_another_user_is_a_row(good: Run, tmp_path: Path) -> None:
-    theirs = write_run(tmp_path)
+def test_the_folder_of_another_user_is_a_row(open_to_all: Path) -> None:
+    write_run(open_to_all)
+    theirs = write_run(open_to_all)
     theirs.dir.chmod(0o000)
     code = (
         "import os; from workbench.runs import list_runs; from workbench.feed.row import row_of; "
-        f"rows = lambda: [row_of(run)['trouble'] for run in list_runs({str(tmp_path)!r})]; "
+        f"rows = lambda: [row_of(run)['trouble'] for run in list_runs({str(open_to_all)!r})]; "
         "rows()  # all modules are imported\n"
         "os.geteuid() or os.seteuid(65534)  # the superuser may read everything\n"
         "print(rows())"
     )
-    for folder in [tmp_path, *tmp_path.parents]:
-        if folder.stat().st_mode & 0o005 == 0o005:
-            break  # from here on everybody may go in
-        folder.chmod(0o755)
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     theirs.dir.chmod(0o700)

@@ -9,7 +9,7 @@ from tests.machines import LAPTOP
 from tests.waiting import until
 from workbench.config import RunConfig
 from workbench.runs import Run, start_run
-from workbench.runs.rehearsal import FOLDER, NOTE
+from workbench.runs.rehearsal import FOLDER, NOTE, trouble_in
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +61,8 @@ def test_a_loss_that_is_no_number_has_the_fix_that_it_has_in_a_run(tmp_path: Pat
 def test_a_model_that_cannot_be_saved_is_told_and_trained(tmp_path: Path) -> None:
     run = start(tmp_path, "unsaveable")
     assert run.wait() == "finished"
-    assert "cannot be saved whole, only its checkpoints" in run.progress.note
+    assert "cannot be saved whole, only its checkpoints" in trouble_in(run.events())
+    assert "The trained model could not be saved" in run.progress.note
     assert "get_config" in run.progress.note
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FIRST_NOTEBOOK = "notebooks/01_click_to_train.ipynb"
+BENCHMARKS = "tests/benchmarks"
 SIDE_BY_SIDE = (
     # Twice two cores: a test waits half of its time for processes to come up and go.
     *("--numprocesses", "4", "--dist", "loadfile"),
@@ -30,7 +31,8 @@ def parts_of(command: str, room: str | None) -> tuple[Part, ...]:
     """Return the parts of the command `test` or `all`; of a room, only what is in it.
 
     Pages are opened after all else and one at a time: beside other work their front end starves.
-    Where three fail all will, each after the ten minutes that it waits.
+    Where three fail all will, each after the ten minutes that it waits. Benchmarks run one at a
+    time too, for some wait until the machine is quiet.
 
     Raises:
         ValueError: there is no such room.
@@ -40,12 +42,13 @@ def parts_of(command: str, room: str | None) -> tuple[Part, ...]:
         targets = ("tests", FIRST_NOTEBOOK)
         pages = Part("pages", ("tests/browser",), ("-m", "promise", "--maxfail", "3"))
         return Part("tests", targets, (*SIDE_BY_SIDE, *chosen)), pages
-    if room == "browser":
-        return (Part("pages", ("tests/browser",)),)
+    pages, benchmarks = Part("pages", ("tests/browser",)), Part("benchmarks", (BENCHMARKS,))
+    if alone := {"browser": pages, "benchmarks": benchmarks}.get(room or ""):
+        return (alone,)
     if room is not None:
         return (Part(room, (target_of(room),), (*SIDE_BY_SIDE, "-m", "not browser")),)
-    tests = Part("tests", ("tests", "notebooks"), (*SIDE_BY_SIDE, "-m", "not browser"))
-    return tests, Part("pages", ("tests/browser",))
+    others = (*SIDE_BY_SIDE, "--ignore", BENCHMARKS, "-m", "not browser")
+    return Part("tests", ("tests", "notebooks"), others), pages, benchmarks
 
 
 def rooms() -> dict[str, str]:

@@ -18,10 +18,11 @@ def test_make_test_is_what_is_quick_and_the_promises() -> None:
 
 
 def test_make_test_all_is_everything() -> None:
-    tests, pages = parts_of("all", None)
+    tests, pages, benchmarks = parts_of("all", None)
     assert tests.targets == ("tests", "notebooks")
-    assert tests.options[-1] == "not browser"
+    assert tests.options[-4:] == ("--ignore", "tests/benchmarks", "-m", "not browser")
     assert (pages.targets, pages.options) == (("tests/browser",), ())
+    assert (benchmarks.targets, benchmarks.options) == (("tests/benchmarks",), ())
 
 
 def test_a_room_is_run_alone() -> None:
@@ -29,6 +30,7 @@ def test_a_room_is_run_alone() -> None:
     assert engine.targets == ("tests/engine",)
     (pages,) = parts_of("all", "browser")
     assert (pages.name, pages.targets) == ("pages", ("tests/browser",))
+    assert [part.name for part in parts_of("all", "benchmarks")] == ["benchmarks"]
     assert target_of("readme") == "tests/test_readme.py"
     assert target_of("notebooks") == "notebooks"
     assert {"benchmarks", "colab", "suite", "wheel"} <= set(rooms())

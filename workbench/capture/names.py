@@ -7,6 +7,8 @@ import builtins
 import symtable
 from collections.abc import Iterator
 
+from workbench.syntax import parse
+
 OF_NOTEBOOKS = frozenset({"get_ipython", "display", "In", "Out", "_ih", "_oh"})
 """What only a notebook has, some of it among the builtins."""
 
@@ -16,7 +18,7 @@ def names_from_outside(text: str) -> list[str]:
     table = symtable.symtable(text, "definition", "exec")
     bound = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned()}
     found = set(_read(table)) - bound - (set(dir(builtins)) - OF_NOTEBOOKS)
-    names = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    names = [node for node in ast.walk(parse(text)) if isinstance(node, ast.Name)]
     written = [node.id for node in sorted(names, key=lambda node: (node.lineno, node.col_offset))]
     first = {name: place for place, name in reversed(list(enumerate(written)))}
     return sorted(found, key=lambda name: (first.get(name, len(written)), name))

@@ -12,6 +12,8 @@ from textwrap import dedent
 from types import FunctionType, ModuleType
 from typing import Any
 
+from workbench.syntax import parse
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -89,7 +91,7 @@ def _text_at(lines: list[str], name: str, line: int | None = None) -> str | None
 def _parsed(text: str) -> ast.Module:
     """Return a cell's tree; kept, for a form asks at each change about the same cells."""
     try:
-        return ast.parse(text)
+        return parse(text)
     except SyntaxError:
         return ast.Module([], [])
 

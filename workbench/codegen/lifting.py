@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..plan.names import is_for_checkers
+from ..syntax import parse
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ def lift(source: str, known: frozenset[str] = frozenset()) -> Lifted:
 
     So do statements that the script has already: `known`, as `statements` returns them.
     """
-    tree = ast.parse(source)
+    tree = parse(source)
     imports = tuple(node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom))
     left_out = [
         node
@@ -48,7 +49,7 @@ def lift(source: str, known: frozenset[str] = frozenset()) -> Lifted:
 
 def statements(source: str) -> frozenset[str]:
     """Return the code of each statement of a file's top level."""
-    return frozenset(ast.unparse(node) for node in ast.parse(source).body)
+    return frozenset(ast.unparse(node) for node in parse(source).body)
 
 
 def merge_imports(parts: Iterable[Lifted]) -> str:

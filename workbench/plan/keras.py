@@ -6,6 +6,7 @@ import ast
 import tokenize
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..syntax import parse
 from .own_function import OwnFunction, module_file
 from .problems import Findings
 
@@ -90,7 +91,7 @@ def keras_notes(config: RunConfig, strategy: Strategy, devices: Devices) -> tupl
 def _imports_keras(model: OwnFunction) -> bool:
     """Return whether the file does; what cannot be read is told when the model is tried."""
     try:
-        nodes = list(ast.walk(ast.parse(_source(model))))
+        nodes = list(ast.walk(parse(_source(model))))
     except (OSError, SyntaxError, ValueError):
         return False
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from ..syntax import parse
+
 ENGINE = Path(__file__).parents[1] / "engine"
 DEFINED = ""
 _PROGRAMS = ENGINE / "programs"
@@ -28,7 +30,7 @@ def script_names() -> dict[str, str]:
     for path in sorted(ENGINE.rglob("*.py")):
         if path.is_relative_to(_PROGRAMS):
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parse(path.read_text(encoding="utf-8"))
         reads = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         names |= {name: f"builtins.{name}" for name in reads & _BUILTINS} | bound_names(tree)
     return names

@@ -13,6 +13,7 @@ from itertools import pairwise
 from keyword import iskeyword
 from pathlib import Path
 
+from ..syntax import parse
 from .names import DEFINED, bound_names, script_names
 from .problems import Findings
 
@@ -84,7 +85,7 @@ def check_own_together(findings: Findings, *functions: OwnFunction | None) -> No
 
 def _meanings(source: str) -> dict[str, str]:
     """Return what each name of a file's top level is imported from, or the code that binds it."""
-    tree = ast.parse(source)
+    tree = parse(source)
     meanings = bound_names(tree)
     for node in tree.body:
         code = ast.unparse(node)
@@ -102,7 +103,7 @@ def _from_file(findings: Findings, field: str, where: str, function: str) -> Own
         path = Path(where).expanduser()
         with tokenize.open(path) as file:
             source = file.read()
-        tree = ast.parse(source)
+        tree = parse(source)
     except SyntaxError as error:
         at = f", line {error.lineno}" if error.lineno else ""
         findings.add(field, "a file of valid Python", f"{where}{at}: {error.msg}", "Mend that.")

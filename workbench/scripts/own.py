@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ..codegen.lifting import lift, merge_imports
 from ..plan.names import script_names
 from ..plan.own_function import DOORS, OwnFunction
+from ..syntax import parse
 from .parts import ASSIGNMENT, DEFINITION, IMPORT, Parts, Statement
 from .renaming import renamed
 
@@ -134,13 +135,13 @@ def _extra(parts: Parts, ours: Parts, taken: Iterable[Statement]) -> list[Statem
 
 
 def _read(statements: Iterable[Statement]) -> set[str]:
-    trees = [ast.parse(each.code) for each in statements]
+    trees = [parse(each.code) for each in statements]
     return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def _imports(parts: Parts, ours: Parts, text: str, *, all_extra: bool = True) -> str:
     """Return the script's imports that the text uses, and those that are not the workbench's."""
-    read = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    read = {node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)}
     codes = [
         each.code
         for each in parts.above
@@ -154,7 +155,7 @@ def _bound_by(statement: Statement) -> str:
     alias = getattr(statement.node, "names", None)
     if alias is None:
         return ""
-    node = ast.parse(statement.code).body[0]
+    node = parse(statement.code).body[0]
     assert isinstance(node, ast.Import | ast.ImportFrom)
     return node.names[0].asname or node.names[0].name.split(".")[0]
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ..codegen.script import MARKER
 from ..config import ConfigError, Problem
+from ..syntax import parse
 
 MARK = MARKER.splitlines()[0].split(":")[0]
 """What the line begins with below which the recorder stands."""
@@ -108,7 +109,7 @@ def split(text: str) -> Parts:
     """
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     try:
-        tree = ast.parse(plain)
+        tree = parse(plain)
     except (SyntaxError, ValueError, RecursionError) as error:
         at = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
         raise ScriptError("valid Python", at, "Mend that line, then open it again.") from error

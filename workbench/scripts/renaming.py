@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
+from workbench.syntax import parse
+
 from .parts import ScriptError
 
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -20,13 +22,13 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     if not names:
         return text
     lines = [line.encode() for line in text.split("\n")]
-    for number, column, name in sorted(set(_places(ast.parse(text), names, text)), reverse=True):
+    for number, column, name in sorted(set(_places(parse(text), names, text)), reverse=True):
         line, old = lines[number - 1], name.encode()
         if line[column : column + len(old)] == old:
             lines[number - 1] = line[:column] + names[name].encode() + line[column + len(old) :]
     result = b"\n".join(lines).decode()
-    meant = ast.unparse(_in_tree(ast.parse(text), names))
-    if ast.unparse(ast.parse(result)) != meant:
+    meant = ast.unparse(_in_tree(parse(text), names))
+    if ast.unparse(parse(result)) != meant:
         rule = "code whose names can be told apart from those of scripts"
         fix = f"Rename {', '.join(names)} in the script yourself, in text in quotes too."
         raise ScriptError(rule, ", ".join(names), fix)
