@@ -110,7 +110,7 @@ def _last_line(text: str) -> str:
 def _told(line: str) -> PlanError | None:
     """Return what the script itself says of a model that it cannot train; None: it says nothing."""
     # Of the model, not what it says of the data.
-    of_model = r"a model|a tf\.keras\.Model|labels from|losses that|a loss of"
+    of_model = r"a model|a tf\.keras\.Model|labels from|losses that|a loss (?:of|whose)"
     said = re.fullmatch(rf"Needs ((?:{of_model}) [^;]+); (.+)\. (.+)", line)  # rule, got, fix
     return PlanError((Problem("model", *said.groups()),)) if said else None
 

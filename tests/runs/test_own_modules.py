@@ -66,6 +66,16 @@ def test_one_that_changed_is_told_of_from_then_on(run: Run, source: Path) -> Non
     assert attempt(run).progress.changed == said
 
 
+def test_a_change_across_an_attempt_that_could_not_read_it_is_told_of(
+    run: Run, source: Path
+) -> None:
+    kept = source.rename(source.with_suffix(".kept"))
+    assert attempt(run).progress.changed == ""
+    kept.rename(source)
+    source.write_text("def build_model(): return 2\n")
+    assert "of_mine.models changed" in attempt(run).progress.changed
+
+
 def test_it_is_said_to_whoever_asks_for_the_run(tmp_path: Path) -> None:
     run = write_run(tmp_path)
     states = [

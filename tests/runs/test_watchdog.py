@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.disks import Disk, disk
 from tests.runs.recording import TaskWriter
 from workbench.runs.watchdog import ENTERED, Bounds, Watchdog, recent_calls
+
+__all__ = ["disk"]
 
 BOUNDS = Bounds(stall_floor_seconds=15.0, stall_factor=10.0)
 
@@ -117,6 +120,22 @@ def test_it_never_alarms_outside_training(task: Task, event: str | None) -> None
         task.event(event)
     dog.look(1.0)
     assert dog.look(10_000.0) is None
+
+
+def test_on_a_full_disk_it_counts_no_silence(disk: Disk) -> None:
+    task = Task(disk.at / "worker-0")
+    dog = watch(task)
+    task.event("start", step=0)
+    task.call()
+    assert dog.look(1.0) is None
+    disk.leave(0)
+    assert dog.look(10_000.0) is None
+    disk.ballast.unlink()
+    assert dog.look(10_014.9) is None
+    assert dog.look(10_015.1) == "stalled"
+    disk.leave(0)
+    assert dog.look(10_016.0) is None
+    assert dog.silent
 
 
 def test_a_first_call_takes_the_time_it_takes(task: Task) -> None:

@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +37,12 @@ def module_hashes(plan: Mapping[str, Any], working_dir: Path) -> dict[str, Any]:
 
 def changes_in(events: Sequence[Event]) -> str:
     """Return in words which modules changed last, of a supervisor's events; empty where none."""
-    starts = [event for event in events if event.get("state") == "starting"]
-    changed = dict[str, float]()
-    for before, after in pairwise(starts):
-        known, found = before.get(HASHES, {}), after.get(HASHES, {})
-        for module in known.keys() & found.keys():
-            if known[module] != found[module]:
-                changed[module] = after["time"]
+    known, changed = dict[str, str](), dict[str, float]()
+    for event in events:
+        for module, found in event.get(HASHES, {}).items():
+            if known.setdefault(module, found) != found:
+                changed[module] = event["time"]
+            known[module] = found
     return " ".join(
         f"The source of {module} changed between two attempts; since "
         f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M} it trains with the new one."

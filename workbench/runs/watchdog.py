@@ -61,7 +61,8 @@ class Bounds:
 class Watchdog:
     """Watches one attempt of one task. Time is handed in, in seconds of a monotonic clock.
 
-    It alarms in training only: imports, traces, test passes and saves take the time they take.
+    It alarms in training only: imports, traces, test passes and saves take the time they take. A
+    full disk is a reason to be silent: nothing can be told there.
     """
 
     def __init__(
@@ -121,8 +122,9 @@ class Watchdog:
             self.recorded = True
             if self.phase in ("starting", "tracing"):
                 self.phase = "training"
-        led_on = leader is not None and leader.silent_seconds == 0.0 and not self._stalled
-        if news or grown or led_on:
+        led_on = leader is not None and leader.silent_seconds == 0.0
+        excused = not self._stalled and (led_on or is_full(self._task_dir))
+        if news or grown or excused:
             self._heard_at = now
         self.silent_seconds = now - self._heard_at
         led = leader is not None and leader.phase not in ("starting", "tracing")
