@@ -34,9 +34,10 @@ ROOMS: dict[str, set[str]] = {
     "points": set(),
     "interval": set(),
     "launchers": {"config"},
+    "forking": set(),
     "runs": {
         *("config", "catalog", "devices", "plan", "codegen", "points", "charts"),
-        *("hosts", "launchers", "own_data"),
+        *("forking", "hosts", "launchers", "own_data"),
     },
     "charts": {"points"},
     "feed": {"catalog", "plan", "points", "runs"},
@@ -53,7 +54,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "bundle": {"config", "plan", "codegen", "runs", "experiments", "place", "__version__"},
     "verdict": {"config", "devices", "interval", "plan", "runs", "charts"},
-    "lab": set(),
+    "lab": {"runs"},
     "widgets": {
         *("config", "catalog", "field_help", "devices", "usage", "plan", "codegen"),
         *(
@@ -61,6 +62,7 @@ ROOMS: dict[str, set[str]] = {
             "bundle",
             "environments",
             "exports",
+            "forking",
             "inspection",
             "launchers",
             "own_data",

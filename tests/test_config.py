@@ -53,6 +53,7 @@ EVERY_FIELD = RunConfig(
     rendezvous_seconds=30,
     interpreter="/usr/bin/python3",
     start_now=True,
+    start="cold",
     launcher="slurm",
     nodes=2,
     cpus_per_task=4,

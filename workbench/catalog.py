@@ -296,6 +296,15 @@ KUBERNETES_KINDS: Mapping[str, Choice] = {
     "tfjob": Choice("TFJob", "Kubeflow's training operator v1, by the tasks' kinds."),
 }
 
+STARTS: Mapping[str, Choice] = {
+    "auto": Choice(
+        "Automatic",
+        "Forked from a process that has TensorFlow loaded and has done nothing with it, where that "
+        "is proven safe; else cold, and the run says why.",
+    ),
+    "cold": Choice("Cold", "Each process loads TensorFlow anew, which takes seconds."),
+}
+
 LAUNCHERS: Mapping[str, Choice] = {
     "local": Choice("This machine", "Each task is a process here."),
     "kubernetes": Choice(
@@ -332,6 +341,7 @@ CHOICES: Mapping[str, Mapping[str, Choice]] = {
     "learning_rate_scaling": LEARNING_RATE_SCALINGS,
     "precision": PRECISIONS,
     "launcher": LAUNCHERS,
+    "start": STARTS,
     "kubernetes_kind": KUBERNETES_KINDS,
 }
 """The table that a field's values come from."""

@@ -121,6 +121,9 @@ class RunConfig:
     """The Python that trains. None: the one that plans."""
     start_now: bool = False
     """Start although another run holds the same device, instead of waiting for it."""
+    start: str = "auto"
+    """How the run's processes begin here: auto, forked from one that has TensorFlow where that is
+    safe and sooner; or cold, each with an import of its own."""
     restarts: int | None = None
     """How often all tasks are begun anew from the checkpoint after one was killed or lost. None:
     never on this machine, three times with ray and kubernetes; Slurm has its own rules."""

@@ -1,5 +1,6 @@
 """Start JupyterLab on this machine with a workbench open in it, ready to click."""
 
+import contextlib
 import json
 import os
 import secrets
@@ -10,6 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlencode
+
+from .runs.forks import fork_server
+from .runs.launch import Launch
 
 LESSON = Path("notebooks/01_click_to_train.ipynb")
 JUPYTER = Path(__file__).with_name("jupyter")
@@ -51,9 +55,19 @@ def launch(
         f"The workbench opens at {prepared.address}",
         "Ctrl+C stops JupyterLab; runs that are training go on.",
     )
+    load_ahead()
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()
     os.execve(prepared.command[0], prepared.command, prepared.environment)
+
+
+def load_ahead() -> None:
+    """Have TensorFlow load while JupyterLab starts, which then holds the process that has it."""
+    if find_spec("tensorflow") is not None:
+        server = fork_server(Launch(sys.executable, Path.cwd(), None))
+        with contextlib.suppress(OSError):  # Train works without it
+            server.start()
+            server.hand_on()
 
 
 def prepare(

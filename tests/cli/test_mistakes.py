@@ -18,7 +18,7 @@ from workbench.config import RunConfig
         (["rnu"], "there is no rnu here. Did you mean run?"),
         (["runs", "lst"], "there is no lst here. Did you mean list?"),
         (["run", "--stratgy", "default"], "there is no --stratgy here. Did you mean --strategy?"),
-        (["run", "--strat", "default"], "there is no --strat here. Did you mean --strategy?"),
+        (["run", "--strateg", "default"], "there is no --strateg here. Did you mean --strategy?"),
         (["script", "more"], "there is no more here."),
         (["runs", "show"], "the following arguments are required: RUN"),
         (["runs"], "the following arguments are required: DEED"),

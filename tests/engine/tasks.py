@@ -43,11 +43,24 @@ def tasks_of(script: Path) -> Iterator[tuple[str, psutil.Process]]:
         if str(script) not in (process.info["cmdline"] or ()):
             continue
         try:
-            config: dict[str, Any] = json.loads(process.environ().get("TF_CONFIG", "{}"))
+            name = name_of(process)
         except psutil.Error:
             continue
-        if config:
-            yield f"{config['task']['type']}-{config['task']['index']}", process
+        if name:
+            yield name, process
+
+
+def name_of(process: psutil.Process) -> str:
+    """Return the name of a task; empty where it is none.
+
+    The system tells the environment that a process was started with, of one that was forked its
+    server's: that one is known by the log that it writes.
+    """
+    config: dict[str, Any] = json.loads(process.environ().get("TF_CONFIG", "{}"))
+    if config:
+        return f"{config['task']['type']}-{config['task']['index']}"
+    logs = [Path(file.path) for file in process.open_files() if file.path.endswith("/log.txt")]
+    return logs[0].parent.name if logs else ""
 
 
 def task_of(script: Path, name: str) -> psutil.Process | None:

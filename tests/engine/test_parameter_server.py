@@ -89,7 +89,7 @@ def run(request: pytest.FixtureRequest) -> Run:
 def test_a_killed_worker_is_restarted_and_the_run_goes_on_and_leaves_nothing(killed: Run) -> None:
     restarted = event_of(killed, "restarted")
     assert restarted is not None
-    assert restarted["task"] == "worker-1"
+    assert (restarted["task"], restarted["begun"]) == ("worker-1", "forked")
     assert "SIGKILL" in restarted["cause"]
     until(lambda: not list(tasks_of(killed.dir / "train.py")))
 

@@ -11,6 +11,7 @@ from tests.runs.told import Told
 from workbench.runs import Run
 from workbench.runs.crew import Crew
 from workbench.runs.directory import read_json
+from workbench.runs.forks import COLD, Forks
 from workbench.runs.hands import LocalHands
 from workbench.runs.launch import Launch
 from workbench.runs.watchdog import Bounds
@@ -42,11 +43,11 @@ def crew_of() -> Iterator[Crews]:
     def start(run: Run) -> Crew:
         card, plan = (read_json(run.dir / name) for name in ("run.json", "plan.json"))
         launch = Launch.of(run.dir, card, plan)
-        hands = LocalHands(run.dir, launch, ())
+        hands = LocalHands(run.dir, launch, (), Forks(launch, run.dir, COLD))
         crew = Crew(run.dir, plan, hands, launch.interpreter, Bounds())
         started.append(crew)
         crew.choose_addresses()
-        crew.start(0.0, None)
+        crew.start(0.0)
         return crew
 
     yield start

@@ -58,6 +58,7 @@ class Runs:
             partition=options.get("partition"),
             ray_address=options.get("ray_address"),
             restarts=options.get("restarts"),
+            start=options.get("start", "cold"),
             volume_claim=options.get("volume_claim"),
             container=options.get("container"),
         )

@@ -1,6 +1,5 @@
 """Where a run's time went, in folders written with exact times."""
 
-import dataclasses
 from collections.abc import Iterator
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from tests.runs.folder import Runs
 from tests.runs.told import NOW, Told
 from workbench.runs.directory import RunError
-from workbench.runs.ledger import Ledger, read_ledger
+from workbench.runs.ledger import Entry, Ledger, read_ledger
 
 Seconds = dict[str, float]
 
@@ -258,7 +257,7 @@ def test_a_run_has_it_and_says_where_it_cannot_be_read(told: Told) -> None:
     told.call(0, 0, first=0, count=1, at=8)
     finish(told, at=9)
     assert told.run.ledger == ledger(told)
-    assert dataclasses.astuple(told.run.ledger)[0][-1] == ("first step", 0.5)
+    assert told.run.ledger.first_step[-1] == Entry("first step", 0.5)
     (told.run.dir / "plan.json").unlink()
     with pytest.raises(RunError, match=r"plan\.json"):
         read_ledger(told.run.dir)

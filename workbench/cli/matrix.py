@@ -33,6 +33,7 @@ def matrix(arguments: Namespace) -> int:
             told=tell,
             stopped=stop.is_set,
             model=arguments.model,
+            start=arguments.start,
             strategies=arguments.strategy or tuple(catalog.STRATEGIES),
         )
     line.end()

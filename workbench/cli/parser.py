@@ -7,10 +7,11 @@ import sys
 from typing import Any, NoReturn
 
 from .. import __version__
-from ..catalog import STRATEGIES
+from ..catalog import STARTS, STRATEGIES
 from ..config import did_you_mean
 from ..environments import BUILDS
 from ..experiments.matrix import usual_steps
+from ..field_help import FIELD_HELP
 from . import bundles, commands, compare, environment, exports, find, matrix, scale, tf_config, why
 from .flags import add_config_flags, add_runs_dir
 
@@ -188,6 +189,8 @@ def _add_matrix(adding: Any) -> None:
     parser.add_argument("--model", metavar="MODEL", help=words)
     words = "only these strategies, beside OneDevice's custom loop."
     parser.add_argument("--strategy", nargs="+", choices=list(STRATEGIES), metavar="S", help=words)
+    words = f"{FIELD_HELP['start']} Default: auto."
+    parser.add_argument("--start", choices=list(STARTS), default="auto", help=words)
     parser.add_argument("--interpreter", help="the Python that trains")
     add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")

@@ -100,7 +100,7 @@ def _times(ledger: Ledger) -> list[str]:
     parts = {"first step": ledger.first_step, "time": ledger.whole}
     return [
         f"  {name:<11} {_seconds(sum(entry.seconds for entry in entries))}: "
-        + ", ".join(f"{entry.name} {_seconds(entry.seconds)}" for entry in entries)
+        + ", ".join(f"{entry.label} {_seconds(entry.seconds)}" for entry in entries)
         for name, entries in parts.items()
         if entries
     ]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -18,6 +20,7 @@ from workbench.plan import PlanError, make_plan
 from workbench.plan.own_data import DATASET
 from workbench.runs import Run, RunError, start_run
 from workbench.runs.directory import json_text, runs_root, unwritable, write_text
+from workbench.runs.forks import COLD, loaded_ahead
 from workbench.runs.state import LIVE
 
 from .agreement import Agreement, Proof, certify, compare, trains, what_is_seen
@@ -109,6 +112,7 @@ def run_matrix(
     stopped: Callable[[], bool] = lambda: False,
     model: str | None = None,
     strategies: Collection[str] = tuple(catalog.STRATEGIES),
+    start: str = RunConfig.start,
 ) -> Matrix:
     """Run every cell that this machine can and compare each with OneDevice's custom loop.
 
@@ -126,6 +130,7 @@ def run_matrix(
         stopped: asked now and then; true ends the cell under way and leaves out the others.
         model: likewise; None: the data's usual one. One of one's own is run in float64.
         strategies: names of the catalogue; OneDevice's custom loop is run whether named or not.
+        start: how the runs' processes begin: `auto` or `cold`.
 
     Raises:
         PlanError: no cell can be planned, as with no steps.
@@ -134,7 +139,7 @@ def run_matrix(
     from workbench.devices import detect
 
     steps = usual_steps(data) if steps is None else steps
-    config = _config(steps, data, model, interpreter)
+    config = replace(_config(steps, data, model, interpreter), start=start)
     devices = devices or detect(interpreter)
     facts = look(config)
     if facts is not None and facts.kind == DATASET:
@@ -146,7 +151,9 @@ def run_matrix(
     except OSError as error:
         raise unwritable(folder, error) from error
     matrix = Matrix(folder, steps, data, cells_of(config, devices, strategies))
-    _Runner(matrix, config, devices, told, stopped).run()
+    cold = config.start == COLD
+    with nullcontext() if cold else loaded_ahead(config.interpreter or sys.executable):
+        _Runner(matrix, config, devices, told, stopped).run()
     return matrix
 
 

@@ -105,7 +105,7 @@ def account(look: Look) -> dict[str, Any]:
         + _archive_lane(look.copies),
         "logs": look.logs,
         "ledger": {
-            "firstStep": [[entry.name, entry.seconds] for entry in look.ledger.first_step],
+            "firstStep": [[entry.label, entry.seconds] for entry in look.ledger.first_step],
             "whole": [[entry.name, entry.seconds] for entry in look.ledger.whole],
         },
         "failure": look.failure and asdict(look.failure),

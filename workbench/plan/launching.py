@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LOCAL, KUBERNETES = "local", "kubernetes"
 _A_TASKS = ("cpus_per_task", "gpus_per_task")
 USES = {
-    LOCAL: ("restarts",),
+    LOCAL: ("restarts", "start"),
     "kubernetes": (
         "restarts",
         *(*_A_TASKS, "memory_gib_per_task", "tpus_per_task", "container", "kubernetes_kind"),

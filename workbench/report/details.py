@@ -76,7 +76,7 @@ def _bar(title: str, entries: Sequence[Entry]) -> Html | None:
         tag(
             "li",
             tag("span", class_="swatch", style=f"background:{color}"),
-            f"{entry.name} {_seconds(entry.seconds)} ({entry.seconds / whole:.0%})",
+            f"{entry.label} {_seconds(entry.seconds)} ({entry.seconds / whole:.0%})",
         )
         for entry, color in colored
     ]

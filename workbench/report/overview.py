@@ -11,7 +11,7 @@ from workbench.units import UNKNOWN, duration, number, percent
 from .html import Html, fold, joined, section, table, tag
 from .subject import Subject
 
-MADE_HERE = ("name", "interpreter", "start_now", "archive")
+MADE_HERE = ("name", "interpreter", "start", "start_now", "archive")
 """Fields of a config that change nothing of what is trained."""
 
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from .restore import archived_runs, restore_run
     from .run import Run
     from .start import start_edited, start_run, start_script
-    from .warm import WarmStart
 
 _HOMES = {
     "Block": ".reader",
@@ -25,7 +24,6 @@ _HOMES = {
     "Run": ".run",
     "RunError": ".directory",
     "StepReader": ".reader",
-    "WarmStart": ".warm",
     "archived_runs": ".restore",
     "list_runs": ".listing",
     "open_run": ".listing",
@@ -42,7 +40,6 @@ __all__ = [
     "Run",
     "RunError",
     "StepReader",
-    "WarmStart",
     "archived_runs",
     "list_runs",
     "open_run",

@@ -23,7 +23,6 @@ from .watchdog import ENTERED, Bounds, Watchdog
 if TYPE_CHECKING:
     from .ending import TaskProcess
     from .hands import Hands
-    from .standby import WaitingTrainer
 
 LOG_LINES = 30
 MOST_RESTARTS = 3
@@ -62,13 +61,13 @@ class Member:
         """The most memory that its process was seen to hold."""
         self.process: TaskProcess
 
-    def start(self, hands: Hands, waiting: WaitingTrainer | None = None) -> None:
+    def start(self, hands: Hands) -> None:
         """Have its process started.
 
         Raises:
             OSError: it cannot be.
         """
-        self.process = hands.start(self.task, self.log, waiting)
+        self.process = hands.start(self.task, self.log)
         self.started = True
 
     def weigh(self) -> None:
@@ -141,18 +140,15 @@ class Crew:
         """
         return self.hands.choose_addresses([member.task for member in self.members])
 
-    def start(self, now: float, waiting: WaitingTrainer | None) -> None:
-        """Start all tasks at their addresses; a process that waits becomes the only one.
+    def start(self, now: float) -> None:
+        """Start all tasks at their addresses.
 
         Raises:
             OSError: the interpreter cannot be started.
         """
-        alone = len(self.members) == 1
-        if waiting is not None and not alone:
-            waiting.end()
         for member in self.members:
             member.dog.begin(now)
-            member.start(self.hands, waiting if alone else None)
+            member.start(self.hands)
 
     def look(self, now: float) -> list[Change]:
         """Read what is new and return what has just come about."""
@@ -177,6 +173,12 @@ class Crew:
     def peak_bytes(self) -> dict[str, int]:
         """The most memory that each task was seen to hold, where that is known."""
         return {member.task: member.peak_bytes for member in self.members if member.peak_bytes}
+
+    @property
+    def begun(self) -> dict[str, str]:
+        """How the process of each task began, where that is known."""
+        begun = {member.task: member.process.begun for member in self.members}
+        return {task: how for task, how in begun.items() if how}
 
     @property
     def recorded(self) -> bool:
@@ -281,7 +283,8 @@ class Crew:
             reason = cannot_start(error, self.interpreter)
             self.verdict = {"task": member.task, "log": log, **reason}
             return []
-        return [Change("restarted", member.task, {"cause": reason["cause"]})]
+        told = {"cause": reason["cause"], "begun": member.process.begun}
+        return [Change("restarted", member.task, told)]
 
     def _look_for_silence(self, now: float) -> list[Change]:
         """Look at all tasks; return the one that holds up the others, or that all go on again."""

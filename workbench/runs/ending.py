@@ -13,6 +13,8 @@ class TaskProcess(ABC):
     """The process of one task, wherever it runs. Time is handed in, in monotonic seconds."""
 
     def __init__(self) -> None:
+        self.begun = ""
+        """How it was: `forked`, or `cold: why`; empty where that is not known."""
         self.note: str | None = None
         """What was done to end it before its work was."""
         self._stop_asked_at: float | None = None

@@ -7,15 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .ending import TaskProcess
+from .forks import Forks
 from .launch import Launch
 from .tasks import environments
 from .trainer import Trainer
-
-if TYPE_CHECKING:
-    from .standby import WaitingTrainer
 
 
 class Hands(ABC):
@@ -30,8 +28,8 @@ class Hands(ABC):
         """
 
     @abstractmethod
-    def start(self, task: str, log: Path, waiting: WaitingTrainer | None) -> TaskProcess:
-        """Start a task, or start it again; a process that waits may become it.
+    def start(self, task: str, log: Path) -> TaskProcess:
+        """Start a task, or start it again.
 
         Raises:
             OSError: its process cannot be started.
@@ -45,8 +43,11 @@ class Hands(ABC):
 class LocalHands(Hands):
     """Starts them as children of this process, which hold these locks too."""
 
-    def __init__(self, run_dir: Path, launch: Launch, held_fds: Sequence[int]) -> None:
+    def __init__(
+        self, run_dir: Path, launch: Launch, held_fds: Sequence[int], forks: Forks
+    ) -> None:
         self._run_dir, self._launch, self._held_fds = run_dir, launch, tuple(held_fds)
+        self._forks = forks
         self._environments: dict[str, dict[str, str]] = {}
         self._ports = ExitStack()
 
@@ -59,11 +60,11 @@ class LocalHands(Hands):
             if "TF_CONFIG" in values
         }
 
-    def start(self, task: str, log: Path, waiting: WaitingTrainer | None) -> TaskProcess:
-        """Start its process, or make it of the one that waits."""
+    def start(self, task: str, log: Path) -> TaskProcess:
+        """Start its process."""
         environment = self._environments[task]
         folder = self._run_dir / task
-        return Trainer(folder, self._launch, log, environment, self._held_fds, waiting)
+        return Trainer(folder, self._launch, log, environment, self._held_fds, self._forks)
 
     def close(self) -> None:
         """Let go of the ports."""

@@ -7,16 +7,13 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.launchers import Engine, LauncherError, Look
 from workbench.launchers.job import AttemptFolder, JobFolder
 
 from .ending import TaskProcess
 from .hands import Hands
-
-if TYPE_CHECKING:
-    from .standby import WaitingTrainer
 
 LOOK_SECONDS = 2.0
 """How often the engine is asked how the job stands."""
@@ -110,7 +107,7 @@ class JobHands(Hands):
         """Whether a task has said anything in this attempt."""
         return any(self.folder.told(task, "clock") for task in tasks)
 
-    def start(self, task: str, log: Path, waiting: WaitingTrainer | None) -> TaskProcess:
+    def start(self, task: str, log: Path) -> TaskProcess:
         """Follow the task that its hand has begun; the second time have it started again."""
         times = self._started.get(task, 0)
         if times:

@@ -24,7 +24,6 @@ from .tasks import tasks_of, tf_configs
 from .unwritten import blame_disk
 
 if TYPE_CHECKING:
-    from .standby import WaitingTrainer
     from .watchdog import Bounds
 
 CLOCK_SECONDS = 2.0
@@ -37,10 +36,8 @@ SETTLE_SECONDS = 60.0
 class JobSupervisor(Supervisor):
     """One attempt at one run, as a job of an engine."""
 
-    def __init__(
-        self, run_dir: Path, bounds: Bounds, lock_fd: int, waiting: WaitingTrainer | None
-    ) -> None:
-        super().__init__(run_dir, bounds, lock_fd, waiting)
+    def __init__(self, run_dir: Path, bounds: Bounds, lock_fd: int) -> None:
+        super().__init__(run_dir, bounds, lock_fd)
         self.devices = ()
         self.config = RunConfig.from_json(read_json(run_dir / "config.json"))
         self.engine = ENGINES[self.config.launcher]
@@ -138,7 +135,7 @@ class JobSupervisor(Supervisor):
         hands.job = job
         facts = {"script_sha256": self._script_sha256(), "supervisor_pid": os.getpid()}
         self._state("starting", **facts, job=job.name, hosts=look.hosts)
-        crew.start(time.monotonic(), None)
+        crew.start(time.monotonic())
         try:
             self._meet(crew, hands, facts, look)
             self._watch(crew)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from .attempts import Span, read_attempts
+from .attempts import Attempt, Span, read_attempts
+from .forks import BEGUN
 from .progress import shape_of
 from .segments import Doubles, kept_rows, known, list_segments
 from .state import is_alive
@@ -23,6 +24,13 @@ class Entry:
 
     name: str
     seconds: float
+    note: str = ""
+    """For people: how the process was started."""
+
+    @property
+    def label(self) -> str:
+        """Its name, with the note."""
+        return f"{self.name} ({self.note})" if self.note else self.name
 
 
 @dataclass(frozen=True)
@@ -67,14 +75,24 @@ def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
     steps = np.vstack([np.empty((0, 4)), *counted])
     spans = [attempt.spans() for attempt in attempts]
     stalls = [stall for attempt in attempts for stall in attempt.stalls()]
-    first_step = _first_step(spans[-1], attempts[-1].first_call_seconds())
+    begun = _begun(attempts[-1], workers_of(plan)[0])
+    first_step = _first_step(spans[-1], attempts[-1].first_call_seconds(), begun)
     return Ledger(first_step, _whole(list(chain.from_iterable(spans)), stalls, steps))
 
 
-def _first_step(spans: Sequence[Span], first_call: float | None) -> tuple[Entry, ...]:
+def _begun(attempt: Attempt, task: str) -> str:
+    """Return how the process of a task was started; empty where that was not told."""
+    told = [event["how"] for event in attempt.told if event["event"] == BEGUN]
+    return str(told[-1].get(task, "")) if told else ""
+
+
+def _first_step(spans: Sequence[Span], first_call: float | None, begun: str) -> tuple[Entry, ...]:
     stages = ("queue", "rehearsal", "start", "data", "trace")
     seconds = {stage: _seconds(spans, stage) for stage in stages}
-    return _entries({**seconds, "first step": first_call})
+    entries = _entries({**seconds, "first step": first_call})
+    return tuple(
+        replace(entry, note=begun) if entry.name == "start" else entry for entry in entries
+    )
 
 
 def _whole(spans: Sequence[Span], stalls: Sequence[Span], calls: Doubles) -> tuple[Entry, ...]:

@@ -21,6 +21,7 @@ from .failure import OTHER_FIX
 from .hands import LocalHands
 
 if TYPE_CHECKING:
+    from .forks import Forks
     from .launch import Launch
     from .watchdog import Bounds
 
@@ -50,9 +51,14 @@ class Rehearsal:
     """The rehearsal that a run folder holds, if it is still to be done."""
 
     def __init__(
-        self, run_dir: Path, launch: Launch, bounds: Bounds, held_fds: Sequence[int]
+        self,
+        run_dir: Path,
+        launch: Launch,
+        bounds: Bounds,
+        held_fds: Sequence[int],
+        forks: Forks,
     ) -> None:
-        self._run_dir, self._launch = run_dir, launch
+        self._run_dir, self._launch, self._forks = run_dir, launch, forks
         self._bounds, self._held_fds = bounds, held_fds
         self._folder = run_dir / FOLDER
 
@@ -75,11 +81,11 @@ class Rehearsal:
             OSError: a task cannot be started.
         """
         plan = read_json(self._folder / "plan.json")
-        hands = LocalHands(self._folder, self._launch, self._held_fds)
+        hands = LocalHands(self._folder, self._launch, self._held_fds, self._forks)
         crew = Crew(self._folder, plan, hands, self._launch.interpreter, self._bounds)
         try:
             crew.choose_addresses()
-            crew.start(time.monotonic(), None)
+            crew.start(time.monotonic())
             while not crew.is_over(time.monotonic()):
                 wait()
                 now = time.monotonic()

@@ -1,4 +1,4 @@
-"""Starting a run's supervisor as nobody's child, or by the process that waits for that."""
+"""Starting a run's supervisor as nobody's child."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .directory import KILL, RunError, read_json, unwritable
+from .directory import KILL, RunError, unwritable
 from .failure import log_tail
 from .launch import PACKAGE_ROOT, SUPERVISOR_LOG
 from .trust import trust
 
 if TYPE_CHECKING:
-    from .warm import WarmStart
     from .watchdog import Bounds
 
 HANDSHAKE_SECONDS = 30.0
 
 
-def spawn(run_dir: Path, lock: int, bounds: Bounds, warm: WarmStart | None = None) -> None:
+def spawn(run_dir: Path, lock: int, bounds: Bounds) -> None:
     """Have a supervisor inherit the lock, and wait until it has written its first event.
 
     Raises:
@@ -37,16 +36,10 @@ def spawn(run_dir: Path, lock: int, bounds: Bounds, warm: WarmStart | None = Non
     arguments = [str(run_dir.absolute())]
     for name, seconds in dataclasses.asdict(bounds).items():
         arguments += [f"--{name.replace('_', '-')}", str(seconds)]
-    interpreter = str(read_json(run_dir / "run.json").get("interpreter"))
     try:
         for asked in ("stop", KILL):
             (run_dir / asked).unlink(missing_ok=True)
-        launcher = None
-        if warm and warm.fits(interpreter) and warm.hand_over(arguments, lock, answer):
-            group = warm.group
-        else:
-            launcher = _launch(arguments, lock, answer, log)
-            group = launcher.pid
+        launcher = _launch(arguments, lock, answer, log)
     except OSError as error:
         os.close(ready)
         raise unwritable(run_dir, error) from error
@@ -57,9 +50,8 @@ def spawn(run_dir: Path, lock: int, bounds: Bounds, warm: WarmStart | None = Non
         reply = pipe.read() if told else b""
     if not told:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
-    if launcher:
-        launcher.wait()
+            os.killpg(launcher.pid, signal.SIGKILL)
+    launcher.wait()
     if refusal := _refusal(reply, log, waited=not told):
         raise RunError(refusal)
 

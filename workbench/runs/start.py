@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from workbench.devices import Devices
     from workbench.plan import Plan
 
-    from .warm import WarmStart
 
 MADE = "made_sha256"
 """In run.json: of the text that the workbench wrote, whatever a person made of it since."""
@@ -50,7 +49,6 @@ def start_run(
     runs_dir: str | os.PathLike[str] | None = None,
     devices: Devices | None = None,
     name: str = "",
-    warm: WarmStart | None = None,
     *,
     rehearse: bool = True,
 ) -> Run:
@@ -61,7 +59,6 @@ def start_run(
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
         devices: what `workbench.devices.detect` found; None asks now, which takes seconds.
         name: shown in lists; empty: the config's.
-        warm: processes that wait for a run; used where they fit this one.
         rehearse: whether two steps of a model of one's own are done first, once for each plan.
 
     Raises:
@@ -81,8 +78,7 @@ def start_run(
     # A job's hosts are not this machine: what is rehearsed here may fail there, and the other way.
     due = rehearse and local and own is not None and not went_well(root, script)
     rehearsal = _rehearsal(plan, script) if due else {}
-    warm = warm if local else None
-    return _begin(root, plan, devices, script, sha256(script), name, warm, rehearsal)
+    return _begin(root, plan, devices, script, sha256(script), name, rehearsal)
 
 
 def start_edited(
@@ -120,7 +116,6 @@ def _begin(
     script: str,
     made_sha256: str,
     name: str = "",
-    warm: WarmStart | None = None,
     rehearsal: Mapping[str, str] = MappingProxyType({}),
 ) -> Run:
     texts = {
@@ -134,7 +129,7 @@ def _begin(
     card = _new_card(new_id(root), named, plan.interpreter, script) | {MADE: made_sha256}
     folder = make_folder(root, card["id"], {**texts, "run.json": json_text(card)})
     try:
-        return start_script(folder, warm=warm)
+        return start_script(folder)
     except RunError:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -201,7 +196,7 @@ def _new_card(run_id: str, name: str, interpreter: str, script: str) -> dict[str
     }
 
 
-def start_script(run_dir: Path, bounds: Bounds | None = None, warm: WarmStart | None = None) -> Run:
+def start_script(run_dir: Path, bounds: Bounds | None = None) -> Run:
     """Start the supervisor over a run folder that is already written.
 
     Raises:
@@ -209,7 +204,7 @@ def start_script(run_dir: Path, bounds: Bounds | None = None, warm: WarmStart | 
     """
     lock = _take(run_dir, "started")
     try:
-        spawn(run_dir, lock, bounds or Bounds(), warm)
+        spawn(run_dir, lock, bounds or Bounds())
     finally:
         os.close(lock)
     return Run(run_dir)

@@ -19,7 +19,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import locks
 from .archiver import Copying
@@ -27,6 +27,7 @@ from .crew import Crew
 from .directory import KILL, SCRIPT, RunError, read_json, sha256
 from .events import EventLog
 from .failure import cannot_start
+from .forks import BEGUN, Forks
 from .hands import LocalHands
 from .launch import Launch
 from .own_modules import module_hashes
@@ -36,21 +37,16 @@ from .state import alive_error, take_lock
 from .unwritten import blame_disk, is_full
 from .watchdog import Bounds
 
-if TYPE_CHECKING:
-    from .standby import WaitingTrainer
-
 LAST_WRITE_SECONDS = 60.0
+STOPPED_EARLY = "Stopped before its processes were started."
 
 
 class Supervisor:
     """One attempt at one run, from the queue to its final state."""
 
-    def __init__(
-        self, run_dir: Path, bounds: Bounds, lock_fd: int, waiting: WaitingTrainer | None
-    ) -> None:
+    def __init__(self, run_dir: Path, bounds: Bounds, lock_fd: int) -> None:
         self.dir = run_dir
         self.lock_fd = lock_fd
-        self.waiting = waiting
         self.card = read_json(run_dir / "run.json")
         self.plan = read_json(run_dir / "plan.json")
         config = read_json(run_dir / "config.json")
@@ -60,6 +56,8 @@ class Supervisor:
         patience = config.get("rendezvous_seconds") or bounds.rendezvous_seconds
         self.bounds = dataclasses.replace(bounds, rendezvous_seconds=patience)
         self.launch = Launch.of(run_dir, self.card, self.plan)
+        self.state_dir = Path(self.card.get("state_dir") or locks.state_dir())
+        self.forks = Forks(self.launch, self.state_dir, config.get("start"))
         self.devices = tuple(self.plan.get("physical_devices", ()))
         self.events = EventLog(run_dir / "events.jsonl")
         self.told_to_stop = False
@@ -70,8 +68,7 @@ class Supervisor:
     def queue(self) -> locks.Ticket:
         """Write the first event and take a place in the queue for the run's devices."""
         devices = self.devices
-        state = Path(self.card.get("state_dir") or locks.state_dir())
-        ticket = locks.Ticket.draw(state, self.dir.name, devices, start_now=self.start_now)
+        ticket = locks.Ticket.draw(self.state_dir, self.dir.name, devices, start_now=self.start_now)
         if not self._state("queued", devices=devices, supervisor_pid=os.getpid()):
             ticket.give_back()
             raise RunError(
@@ -86,8 +83,7 @@ class Supervisor:
             self._train(ticket.fd)
         else:
             self._state("stopped", note="Stopped while it waited for its devices.")
-            if self.waiting is not None:
-                self.waiting.end()
+        self.forks.close()
         ticket.give_back()
         deadline = time.monotonic() + LAST_WRITE_SECONDS
         while not self.events.flush() and (is_full(self.dir) or time.monotonic() < deadline):
@@ -118,7 +114,7 @@ class Supervisor:
             return
         facts = {"script_sha256": sha256(script), "supervisor_pid": os.getpid()}
         for left in reversed(range(self.restarts + 1)):
-            hands = LocalHands(self.dir, self.launch, locks_held)
+            hands = LocalHands(self.dir, self.launch, locks_held, self.forks)
             crew = Crew(self.dir, self.plan, hands, self.launch.interpreter, self.bounds)
             ended = self._attempt(crew, facts)
             anew = left and ended["state"] == "failed" and crew.lost_a_task
@@ -127,7 +123,6 @@ class Supervisor:
                 return
             cause = "Killed, as asked." if ended["task"] == self.killed else ended["cause"]
             facts["note"] = f"{ended['task']}: {cause} All begin anew from the last checkpoint."
-            self.waiting = None
 
     def _attempt(self, crew: Crew, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Train once; return the state it ends in."""
@@ -136,7 +131,11 @@ class Supervisor:
             told = {"tf_configs": configs} if configs else {}
             modules = module_hashes(self.plan, self.launch.working_dir)
             self._state("starting", **facts, **told, **modules)
-            crew.start(time.monotonic(), self.waiting)
+            if not self._loaded(several=len(crew.members) > 1):
+                crew.hands.close()
+                return {"state": "stopped", "note": STOPPED_EARLY}
+            crew.start(time.monotonic())
+            self.events.write(BEGUN, how=crew.begun)
         except OSError as error:
             reason = cannot_start(error, self.launch.interpreter)
             crew.end(time.monotonic())
@@ -148,17 +147,25 @@ class Supervisor:
         self._note_memory(crew)
         return blame_disk(crew.conclusion(), self.dir)
 
+    def _loaded(self, *, several: bool) -> bool:
+        """Have TensorFlow loaded where processes are to be forked; false where a stop is asked."""
+        self.forks.prepare(self._sleep, self._stop_asked, several=several)
+        return not self._stop_asked()
+
     def _note_memory(self, crew: Crew) -> None:
         if held := crew.peak_bytes:
             self.events.write(PEAK_MEMORY, bytes=held)
 
     def _rehearsed(self, held_fds: Sequence[int]) -> bool:
         """Do a rehearsal where one is due; return whether the run can begin."""
-        rehearsal = Rehearsal(self.dir, self.launch, self.bounds, held_fds)
+        rehearsal = Rehearsal(self.dir, self.launch, self.bounds, held_fds, self.forks)
         if not rehearsal.is_due:
             return True
         began = time.monotonic()
         self._state("starting", rehearsal=True, note=NOTE, supervisor_pid=os.getpid())
+        if not self._loaded(several=True):  # the rehearsal and the run
+            self._state("stopped", note=STOPPED_EARLY)
+            return False
         try:
             ended = rehearsal.run(self._sleep, self._stop_asked)
         except OSError as error:
@@ -167,8 +174,6 @@ class Supervisor:
             seconds = round(time.monotonic() - began, 3)
             self.events.write("rehearsed", seconds=seconds, trouble=ended["trouble"])
             return True
-        if self.waiting is not None:
-            self.waiting.end()
         self._state(**ended)
         return False
 
@@ -222,7 +227,7 @@ class Supervisor:
             os.read(self.woken, 4096)
 
 
-def main(arguments: Sequence[str] | None = None, waiting: WaitingTrainer | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Supervise one run to its end; the exit status tells only whether that could be done."""
     options = _options(arguments)
     if options.detach and os.fork():
@@ -233,7 +238,7 @@ def main(arguments: Sequence[str] | None = None, waiting: WaitingTrainer | None 
         lock_fd = take_lock(run_dir) if options.lock_fd is None else options.lock_fd
         if lock_fd is None:
             raise alive_error(run_dir, "started")
-        supervisor = _supervisor_of(run_dir)(run_dir, bounds, lock_fd, waiting)
+        supervisor = _supervisor_of(run_dir)(run_dir, bounds, lock_fd)
         ticket = supervisor.queue()
     except (RunError, OSError) as error:
         _answer(options.ready_fd, str(error))

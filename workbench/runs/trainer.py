@@ -8,15 +8,14 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from workbench.forking import Forked, Order
 
 from .directory import SCRIPT
 from .ending import TaskProcess
+from .forks import COLD, FORKED, Forks
 from .launch import Launch
 from .peak_memory import peak_bytes_of
-
-if TYPE_CHECKING:
-    from .standby import WaitingTrainer
 
 
 class Trainer(TaskProcess):
@@ -33,9 +32,9 @@ class Trainer(TaskProcess):
         log: Path,
         environment: Mapping[str, str],
         kept_fds: Sequence[int],
-        waiting: WaitingTrainer | None = None,
+        forks: Forks,
     ) -> None:
-        """Start it, or make it of the process that waits, if that still lives.
+        """Start it: forked where that can be.
 
         `environment` is added to what every process of the run has. The locks in `kept_fds` are
         held until it has ended too.
@@ -47,7 +46,9 @@ class Trainer(TaskProcess):
         read_end, self._stop_pipe = os.pipe()
         try:
             fds = (read_end, *kept_fds)
-            self.process = _start(task_dir.parent, launch, log, environment, fds, waiting)
+            self.process = _start(task_dir.parent, launch, log, environment, fds, forks)
+            forked = isinstance(self.process, Forked)
+            self.begun = FORKED if forked else f"{COLD}: {forks.why_cold}"
         except OSError:
             os.close(self._stop_pipe)
             raise
@@ -104,17 +105,25 @@ def _start(
     log: Path,
     environment: Mapping[str, str],
     fds: Sequence[int],
-    waiting: WaitingTrainer | None,
-) -> subprocess.Popen[bytes]:
+    forks: Forks,
+) -> subprocess.Popen[bytes] | Forked:
     arguments = [str(run_dir / SCRIPT), "--run-dir", str(run_dir)]
-    with log.open("ab") as output:
-        if waiting is not None and waiting.begin(launch, arguments, (output.fileno(), *fds)):
-            return waiting.process
+    with log.open("ab") as output, Path(os.devnull).open("rb") as nothing:
+        order = Order(
+            arguments,
+            launch.working_dir,
+            {**launch.environment(), **environment},
+            (nothing.fileno(), output.fileno(), output.fileno()),
+            fds,
+            {"WORKBENCH_STOP_FD": fds[0]},
+        )
+        if (forked := forks.begin(order)) is not None:
+            return forked
         return subprocess.Popen(
             [launch.interpreter, "-u", *arguments],
             cwd=launch.working_dir,
-            env=launch.environment() | {"WORKBENCH_STOP_FD": str(fds[0]), **environment},
-            stdin=subprocess.DEVNULL,
+            env={**order.environment, "WORKBENCH_STOP_FD": str(fds[0])},
+            stdin=nothing,
             stdout=output,
             stderr=subprocess.STDOUT,
             pass_fds=tuple(fds),

@@ -299,7 +299,7 @@ def _preset_box() -> Any:
     return styled(ipw.Dropdown, options=options, description="Preset", style=ANY_WIDTH)
 
 
-_NOT_OF_A_PRESET = {"name", "interpreter", "start_now", "archive"}
+_NOT_OF_A_PRESET = {"name", "interpreter", "start", "start_now", "archive"}
 
 
 def _preset_of(config: RunConfig) -> str:

@@ -107,6 +107,7 @@ def make_fields(
         TextField("interpreter", "Python interpreter", whole=True),
         CheckField("xla", "Compile each replica's step with XLA"),
         CheckField("eager", "Run eagerly"),
+        ChoiceField("start", "How processes begin", catalog.STARTS),
         CheckField("start_now", "Start now, do not queue"),
     )
     return Parts(BatchFields(), strategy, devices, singles)
@@ -128,8 +129,8 @@ ADVANCED = {
     ),
     "How it runs": (
         "cross_device_ops", "communication", "bytes_per_pack", "gpu_memory", "precision",
-        "xla", "steps_per_call", "rendezvous_seconds", "restarts", "interpreter", "eager",
-        "start_now",
+        "xla", "steps_per_call", "rendezvous_seconds", "restarts", "start", "interpreter",
+        "eager", "start_now",
     ),
 }  # fmt: skip
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import threading
+import time
+from pathlib import Path
 
-from workbench.runs import WarmStart
+from workbench.forking import ForkServer
+from workbench.runs.forks import fork_server
+from workbench.runs.launch import Launch
 
 from . import markup
 from .background import run_in_background
@@ -13,59 +16,74 @@ from .page_parts import html
 
 LOADING = "Loading TensorFlow ahead of Train ..."
 READY = "TensorFlow is loaded: Train starts at once."
+LOOK_SECONDS = 0.5
+RETRY_SECONDS = 60.0
 
 
 class Readiness:
-    """Keeps one warm start for the interpreter of the form; a line tells whether it is ready."""
+    """Holds a fork server for the interpreter of the form; a line tells whether it is ready."""
 
     def __init__(self) -> None:
         self.box = html(description="Readiness")
         self._lock = threading.Lock()
-        self._warm: WarmStart | None = None
-        self._starting = False
+        self._server: ForkServer | None = None
+        self._follows = False
+        """Whether a thread tells how it stands."""
+        self._again_at = 0.0
+        """When one that forks nothing is tried again, in monotonic seconds."""
+        self._closed = threading.Event()
 
-    def ask(self, interpreter: str | None) -> None:
+    def ask(self, interpreter: str, *, legacy: bool) -> None:
         """Start one that fits, or keep the one there is; returns at once."""
-        interpreter = interpreter or sys.executable
+        launch = Launch(interpreter, Path.cwd(), None, legacy)
+        wanted = fork_server(launch)
         with self._lock:
-            warm = self._warm
-            if warm is not None and warm.fits(interpreter):
-                warm.keep()
+            held = self._server
+            known = held is not None and held.name == wanted.name
+            if held is not None and known and (self._follows or time.monotonic() < self._again_at):
+                held.keep()
                 return
-            if self._starting:
-                return
-            self._starting = True
-        if warm is not None:
-            warm.close()
-        run_in_background(lambda: self._start(interpreter), lambda _: None, self._failed)
-
-    def take(self) -> WarmStart | None:
-        """Hand the warm start out, for one run."""
-        with self._lock:
-            warm, self._warm = self._warm, None
-        self._show()
-        return warm
+            self._server, self._follows = wanted, True
+        if held is not None:
+            held.release()
+        run_in_background(
+            lambda: self._follow(wanted), lambda _: None, self._failed, self._closed.set
+        )
 
     def close(self) -> None:
         """Let it end."""
-        warm = self.take()
-        if warm is not None:
-            warm.close()
-
-    def _start(self, interpreter: str) -> None:
-        warm = WarmStart(interpreter, self._show)
+        self._closed.set()
         with self._lock:
-            self._warm, self._starting = warm, False
-        self._show()
+            held, self._server = self._server, None
+        if held is not None:
+            held.release()
 
-    def _show(self) -> None:
-        warm = self._warm
-        if warm is None or warm.gone:
-            self.box.value = ""
-        else:
-            self.box.value = markup.quiet(READY if warm.ready else LOADING)
+    def _follow(self, server: ForkServer) -> None:
+        """Start it, and tell how it stands until it is gone or another one is wanted."""
+        server.start()
+        shown = ""
+        while server is self._server and not self._closed.is_set():
+            state = server.state
+            if state != shown:
+                self._show(server)
+                shown = state
+            if state in ("absent", "refused"):
+                break
+            self._closed.wait(LOOK_SECONDS)
+        with self._lock:
+            if server is not self._server:
+                server.release()  # it may have been let go before it was held
+            else:
+                self._follows = False
+                again = RETRY_SECONDS if server.state == "refused" else 0.0
+                self._again_at = time.monotonic() + again
+
+    def _show(self, server: ForkServer) -> None:
+        said = {"loading": LOADING, "ready": READY, "absent": ""}
+        told = said.get(server.state, f"Train loads TensorFlow anew: {server.why_not}.")
+        self.box.value = markup.quiet(told) if told else ""
 
     def _failed(self, error: Exception) -> None:
         """Say nothing: Train works without it, and names what is wrong with the interpreter."""
         with self._lock:
-            self._starting = False
+            self._follows = False

@@ -32,7 +32,7 @@ CHANGED = (
     "Other fields of the form have changed since the search, and with them what it would find. "
     "Search again to be sure."
 )
-OF_NO_ACCOUNT = {"name", "archive", "start_now"}
+OF_NO_ACCOUNT = {"name", "archive", "start", "start_now"}
 
 
 @dataclass(frozen=True)

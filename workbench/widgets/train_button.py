@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ class TrainButton:
         self._runs_dir, self._devices = runs_dir, devices
         self._readiness = Readiness()
         self._state: FormState | None = None
+        self._legacy = False
+        """Whether the newest plan trains with the tf-keras package."""
         self._busy = False
         self._started: Callable[[Run], None] = lambda run: None
         self._refused: Callable[[Iterable[Problem]], None] = lambda problems: None
@@ -76,10 +79,12 @@ class TrainButton:
         A TPU build takes the TPU when it is imported, or, while a run has it, is of no use later.
         """
         if not self._devices().tensorflow_for_tpus:
-            self._readiness.ask(interpreter)
+            if self._state is not None and self._state.plan is not None:
+                self._legacy = self._state.plan.keras == "legacy"
+            self._readiness.ask(interpreter or sys.executable, legacy=self._legacy)
 
     def close(self) -> None:
-        """Let what waits for Train end."""
+        """Let what is ready for Train end."""
         self._readiness.close()
 
     def _update(self) -> None:
@@ -102,10 +107,7 @@ class TrainButton:
         self._busy = True
         self._message.value = markup.quiet("Starting ...")
         self._update()
-        warm = self._readiness.take()
-        run_in_background(
-            lambda: start_run(config, runs_dir, devices, warm=warm), self._done, self._failed
-        )
+        run_in_background(lambda: start_run(config, runs_dir, devices), self._done, self._failed)
 
     def _done(self, run: Run) -> None:
         self._end("")

@@ -1,0 +1,276 @@
+"""What forking a run's processes from one that has TensorFlow saves, against starting them cold.
+
+`python -m tests.benchmarks.forking [--quick] [--only starts restart memory matrix many]`. In turn:
+from the start of a cluster to its first step; from the death of a worker of ParameterServer to the
+first step of the one started again; the memory that eight workers have for themselves; the matrix,
+with the losses and weights of each cell beside its cold twin's; a thousand runs, four at a time.
+TensorFlow is loaded before any of it, as by the first edit of a form.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from tests.benchmarks.first_step import calls_of, wait_until
+from tests.benchmarks.report import Comparison, Limit, conclude, tell
+from workbench import catalog
+from workbench.config import RunConfig
+from workbench.devices import detect
+from workbench.experiments import run_matrix
+from workbench.experiments.agreement import certify
+from workbench.forking.program.server import KEEPER
+from workbench.runs import Run, list_runs, start_run
+from workbench.runs.forks import fork_server
+from workbench.runs.launch import Launch
+from workbench.runs.segments import list_segments
+
+FORKED, COLD = WAYS = ("auto", "cold")
+SERVED = RunConfig(strategy="parameter_server", workers=2, epochs=10_000)
+CLUSTERS = {
+    "MultiWorkerMirrored x 2": RunConfig(
+        strategy="multi_worker_mirrored", workers=2, epochs=10_000
+    ),
+    "ParameterServer, four tasks": SERVED,
+}
+EIGHT = RunConfig(strategy="multi_worker_mirrored", workers=8, epochs=10_000)
+SHORT = RunConfig(strategy="one_device", synthetic_examples=640, global_batch_size=32, epochs=1)
+SOONER, MATRIX_SOONER = 5.0, 3.0
+RESTART_SHARE = 3.0 / 20.0
+MOST_PRIVATE_MIB = 1_200.0
+MOST_DIFFERENCE = 1e-6
+MANY, FEW, AT_A_TIME = 1_000, 8, 4
+MIB = 2**20
+
+
+class Bench:
+    """Where runs are started in either way, TensorFlow loaded where they are to be forked."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.devices = root, detect(import_tensorflow=False)
+        self.server = fork_server(Launch(sys.executable, Path.cwd(), None))
+
+    @contextmanager
+    def loaded(self) -> Iterator[None]:
+        """Have TensorFlow loaded while the block lasts."""
+        self.server.start()
+        wait_until(lambda: self.server.state == "ready")
+        try:
+            yield
+        finally:
+            self.server.release()
+
+    def start(self, config: RunConfig, way: str) -> Run:
+        """Start a run, its processes forked or cold."""
+        self.server.keep()
+        return start_run(replace(config, start=way, start_now=True), self.root, self.devices)
+
+
+def end(run: Run) -> None:
+    """Stop a run and wait until it has."""
+    run.stop()
+    run.wait()
+
+
+def words_of(process: psutil.Process) -> list[str]:
+    """Return the command line by which a process is listed; nothing of one that has ended."""
+    try:
+        return list(process.cmdline())
+    except psutil.Error:
+        return []
+
+
+def starts(bench: Bench, rounds: int) -> bool:
+    """Clusters: from the start to the first step."""
+    found = []
+    for name, config in CLUSTERS.items():
+        ratios = []
+        for _ in range(rounds):
+            forked, cold = (first_step_seconds(bench, config, way) for way in WAYS)
+            tell(f"{name}: {forked:.2f} s forked, {cold:.2f} s cold")
+            ratios.append(cold / forked)
+        ratio = f"{name}: start to first step, cold over forked"
+        found.append(Comparison(ratio, np.array(ratios), at_least=SOONER))
+    return conclude(found) == 0
+
+
+def first_step_seconds(bench: Bench, config: RunConfig, way: str) -> float:
+    """Return the seconds from a run's start to the end of its first call."""
+    began = time.time()
+    run = bench.start(config, way)
+    wait_until(lambda: len(calls_of(run)))
+    _, _, start, seconds = calls_of(run)[0]
+    end(run)
+    return float(start + seconds - began)
+
+
+def restart(bench: Bench, rounds: int) -> bool:
+    """A worker of ParameterServer that is killed: the first step of the one started again."""
+    ratios = []
+    for _ in range(rounds):
+        forked, cold = (restart_seconds(bench, way) for way in WAYS)
+        tell(f"a killed worker: {forked:.2f} s until it steps again, {cold:.2f} s cold")
+        ratios.append(forked / cold)
+    return Limit("a worker started again, forked over cold", "", at_most=RESTART_SHARE).judge(
+        ratios
+    )
+
+
+def restart_seconds(bench: Bench, way: str) -> float:
+    """Return the seconds from the death of a worker to the first call of the next."""
+    run = bench.start(SERVED, way)
+    wait_until(lambda: run.progress.step > 0)
+    task = run.dir / "worker-1"
+    (process,) = (each for each in psutil.process_iter() if writes_log_of(each, task))
+    os.kill(process.pid, signal.SIGKILL)
+    wait_until(lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
+    killed = time.time()
+    wait_until(lambda: newest_start(task) > killed)
+    seconds = newest_start(task) - killed
+    end(run)
+    return seconds
+
+
+def writes_log_of(process: psutil.Process, task: Path) -> bool:
+    """Whether a process writes the log of a task."""
+    try:
+        return any(each.path == str(task / "log.txt") for each in process.open_files())
+    except psutil.Error:
+        return False
+
+
+def newest_start(task: Path) -> float:
+    """Return when the newest call of a worker began, as its chief recorded it."""
+    segments = list_segments(task)
+    calls = segments[-1].calls() if segments else ()
+    return float(calls[-1][2]) if len(calls) else 0.0
+
+
+def memory(bench: Bench, _: int) -> bool:
+    """The memory of eight workers."""
+    tell(f"eight workers of MultiWorkerMirrored, cold: {private_mib(bench, COLD):,.0f} MiB")
+    name = "memory that eight forked workers and their keepers have for themselves"
+    return Limit(name, "MiB", at_most=MOST_PRIVATE_MIB).judge([private_mib(bench, FORKED)])
+
+
+def private_mib(bench: Bench, way: str) -> float:
+    """Return the memory that eight workers in training have for themselves, in all."""
+    run = bench.start(EIGHT, way)
+    wait_until(lambda: run.progress.step > 0)
+    script = str(run.dir / "train.py")
+    tasks = [each for each in psutil.process_iter() if script in words_of(each)]
+    if len(tasks) != EIGHT.workers:
+        raise RuntimeError(f"Each of {EIGHT.workers} workers has a process; found {len(tasks)}.")
+    keepers = [each for each in psutil.process_iter() if words_of(each)[:1] == [KEEPER]]
+    held = sum(each.memory_full_info().uss for each in (*tasks, *keepers))
+    end(run)
+    return float(held) / MIB
+
+
+def matrix(bench: Bench, rounds: int) -> bool:
+    """The matrix, forked beside cold: its time, and each cell's losses and weights."""
+    few = {"steps": 20, "strategies": ("one_device", "mirrored")} if rounds == 1 else {}
+    done = {
+        way: run_matrix(runs_dir=bench.root, devices=bench.devices, start=way, **few)
+        for way in WAYS
+    }
+    for way in WAYS:
+        tell(f"matrix, {way}: {done[way].seconds:.0f} s, {len(done[way].cells)} cells")
+    alone, every, unlike = [], [], 0
+    for forked, cold in zip(done[FORKED].cells, done[COLD].cells, strict=True):
+        unlike += forked.status != cold.status
+        # Workers that do not step together take other steps each time.
+        if forked.status == "pass" and catalog.STRATEGIES[forked.strategy].synchronous:
+            run = Run(Path(str(forked.run)))
+            every.append(apart_by(run, Run(Path(str(cold.run)))))
+            alone += every[-1:] if len(run.tasks) == 1 else []
+    ratio = done[COLD].seconds / done[FORKED].seconds
+    name = "largest difference of loss or weight, forked from cold"
+    return all(
+        [
+            Limit("the matrix, cold over forked", "times", at_least=MATRIX_SOONER).judge([ratio]),
+            Limit("cells that end otherwise", "", at_most=0).judge([unlike]),
+            Limit(f"{name}, one process", "", at_most=0.0).judge([max(alone)]),
+            Limit(f"{name}, every cell", "", at_most=MOST_DIFFERENCE).judge([max(every)]),
+        ]
+    )
+
+
+def apart_by(forked: Run, cold: Run) -> float:
+    """Return by how much a run differs from its cold twin; infinity where that is not known."""
+    losses = [run.steps()["loss"].to_numpy() for run in (forked, cold)]
+    weights = certify(cold, [forked])[str(forked.dir)].agreement.max_weight_difference
+    if len(losses[0]) != len(losses[1]) or not np.isfinite(losses).all() or weights is None:
+        return float("inf")
+    return float(max(np.abs(losses[0] - losses[1]).max(), weights))
+
+
+def many(bench: Bench, rounds: int) -> bool:
+    """Runs of twenty steps, four at a time: each finishes, and nothing is left of any."""
+    count = FEW if rounds == 1 else MANY
+    (server,) = (each for each in psutil.process_iter() if bench.server.name in words_of(each))
+
+    def held() -> dict[str, int]:
+        left = [each for each in psutil.process_iter() if is_of_a_run(each, bench.root)]
+        files = list(bench.server.folder.iterdir())
+        return {"descriptors": server.num_fds(), "files": len(files), "processes": len(left)}
+
+    before, began = held(), time.monotonic()
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        ends = list(pool.map(lambda _: bench.start(SHORT, FORKED).wait(), range(count)))
+    tell(f"{count:,} runs in {time.monotonic() - began:.0f} s")
+    wait_until(lambda: not server.children())
+    forked = sum("'forked'" in str(run.events()) for run in list_runs(bench.root))
+    after = held()
+    return all(
+        [
+            Limit("runs that finished", "", at_least=count).judge([ends.count("finished")]),
+            Limit("of these forked", "", at_least=count).judge([forked]),
+            *(
+                Limit(f"{name} that are left", "", at_most=0).judge([after[name] - before[name]])
+                for name in before
+            ),
+        ]
+    )
+
+
+def is_of_a_run(process: psutil.Process, root: Path) -> bool:
+    """Whether a process runs something in a folder of runs, or keeps one that does."""
+    return any(str(root) in word or word == KEEPER for word in words_of(process))
+
+
+PARTS: dict[str, Callable[[Bench, int], bool]] = {
+    "starts": starts, "restart": restart, "memory": memory, "matrix": matrix, "many": many,
+}  # fmt: skip
+
+
+def main() -> int:
+    """Measure and print; the exit status is 1 where something is missed."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--quick", action="store_true", help="one round, to try the benchmark")
+    options.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    chosen = options.parse_args()
+    reached = []
+    for name in chosen.only:
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["WORKBENCH_STATE"] = f"{folder}/state"
+            bench = Bench(Path(folder) / "runs")
+            with bench.loaded():
+                reached.append(PARTS[name](bench, 1 if chosen.quick else 5))
+    return int(not all(reached))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""Fork servers that import little, and scripts that say what they were started with."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+import psutil
+import pytest
+
+from tests.waiting import until
+from workbench.forking import Forked, ForkServer, Order
+
+Serve = Callable[..., ForkServer]
+
+
+class Place:
+    """A folder where scripts run, cold or forked from a server."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "log.txt"
+
+    def script(self, code: str) -> list[str]:
+        """Write a script and return it with an argument."""
+        path = self.folder / "script.py"
+        path.write_text(code)
+        return [str(path), "--run-dir"]
+
+    def order(self, code: str, output: IO[bytes], nothing: IO[bytes], **more: object) -> Order:
+        streams = (nothing.fileno(), output.fileno(), output.fileno())
+        return Order(self.script(code), self.folder, dict(os.environ), streams, **more)
+
+    def fork(self, server: ForkServer, code: str, **more: object) -> Forked:
+        with self.log.open("wb") as output, Path(os.devnull).open("rb") as nothing:
+            return server.fork(self.order(code, output, nothing, **more))
+
+    def cold(self, code: str) -> int:
+        """Run it as `python -u script`; what it wrote is in the log."""
+        with self.log.open("wb") as output:
+            command = [sys.executable, "-u", *self.script(code)]
+            return subprocess.run(
+                command,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                check=False,
+            ).returncode
+
+    def told(self) -> str:
+        return self.log.read_text()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return Place(folder)
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    """Starts a server of small modules; waits until it forks, or has said why not."""
+    made: list[ForkServer] = []
+
+    def start(*modules: str, **variables: str) -> ForkServer:
+        environment = {**os.environ, **variables}
+        server = ForkServer(sys.executable, environment, tmp_path / "state", modules or ("json",))
+        made.append(server)
+        server.start()
+        until(lambda: server.state != "loading")
+        return server
+
+    yield start
+    for server in made:
+        server.release()
+    until(lambda: not any(processes_of(server) for server in made))
+
+
+def processes_of(server: ForkServer) -> list[psutil.Process]:
+    """The server, or more of them where something went wrong."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        words = process.info["cmdline"] or ()
+        if server.name in words and process.info["status"] != psutil.STATUS_ZOMBIE:
+            found.append(process)
+    return found
+
+
+def server_process(server: ForkServer) -> psutil.Process:
+    (found,) = processes_of(server)
+    return found

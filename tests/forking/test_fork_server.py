@@ -1,0 +1,222 @@
+"""A server of forks: one for all that can share it, gone when it is of no use, never in the way."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.forking.conftest import Place, Serve, processes_of, server_process
+from tests.waiting import until
+from workbench.forking import ColdError, ForkServer, fork_server
+from workbench.forking.program import proofs, server
+
+WAITS = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)"
+HAS_THREADS = (
+    "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()"
+)
+
+
+def order_of(arguments: list[str]) -> bytes:
+    order = {"arguments": arguments, "working_dir": "/", "environment": {}, "umask": 0}
+    return json.dumps({**order, "limits": {}, "ignored": [], "named": {}}).encode() + b"\n"
+
+
+def gone(server: ForkServer) -> bool:
+    return server.state == "absent" and not processes_of(server)
+
+
+def test_before_it_was_started_it_forks_nothing(tmp_path: Path, place: Place) -> None:
+    absent = ForkServer(sys.executable, os.environ, tmp_path / "state", ["json"])
+    assert absent.state == "absent"
+    with pytest.raises(ColdError, match="TensorFlow was not loaded ahead"):
+        place.fork(absent, "")
+
+
+def test_there_is_one_for_all_who_can_share_it(serve: Serve) -> None:
+    first, second = serve(), serve()
+    assert first.name == second.name
+    assert len(processes_of(first)) == 1
+    first.release()
+    process = server_process(second)
+    looks = process.num_ctx_switches().voluntary
+    until(lambda: process.num_ctx_switches().voluntary > looks + 2)
+    assert second.state == "ready"
+    other = serve(TF_XLA_FLAGS="--tf_xla_auto_jit=2")
+    assert other.name != first.name
+    assert serve(TF_CONFIG="{}", PAGER="cat").name == first.name
+
+
+def test_many_who_start_one_at_once_get_one(tmp_path: Path, serve: Serve) -> None:
+    code = (
+        "import os, sys, pathlib\nfrom workbench.forking import ForkServer\n"
+        "server = ForkServer(sys.executable, os.environ, pathlib.Path(sys.argv[1]), ['json'])\n"
+        "server.start(); print(server.name, flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "state")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    askers = [subprocess.Popen(command, **pipes) for _ in range(4)]
+    for asker in askers:
+        asker.stdout.readline()
+    assert len(processes_of(serve())) == 1
+    for asker in askers:
+        asker.communicate()
+
+
+def test_it_ends_when_nobody_holds_it(serve: Serve) -> None:
+    held = serve()
+    held.release()
+    until(lambda: gone(held))
+    assert [path.suffix for path in held.folder.glob("*.socket")] == []
+
+
+def test_it_ends_where_nobody_wanted_it_for_long(serve: Serve) -> None:
+    held = serve()
+    os.utime(held.folder / f"{held.name}.users", (0, 0))
+    until(lambda: gone(held))
+
+
+def test_it_stays_for_what_it_forked(place: Place, serve: Serve) -> None:
+    held = serve()
+    forked = place.fork(held, WAITS)
+    users, process = held.folder / f"{held.name}.users", server_process(held)
+    os.utime(users, (0, 0))
+    looks = process.num_ctx_switches().voluntary
+    until(lambda: process.num_ctx_switches().voluntary > looks + 1)
+    assert held.state == "ready"
+    (place.folder / "go").touch()
+    assert forked.wait() == 0
+    until(lambda: users.stat().st_mtime > 0)  # it has seen the end
+    os.utime(users, (0, 0))
+    until(lambda: gone(held))
+
+
+def test_what_it_forked_goes_on_when_it_is_killed(place: Place, serve: Serve) -> None:
+    killed = serve()
+    forked = place.fork(killed, WAITS)
+    server_process(killed).kill()
+    until(lambda: killed.state == "absent")
+    assert forked.poll() is None
+    (place.folder / "go").touch()
+    assert forked.wait() == 0
+    with pytest.raises(ColdError):
+        place.fork(killed, "")
+    killed.start()
+    until(lambda: killed.state == "ready")
+    assert place.fork(killed, "").wait() == 0
+
+
+def test_what_is_killed_with_its_keeper_is_told_as_killed(place: Place, serve: Serve) -> None:
+    forked = place.fork(serve(), WAITS)
+    psutil.Process(forked.pid).parent().kill()
+    assert forked.wait() == -signal.SIGKILL
+    until(lambda: not psutil.pid_exists(forked.pid))
+
+
+def test_one_that_does_not_answer_in_time_runs_nothing_later(
+    place: Place, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asleep = serve()
+    monkeypatch.setattr(fork_server, "ALIVE_SECONDS", 0.2)
+    process = server_process(asleep)
+    process.suspend()
+    read_end, write_end = os.pipe()
+    with pytest.raises(ColdError, match=r"did not come alive within 0\.2 s"):
+        place.fork(asleep, "open('ran', 'w')", kept_fds=[write_end])
+    os.close(write_end)
+    assert os.read(read_end, 1) == b""  # nobody else holds what it was to be given
+    os.close(read_end)
+    process.resume()
+    monkeypatch.undo()
+    assert place.fork(asleep, "").wait() == 0
+    until(lambda: not server_process(asleep).children())
+    assert not (place.folder / "ran").exists()
+
+
+def test_one_whose_socket_is_gone_ends(place: Place, serve: Serve) -> None:
+    hidden = serve()
+    (hidden.folder / f"{hidden.name}.socket").unlink()
+    with pytest.raises(ColdError):
+        place.fork(hidden, "")
+    until(lambda: gone(hidden))
+
+
+def test_one_whose_files_changed_says_so_and_ends(
+    tmp_path: Path, place: Place, serve: Serve
+) -> None:
+    module = tmp_path / "changing.py"
+    module.write_text("")
+    old = serve("changing", PYTHONPATH=str(tmp_path))
+    module.write_text("x = 1")
+    with pytest.raises(ColdError, match=f"{module} changed since it was imported"):
+        place.fork(old, "")
+    until(lambda: gone(old))
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("raise ImportError('no such library')", "ImportError: no such library"),
+        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        (HAS_THREADS, "its import left threads running, which a fork would lack: python"),
+    ],
+)
+def test_a_module_that_cannot_be_forked_is_refused(
+    code: str, why: str, tmp_path: Path, place: Place, serve: Serve
+) -> None:
+    (tmp_path / "own.py").write_text(code)
+    refused = serve("own", PYTHONPATH=str(tmp_path))
+    assert refused.state == "refused"
+    assert refused.why_not.startswith(why)
+    with pytest.raises(ColdError, match=why):
+        place.fork(refused, "")
+
+
+def test_one_that_prints_at_its_import_is_no_trouble(
+    tmp_path: Path, place: Place, serve: Serve
+) -> None:
+    (tmp_path / "own.py").write_text("print('hello', flush=True)")
+    assert place.fork(serve("own", PYTHONPATH=str(tmp_path)), "print('ran')").wait() == 0
+    assert place.told() == "ran\n"
+
+
+def test_a_device_that_an_import_opened_speaks_against_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert proofs.open_devices() == []
+    monkeypatch.setattr(proofs, "HANDLES", ("/dev/zero",))
+    with Path("/dev/zero").open():
+        assert proofs.open_devices() == ["/dev/zero"]
+
+
+def test_it_is_its_owners_alone(serve: Serve) -> None:
+    path = serve().folder / f"{serve().name}.socket"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_one_who_goes_before_the_word_to_begin_has_run_nothing(place: Place, serve: Serve) -> None:
+    held = serve()
+    words = place.script("open('ran', 'w')")
+    for order in (order_of(words), b"", b"{}\n", b"no order\n", order_of(words)[:-1]):
+        with socket.socket(socket.AF_UNIX) as connection:
+            held._connect(connection)
+            connection.sendall(order)
+            if order == order_of(words):
+                assert json.loads(connection.recv(100))["pid"] > 0
+    until(lambda: not server_process(held).children())
+    assert not (place.folder / "ran").exists()
+    assert place.fork(held, "").wait() == 0
+
+
+def test_it_does_not_wait_where_memory_is_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not server.memory_is_short()
+    monkeypatch.setattr(server, "MEMORY", tmp_path / "meminfo")
+    assert not server.memory_is_short()
+    server.MEMORY.write_text("MemTotal: 8000000 kB\nMemAvailable: 900000 kB\n")
+    assert server.memory_is_short()

@@ -1,0 +1,66 @@
+"""Where there are GPUs a child must have trained on them. Here CPUs stand in for those."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workbench.forking.program import gpus
+
+PROVES = "import tensorflow; from workbench.forking.program import gpus; print(gpus.prove('CPU'))"
+
+
+@pytest.mark.slow
+def test_a_child_trains_on_each_device_of_a_kind() -> None:
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    command = [sys.executable, "-c", PROVES]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.split() == ["0"]
+
+
+def test_without_gpus_there_is_nothing_to_prove(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpus, "DEVICES", ("no-such-device",))
+    assert gpus.why_not(tmp_path) == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "why", "kept"),
+    [
+        (0, "", True),
+        (1, "a forked process could not train on the GPUs when that was tried", False),
+        (
+            -signal.SIGKILL,
+            "a forked process could not train on the GPUs when that was tried",
+            False,
+        ),
+        (2, "", False),
+        (
+            -signal.SIGALRM,
+            "a forked process hung when it was to train on the GPUs of this machine",
+            True,
+        ),
+    ],
+)
+def test_how_it_went_is_kept_where_it_can_be_known(
+    status: int, why: str, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+    monkeypatch.setattr(gpus, "DEVICES", ("null",))
+    monkeypatch.setattr(gpus, "prove", lambda: tried.append(1) or status)
+    assert [gpus.why_not(tmp_path) for _ in range(2)] == [why, why]
+    assert len(tried) == (1 if kept else 2)
+    monkeypatch.setattr(gpus, "driver", lambda: "another")
+    gpus.why_not(tmp_path)
+    assert len(tried) == (2 if kept else 3)
+
+
+def test_a_file_that_cannot_be_read_is_as_none(tmp_path: Path) -> None:
+    (tmp_path / gpus.NAME).write_text(json.dumps([])[:-1])
+    assert gpus.known(tmp_path) == {}

@@ -1,0 +1,129 @@
+"""A forked process is to a script what a cold start would have been."""
+
+import json
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.forking.conftest import Place, Serve
+
+TELLS = """
+import json, os, pathlib, resource, signal, sys, tempfile, threading
+told = {
+    "arguments": sys.argv, "original": sys.orig_argv,
+    "name": __name__, "file": __file__, "path": sys.path,
+    "folder": os.getcwd(), "threads": threading.active_count(), "spec": __spec__,
+    "main": sys.modules["__main__"].__dict__ is globals(),
+    "environment": {k: v for k, v in os.environ.items() if k not in ("_", "LINES", "COLUMNS")},
+    "umask": os.umask(0), "leads": os.getsid(0) == os.getpgid(0) == os.getpid(),
+    "descriptors": len(list(pathlib.Path("/proc/self/fd").iterdir())),
+    "signals": [str(signal.getsignal(number)) for number in sorted(signal.Signals)],
+    "limits": [resource.getrlimit(number) for number in range(16)],
+    "temporary": tempfile.gettempdir(),
+    "listed": pathlib.Path("/proc/self/cmdline").read_text().rstrip(chr(0)).split(chr(0)),
+    "input": sys.stdin.read(), "through": sys.stdout.write_through,
+}
+print(json.dumps(told))
+"""
+ENDS = {
+    "with its last line": "print('done')",
+    "with a status": "import sys; sys.exit(7)",
+    "with a word": "raise SystemExit('I will not')",
+    "by an error": "def fails():\n    raise ValueError('no such width')\n\nfails()\n",
+    "by a signal": "import os; os.kill(os.getpid(), 9)",
+    "by an exit handler": "import atexit; atexit.register(print, 'gone'); raise SystemExit(2)",
+    "with a thread that outlives it": "import threading, time\n"
+    "late = lambda: (time.sleep(0.1), print('late', __name__))\n"
+    "threading.Thread(target=late).start()\n",
+}
+
+
+@contextmanager
+def other_limit() -> Iterator[None]:
+    """A soft limit that is not that of a server that was started before."""
+    kind = resource.RLIMIT_NOFILE
+    soft, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (soft - 1, hard))
+    yield
+    resource.setrlimit(kind, (soft, hard))
+
+
+def test_it_is_told_the_same(place: Place, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve("json", "tempfile", "multiprocessing.process")
+    monkeypatch.setenv("TMPDIR", str(place.folder))
+    with other_limit():
+        assert place.cold(TELLS) == 0
+        cold = json.loads(place.told())
+        assert place.fork(server, TELLS).wait() == 0
+    assert json.loads(place.told()) == cold
+
+
+def test_what_an_import_has_set_stays(tmp_path: Path, place: Place, serve: Serve) -> None:
+    (tmp_path / "own.py").write_text("import os; os.environ['OF_THE_IMPORT'] = '1'")
+    server = serve("own", PYTHONPATH=str(tmp_path))
+    assert place.fork(server, "import os; print(os.environ['OF_THE_IMPORT'])").wait() == 0
+
+
+@pytest.mark.parametrize("code", ENDS.values(), ids=ENDS)
+def test_it_ends_the_same(code: str, place: Place, serve: Serve) -> None:
+    server = serve()
+    status = place.cold(code)
+    said = place.told()
+    forked = place.fork(server, code)
+    assert forked.wait() == status
+    assert forked.poll() == status
+    assert place.told() == said
+
+
+def test_it_has_the_environment_of_its_order(place: Place, serve: Serve) -> None:
+    server = serve()
+    environment = {"TF_CONFIG": "{}", "PYTHONPATH": f"{place.folder}/lib", "HOME": "/"}
+    code = "import os, sys; print(sorted(os.environ.items()), sys.path[:2])"
+    with place.log.open("wb") as output, Path(os.devnull).open("rb") as nothing:
+        order = place.order(code, output, nothing)
+        order = type(order)(order.arguments, place.folder, environment, order.streams)
+        assert server.fork(order).wait() == 0
+    paths = [str(place.folder), f"{place.folder}/lib"]
+    assert place.told().strip() == f"{sorted(environment.items())} {paths}"
+
+
+def test_it_holds_what_it_is_given_and_nothing_of_its_server(place: Place, serve: Serve) -> None:
+    server = serve()
+    read_end, write_end = os.pipe()
+    code = (
+        "import os, pathlib; fd = int(os.environ['STOP_FD'])\n"
+        "links = [link for link in pathlib.Path('/proc/self/fd').iterdir() if link.exists()]\n"
+        "print(sorted(str(link.readlink()) for link in links if int(link.name) > 2))\n"
+        "print(os.read(fd, 9))"
+    )
+    forked = place.fork(server, code, kept_fds=[read_end], named_fds={"STOP_FD": read_end})
+    os.close(read_end)
+    os.write(write_end, b"stop")
+    os.close(write_end)
+    assert forked.wait() == 0
+    held, read = place.told().splitlines()
+    assert held == str([f"pipe:[{held.split('[')[2].split(']')[0]}]"])
+    assert read == "b'stop'"
+
+
+def test_each_draws_random_numbers_of_its_own(place: Place, serve: Serve) -> None:
+    server = serve("numpy", "random")
+    drawn = set()
+    for _ in range(2):
+        place.fork(
+            server, "import numpy, random; print(numpy.random.rand(), random.random())"
+        ).wait()
+        drawn |= set(place.told().split())
+    assert len(drawn) == 4
+
+
+def test_a_file_that_is_no_script_says_so(place: Place, serve: Serve) -> None:
+    server = serve()
+    assert place.cold("def f(:") == 1
+    said = place.told()
+    assert place.fork(server, "def f(:").wait() == 1
+    assert place.told() == said
