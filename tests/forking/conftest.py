@@ -92,5 +92,5 @@ def processes_of(server: ForkServer) -> list[psutil.Process]:
 
 
 def server_process(server: ForkServer) -> psutil.Process:
-    (found,) = processes_of(server)
-    return found
+    # A keeper has its command line, too, for a moment after it was forked.
+    return min(processes_of(server), key=psutil.Process.create_time)

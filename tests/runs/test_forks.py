@@ -9,10 +9,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.runs.folder import Runs, event_of, pid_of, states
+from tests.runs.folder import OBEDIENT, QUICK, Runs, event_of, pid_of, states
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.forking import ForkServer
-from workbench.runs.forks import fork_server, loaded_ahead
+from workbench.runs import start_script
+from workbench.runs.forks import OWN_ENVIRONMENT, fork_server, loaded_ahead, sets_environment
 from workbench.runs.launch import Launch
 
 pytestmark = [pytest.mark.slow, pytest.mark.promise]
@@ -93,6 +94,32 @@ def test_another_environment_starts_cold_and_is_seen(
     assert begun is not None
     assert begun["how"] == {"worker-0": "cold: TensorFlow was not loaded ahead"}
     assert "sees 1" in run.log()
+
+
+@pytest.mark.parametrize(
+    ("script", "sets"),
+    [
+        ("import os\nos.environ['OMP_NUM_THREADS'] = '1'\nimport tensorflow as tf\n", True),
+        ("import os\nimport tensorflow as tf\nos.environ['OMP_NUM_THREADS'] = '1'\n", False),
+        ("import os\nos.putenv('XLA_FLAGS', '')\nfrom tensorflow import keras\n", True),
+        ('import os\n\nos.environ["TF_USE_LEGACY_KERAS"] = "1"\nimport tensorflow as tf\n', False),
+        ('"""Of an environment."""\nimport tensorflow as tf\n', False),
+    ],
+)
+def test_a_script_that_sets_what_tensorflow_reads_at_import_is_known(
+    script: str, sets: bool
+) -> None:
+    assert sets_environment(script) == sets
+
+
+def test_a_script_that_sets_its_environment_first_starts_cold(runs: Runs) -> None:
+    above = "import os\nos.environ['OMP_NUM_THREADS'] = '1'\nimport tensorflow\n"
+    made = runs.make(above + OBEDIENT, start="auto")
+    run = start_script(made.dir, QUICK)
+    assert run.wait(LIMIT_SECONDS) == "finished"
+    begun = event_of(run, "begun")
+    assert begun is not None
+    assert begun["how"] == {"worker-0": f"cold: {OWN_ENVIRONMENT}"}
 
 
 def test_it_goes_on_when_its_server_is_killed(runs: Runs, server: ForkServer) -> None:

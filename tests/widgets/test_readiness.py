@@ -72,5 +72,16 @@ def test_an_interpreter_that_cannot_be_started_is_left_to_train(
     readiness: Readiness, tmp_path: Path
 ) -> None:
     readiness.ask(str(tmp_path / "python"), legacy=False)
-    until(lambda: readiness._server is not None)
+    until(lambda: not readiness._follows)
     assert readiness.box.value == ""
+    readiness.ask(sys.executable, legacy=False)
+    until(says(readiness, READY))
+
+
+def test_where_none_is_needed_it_says_nothing(readiness: Readiness) -> None:
+    readiness.ask(sys.executable, legacy=False)
+    until(says(readiness, READY))
+    server = readiness._server
+    readiness.rest()
+    assert readiness.box.value == ""
+    until(lambda: server is not None and server.state == "absent")

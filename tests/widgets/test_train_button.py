@@ -38,6 +38,6 @@ def test_what_only_the_start_finds_is_shown_beside_its_field(tmp_path: Path) -> 
 
 def test_a_tpu_is_not_taken_ahead_of_the_click(tmp_path: Path) -> None:
     button = TrainButton(tmp_path, lambda: dataclasses.replace(LAPTOP, tensorflow_for_tpus=True))
-    button.edited(LAPTOP.interpreter)
+    button.edited(RunConfig())
     assert button._readiness._server is None
     button.close()

@@ -24,6 +24,10 @@ TENSORFLOW = ("tensorflow", "keras")
 LEGACY = ("tensorflow", "tf_keras")
 ALIVE_SECONDS = 20.0
 """How long a fork may take to come alive, on a machine that is busy with many."""
+LAUNCH_SECONDS = 20.0
+"""How long an interpreter may take to start at all."""
+REFUSED_SECONDS = 600.0
+"""How long it is remembered why one forks nothing."""
 PATIENCE_SECONDS = 0.3
 """How long a lock is tried for: others look at it, each for a moment."""
 TPU_DEVICES = "accel[0-9]*"
@@ -55,7 +59,7 @@ class Order:
 
 
 class ForkServer:
-    """The one for an interpreter and an environment, in a state folder.
+    """The fork server of one interpreter and environment; its files are in a state folder.
 
     It ends with the last process that holds it, after ten minutes without an order, when memory is
     short, and at an order once something was installed.
@@ -89,14 +93,16 @@ class ForkServer:
         return self._stands()[1]
 
     def start(self) -> None:
-        """Have it start where it does not run, and hold it; returns at once.
+        """Have it start where it does not run, and hold it; does not wait until it is ready.
 
         Raises:
             OSError: the state folder cannot be written, or the interpreter cannot be started.
         """
         self.hold()
-        if never() or (lock := _take(self._path("lock"))) is None:
+        if never() or not _is_free(self._path("lock")):
             return
+        if (lock := _take(self._path("lock"))) is None:
+            return  # another one has just started it
         try:
             os.utime(lock)
             for left in ("why", "socket"):
@@ -114,6 +120,9 @@ class ForkServer:
                     start_new_session=True,
                     pass_fds=(lock,),
                 )
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                launcher.wait(LAUNCH_SECONDS)
+            launcher.kill()  # it hangs before it begins
             launcher.wait()
         finally:
             os.close(lock)
@@ -144,9 +153,9 @@ class ForkServer:
 
     def release(self) -> None:
         """Let it end where nobody else holds it."""
-        if self._holding is not None:
-            os.close(self._holding)
-            self._holding = None
+        held, self._holding = self._holding, None
+        if held is not None:
+            os.close(held)
 
     def fork(self, order: Order) -> Forked:
         """Have a process forked and run what is ordered.
@@ -186,7 +195,9 @@ class ForkServer:
     def _gone(self) -> tuple[State, str]:
         """Return what is known of one that does not run."""
         with contextlib.suppress(FileNotFoundError):
-            return "refused", self._path("why").read_text(encoding="utf-8")
+            why = self._path("why")
+            if time.time() - why.stat().st_mtime < REFUSED_SECONDS:
+                return "refused", why.read_text(encoding="utf-8")
         if self._started_at is not None and not self._path("socket").exists():
             return "absent", f"its server has ended; see {self._path('log')}"
         return "absent", "TensorFlow was not loaded ahead"

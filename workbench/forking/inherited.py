@@ -1,4 +1,7 @@
-"""What a forked process has from its server and cannot change: a server serves who has the same."""
+"""What a forked process takes over from its server and cannot change.
+
+A server is used only where all of it is equal.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LOCAL, KUBERNETES = "local", "kubernetes"
 _A_TASKS = ("cpus_per_task", "gpus_per_task")
 USES = {
-    LOCAL: ("restarts", "start"),
+    LOCAL: ("restarts",),
     "kubernetes": (
         "restarts",
         *(*_A_TASKS, "memory_gib_per_task", "tpus_per_task", "container", "kubernetes_kind"),
@@ -39,7 +39,7 @@ ONE_LINE = (
 )
 OF_JOBS = tuple(dict.fromkeys(name for names in USES.values() for name in names))
 NOT_TOLD = (
-    *("name", "interpreter", "start_now", "archive", "rendezvous_seconds", "launcher"),
+    *("name", "interpreter", "start", "start_now", "archive", "rendezvous_seconds", "launcher"),
     *OF_JOBS,
 )
 """Fields that no script tells: where and when it runs, not what it trains."""

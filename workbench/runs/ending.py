@@ -14,7 +14,7 @@ class TaskProcess(ABC):
 
     def __init__(self) -> None:
         self.begun = ""
-        """How it was: `forked`, or `cold: why`; empty where that is not known."""
+        """How it was started: `forked`, or `cold: why`; empty where that is not known."""
         self.note: str | None = None
         """What was done to end it before its work was."""
         self._stop_asked_at: float | None = None

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import re
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -19,6 +22,10 @@ BEGUN = "begun"
 COLD = "cold"
 FORKED = "forked"
 ASKED = "as was asked for"
+OWN_ENVIRONMENT = "the script sets its environment before it imports TensorFlow"
+_IMPORT = re.compile(r"^\s*(?:import|from)\s+tensorflow\b", re.MULTILINE)
+_ENVIRONMENT = re.compile(r"\b(?:environ|putenv)\b")
+_LEGACY = 'os.environ["TF_USE_LEGACY_KERAS"]'
 LOAD_SECONDS = 300.0
 """How long is waited for TensorFlow to load; then all start cold."""
 
@@ -26,7 +33,27 @@ LOAD_SECONDS = 300.0
 def fork_server(launch: Launch, state: Path | None = None) -> ForkServer:
     """Return the fork server of processes that are launched so."""
     environment = replace(launch, module_dir=None).environment()
-    return ForkServer(launch.interpreter, environment, state or state_dir())
+    here = str(launch.working_dir)
+    if paths := environment.get("PYTHONPATH"):
+        absolute = (str(launch.working_dir / path) for path in paths.split(os.pathsep))
+        environment["PYTHONPATH"] = os.pathsep.join(absolute)
+    interpreter = launch.interpreter
+    if os.sep in interpreter:
+        interpreter = str(Path(here) / interpreter)
+    else:
+        interpreter = shutil.which(interpreter, path=environment.get("PATH")) or interpreter
+    return ForkServer(interpreter, environment, state or state_dir())
+
+
+def sets_environment(script: str) -> bool:
+    """Whether a script changes its environment before it imports TensorFlow, which reads it then.
+
+    Of the scripts of the workbench one line does, which a fork server knows of: which Keras.
+    """
+    found = _IMPORT.search(script)
+    before = script[: found.start()] if found else ""
+    lines = (line for line in before.splitlines() if not line.startswith(_LEGACY))
+    return any(_ENVIRONMENT.search(line) for line in lines)
 
 
 @contextlib.contextmanager
@@ -50,6 +77,11 @@ class Forks:
         self.why_cold = ASKED if start == COLD else ""
         """Why the last process was not forked; empty where it was."""
 
+    def must_load(self, *, several: bool) -> bool:
+        """Whether `prepare` would wait for TensorFlow to load."""
+        state = self._server.state if self._server is not None else "ready"
+        return state == "loading" or (several and state == "absent")
+
     def prepare(
         self, wait: Callable[[], None], stopped: Callable[[], bool], *, several: bool
     ) -> None:
@@ -59,7 +91,11 @@ class Forks:
         `wait` sleeps until it is worth looking again.
         """
         server = self._server
-        if server is None or not (several or server.state in ("loading", "ready")):
+        state = server.state if server is not None else "absent"
+        if server is None or not (several or state in ("loading", "ready")):
+            return
+        if state == "refused":  # lately: it is not tried again for each run
+            self._give_up(server.why_not)
             return
         try:
             server.start()
@@ -78,6 +114,9 @@ class Forks:
     def begin(self, order: Order) -> Forked | None:
         """Fork a process; None where that cannot be: see `why_cold`."""
         if self._server is None:
+            return None
+        if sets_environment(Path(order.arguments[0]).read_text(encoding="utf-8", errors="replace")):
+            self.why_cold = OWN_ENVIRONMENT
             return None
         try:
             forked = self._server.fork(order)

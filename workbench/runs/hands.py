@@ -41,7 +41,7 @@ class Hands(ABC):
 
 
 class LocalHands(Hands):
-    """Starts them as children of this process, which hold these locks too."""
+    """Starts them as processes of this machine, which hold these locks too."""
 
     def __init__(
         self, run_dir: Path, launch: Launch, held_fds: Sequence[int], forks: Forks

@@ -34,10 +34,12 @@ from .own_modules import module_hashes
 from .peak_memory import EVENT as PEAK_MEMORY
 from .rehearsal import NOTE, Rehearsal
 from .state import alive_error, take_lock
+from .tasks import tasks_of
 from .unwritten import blame_disk, is_full
 from .watchdog import Bounds
 
 LAST_WRITE_SECONDS = 60.0
+LOADS = "TensorFlow is loaded once; the run's processes are forked from there."
 STOPPED_EARLY = "Stopped before its processes were started."
 
 
@@ -108,10 +110,13 @@ class Supervisor:
         return False
 
     def _train(self, ticket_fd: int) -> None:
-        script = (self.dir / SCRIPT).read_text(encoding="utf-8")
         locks_held = (self.lock_fd, ticket_fd)
         if not self._rehearsed(locks_held):
             return
+        if not self._loaded(several=len(tasks_of(self.plan)) > 1):
+            self._state("stopped", note=STOPPED_EARLY)
+            return
+        script = (self.dir / SCRIPT).read_text(encoding="utf-8")
         facts = {"script_sha256": sha256(script), "supervisor_pid": os.getpid()}
         for left in reversed(range(self.restarts + 1)):
             hands = LocalHands(self.dir, self.launch, locks_held, self.forks)
@@ -131,9 +136,6 @@ class Supervisor:
             told = {"tf_configs": configs} if configs else {}
             modules = module_hashes(self.plan, self.launch.working_dir)
             self._state("starting", **facts, **told, **modules)
-            if not self._loaded(several=len(crew.members) > 1):
-                crew.hands.close()
-                return {"state": "stopped", "note": STOPPED_EARLY}
             crew.start(time.monotonic())
             self.events.write(BEGUN, how=crew.begun)
         except OSError as error:
@@ -149,6 +151,8 @@ class Supervisor:
 
     def _loaded(self, *, several: bool) -> bool:
         """Have TensorFlow loaded where processes are to be forked; false where a stop is asked."""
+        if self.forks.must_load(several=several):
+            self._state("starting", note=LOADS, supervisor_pid=os.getpid())
         self.forks.prepare(self._sleep, self._stop_asked, several=several)
         return not self._stop_asked()
 
@@ -162,10 +166,10 @@ class Supervisor:
         if not rehearsal.is_due:
             return True
         began = time.monotonic()
-        self._state("starting", rehearsal=True, note=NOTE, supervisor_pid=os.getpid())
         if not self._loaded(several=True):  # the rehearsal and the run
             self._state("stopped", note=STOPPED_EARLY)
             return False
+        self._state("starting", rehearsal=True, note=NOTE, supervisor_pid=os.getpid())
         try:
             ended = rehearsal.run(self._sleep, self._stop_asked)
         except OSError as error:

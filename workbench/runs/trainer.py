@@ -21,8 +21,8 @@ from .peak_memory import peak_bytes_of
 class Trainer(TaskProcess):
     """The process that runs train.py on this machine, in a process group of its own.
 
-    Its log is a plain file and its only tie to the supervisor a pipe: a byte asks it to stop, and
-    the end of the pipe tells it that the supervisor is dead.
+    Its log is a plain file, and a pipe ties it to the supervisor: a byte asks it to stop, and the
+    end of the pipe tells it that the supervisor is dead. How a forked one ends, its keeper tells.
     """
 
     def __init__(

@@ -44,19 +44,24 @@ class Readiness:
                 held.keep()
                 return
             self._server, self._follows = wanted, True
-        if held is not None:
-            held.release()
+            if held is not None:
+                held.release()
         run_in_background(
             lambda: self._follow(wanted), lambda _: None, self._failed, self._closed.set
         )
 
+    def rest(self) -> None:
+        """Let it end, and say nothing: the form asks for a run that needs none."""
+        with self._lock:
+            held, self._server, self._follows = self._server, None, False
+            if held is not None:
+                held.release()
+        self.box.value = ""
+
     def close(self) -> None:
         """Let it end."""
         self._closed.set()
-        with self._lock:
-            held, self._server = self._server, None
-        if held is not None:
-            held.release()
+        self.rest()
 
     def _follow(self, server: ForkServer) -> None:
         """Start it, and tell how it stands until it is gone or another one is wanted."""

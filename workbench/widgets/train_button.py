@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench.plan import PlanError, Problem, rehearsed
+from workbench.plan.launching import is_local
 from workbench.runs import start_run
+from workbench.runs.forks import COLD
 
 from . import markup
 from .background import run_in_background
@@ -73,15 +75,18 @@ class TrainButton:
         self._reason.value = f'<div class="{kind}">{reason}</div>' if reason else ""
         self._update()
 
-    def edited(self, interpreter: str | None) -> None:
+    def edited(self, config: RunConfig) -> None:
         """Make ready to train: a person is filling in the form.
 
         A TPU build takes the TPU when it is imported, or, while a run has it, is of no use later.
         """
-        if not self._devices().tensorflow_for_tpus:
+        here = config.start != COLD and is_local(config)
+        if here and not self._devices().tensorflow_for_tpus:
             if self._state is not None and self._state.plan is not None:
                 self._legacy = self._state.plan.keras == "legacy"
-            self._readiness.ask(interpreter or sys.executable, legacy=self._legacy)
+            self._readiness.ask(config.interpreter or sys.executable, legacy=self._legacy)
+        else:
+            self._readiness.rest()
 
     def close(self) -> None:
         """Let what is ready for Train end."""

@@ -275,7 +275,7 @@ class Workbench:
         self._asked = state.config
         self._show_form(state)
         if edited:
-            self._train.edited(state.config.interpreter)
+            self._train.edited(state.config)
 
     def _show_form(self, state: FormState) -> None:
         self._train.show_form(state, problems_text(state, self._form.parts))

@@ -8,16 +8,19 @@ with a name of its own, and `sys.path` keeps what a script finds there.
 import importlib
 import os
 import pathlib
+import signal
 import sys
 import types
 
 PACKAGE = "workbench_forking"
+LOAD_SECONDS = 300
 
 
 def main() -> None:
     """Serve as nobody's child; go on as what was ordered in a process that was forked for it."""
     if os.fork():
         os._exit(0)
+    signal.alarm(LOAD_SECONDS)  # until it settles, which is a fork: the alarm is not for that
     here = pathlib.Path(__file__).parent.absolute()
     package = types.ModuleType(PACKAGE)
     package.__path__ = [str(here)]

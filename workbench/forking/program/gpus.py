@@ -21,8 +21,11 @@ VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"
 TRAINED, FAILED, HAS_NONE = 0, 1, 2
 
 
-def why_not(folder: Path) -> str:
-    """Return why nothing that trains on these GPUs is to be forked; empty where it may be."""
+def why_not(folder: Path, lock_fd: int) -> str:
+    """Return why nothing that trains on these GPUs is to be forked; empty where it may be.
+
+    The proof does not hold the lock, which is the server's.
+    """
     found = sorted(path.name for pattern in DEVICES for path in Path("/dev").glob(pattern))
     if not found:
         return ""
@@ -30,14 +33,14 @@ def why_not(folder: Path) -> str:
     here = json.dumps([socket.gethostname(), sys.executable, version(), driver(), found, seen])
     ended = known(folder).get(here)
     if ended is None:
-        ended = prove()
-        if ended in (TRAINED, -signal.SIGALRM):  # all else can be otherwise another time
+        ended = prove("GPU", lock_fd)
+        if ended == TRAINED:  # all else can be otherwise another time
             with contextlib.suppress(OSError):
                 (folder / NAME).write_text(json.dumps({**known(folder), here: ended}))
     if ended in (TRAINED, HAS_NONE):
         return ""
     if ended == -signal.SIGALRM:
-        return "a forked process hung when it was to train on the GPUs of this machine"
+        return f"a forked process took over {PROOF_SECONDS} s to train on the GPUs of this machine"
     return "a forked process could not train on the GPUs when that was tried"
 
 
@@ -62,10 +65,11 @@ def version() -> str:
     return str(module.__version__) if module is not None else ""
 
 
-def prove(kind: str = "GPU") -> int:
+def prove(kind: str, lock_fd: int) -> int:
     """Train in a child on each device of a kind; return its exit status, below zero by a signal."""
     child = os.fork()
     if not child:
+        os.close(lock_fd)
         signal.alarm(PROOF_SECONDS)  # it may hang, and says nothing then
         try:
             os._exit(train(kind))

@@ -26,6 +26,7 @@ import socket
 import struct
 import time
 from pathlib import Path
+from typing import NoReturn
 
 from . import gpus, proofs
 from .worker import Order, show_as
@@ -33,13 +34,16 @@ from .worker import Order, show_as
 LOOK_SECONDS = 1.0
 IDLE_SECONDS = 600.0
 LEAST_MEMORY_BYTES = 2**30
+SHORT = "the machine has less than 1 GiB of memory left"
+MOST_LETTERS = 300
+"""Of an error that is told."""
 MEMORY = Path("/proc/meminfo")
 PR_SET_PDEATHSIG = 1
 KEEPER = "workbench: keeps a forked process"
 
 
 class Server:
-    """It ends once nobody uses it or wanted it for long, memory is short, or packages changed.
+    """It ends once nobody holds it or forked for long, memory is short, or packages changed.
 
     Whoever uses it shares a lock on FOLDER/NAME.users, and writes its time to say so again; the
     server holds the lock that it was given.
@@ -56,8 +60,7 @@ class Server:
     def serve(self, modules: list[str]) -> Order | None:
         """Import, wait for orders and fork; returns an order in the process that is to obey it."""
         if reason := self._prepare(modules):
-            self.why.write_text(reason)
-            return None
+            self._refuse(reason)
         self._listen()
         while not self._is_over():
             if select.select([self.listener], [], [], LOOK_SECONDS)[0]:
@@ -67,10 +70,20 @@ class Server:
                     return order
         with contextlib.suppress(FileNotFoundError):
             self.socket.unlink()
+        if memory_is_short():
+            self._refuse(SHORT)
         os._exit(0)  # at once: whoever wants another one waits for its locks
+
+    def _refuse(self, why: str) -> NoReturn:
+        """Write in a line why nothing is forked, and end."""
+        lines = [line.strip() for line in why.splitlines() if line.strip()]
+        self.why.write_text(lines[-1][:MOST_LETTERS])
+        os._exit(0)
 
     def _prepare(self, modules: list[str]) -> str:
         """Import and settle; return why nothing is to be forked from it."""
+        if memory_is_short():
+            return SHORT
         if importlib.util.find_spec("libtpu") is not None:
             return "its TensorFlow is one for TPUs, and takes the TPU when it is imported"
         try:
@@ -78,7 +91,7 @@ class Server:
             for module in modules:
                 importlib.import_module(module)
             self.files = proofs.Stamps(proofs.files_of(modules))
-            return proofs.why_not(settle()) or gpus.why_not(self.why.parent)
+            return proofs.why_not(settle()) or gpus.why_not(self.why.parent, self.lock_fd)
         except (Exception, SystemExit) as error:
             return f"{type(error).__name__}: {error}"
 
@@ -161,6 +174,8 @@ def keep(connection: socket.socket) -> Order | None:
         os._exit(0)
     if not worker:
         return order if begin(order, connection, keeper) else os._exit(0)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # they are for what it keeps, which ends it
     if ended := os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT):
         sign = 1 if ended.si_code == os.CLD_EXITED else -1
         tell(connection, status=sign * ended.si_status)
