@@ -16,7 +16,9 @@ ROOM_BYTES = 64 * 1024
 MOST_WORDS = 200
 ROOM_FIX = "Make room on the disk"
 _KNOW_NOTHING = (OTHER_FIX, UNSAID_FIX)
-_ABOUT_ROOM = re.compile("No space left|quota exceeded|too large", re.IGNORECASE)
+_ABOUT_ROOM = re.compile(
+    "No space left on device|(?:disk )?quota exceeded|file too large", re.IGNORECASE
+)
 
 
 def is_full(folder: Path) -> bool:
@@ -64,14 +66,15 @@ def why_no_model(events: Sequence[Event]) -> str:
 def _sentences(events: Sequence[Event], *, living: bool) -> Iterable[str]:
     over = {"checkpoint", "model_saved", "model_not_saved", "checkpoint_failed"}
     last = next((event for event in reversed(events) if event["event"] in {"no_room", *over}), None)
-    if living and last is not None and last["event"] == "no_room":
+    waits = living and last is not None and last["event"] == "no_room"
+    if waits and last is not None:
         yield f"Waits for room on its disk to save {last.get('waits_to_save')}. {ROOM_FIX}."
     if _last(events, "start"):
         for event in (event for event in events if event["event"] == "checkpoint_damaged"):
             name = Path(str(event.get("checkpoint"))).name
             yield f"The checkpoint {name} could not be read, so it went on from an older one."
     failed = _last(events, "checkpoint_failed")
-    if failed is not None and _last(events, "checkpoint", failed) is None:
+    if failed is not None and not waits and _last(events, "checkpoint", failed) is None:
         step = f"{failed.get('step', 0):,}"
         yield f"The checkpoint of step {step} could not be saved: {_error(failed)}"
     if steps := sum(int(event.get("steps", 0)) for event in events if _unrecorded(event)):
@@ -93,8 +96,9 @@ def _last(events: Sequence[Event], name: str, after: Event | None = None) -> Eve
 
 
 def _error(event: Event) -> str:
-    """Return the error that an event tells as a sentence, and what to do about a full disk."""
+    """Return the error that an event tells as a sentence; of a full disk that, and what to do."""
     words = " ".join(str(event.get("error", "")).split())
+    if room := _ABOUT_ROOM.search(words):  # TensorFlow tells of its own file and operation before
+        return f"{room[0][0].upper()}{room[0][1:]}. {ROOM_FIX}."
     said = words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]} ..."
-    fix = f" {ROOM_FIX}." if _ABOUT_ROOM.search(words) else ""
-    return (said if said.endswith((".", "...")) else f"{said}.") + fix
+    return said if said.endswith((".", "...")) else f"{said}."
