@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .codegen import render_script
-from .devices.tpu_build import WITHOUT_TPU
 from .plan import PlanError, Problem
 from .plan.own_function import module_file
+from .runs.children import ON_CPU, Work, run_to_end
 from .runs.launch import Launch
+from .runs.programs import program
 
 if TYPE_CHECKING:
     from .plan import Plan
     from .plan.own_function import OwnFunction
 
-SCRIPT = Path(__file__).parent / "engine" / "programs" / "inspect_model.py"
+PROGRAM = "inspect_model"
 TIMEOUT_SECONDS = 300.0
-ANSWER = '{"layers": '
 ENDED = "it ended the process that called it"
 
 
@@ -56,55 +53,46 @@ def inspect_model(plan: Plan, timeout_seconds: float = TIMEOUT_SECONDS) -> Model
         PlanError: the model cannot be built, or not in time; the problem's field is `model`.
     """
     text, own, here = render_script(plan), plan.own_model, Path.cwd()
-    key = hashlib.sha256(f"{text}{_changed(own)}".encode()).hexdigest()
     module_dir = here if own is not None and own.module is not None else None
     launch = Launch(plan.interpreter, here, module_dir, plan.keras == "legacy")
-    return _inspect(key, text, launch, plan.model, timeout_seconds)
+    start = plan.config.start
+    return _inspect(_Question(text, _changed(own), launch, plan.model, start, timeout_seconds))
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked; the same question has the same answer, however it is come by."""
+
+    text: str
+    changed: str
+    """When an imported model's file was last written: its text is not in the script."""
+    launch: Launch
+    model: str
+    start: str = field(compare=False)
+    timeout_seconds: float = field(compare=False)
 
 
 @lru_cache(maxsize=32)
-def _inspect(
-    key: str, text: str, launch: Launch, model: str, timeout_seconds: float
-) -> ModelSummary:
-    with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-        path = Path(folder) / f"train_{key[:8]}.py"
-        path.write_text(text, encoding="utf-8")
+def _inspect(asked: _Question) -> ModelSummary:
+    with tempfile.TemporaryDirectory(prefix="workbench-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "train_model.py"
+        path.write_text(asked.text, encoding="utf-8")
+        work = Work(asked.launch, program(PROGRAM, str(path)), ON_CPU, start=asked.start)
         try:
-            child = subprocess.run(
-                [launch.interpreter, str(SCRIPT), str(path)],
-                capture_output=True,
-                text=True,
-                errors="replace",  # a model can print any bytes
-                timeout=timeout_seconds,
-                check=False,
-                cwd=launch.working_dir,
-                # No module of the engine, beside which the program lies, hides one of the user's.
-                env={
-                    **launch.environment(),
-                    **WITHOUT_TPU,
-                    "TF_CPP_MIN_LOG_LEVEL": "3",
-                    "PYTHONSAFEPATH": "1",
-                },
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise _problem(model, str(error)) from error
-    answers = [line for line in child.stdout.splitlines() if line.startswith(ANSWER)]
-    if child.returncode != 0 or not answers:
-        said = _last_line(child.stderr)
-        raise _told(said) or _problem(model, said if child.returncode else ENDED)
-    values = json.loads(answers[-1])
+            ended = run_to_end(work, asked.timeout_seconds)
+        except OSError as error:  # or a TimeoutError
+            raise _problem(asked.model, str(error)) from error
+    said = ended.last_words
+    if ended.exit_status != 0 or not ended.answers:
+        got = said if ended.exit_status else ENDED
+        raise _told(said) or _problem(asked.model, got)
+    values = ended.answers[-1]
     return ModelSummary(**{**values, "layers": tuple(map(tuple, values["layers"]))})
 
 
 def _changed(own: OwnFunction | None) -> str:
-    """When an imported model's file was last written: its text is not in the script."""
     file = module_file(own.module) if own is not None and own.module is not None else None
     return "" if file is None else f"{file} {file.stat().st_mtime_ns}"
-
-
-def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it ended without a word"
 
 
 def _told(line: str) -> PlanError | None:

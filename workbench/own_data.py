@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from .config import RunConfig
-from .devices.tpu_build import WITHOUT_TPU
 from .plan import PlanError, Problem
 from .plan.own_data import DataFacts, is_own
 from .plan.own_function import module_file, read_own_function
 from .plan.problems import Findings
+from .runs.children import ON_CPU, Work, run_to_end
+from .runs.launch import Launch
+from .runs.programs import program
 
-PROGRAM = Path(__file__).parent / "engine" / "programs" / "inspect_data.py"
+PROGRAM = "inspect_data"
 TIMEOUT_SECONDS = 1800.0
 """Long enough for a function that downloads its data the first time."""
 
@@ -48,7 +48,7 @@ def look(config: RunConfig) -> DataFacts | None:
         return None
     request = _request(config)
     if request not in _found:
-        _found[request] = _ask(request)
+        _found[request] = _ask(request, config.start)
     return _found[request]
 
 
@@ -72,33 +72,17 @@ def _request(config: RunConfig) -> _Request:
     return _Request(json.dumps(asked), interpreter, str(Path.cwd()), changed)
 
 
-def _ask(request: _Request) -> DataFacts:
-    paths = filter(None, [os.environ.get("PYTHONPATH"), request.folder])
-    environment = {name: text for name, text in os.environ.items() if name != "TF_CONFIG"}
-    environment |= WITHOUT_TPU | {
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-        "PYTHONPATH": os.pathsep.join(paths),
-        "PYTHONSAFEPATH": "1",
-    }
+def _ask(request: _Request, start: str) -> DataFacts:
+    folder = Path(request.folder)
+    launch = Launch(request.interpreter, folder, folder)
+    work = Work(launch, program(PROGRAM), ON_CPU, request.text.encode(), start)
     try:
-        child = subprocess.run(
-            [request.interpreter, str(PROGRAM)],
-            input=request.text,
-            capture_output=True,
-            text=True,
-            errors="replace",  # a function can print any bytes
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-            cwd=request.folder,
-            env=environment,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        ended = run_to_end(work, TIMEOUT_SECONDS)
+    except OSError as error:  # or a TimeoutError
         raise _failed(str(error)) from error
-    lines = [line for line in child.stdout.splitlines() if line.startswith("{")]
-    if child.returncode != 0 or not lines:
-        said = [line for line in child.stderr.splitlines() if line.strip()]
-        raise _failed(said[-1] if said else "it ended without a word")
-    told = json.loads(lines[-1])
+    if ended.exit_status != 0 or not ended.answers:
+        raise _failed(ended.last_words)
+    told = ended.answers[-1]
     if "problem" in told:
         raise PlanError([Problem("data", **told["problem"])])
     return DataFacts(**told["facts"])

@@ -74,7 +74,7 @@ def peak_mib(config: RunConfig, size: int, devices: Devices) -> float:
         script = render_script(make_plan(sized, devices, look(sized)))
         Path(folder, "train.py").write_text(script, encoding="utf-8")
         child = subprocess.Popen(
-            [sys.executable, *program("try_batches", "0", folder)],
+            [sys.executable, "-u", *program("try_batches", "0", folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

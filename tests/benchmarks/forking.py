@@ -1,10 +1,11 @@
 """What forking a run's processes from one that has TensorFlow saves, against starting them cold.
 
-`python -m tests.benchmarks.forking [--quick] [--only starts restart memory matrix many]`. In turn:
-from the start of a cluster to its first step; from the death of a worker of ParameterServer to the
-first step of the one started again; the memory that eight workers have for themselves; the matrix,
-with the losses and weights of each cell beside its cold twin's; a thousand runs, four at a time.
-TensorFlow is loaded before any of it, as by the first edit of a form; the matrix loads it itself.
+`python -m tests.benchmarks.forking [--quick] [--only starts restart memory programs matrix many]`.
+In turn: from the start of a cluster to its first step; from the death of a worker of
+ParameterServer to the first step of the one started again; the memory that eight workers have for
+themselves; what is asked of a run beside training; the matrix, with the losses and weights of each
+cell beside its cold twin's; a thousand runs, four at a time. TensorFlow is loaded before any of it,
+as by the first edit of a form; the matrix loads it itself.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from workbench.devices import detect
 from workbench.experiments import run_matrix
 from workbench.experiments.agreement import certify
 from workbench.forking.program.server import KEEPER
+from workbench.inspection import inspect_model
+from workbench.plan import make_plan
 from workbench.runs import Run, list_runs, start_run
 from workbench.runs.forks import BEGUN, fork_server
 from workbench.runs.launch import Launch
@@ -47,7 +50,7 @@ CLUSTERS = {
 }
 EIGHT = RunConfig(strategy="multi_worker_mirrored", workers=8, epochs=10_000)
 SHORT = RunConfig(strategy="one_device", synthetic_examples=640, global_batch_size=32, epochs=1)
-SOONER, MATRIX_SOONER = 5.0, 3.0
+SOONER, MATRIX_SOONER, ASKED_SOONER = 5.0, 3.0, 2.0
 RESTART_SHARE = 3.0 / 20.0
 MOST_PRIVATE_MIB = 1_200.0
 MOST_DIFFERENCE = 1e-6
@@ -188,6 +191,39 @@ def private_mib(bench: Bench, way: str) -> float:
     return float(held) / MIB
 
 
+def programs(bench: Bench, rounds: int) -> bool:
+    """What is asked beside training: what a model is made of, a test of one, a step taken apart."""
+    runs = {way: bench.start(SHORT, way) for way in WAYS}
+    for run in runs.values():
+        run.wait()
+
+    def look(way: str, at: int) -> object:
+        config = replace(SHORT, start=way, seed=at)  # what was looked at is known
+        return inspect_model(make_plan(config, bench.devices))
+
+    asked: dict[str, Callable[[str, int], object]] = {
+        "a look at a model": look,
+        "an evaluation": lambda way, _: runs[way].evaluate(),
+        "an X-ray": lambda way, _: runs[way].xray(3),
+    }
+    found = []
+    for name, ask in asked.items():
+        ratios = []
+        for at in range(rounds):
+            seconds = []
+            for way in WAYS:
+                bench.server.keep()
+                began = time.monotonic()
+                ask(way, at)
+                seconds.append(time.monotonic() - began)
+            tell(f"{name}: {seconds[0]:.2f} s forked, {seconds[1]:.2f} s cold")
+            ratios.append(seconds[1] / seconds[0])
+        found.append(
+            Comparison(f"{name}, cold over forked", np.array(ratios), at_least=ASKED_SOONER)
+        )
+    return conclude(found) == 0
+
+
 def matrix(bench: Bench, rounds: int) -> bool:
     """The matrix, forked beside cold: its time, and each cell's losses and weights."""
     few = {"steps": 20, "strategies": ("one_device", "mirrored")} if rounds == 1 else {}
@@ -263,7 +299,8 @@ def is_of_a_run(process: psutil.Process, root: Path) -> bool:
 
 
 PARTS: dict[str, Callable[[Bench, int], bool]] = {
-    "starts": starts, "restart": restart, "memory": memory, "matrix": matrix, "many": many,
+    "starts": starts, "restart": restart, "memory": memory, "programs": programs,
+    "matrix": matrix, "many": many,
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from tests.machines import LAPTOP
+from tests.runs.folder import event_of
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.experiments import (
@@ -55,6 +56,8 @@ def test_each_round_trains_all_and_begins_with_another(root: Path) -> None:
     assert (comparison.ended, comparison.planned, comparison.eta_seconds) == (4, 4, 0.0)
     names = {comparison.run(trial).name for trial in comparison.trials}
     assert {"OneDevice, 1 of 2", "Mirrored x 2, 2 of 2"} <= names
+    begun = [event_of(comparison.run(trial), "begun") for trial in comparison.trials]
+    assert [event and event["how"] for event in begun] == [{"worker-0": "forked"}] * 4
     rows = make_table(groups_of(comparison)).rows
     assert [len(row.runs) for row in rows] == [2, 2, 0]
     assert all(row.examples_per_second for row in rows[:2])

@@ -14,8 +14,8 @@ from workbench.runs import RunError
 from workbench.runs.launch import Launch
 
 ALONE = ("worker-0",)
-TELL = "import json, os, sys; tell = lambda **each: print(json.dumps(each), flush=True)\n"
-GROW = "held = bytearray(400 << 20); held[::4096] = b'x' * len(held[::4096]); sys.stdin.read()\n"
+TELL = "import json, os, sys, time; tell = lambda **each: print(json.dumps(each), flush=True)\n"
+GROW = "held = bytearray(400 << 20); held[::4096] = b'x' * len(held[::4096]); time.sleep(3600)\n"
 
 
 def watch(folder: Path, program: str, **options: Any) -> tuple[Ending, list[list[dict[str, Any]]]]:
@@ -30,6 +30,7 @@ def watch(folder: Path, program: str, **options: Any) -> tuple[Ending, list[list
         folder,
         heard.append,
         lambda: give_up(heard),
+        start="cold",  # these programs need no TensorFlow
         **options,
     )
     return ending, heard
@@ -79,7 +80,7 @@ def test_the_task_that_failed_first_is_told_not_those_that_follow(tmp_path: Path
 
 @pytest.mark.parametrize("end", ["stopped", "budget"])
 def test_whoever_watches_may_give_up(end: End, tmp_path: Path) -> None:
-    program = "tell(pid=os.getpid()); sys.stdin.read()"
+    program = "tell(pid=os.getpid()); time.sleep(3600)"
     ending, heard = watch(tmp_path, program, give_up=lambda heard: end if heard else None)
     assert ending == Ending(end)
     assert not psutil.pid_exists(heard[0][0]["pid"])

@@ -1,44 +1,11 @@
-"""Locks end with their holders."""
+"""Where locks of runs lie, and what is told where they cannot."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from workbench.runs import RunError, locks
-
-
-def test_a_lock_is_held_until_its_last_holder_has_ended(tmp_path: Path) -> None:
-    path = tmp_path / "locks" / "a.lock"
-    assert not locks.held(path)
-    fd = locks.take(path)
-    assert fd is not None
-    child = subprocess.Popen(
-        [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=(fd,)
-    )
-    os.close(fd)
-    assert locks.held(path)
-    assert locks.take(path, patience_seconds=0.0) is None
-    child.kill()
-    child.communicate()
-    assert not locks.held(path)
-    again = locks.take(path)
-    assert again is not None
-    os.close(again)
-
-
-def test_a_lock_file_removed_under_its_taker_is_not_taken_for_the_lock(tmp_path: Path) -> None:
-    path = tmp_path / "a.lock"
-    first = locks.take(path)
-    assert first is not None
-    path.unlink()
-    second = locks.take(path)
-    assert second is not None
-    assert os.path.samestat(os.fstat(second), path.stat())
-    os.close(first)
-    os.close(second)
 
 
 def test_one_folder_has_one_lock_by_whatever_path(tmp_path: Path) -> None:

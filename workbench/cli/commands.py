@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import Namespace
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,11 @@ from ..devices import Devices, describe, detect
 from ..inspection import inspect_model
 from ..own_data import look
 from ..plan import PlanError, make_plan, rehearsed
+from ..plan.keras import needs_legacy_keras
+from ..plan.own_data import is_own
 from ..runs import RunError, list_runs, open_run, restore_run, start_run
 from ..runs.directory import expanded
+from ..runs.forks import loaded_ahead
 from ..runs.listing import why_unreadable
 from .flags import config_from, is_bundle
 from .watching import exit_status, show, table, watch
@@ -58,8 +62,17 @@ def run(arguments: Namespace) -> int:
     if arguments.rehearse:
         config = rehearsed(config)
     devices = devices_for(config)
-    tell_before(checked(config, devices))
-    return _follow(start_run(config, arguments.runs_dir, devices), arguments)
+    with _ahead(config):
+        tell_before(checked(config, devices))
+        return _follow(start_run(config, arguments.runs_dir, devices), arguments)
+
+
+def _ahead(config: RunConfig) -> AbstractContextManager[None]:
+    """Have TensorFlow loaded once where others than the trainer need it: those that look first."""
+    if is_own(config.data) or is_own(config.model or ""):
+        legacy = needs_legacy_keras(config)
+        return loaded_ahead(config.interpreter, legacy=legacy, start=config.start)
+    return nullcontext()
 
 
 def script(arguments: Namespace) -> int:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from workbench import catalog
 from workbench.own_data import look
 from workbench.plan import PlanError, Problem
+from workbench.runs.forks import loaded_ahead
 
 from .batch_plans import Plans
 from .batch_trials import Search
@@ -75,7 +76,11 @@ def find_batch_size(
         asked = plans.first.gpu_memory
         limit_mib = asked if isinstance(asked, int) else None
     deadline = time.monotonic() + budget_seconds
-    with tempfile.TemporaryDirectory(prefix="workbench-find-") as folder:
+    legacy = plans.first.keras == "legacy"
+    with (
+        loaded_ahead(config.interpreter, legacy=legacy, start=config.start),
+        tempfile.TemporaryDirectory(prefix="workbench-find-") as folder,
+    ):
         search = Search(plans, Path(folder), limit_mib, on_cpu, deadline, told, stopped)
         return search.run(budget_seconds)
 

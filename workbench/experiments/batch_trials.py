@@ -167,6 +167,7 @@ class Search:
             heard,
             give_up,
             None if watched is None else watched * MIB,
+            first.config.start,
         )
         if ending.end in ("budget", "stopped"):
             self._end = ending.end

@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from workbench import flock
 from workbench.runs import Run, RunError, locks
 from workbench.runs.directory import json_text, read_json, runs_root, unwritable, write_text
 from workbench.runs.events import Event, read_events
@@ -98,7 +99,7 @@ class Comparison:
     @property
     def alive(self) -> bool:
         """Whether its queue lives."""
-        return locks.held(lock_of(self.folder))
+        return flock.held(lock_of(self.folder))
 
     @property
     def events(self) -> list[Event]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
-import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -20,7 +18,7 @@ from workbench.plan import PlanError, make_plan
 from workbench.plan.own_data import DATASET
 from workbench.runs import Run, RunError, start_run
 from workbench.runs.directory import json_text, runs_root, unwritable, write_text
-from workbench.runs.forks import COLD, loaded_ahead
+from workbench.runs.forks import loaded_ahead
 from workbench.runs.state import LIVE
 
 from .agreement import Agreement, Proof, certify, compare, trains, what_is_seen
@@ -151,8 +149,7 @@ def run_matrix(
     except OSError as error:
         raise unwritable(folder, error) from error
     matrix = Matrix(folder, steps, data, cells_of(config, devices, strategies))
-    cold = config.start == COLD
-    with nullcontext() if cold else loaded_ahead(config.interpreter or sys.executable):
+    with loaded_ahead(config.interpreter, start=config.start):
         _Runner(matrix, config, devices, told, stopped).run()
     return matrix
 

@@ -10,13 +10,16 @@ import dataclasses
 import os
 import sys
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from workbench.devices import Devices
 from workbench.plan import PlanError
+from workbench.plan.keras import needs_legacy_keras
 from workbench.runs import Run, RunError, start_run
 from workbench.runs.directory import read_json
 from workbench.runs.events import EventLog
+from workbench.runs.forks import loaded_ahead
 from workbench.runs.state import LIVE
 
 from .comparison import DEVICES, EVENTS, STOP, Comparison, Trial
@@ -47,7 +50,8 @@ class Queue:
                 if self.stop_file.exists():
                     return "stopped"
                 if number not in self.out and not self._is_over(at, number):
-                    self._train(at, number)
+                    with self._loaded(number):
+                        self._train(at, number)
             if at + 1 < self.comparison.repeats:
                 self._drop_slow()
         return "stopped" if self.stop_file.exists() else "finished"
@@ -57,6 +61,12 @@ class Queue:
         able = [at for at, each in enumerate(self.comparison.candidates) if not each.reason]
         turn = at % len(able)
         return able[turn:] + able[:turn]
+
+    def _loaded(self, number: int) -> AbstractContextManager[None]:
+        """Have TensorFlow loaded for a candidate; it still is for the next one that is alike."""
+        config = self.comparison.candidates[number].config
+        legacy = needs_legacy_keras(config)
+        return loaded_ahead(config.interpreter, legacy=legacy, start=config.start)
 
     def _is_over(self, at: int, number: int) -> bool:
         trial = self.trials.get((at, number))

@@ -116,7 +116,8 @@ class _Test:
         card = {"interpreter": self._plan.interpreter, "working_dir": str(Path.cwd())}
         test = program("raise_rate", str(script), repr(lowest), repr(highest), str(self._steps))
         launch, tasks = Launch.of(folder, card, self._plan.to_json()), self._plan.tasks
-        ending = run_watched(launch, test, tasks, folder, self._hear, self._give_up)
+        start = self._plan.config.start
+        ending = run_watched(launch, test, tasks, folder, self._hear, self._give_up, start=start)
         self._tell()
         if ending.end == "memory":
             raise RunError(

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from workbench import flock
+
 from .forked import Forked
 from .inherited import PROGRAM, name_of, soft_limits
 
@@ -28,8 +30,6 @@ LAUNCH_SECONDS = 20.0
 """How long an interpreter may take to start at all."""
 REFUSED_SECONDS = 600.0
 """How long it is remembered why one forks nothing."""
-PATIENCE_SECONDS = 0.3
-"""How long a lock is tried for: others look at it, each for a moment."""
 TPU_DEVICES = "accel[0-9]*"
 KEPT_SECONDS = 7 * 86_400.0
 SHOWN_BYTES = 2_000
@@ -99,9 +99,9 @@ class ForkServer:
             OSError: the state folder cannot be written, or the interpreter cannot be started.
         """
         self.hold()
-        if never() or not _is_free(self._path("lock")):
+        if never() or flock.held(self._path("lock")):
             return
-        if (lock := _take(self._path("lock"))) is None:
+        if (lock := flock.take(self._path("lock"))) is None:
             return  # another one has just started it
         try:
             os.utime(lock)
@@ -185,7 +185,7 @@ class ForkServer:
         if reason := never():
             return "refused", reason
         try:
-            if _is_free(self._path("lock")):
+            if not flock.held(self._path("lock")):
                 return self._gone()
             ready = self._path("socket").exists()
             return ("ready", "") if ready else ("loading", "its server is not ready")
@@ -209,7 +209,7 @@ class ForkServer:
         """Remove what is left of servers that nobody has started for long."""
         for lock in self.folder.glob("*.lock"):
             with contextlib.suppress(FileNotFoundError):  # another one clears, too
-                if lock.stat().st_mtime < time.time() - KEPT_SECONDS and _is_free(lock):
+                if lock.stat().st_mtime < time.time() - KEPT_SECONDS and not flock.held(lock):
                     for left in self.folder.glob(f"{lock.stem}.*"):
                         left.unlink(missing_ok=True)
 
@@ -270,37 +270,6 @@ def _line(connection: socket.socket) -> bytes:
 
 
 def _umask() -> int:
-    current = os.umask(0o077)
-    os.umask(current)
-    return current
-
-
-def _take(path: Path) -> int | None:
-    """Lock a file and return its descriptor; None where somebody has."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() < deadline:
-                time.sleep(0.005)
-                continue
-            os.close(fd)
-            return None
-        return fd
-
-
-def _is_free(path: Path) -> bool:
-    """Return whether nobody has locked a file."""
-    try:
-        fd = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return True
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(fd)
-    return True
+    """Return this process's mask without changing it, which would be its other threads' too."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
+    return int(status.partition("Umask:")[2].split()[0], 8)

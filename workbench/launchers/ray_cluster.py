@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench import flock
 from workbench.config import Problem
 
 from . import ray_driver
@@ -86,7 +87,7 @@ class Ray:
 
     def look(self, job_dir: Path, job: str) -> Look | None:
         """Read what its driver says."""
-        lives = _is_held(job_dir / ray_driver.LOCK)
+        lives = flock.held(job_dir / ray_driver.LOCK)
         told: dict[str, Any] = {"phase": "waiting", "state": "STARTING", "why": "", "attempt": 0}
         with contextlib.suppress(FileNotFoundError):
             told = json.loads((job_dir / ray_driver.LOOK).read_text(encoding="utf-8"))
@@ -139,12 +140,3 @@ def _places(node: dict[str, float], wanted: dict[str, int]) -> int:
 def _node(node: dict[str, float]) -> str:
     has = [f"{number:g} {kind}s" for kind, number in node.items() if number]
     return f"a node with {' and '.join(has) or 'nothing'}"
-
-
-def _is_held(lock: Path) -> bool:
-    try:
-        with lock.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    return False

@@ -6,6 +6,7 @@ import ast
 import tokenize
 from typing import TYPE_CHECKING, NamedTuple
 
+from .. import catalog
 from ..syntax import parse
 from .own_function import OwnFunction, module_file
 from .problems import Findings
@@ -46,6 +47,12 @@ KNOWN_FAULTS = (
 def uses_legacy_keras(config: RunConfig, strategy: Strategy) -> bool:
     """Return whether only the tf-keras package can run it."""
     return config.loop == "fit" and not strategy.synchronous
+
+
+def needs_legacy_keras(config: RunConfig) -> bool:
+    """Return the same of a config that is not planned yet; False where its strategy is unknown."""
+    strategy = catalog.STRATEGIES.get(config.strategy)
+    return strategy is not None and uses_legacy_keras(config, strategy)
 
 
 def check_keras(

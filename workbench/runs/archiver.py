@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import locks
+from workbench import flock
+
 from .archive import TEMPORARY, GoneError, Mirror
 from .archive_place import archive_of, fix_of
 from .checkpoints import FOLDER, STATE
@@ -150,7 +151,7 @@ class Archiver:
     def _is_over(self) -> bool:
         """Return whether supervisor and tasks have all ended."""
         with contextlib.suppress(OSError):
-            return self._alone and not locks.held(self.lock)
+            return self._alone and not flock.held(self.lock)
         return False
 
     def _taken_over(self) -> bool:

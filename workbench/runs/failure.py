@@ -111,6 +111,10 @@ _UNHEARD_TASK = re.compile(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)")
 UNHEARD_FIX = (
     "See that its host, its process and the network between the hosts go on, then resume the run."
 )
+_OF_TENSORFLOW = re.compile(
+    r"[IWEF]\d{4} \d\d:\d\d|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] "
+    r"|WARNING: All log messages before absl"
+)
 _IN_GRAPH = "Graph execution error:"
 _NO_REASON = ("Detected at node", 'File "', "<stack traces", "[[")
 _ESCAPE = re.compile(  # a code without its end ends with its line
@@ -194,6 +198,11 @@ def follows_another(log: str) -> bool:
     return bool(_FOLLOWS_ANOTHER.search(_exception_line(log)))
 
 
+def tensorflow_says(line: str) -> bool:
+    """Return whether a line of a log is one of TensorFlow's own, by which it tells how it does."""
+    return _OF_TENSORFLOW.match(line) is not None
+
+
 def unheard(log: str) -> list[str]:
     """Return the tasks of which a log says that TensorFlow's heartbeats have stopped."""
     found = _UNHEARD.search(log)
@@ -205,11 +214,16 @@ def cannot_start(error: OSError, interpreter: str) -> dict[str, Any]:
     if isinstance(error, NoAddressError):
         cause = f"Each task of a run needs a free port on this machine: {error.strerror}."
         return {"cause": cause, "fix": "End what holds ports or open files, then resume the run."}
-    if error.filename is not None and str(error.filename) != interpreter:
-        cause = f"A task's process could not be started; {error.filename}: {error.strerror}."
+    why = error.strerror or error
+    if str(error.filename) == interpreter:
+        cause = f"The run's interpreter could not be started; {interpreter}: {why}."
+        return {"cause": cause, "fix": "Choose an interpreter that is there and may be executed."}
+    if error.filename is not None:
+        cause = f"A task's process could not be started; {error.filename}: {why}."
         return {"cause": cause, "fix": "Mend that file or folder, then resume the run."}
-    cause = f"The run's interpreter could not be started; {interpreter}: {error.strerror or error}."
-    return {"cause": cause, "fix": "Choose an interpreter that is there and may be executed."}
+    cause = f"A task's process could not be started: {why}."
+    fix = "Make room for one more process, its memory and its temporary files, then resume the run."
+    return {"cause": cause, "fix": fix}
 
 
 def _killed(number: int, log: str, interpreter: str) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import contextlib
 import os
 import re
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,6 +16,7 @@ from typing import Any
 
 from workbench.forking import ColdError, Forked, ForkServer, Order
 
+from .directory import RunError
 from .launch import Launch
 from .locks import state_dir
 
@@ -57,25 +60,40 @@ def sets_environment(script: str) -> bool:
 
 
 @contextlib.contextmanager
-def loaded_ahead(interpreter: str) -> Iterator[None]:
-    """Have runs of an interpreter forked while the block lasts, where that can be."""
-    server = fork_server(Launch(interpreter, Path.cwd(), None))
+def loaded_ahead(
+    interpreter: str | None, *, legacy: bool = False, start: Any = None
+) -> Iterator[None]:
+    """Have processes of an interpreter forked while the block lasts, where that can be.
+
+    None is this one; `legacy` is as in `Launch`, `start` as in a config.
+    """
+    if start == COLD:
+        yield
+        return
+    server: ForkServer | None = None
     try:
-        with contextlib.suppress(OSError):  # what cannot be forked starts cold and tells why
+        with contextlib.suppress(OSError, RunError):  # what cannot be forked starts cold
+            server = fork_server(Launch(interpreter or sys.executable, Path.cwd(), None, legacy))
             server.start()
         yield
     finally:
-        server.release()
+        if server is not None:
+            server.release()
 
 
 class Forks:
-    """Begins processes by a fork server where there is one, and says why where there is none."""
+    """Begins processes: by a fork server where there is one, else cold, and says why."""
 
     def __init__(self, launch: Launch, state: Path, start: Any = None) -> None:
         """`start` is as in a config: `cold` where nothing is to be forked."""
+        self._interpreter = launch.interpreter
         self._server = None if start == COLD else fork_server(launch, state)
-        self.why_cold = ASKED if start == COLD else ""
-        """Why the last process was not forked; empty where it was."""
+        self._why_cold = ASKED if start == COLD else ""
+
+    @property
+    def begun(self) -> str:
+        """How the last process was begun, once one was: `forked`, or `cold: why`."""
+        return f"{COLD}: {self._why_cold}" if self._why_cold else FORKED
 
     def must_load(self, *, several: bool) -> bool:
         """Whether `prepare` would wait for TensorFlow to load."""
@@ -111,21 +129,38 @@ class Forks:
         if server.state == "refused":
             self._give_up(server.why_not)
 
-    def begin(self, order: Order) -> Forked | None:
-        """Fork a process; None where that cannot be: see `why_cold`."""
+    def begin(self, order: Order) -> subprocess.Popen[bytes] | Forked:
+        """Begin a process that leads a session and a process group of its own: see `begun`.
+
+        Raises:
+            OSError: the interpreter cannot be started, or the script cannot be read.
+        """
+        return self._fork(order) or subprocess.Popen(
+            [self._interpreter, "-u", *order.arguments],
+            cwd=order.working_dir,
+            env={**order.environment, **{name: str(fd) for name, fd in order.named_fds.items()}},
+            stdin=order.streams[0],
+            stdout=order.streams[1],
+            stderr=order.streams[2],
+            pass_fds=order.kept_fds,
+            start_new_session=True,
+        )
+
+    def _fork(self, order: Order) -> Forked | None:
+        """Fork a process; None where that cannot be, and then it is known why."""
         if self._server is None:
             return None
         if sets_environment(Path(order.arguments[0]).read_text(encoding="utf-8", errors="replace")):
-            self.why_cold = OWN_ENVIRONMENT
+            self._why_cold = OWN_ENVIRONMENT
             return None
         try:
             forked = self._server.fork(order)
         except ColdError as error:
-            self.why_cold = str(error)
+            self._why_cold = str(error)
             if isinstance(error.__cause__, TimeoutError):
                 self._give_up(str(error))  # the next ones need not wait for it, too
             return None
-        self.why_cold = ""
+        self._why_cold = ""
         return forked
 
     def close(self) -> None:
@@ -136,4 +171,4 @@ class Forks:
     def _give_up(self, why: str) -> None:
         """Start all that follow cold."""
         self.close()
-        self._server, self.why_cold = None, why
+        self._server, self._why_cold = None, why

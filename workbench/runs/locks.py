@@ -1,7 +1,6 @@
 """Locks that end with their holders: who is alive, and whose turn it is on a device.
 
-All are `flock` locks on files of a local state folder. A lock belongs to an open file, which child
-processes inherit: it is held until the last of them has ended, however it ended.
+All are locks on files of a local state folder: see `workbench.flock`.
 """
 
 from __future__ import annotations
@@ -11,11 +10,12 @@ import fcntl
 import hashlib
 import json
 import os
-import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from workbench import flock
 
 from .directory import RunError, full_path
 
@@ -33,43 +33,17 @@ def lock_path(state: Path, run_dir: Path) -> Path:
     return state / "locks" / f"{name}.lock"
 
 
-def take(path: Path, patience_seconds: float = 0.3) -> int | None:
+def take(path: Path, patience_seconds: float = flock.PATIENCE_SECONDS) -> int | None:
     """Lock a file for this process and its children; return its descriptor, None where held.
-
-    The patience is for those who look with `held` at the same moment.
 
     Raises:
         RunError: the state folder cannot be written.
     """
-    deadline = time.monotonic() + patience_seconds
-    while True:
-        fd = _open(path)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(fd)
-            if time.monotonic() > deadline:
-                return None
-            time.sleep(0.005)
-            continue
-        if _is_at(fd, path):
-            return fd
-        os.close(fd)
-
-
-def held(path: Path) -> bool:
-    """Return whether a living process holds the lock."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(fd)
-    return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return flock.take(path, patience_seconds)
+    except OSError as error:
+        raise _state_unwritable(path, error) from error
 
 
 @dataclass(frozen=True)
@@ -148,7 +122,7 @@ def _living(queue: Path, but: Path | None = None) -> Iterator[tuple[Path, dict[s
     for path in _tickets(queue):
         if path == but:
             continue
-        if held(path):
+        if flock.held(path):
             yield path, json.loads(path.read_text())
         else:
             path.unlink(missing_ok=True)
@@ -182,10 +156,3 @@ def _state_unwritable(path: Path, error: OSError) -> RunError:
         f"Locks of runs need a local folder to write in; {path}: {error.strerror or error}. "
         "Make room there, or name another local folder in the environment variable WORKBENCH_STATE."
     )
-
-
-def _is_at(fd: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(fd), path.stat())
-    except FileNotFoundError:
-        return False

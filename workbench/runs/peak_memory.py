@@ -21,7 +21,7 @@ def peak_bytes_of(pid: int) -> int | None:
     Linux alone tells it, as `VmHWM` of proc_pid_status(5), in KiB.
     """
     try:
-        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     told = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")]

@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import workbench
 
+from .children import POLL_SECONDS, Child, Work, children, to_blame
 from .directory import RunError, StoppedError, read_json
-from .failure import cannot_start, explain
+from .failure import cannot_start
+from .forks import COLD
 from .launch import Launch
-from .tasks import ONE_TASK, NoAddressError, environments
+from .tasks import ONE_TASK
 
 _RUN = Path(workbench.__file__).parent / "engine" / "programs" / "run.py"
-POLL_SECONDS = 0.1
-"""How often it is asked whether to stop."""
+WITHOUT_TENSORFLOW = ("pins",)
+"""Programs that are not worth waiting for TensorFlow: they do not import it."""
+LONGEST_LOG = 2000
+"""Of what a program wrote, in an error."""
 
 
 def program(name: str, *arguments: str) -> list[str]:
     """Return what a Python is given to run `engine/programs/NAME.py ARGUMENTS`."""
-    return ["-u", str(_RUN), name, *arguments]
+    return [str(_RUN), name, *arguments]
+
+
+def work_on(run_dir: Path, name: str, *arguments: str, given: bytes | None = b"") -> Work:
+    """Return what the run's interpreter runs for the program NAME with RUN_DIR ARGUMENTS.
+
+    Raises:
+        RunError: the run's files cannot be read.
+    """
+    card, plan, config = (read_json(run_dir / f"{name}.json") for name in ("run", "plan", "config"))
+    words = program(name, str(run_dir.absolute()), *arguments)
+    start = COLD if name in WITHOUT_TENSORFLOW else config.get("start")
+    return Work(Launch.of(run_dir, card, plan), words, given=given, start=start)
 
 
 def run_program(run_dir: Path, name: str, *arguments: str) -> dict[str, Any]:
-    """Run the program NAME with RUN_DIR ARGUMENTS and return the line of JSON that it prints last.
+    """Run the program NAME with RUN_DIR ARGUMENTS and return what it answers last.
 
     It takes the time it takes.
 
@@ -55,70 +68,16 @@ def run_programs(
         RunError: the interpreter cannot be started, there is no free port, or a program fails.
         StoppedError: it was stopped.
     """
-    launch = Launch.of(run_dir, read_json(run_dir / "run.json"), read_json(run_dir / "plan.json"))
-    command = [launch.interpreter, *program(name, str(run_dir.absolute()), *arguments)]
-    children: list[subprocess.Popen[str]] = []
-    with ExitStack() as ports, ThreadPoolExecutor(len(tasks)) as pool:
-        try:
-            for variables in environments(tasks, ports).values():
-                children.append(start_program(launch, command, variables))
-            ends = {pool.submit(child.communicate): child for child in children}
-            for end in _as_they_end(ends, name, stopped):
-                if error := _failure(launch, name, ends[end], *end.result()):
-                    raise error
-        except NoAddressError as none_free:
-            raise RunError(" ".join(cannot_start(none_free, launch.interpreter).values())) from None
-        except OSError as unstarted:
-            raise RunError(
-                f"A run's model and data are opened by its own interpreter; {launch.interpreter}: "
-                f"{unstarted.strerror}. Put that interpreter back."
-            ) from unstarted
-        finally:
-            for child in children:
-                child.kill()
-    return [json.loads(_last_line(end.result()[0])) for end in ends]
-
-
-def start_program(
-    launch: Launch,
-    command: Sequence[str],
-    variables: Mapping[str, str],
-    *,
-    stdin: int = subprocess.DEVNULL,
-    stderr: int | IO[str] = subprocess.PIPE,
-) -> subprocess.Popen[str]:
-    """Start one as the run's own processes are started.
-
-    Raises:
-        OSError: the interpreter cannot be started.
-    """
-    return subprocess.Popen(
-        command,
-        cwd=launch.working_dir,
-        # No module of the engine, beside which a program lies, hides one of the user's.
-        env={**launch.environment(), **variables, "PYTHONSAFEPATH": "1"},
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        text=True,
-        errors="replace",
-    )
-
-
-def _as_they_end(
-    ends: Iterable[Future[tuple[str, str]]], name: str, stopped: Callable[[], bool]
-) -> Iterator[Future[tuple[str, str]]]:
-    """Yield each as it ends.
-
-    Raises:
-        StoppedError: it was stopped before the last one.
-    """
-    left = set(ends)
-    while left:
-        ended, left = wait(left, POLL_SECONDS, FIRST_COMPLETED)
-        yield from ended
-        if left and stopped():
-            raise stopped_error(name)
+    work = work_on(run_dir, name, *arguments)
+    try:
+        with children(work, tasks, stopped=stopped) as started:
+            while not _all_answered(started, name, work.launch.interpreter):
+                if stopped():
+                    raise stopped_error(name)
+                time.sleep(POLL_SECONDS)
+            return [child.answers[-1] for child in started]
+    except OSError as error:
+        raise not_started(error, work.launch.interpreter) from error
 
 
 def stopped_error(name: str) -> StoppedError:
@@ -126,22 +85,34 @@ def stopped_error(name: str) -> StoppedError:
     return StoppedError(f"{name} tells what it measured at its end; it was stopped. Ask again.")
 
 
-def _failure(
-    launch: Launch, name: str, child: subprocess.Popen[str], output: str, errors: str
-) -> RunError | None:
-    """Return why a program that has ended has not told what it should; None where it has."""
-    try:
-        told = isinstance(json.loads(_last_line(output)), dict)
-    except ValueError:
-        told = False
-    if told and not child.returncode:
-        return None
-    reason = explain(child.returncode, [], errors, launch.interpreter)
-    return RunError(
-        f"{name} prints one line of JSON; it failed: {reason['cause']} {reason['fix']}\n"
-        f"{errors[-2000:]}"
-    )
+def not_started(error: OSError, interpreter: str) -> RunError:
+    """Return why a program's process could not be started."""
+    if str(error.filename) == interpreter:
+        return RunError(
+            f"A run's model and data are opened by its own interpreter; {interpreter}: "
+            f"{error.strerror}. Put that interpreter back."
+        )
+    return RunError(" ".join(cannot_start(error, interpreter).values()))
 
 
-def _last_line(output: str) -> str:
-    return output.strip().rpartition("\n")[2]
+def failed_error(child: Child, rule: str, interpreter: str) -> RunError:
+    """Return how a program has failed; `rule` says what it does otherwise."""
+    reason = child.explained(interpreter)
+    why = f"{reason['cause']} {reason['fix']}\n{child.log[-LONGEST_LOG:]}"
+    return RunError(f"{rule}; it failed: {why}")
+
+
+def _all_answered(started: Sequence[Child], name: str, interpreter: str) -> bool:
+    """Return whether all have ended well.
+
+    Raises:
+        RunError: one has failed, or has ended without an answer.
+    """
+    rule = f"{name} prints one line of JSON"
+    statuses = [child.poll() for child in started]
+    if any(statuses):
+        raise failed_error(to_blame(started), rule, interpreter)
+    for child, status in zip(started, statuses, strict=True):
+        if status == 0 and not child.answers:
+            raise failed_error(child, rule, interpreter)
+    return None not in statuses

@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import subprocess
-import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
-from multiprocessing.connection import wait
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from .directory import RunError, read_json
-from .failure import cannot_start, explain
-from .launch import Launch
-from .programs import POLL_SECONDS, program, start_program, stopped_error
-from .tasks import ONE_TASK, environments
-
-LONGEST_LOG = 2000
+from .children import POLL_SECONDS, Child, children, to_blame
+from .programs import failed_error, not_started, stopped_error, work_on
+from .tasks import ONE_TASK
 
 
 class Served:
     """The processes of such a program: one question at a time, an answer of each."""
 
     def __init__(
-        self,
-        name: str,
-        interpreter: str,
-        children: list[subprocess.Popen[str]],
-        log: IO[str],
-        stopped: Callable[[], bool],
+        self, name: str, interpreter: str, started: list[Child], stopped: Callable[[], bool]
     ) -> None:
-        self._name, self._interpreter, self._stopped = name, interpreter, stopped
-        self._children, self._log = children, log
+        self._name, self._interpreter = name, interpreter
+        self._children, self._stopped = started, stopped
 
     def first(self) -> list[dict[str, Any]]:
-        """Return what each says when it is ready."""
+        """Return what each says when it is ready; raises as `ask`."""
         return [self._answer(child) for child in self._children]
 
     def ask(self) -> list[dict[str, Any]]:
@@ -46,26 +34,23 @@ class Served:
             StoppedError: it was stopped.
         """
         for child in self._children:
-            with contextlib.suppress(BrokenPipeError):  # it has ended: told below
-                print("again", file=child.stdin, flush=True)
+            child.say("again")  # one that has ended is found out below
         return [self._answer(child) for child in self._children]
 
-    def _answer(self, child: subprocess.Popen[str]) -> dict[str, Any]:
-        assert child.stdout is not None
-        # Whoever is asked answers with one line, so that none waits in the buffer.
-        while not wait([child.stdout.fileno()], POLL_SECONDS):
+    def _answer(self, child: Child) -> dict[str, Any]:
+        while True:
+            ended = [each for each in self._children if each.poll() is not None]
+            if child.answers:
+                return child.answers.pop(0)
+            if ended:
+                failed = (
+                    to_blame(self._children) if any(each.poll() for each in ended) else ended[0]
+                )
+                rule = f"{self._name} answers until it is ended"
+                raise failed_error(failed, rule, self._interpreter)
             if self._stopped():
                 raise stopped_error(self._name)
-        if line := child.stdout.readline():
-            values: dict[str, Any] = json.loads(line)
-            return values
-        self._log.seek(0)
-        errors = self._log.read()
-        reason = explain(child.wait(), [], errors, self._interpreter)
-        raise RunError(
-            f"{self._name} answers until it is ended; it failed: {reason['cause']} "
-            f"{reason['fix']}\n{errors[-LONGEST_LOG:]}"
-        )
+            time.sleep(POLL_SECONDS)
 
 
 @contextlib.contextmanager
@@ -82,20 +67,12 @@ def serving(
 
     Raises:
         RunError: the interpreter cannot be started, or there is no free port.
+        StoppedError: `stopped` said so before all had started.
     """
-    launch = Launch.of(run_dir, read_json(run_dir / "run.json"), read_json(run_dir / "plan.json"))
-    command = [launch.interpreter, *program(name, str(run_dir.absolute()), *arguments)]
-    children: list[subprocess.Popen[str]] = []
-    with contextlib.ExitStack() as ports, tempfile.TemporaryFile("w+", errors="replace") as log:
+    work = work_on(run_dir, name, *arguments, given=None)
+    with contextlib.ExitStack() as stack:
         try:
-            for variables in environments(tasks, ports).values():
-                pipe = subprocess.PIPE
-                children.append(start_program(launch, command, variables, stdin=pipe, stderr=log))
-            yield Served(name, launch.interpreter, children, log, stopped)
+            started = stack.enter_context(children(work, tasks, stopped=stopped))
         except OSError as error:
-            raise RunError(" ".join(cannot_start(error, launch.interpreter).values())) from error
-        finally:
-            for child in children:
-                child.kill()
-            for child in children:
-                child.communicate()
+            raise not_started(error, work.launch.interpreter) from error
+        yield Served(name, work.launch.interpreter, started, stopped)

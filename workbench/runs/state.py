@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from workbench import flock
+
 from . import locks
 from .archive_place import MARK, is_copy
 from .directory import RunError, read_json
@@ -52,7 +54,7 @@ def _lives_renamed(run_dir: Path) -> bool:
         return False
     lock = _lock_of(run_dir, run_dir.with_name(first))
     try:
-        return locks.held(lock) and lock.read_bytes() == _identity(run_dir)
+        return flock.held(lock) and lock.read_bytes() == _identity(run_dir)
     except OSError:
         return False
 
@@ -70,7 +72,7 @@ def home_of(run_dir: Path) -> Path:
 
 def is_alive(run_dir: Path) -> bool:
     """Return whether the run's supervisor or its trainer lives."""
-    return locks.held(run_lock(run_dir)) or _lives_renamed(run_dir)
+    return flock.held(run_lock(run_dir)) or _lives_renamed(run_dir)
 
 
 def supervisor_events(run_dir: Path) -> list[Event]:

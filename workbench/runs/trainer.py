@@ -13,7 +13,7 @@ from workbench.forking import Forked, Order
 
 from .directory import SCRIPT
 from .ending import TaskProcess
-from .forks import COLD, FORKED, Forks
+from .forks import Forks
 from .launch import Launch
 from .peak_memory import peak_bytes_of
 
@@ -46,9 +46,8 @@ class Trainer(TaskProcess):
         read_end, self._stop_pipe = os.pipe()
         try:
             fds = (read_end, *kept_fds)
-            self.process = _start(task_dir.parent, launch, log, environment, fds, forks)
-            forked = isinstance(self.process, Forked)
-            self.begun = FORKED if forked else f"{COLD}: {forks.why_cold}"
+            self.process = _begin(task_dir.parent, launch, log, environment, fds, forks)
+            self.begun = forks.begun
         except OSError:
             os.close(self._stop_pipe)
             raise
@@ -99,7 +98,7 @@ class Trainer(TaskProcess):
             os.killpg(self.process.pid, number)
 
 
-def _start(
+def _begin(
     run_dir: Path,
     launch: Launch,
     log: Path,
@@ -107,25 +106,13 @@ def _start(
     fds: Sequence[int],
     forks: Forks,
 ) -> subprocess.Popen[bytes] | Forked:
-    arguments = [str(run_dir / SCRIPT), "--run-dir", str(run_dir)]
     with log.open("ab") as output, Path(os.devnull).open("rb") as nothing:
         order = Order(
-            arguments,
+            [str(run_dir / SCRIPT), "--run-dir", str(run_dir)],
             launch.working_dir,
             {**launch.environment(), **environment},
             (nothing.fileno(), output.fileno(), output.fileno()),
             fds,
             {"WORKBENCH_STOP_FD": fds[0]},
         )
-        if (forked := forks.begin(order)) is not None:
-            return forked
-        return subprocess.Popen(
-            [launch.interpreter, "-u", *arguments],
-            cwd=launch.working_dir,
-            env={**order.environment, "WORKBENCH_STOP_FD": str(fds[0])},
-            stdin=nothing,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            pass_fds=tuple(fds),
-            process_group=0,
-        )
+        return forks.begin(order)

@@ -16,6 +16,7 @@ from workbench.interval import Interval
 from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import Run, RunError, start_run
 from workbench.runs.directory import StoppedError, json_text, read_json, write_text
+from workbench.runs.forks import loaded_ahead
 from workbench.runs.serving import Served, serving
 from workbench.runs.state import LIVE, Status
 from workbench.runs.tasks import workers_of
@@ -98,16 +99,18 @@ def try_out(
             f"A suggestion is tried; the verdict on {run.id} has none: {verdict.sentence} "
             f"{verdict.advice}"
         )
-    told("Training a short run with it", 4 * START_SECONDS + seconds)
-    after = _short_run(run, suggestion, verdict.breakdown.step.value)
-    if _end_of(after, stopped) != "finished":
-        why = after.failure
-        raise RunError(
-            f"A suggestion is timed once a short run with it has finished; {after.id} is "
-            f"{after.status}. {f'{why.cause} {why.fix}' if why else 'Let it finish.'}"
-        )
-    told("Timing both by turns", 2 * START_SECONDS + seconds)
-    trial = _compare(run, after, suggestion, seconds, stopped)
+    config, legacy = run.config, run.plan.keras == "legacy"
+    with loaded_ahead(config.interpreter, legacy=legacy, start=config.start):
+        told("Training a short run with it", 4 * START_SECONDS + seconds)
+        after = _short_run(run, suggestion, verdict.breakdown.step.value)
+        if _end_of(after, stopped) != "finished":
+            why = after.failure
+            raise RunError(
+                f"A suggestion is timed once a short run with it has finished; {after.id} is "
+                f"{after.status}. {f'{why.cause} {why.fix}' if why else 'Let it finish.'}"
+            )
+        told("Timing both by turns", 2 * START_SECONDS + seconds)
+        trial = _compare(run, after, suggestion, seconds, stopped)
     write_text(after.dir / FILE, json_text(trial.to_json()))
     return trial
 

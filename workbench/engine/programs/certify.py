@@ -6,7 +6,6 @@ null where there is no saved model, or one of other layers.
 """
 
 import hashlib
-import json
 import os
 import pathlib
 import platform
@@ -18,6 +17,7 @@ import h5py
 import numpy as np
 import tensorflow as tf
 
+from .asker import reply
 from .script import import_script
 
 CHANGES_NUMBERS = ("TF_ENABLE_ONEDNN_OPTS", "TF_NUM_INTRAOP_THREADS", "OMP_NUM_THREADS")
@@ -77,7 +77,7 @@ def main(run_dirs: list[pathlib.Path]) -> None:
         "numpy": np.__version__,
     }
     environment = {name: os.environ[name] for name in CHANGES_NUMBERS if name in os.environ}
-    print("\n" + json.dumps({"versions": versions, "environment": environment, "runs": runs}))
+    reply({"versions": versions, "environment": environment, "runs": runs})
 
 
 if __name__ == "__main__":

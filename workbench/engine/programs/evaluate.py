@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from .asker import reply
 from .script import import_script
 
 BATCH_SIZE = 256
@@ -140,7 +141,7 @@ def main(run_dir: pathlib.Path) -> None:
         result["classes"] = by_class(truth, answers, data)
         keep_samples(run_dir / "predictions.npz", batches, truth, answers, sure)
     (run_dir / "evaluation.json").write_text(json.dumps(result, indent=1))
-    print("\n" + json.dumps(result))
+    reply(result)
 
 
 if __name__ == "__main__":

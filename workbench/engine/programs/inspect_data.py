@@ -1,21 +1,21 @@
 """Tells what a function of one's own gives to train on: `python inspect_data.py < REQUEST`.
 
-Runs in the run's interpreter on the CPU. REQUEST is JSON: function, and source or module. Prints
-one line of JSON: facts, or a problem in words that complete "data must be ...; got ...".
+Runs in the run's interpreter, which is shown no GPU. REQUEST is JSON: function, and source or
+module. Prints one line of JSON: facts, or a problem in words that complete "data must be ...; got
+...".
 """
 
 import importlib
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
-
 import numpy as np
 import tensorflow as tf
+
+from .asker import reply
 
 COUNT_SECONDS = 120.0
 READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
@@ -23,7 +23,7 @@ READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
 
 def tell(**told: object) -> NoReturn:
     """Print what was found, and end."""
-    print("\n" + json.dumps(told))
+    reply(told)
     sys.exit(0)
 
 

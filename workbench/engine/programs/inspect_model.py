@@ -1,17 +1,16 @@
 """Builds a script's model and tells what it is made of: `python inspect_model.py SCRIPT`.
 
-Runs in the run's interpreter on the CPU; prints one line of JSON, below what the model prints.
+Runs in the run's interpreter, which is shown no GPU; prints one line of JSON, below what the model
+prints.
 """
 
-import json
-import os
 import pathlib
 import sys
 
-os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
-
 import numpy as np
 import tensorflow as tf
+
+from .asker import reply
 
 
 def size_bytes(variables: list) -> int:
@@ -46,7 +45,7 @@ def main(path: pathlib.Path) -> None:
     """Build and print."""
     script: dict = {"__name__": "train", "__file__": str(path)}
     exec(compile(path.read_text(), str(path), "exec"), script)
-    print("\n" + json.dumps(describe(script["make_model"]())))
+    reply(describe(script["make_model"]()))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ process, by its TF_CONFIG, and tells the norms of its own replicas.
 """
 
 import functools
-import json
 import math
 import pathlib
 import sys
@@ -24,6 +23,7 @@ import numpy as np
 import tensorflow as tf
 
 from . import xray
+from .asker import reply
 from .script import import_script
 
 MOST_GROUPS, FEWEST_GROUPS = 32, 8
@@ -193,7 +193,7 @@ def main(run_dir: pathlib.Path, steps: int, in_pass: int, at: str) -> None:
         stacks = batches(script, strategy, first, stacked=stacked)
         told.append({"step": place, **measure(look, strategy, stacks, steps)})
         check()
-    print("\n" + json.dumps({"at": told}))
+    reply({"at": told})
     meet(strategy, places)  # who ends first may take the others' coordination service along
 
 

@@ -7,11 +7,12 @@ all that those packages need, and the modules that no package provides.
 
 import ast
 import importlib.metadata
-import json
 import pathlib
 import platform
 import re
 import sys
+
+from .asker import reply
 
 
 def imported(script: str) -> set[str]:
@@ -53,7 +54,7 @@ def main(run_dir: pathlib.Path, modules: list[str]) -> None:
         "packages": needed({name for module in named for name in providers.get(module, [])}),
         "modules": sorted(module for module in named if module not in providers),
     }
-    print(json.dumps(told))
+    reply(told)
 
 
 if __name__ == "__main__":

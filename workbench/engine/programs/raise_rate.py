@@ -3,26 +3,23 @@
 Runs in the run's interpreter. The script's own `main` runs from the start, with a recorder that
 sets the rate before each step, the same factor further each time, and tells of the step in a line
 of JSON: the sum of its losses over the replicas of this process, null where that is not finite, and
-its examples. Of several workers each has such a process, by its TF_CONFIG. It ends with its
-standard input.
+its examples. Of several workers each has such a process, by its TF_CONFIG.
 """
 
-import json
 import math
-import os
 import pathlib
 import sys
-import threading
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from .asker import reply
 from .script import import_script
 
 
-def raising_recorder(recorder: type, rates: np.ndarray, answers: TextIO) -> type:
+def raising_recorder(recorder: type, rates: np.ndarray) -> type:
     """Return a script's recorder made to train a step at each rate, and to end after the last."""
 
     class Raising(recorder):  # type: ignore[misc]
@@ -32,8 +29,7 @@ def raising_recorder(recorder: type, rates: np.ndarray, answers: TextIO) -> type
                 rows = steps(data, tf.constant(1)).numpy()
                 loss_sum, _, examples = rows.sum(axis=(0, 1), dtype=float).tolist()
                 known = loss_sum if math.isfinite(loss_sum) else None
-                told = {"rate": rate, "loss_sum": known, "examples": examples}
-                print(json.dumps(told), file=answers, flush=True)
+                reply({"rate": rate, "loss_sum": known, "examples": examples})
             self.summed(np.zeros(1))  # who ends first may take the others' coordination along
             raise SystemExit(0)
 
@@ -51,25 +47,15 @@ def set_rate(optimizer: Any, rate: float) -> None:
         ) from error
 
 
-def end_with_input() -> None:
-    """End when whoever started this has gone: no orphan keeps memory or a device."""
-    while os.read(0, 1):
-        pass
-    os._exit(1)
-
-
-def main(path: pathlib.Path, lowest: float, highest: float, steps: int, answers: TextIO) -> None:
+def main(path: pathlib.Path, lowest: float, highest: float, steps: int) -> None:
     """Train at every rate."""
     script = import_script(path)
     rates = np.geomspace(lowest, highest, steps)
-    script.Recorder = raising_recorder(script.Recorder, rates, answers)
+    script.Recorder = raising_recorder(script.Recorder, rates)
     sys.argv = ["train.py"]
     script.main()
 
 
 if __name__ == "__main__":
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a script prints is no answer
-    threading.Thread(target=end_with_input, daemon=True).start()
     path, lowest, highest, steps = sys.argv[1:]
-    main(pathlib.Path(path), float(lowest), float(highest), int(steps), answers)
+    main(pathlib.Path(path), float(lowest), float(highest), int(steps))

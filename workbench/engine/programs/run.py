@@ -4,6 +4,7 @@ That interpreter may lack the workbench, and no file here may hide a module of t
 programs are modules of a package with a name of its own, and `sys.path` stays as it is.
 """
 
+import importlib
 import pathlib
 import runpy
 import sys
@@ -17,6 +18,7 @@ def main() -> None:
     package = types.ModuleType(PACKAGE)
     package.__path__ = [str(pathlib.Path(__file__).parent)]
     sys.modules[PACKAGE] = package
+    importlib.import_module(f"{PACKAGE}.asker").meet()
     del sys.argv[0]
     runpy.run_module(f"{PACKAGE}.{sys.argv[0]}", run_name="__main__", alter_sys=True)
 

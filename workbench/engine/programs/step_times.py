@@ -12,7 +12,6 @@ run folder is only read; what the recorder writes goes to a folder that is throw
 import contextlib
 import json
 import math
-import os
 import pathlib
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from .asker import reply
 from .script import import_script
 
 BLOCK_SECONDS = 0.15
@@ -307,29 +307,27 @@ def one_round(
     return times
 
 
-def serve(bench: Bench, answers: Any) -> None:
+def serve(bench: Bench) -> None:
     """Time the whole step once for each line that comes."""
     bench.whole()
     seconds = bench.largest(min(bench.whole()[0] for _ in range(2))) * bench.steps_per_call
     bench.calls = int(np.clip(round(DATA_SECONDS / seconds), DATA_CALLS, MOST_CALLS))
-    print(json.dumps({"ready": True}), file=answers, flush=True)
+    reply({"ready": True})
     over = time.perf_counter()
     for _ in sys.stdin:
         bench.use_up(time.perf_counter() - over, seconds / bench.steps_per_call)
-        print(json.dumps({"step_seconds": bench.whole()[0]}), file=answers, flush=True)
+        reply({"step_seconds": bench.whole()[0]})
         over = time.perf_counter()
 
 
 def main(run_dir: pathlib.Path, steps_per_call: int, seconds: str) -> None:
     """Print how long the kinds of a step take, or answer how long the whole step does."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what the script prints is no answer
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench(run_dir, steps_per_call, scratch)
         if seconds == "serve":
-            serve(bench, answers)
+            serve(bench)
         else:
-            print(json.dumps(measure(bench, float(seconds))), file=answers, flush=True)
+            reply(measure(bench, float(seconds)))
             bench.largest(0)  # who ends first may take the others' coordination service along
 
 

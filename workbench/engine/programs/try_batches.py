@@ -5,25 +5,24 @@ own `main` runs, one after another in this process, with a recorder that times t
 make, then does a test step and saves. A line of JSON tells each: the bytes of memory at the
 highest, and the calls as [steps, seconds]. Where one dies for want of memory, so does the process:
 whoever started it sees that. DATA_MIB, above 0, is how much memory the process may still map: a
-backstop for a machine on which nobody looks in time. It ends with its standard input.
+backstop for a machine on which nobody looks in time.
 """
 
 import contextlib
 import ctypes
 import gc
-import json
 import os
 import pathlib
 import resource
 import shutil
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from .asker import reply
 from .script import import_script
 
 WARM_CALL_SECONDS = 0.1
@@ -137,13 +136,6 @@ def bound_memory(data_mib: int) -> None:
             resource.setrlimit(resource.RLIMIT_DATA, (data_mib * MIB, data_mib * MIB))
 
 
-def end_with_input() -> None:
-    """End when whoever started this has gone: no orphan keeps memory or a device."""
-    while os.read(0, 1):
-        pass
-    os._exit(1)
-
-
 def try_size(folder: pathlib.Path) -> dict[str, Any]:
     """Run the script of a size until it is measured."""
     script = import_script(folder / "train.py")
@@ -158,19 +150,15 @@ def try_size(folder: pathlib.Path) -> dict[str, Any]:
     return {"peak_bytes": peak_bytes(), "blocks": blocks}
 
 
-def main(data_mib: int, folders: list[pathlib.Path], answers: TextIO) -> None:
+def main(data_mib: int, folders: list[pathlib.Path]) -> None:
     """Try one size after another and tell of each."""
     bound_memory(data_mib)
     for folder in folders:
         told = try_size(folder)
-        print(json.dumps({"folder": folder.name, **told}), file=answers, flush=True)
+        reply({"folder": folder.name, **told})
         forget()
 
 
 if __name__ == "__main__":
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a script prints is no answer
-    threading.Thread(target=end_with_input, daemon=True).start()
-    main(int(sys.argv[1]), [pathlib.Path(text) for text in sys.argv[2:]], answers)
-    answers.flush()
+    main(int(sys.argv[1]), [pathlib.Path(text) for text in sys.argv[2:]])
     os._exit(0)  # nothing here is worth waiting for

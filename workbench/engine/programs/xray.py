@@ -9,7 +9,6 @@ for nobody, one process tells what each of them takes in its own step STEP.
 
 import contextlib
 import hashlib
-import json
 import math
 import os
 import pathlib
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from .asker import reply
 from .script import import_script
 
 HASH_DIGITS = 12
@@ -321,7 +321,7 @@ def main(run_dir: pathlib.Path, step: int) -> None:
     """Print what the step was: one of all replicas taken apart, or what each worker took in its."""
     script = import_script(run_dir / "train.py")
     if hasattr(script, "Coordinator"):
-        print("\n" + json.dumps({"workers": batches_of_workers(script, step)}))
+        reply({"workers": batches_of_workers(script, step)})
     else:
         take_common_step(script, run_dir, step)
 
@@ -354,7 +354,7 @@ def take_common_step(script: Any, run_dir: pathlib.Path, step: int) -> None:
             "numbers": int(sum(np.prod(weight.shape) for weight in trained)),
         },
     }
-    print("\n" + json.dumps(told))
+    reply(told)
     meet(strategy, start)  # who ends first may take the others' coordination service along
 
 
