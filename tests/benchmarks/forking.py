@@ -27,13 +27,12 @@ import psutil
 
 from tests.benchmarks.first_step import calls_of, wait_until
 from tests.benchmarks.report import Comparison, Limit, conclude, tell
-from workbench import catalog
+from workbench import catalog, inspection
 from workbench.config import RunConfig
 from workbench.devices import detect
 from workbench.experiments import run_matrix
 from workbench.experiments.agreement import certify
 from workbench.forking.program.server import KEEPER
-from workbench.inspection import inspect_model
 from workbench.plan import make_plan
 from workbench.runs import Run, list_runs, start_run
 from workbench.runs.forks import BEGUN, fork_server
@@ -198,8 +197,9 @@ def programs(bench: Bench, rounds: int) -> bool:
         run.wait()
 
     def look(way: str, at: int) -> object:
-        config = replace(SHORT, start=way, seed=at)  # what was looked at is known
-        return inspect_model(make_plan(config, bench.devices))
+        inspection._inspect.cache_clear()
+        config = replace(SHORT, start=way, seed=at)
+        return inspection.inspect_model(make_plan(config, bench.devices))
 
     asked: dict[str, Callable[[str, int], object]] = {
         "a look at a model": look,

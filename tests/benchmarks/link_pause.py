@@ -26,6 +26,8 @@ LOST = Limit("rows of steps that are missing after the link was still for 30 s",
 PAUSE_SECONDS = 30.0
 DELAY_SECONDS = 0.005
 STEPS, WORKERS = 400, 2
+LAST = 40
+"""Events, and lines of each log, that are told of a run that does not finish."""
 CONFIG = RunConfig(
     launcher="kubernetes",
     container="image",
@@ -68,6 +70,8 @@ def pause(root: Path, seconds: float) -> int:
             for pod in pods:
                 pod.kill()
     if ended != "finished":
+        for told in (*run.events()[-LAST:], *run.logs(LAST).items()):
+            tell(str(told))
         raise RuntimeError(f"the run ended as {ended}: {run.failure}")
     tell(f"the first worker began at the steps {starting_steps(run)}")
     return WORKERS * STEPS - len(run.replica_steps())
