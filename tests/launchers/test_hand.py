@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.waiting import LIMIT_SECONDS
 from workbench.launchers import hand
 from workbench.launchers.job import AttemptFolder, JobFolder
@@ -13,10 +15,15 @@ TWO = ("worker-0", "worker-1")
 SCRIPT = "import os, json; print(json.loads(os.environ['TF_CONFIG'])['cluster'])"
 
 
-def job(tmp_path: Path, code: str = SCRIPT, meet_seconds: float = 20.0) -> JobFolder:
+def job(
+    tmp_path: Path,
+    code: str = SCRIPT,
+    meet_seconds: float = 20.0,
+    tasks: tuple[str, ...] = TWO,
+) -> JobFolder:
     told = {
         "run_dir": str(tmp_path),
-        "tasks": TWO,
+        "tasks": tasks,
         "command": [sys.executable, "-c", code],
         "working_dir": str(tmp_path),
         "environment": {"ADDED": "1"},
@@ -66,6 +73,26 @@ def test_an_address_that_does_not_answer_is_named_with_what_to_change(tmp_path: 
     told = log(tmp_path, "worker-0")
     assert "cannot reach worker-1 at no-such-host.invalid:1234" in told
     assert "DNS" in told
+
+
+@pytest.mark.parametrize(
+    ("before", "then", "status"),
+    [("", "finished", 0), ("", "stopped", 0), ("", "epoch", 134), ("finished", "epoch", 134)],
+)
+def test_how_a_process_ends_whose_work_is_over_is_no_failure(
+    before: str, then: str, status: int, tmp_path: Path
+) -> None:
+    (tmp_path / "worker-0").mkdir()
+    (tmp_path / "worker-0" / "events.jsonl").write_text(f'{{"event": "{before}"}}\n')
+    code = f"""
+import os
+with open("worker-0/events.jsonl", "a") as file:
+    file.write('{{"event": "{then}"}}\\n')
+os.abort()
+"""
+    folder = job(tmp_path, code, tasks=("worker-0",))
+    assert start(folder, 0).wait(LIMIT_SECONDS) == status
+    assert (exit_of(folder, "worker-0")["status"] == 0) == (status == 0)
 
 
 def test_a_folder_that_is_not_on_the_host_is_said(tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ CALL_SECONDS = 3.0
 LAST_WORDS_SECONDS = 3.0
 """From a task's failure on: the others find out by themselves, and say so in their logs."""
 AUTO, CANCEL = "auto", "cancel"
+OVER = ("finished", "stopped")
+"""The events by which a task tells that its work is over."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 UNSHARED = 97
 """The exit status where the run's folder is not there."""
@@ -187,7 +189,13 @@ class Hand:
             time.sleep(LOOK_SECONDS)
 
     def train(self, environment: dict[str, str]) -> tuple[int, int]:
-        """Run train.py to its end; return its exit status and the most bytes that it held."""
+        """Run train.py to its end; return its exit status and the most bytes that it held.
+
+        Of one that has told that its work is over the status is 0, however its process ended, as
+        where TensorFlow waits there for others that are gone: engines begin anew what fails.
+        """
+        events = self.log.with_name("events.jsonl")
+        known = events.stat().st_size if events.exists() else 0
         read_end, write_end = os.pipe()
         inherited = {k: v for k, v in os.environ.items() if k not in self.job["unset"]}
         wanted = {**inherited, **self.job["environment"], **environment}
@@ -224,8 +232,9 @@ class Hand:
                 os.killpg(child.pid, signal.SIGKILL)
             os.close(write_end)
             child.wait()
+        status = 0 if _is_over(events, known) else child.returncode
         # In KiB on Linux: getrusage(2).
-        return child.returncode, 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        return status, 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 
     def asked(self, what: str) -> bool:
         """Whether the supervisor has asked for it."""
@@ -270,6 +279,17 @@ def newest_attempt(folder: pathlib.Path, task: str) -> str:
     numbers = [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
     newest = max(numbers, default=0)
     return str(newest + (folder / str(newest) / f"{task}.clock").exists())
+
+
+def _is_over(events: pathlib.Path, since: int) -> bool:
+    """Whether a task has told, from byte `since` on, that its work is over."""
+    with contextlib.suppress(OSError), events.open("rb") as file:
+        file.seek(since)
+        for line in file:
+            with contextlib.suppress(ValueError):  # a full disk leaves parts of lines
+                if json.loads(line).get("event") in OVER:
+                    return True
+    return False
 
 
 def _own_name() -> str:
