@@ -15,6 +15,8 @@ from difflib import get_close_matches
 from typing import Any
 
 CONFIG_VERSION = 1
+NOT_TRAINED = ("name", "interpreter", "start", "start_now", "archive")
+"""Fields that change nothing of what is trained: how a run is called, starts and is kept."""
 
 
 @dataclass(frozen=True)

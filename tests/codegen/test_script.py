@@ -3,6 +3,7 @@
 import ast
 import builtins
 import itertools
+import re
 import sys
 from typing import Any
 
@@ -146,3 +147,27 @@ def test_gpus_are_named_and_checked_at_the_start() -> None:
     text = script(TWO_GPUS, devices=("GPU:1",))
     assert 'DEVICES = ("GPU:1",)' in text
     assert "Change DEVICES to" in text
+
+
+@pytest.mark.parametrize(("steps", "passes"), [(157, 2), (312, 2), (313, 3)])
+def test_a_pass_begun_is_a_pass_counted(steps: int, passes: int) -> None:
+    text = script(per_replica_batch_size=32, steps_per_epoch=steps)
+    assert re.search(rf"^PASSES_PER_EPOCH = {passes} ", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("evaluator", [False, True])
+def test_who_tests_is_written_as_asked(evaluator: bool) -> None:
+    text = script(strategy="parameter_server", evaluator=evaluator)
+    assert f"\nEVALUATOR = {evaluator}  # " in text
+
+
+@pytest.mark.parametrize(
+    ("precision", "statement"),
+    [
+        ("float64", 'tf.keras.backend.set_floatx("float64")'),
+        ("mixed_bfloat16", 'tf.keras.mixed_precision.set_global_policy("mixed_bfloat16")'),
+    ],
+)
+def test_a_precision_that_is_not_the_usual_is_a_statement(precision: str, statement: str) -> None:
+    assert f"\n{statement}\n" in script(precision=precision)
+    assert statement not in script()

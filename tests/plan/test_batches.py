@@ -8,7 +8,7 @@ from tests.machines import FOUR_GPUS, LAPTOP, TWO_GPUS
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices
 from workbench.plan import Plan, PlanError, make_plan
-from workbench.plan.batches import split
+from workbench.plan.batches import even_batch, split
 
 
 def plan(machine: Devices = LAPTOP, **fields: Any) -> Plan:
@@ -111,23 +111,34 @@ def test_where_batches_fit_nothing_is_left_to_decide(last_batch: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("steps", "last_batch", "resolved", "words"),
+    ("steps", "last_batch", "resolved", "leftover", "words"),
     [
-        (10, "drop", "drop", "8,720 examples left out"),
-        (10, "keep", "drop", "8,720 examples left out"),
-        (78, "repeat", "drop", "16 examples left out"),
-        (79, "drop", "repeat", "112 examples are taken again"),
-        (79, "keep", "keep", "the last step takes the 16 left"),
-        (80, "keep", "repeat", "240 examples are taken again"),
-        (200, "repeat", "repeat", "15,600 examples are taken again"),
+        (10, "drop", "drop", 8_720, "8,720 examples left out"),
+        (10, "keep", "drop", 8_720, "8,720 examples left out"),
+        (78, "repeat", "drop", 16, "16 examples left out"),
+        (79, "drop", "repeat", 16, "112 examples are taken again"),
+        (79, "keep", "keep", 16, "the last step takes the 16 left"),
+        (80, "keep", "repeat", 16, "240 examples are taken again"),
+        (200, "repeat", "repeat", 16, "15,600 examples are taken again"),
     ],
 )
 def test_steps_an_epoch_may_be_fewer_than_the_data_or_repeat_it(
-    steps: int, last_batch: str, resolved: str, words: str
+    steps: int, last_batch: str, resolved: str, leftover: int, words: str
 ) -> None:
     made = plan(steps_per_epoch=steps, last_batch=last_batch)
     assert (made.steps_per_epoch, made.last_batch) == (steps, resolved)
+    assert made.leftover_examples == leftover
     assert made.arithmetic.endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("examples", "most", "replicas", "size"),
+    [(2_000, 128, 2, 100), (12, 7, 2, 6), (45, 20, 3, 15), (4, 2, 4, 4), (9, 8, 1, 3)],
+)
+def test_a_test_batch_divides_the_examples_and_the_replicas_divide_it(
+    examples: int, most: int, replicas: int, size: int
+) -> None:
+    assert even_batch(examples, most, replicas) == size
 
 
 def test_a_short_last_batch_has_an_example_for_each_replica() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.machines import FOUR_GPUS, LAPTOP
-from tests.waiting import LIMIT_SECONDS
+from tests.waiting import LIMIT_SECONDS, until
 from workbench import RunConfig, catalog
 from workbench.widgets.form import Form, FormState, problems_text
 
@@ -104,12 +104,39 @@ def test_all_problems_show_at_once_beside_their_fields(form: Form) -> None:
     control(form, "global_batch_size").value = "65"
     wrong = {problem.field for problem in form.state.problems}
     assert wrong == {"epochs", "learning_rate", "global_batch_size"}
+    assert form.state.plan is None
     for name in wrong:
         assert "Problem" in problem_beside(form, name)
     reason = problems_text(form.state, form.parts)
     assert "3 problems" in reason
     assert "Epochs" in reason
     assert "Global batch" in reason
+
+
+def test_what_cannot_be_read_leaves_what_was_asked_for_and_no_plan(form: Form) -> None:
+    control(form, "epochs").value = "7"
+    control(form, "epochs").value = "many"
+    assert form.state.config.epochs == 7
+    assert form.state.plan is None
+    assert [problem.field for problem in form.state.problems] == ["epochs"]
+
+
+def test_the_batch_is_reckoned_while_something_else_is_wrong(form: Form) -> None:
+    control(form, "epochs").value = "many"
+    control(form, "per_replica_batch_size").value = "32"
+    assert control(form, "global_batch_size").value == "64"
+
+
+def test_an_empty_field_hints_at_what_the_plan_takes(form: Form) -> None:
+    control(form, "strategy").value = "multi_worker_mirrored"
+    assert form.state.plan is not None
+    assert control(form, "workers").placeholder == f"{form.state.plan.workers}, chosen for you"
+
+
+def test_the_engine_that_is_chosen_is_asked(form: Form, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    control(form, "launcher").value = "slurm"
+    until(lambda: "sinfo is not on this machine" in form._reach.box.value)
 
 
 def test_a_problem_in_a_folded_group_shows_in_its_title(form: Form) -> None:
@@ -212,9 +239,15 @@ def test_a_newer_look_at_the_machine_plans_again(form: Form) -> None:
     assert told[-1].plan.num_replicas_in_sync == 4
 
 
-def test_a_preset_leaves_where_copies_go(form: Form) -> None:
+def test_a_preset_leaves_how_a_run_is_called_starts_and_is_kept(form: Form) -> None:
     preset = form._preset.value
-    control(form, "archive").value = "/drive/runs"
+    kept = {"archive": "/drive/runs", "interpreter": "/somewhere/python", "start": "cold"}
+    for name, value in {**kept, "name": "mine", "start_now": True}.items():
+        control(form, name).value = value
     assert form._preset.value == preset
     form._preset.value = "cnn_fashion_mnist"
-    assert form.state.config.archive == "/drive/runs"
+    asked = form.state.config
+    assert asked.model == "cnn"
+    assert {name: getattr(asked, name) for name in kept} == kept
+    assert asked.name == "mine"
+    assert asked.start_now

@@ -103,6 +103,24 @@ def test_what_is_wrong_with_it_is_told_beside_the_field_until_it_is_mended(
     assert until(lambda: form.state.plan)
 
 
+def test_what_was_mended_outside_of_it_is_seen_when_a_cell_has_run(
+    form: Form, notebook: Notebook, tmp_path: Path
+) -> None:
+    sizes = tmp_path / "examples.txt"
+    notebook.run(
+        f"""
+def load_data():
+    features = np.ones((int(open({str(sizes)!r}).read()), FEATURES))
+    return (features, features[:, 0]), (features[:64], features[:64, 0])
+"""
+    )
+    form.refresh()
+    assert "FileNotFoundError" in until(lambda: form.state.problems)[0].got
+    sizes.write_text("200")
+    form.refresh()
+    assert until(lambda: form.state.plan).num_train_examples == 200
+
+
 def test_another_choice_meanwhile_is_planned_at_once(form: Form) -> None:
     form.write(RunConfig())
     assert form.state.plan is not None

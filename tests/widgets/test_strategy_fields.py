@@ -74,6 +74,14 @@ def test_what_was_typed_for_one_strategy_is_there_when_it_is_chosen_again(form: 
     assert form.state.config.workers == 3
 
 
+def test_what_was_typed_before_another_config_was_shown_does_not_come_back(form: Form) -> None:
+    set_to(form, strategy="multi_worker_mirrored", workers="3")
+    set_to(form, strategy="mirrored")
+    form.write(RunConfig())
+    set_to(form, strategy="multi_worker_mirrored")
+    assert form.state.config.workers is None
+
+
 @pytest.mark.parametrize("launcher", USES)
 def test_a_launcher_has_only_its_fields_in_sight(form: Form, launcher: str) -> None:
     set_to(form, launcher=launcher)

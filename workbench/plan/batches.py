@@ -60,7 +60,7 @@ def plan_batches(findings: Findings, config: RunConfig, replicas: int) -> Batche
         fix = f"Set global_batch_size to {each * replicas}, or give only one of the two."
         findings.add("global_batch_size", rule, got, fix)
         return None
-    if each is None and in_all is not None:
+    if in_all is not None:
         return _from_global(findings, in_all, replicas)
     return Batches(each if each is not None else DEFAULT_PER_REPLICA_BATCH_SIZE, replicas)
 

@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from .. import catalog
+from ..config import NOT_TRAINED
 from ..devices import Gpu
 from .uses import USUAL, uses
 
@@ -39,7 +40,8 @@ ONE_LINE = (
 )
 OF_JOBS = tuple(dict.fromkeys(name for names in USES.values() for name in names))
 NOT_TOLD = (
-    *("name", "interpreter", "start", "start_now", "archive", "rendezvous_seconds", "launcher"),
+    *NOT_TRAINED,
+    *("rendezvous_seconds", "launcher"),
     *OF_JOBS,
 )
 """Fields that no script tells: where and when it runs, not what it trains."""

@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from workbench import catalog
+from workbench.config import NOT_TRAINED
 from workbench.units import UNKNOWN, duration, number, percent
 
 from .html import Html, fold, joined, section, table, tag
 from .subject import Subject
-
-MADE_HERE = ("name", "interpreter", "start", "start_now", "archive")
-"""Fields of a config that change nothing of what is trained."""
 
 
 def overview(subjects: Sequence[Subject]) -> Html:
@@ -64,7 +62,8 @@ def _rows(rows: dict[str, list[str]]) -> list[list[str]]:
 def _choices(subject: Subject) -> dict[str, str]:
     """Return the config's fields, those left open as the plan chose them."""
     plan = subject.plan
-    asked = {name: v for name, v in subject.run.config.to_json().items() if name not in MADE_HERE}
+    config = subject.run.config.to_json()
+    asked = {name: value for name, value in config.items() if name not in NOT_TRAINED}
     chosen: dict[str, Any] = {
         "model": plan.model,
         "optimizer": plan.optimizer,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench import catalog
-from workbench.config import RunConfig
+from workbench.config import NOT_TRAINED, RunConfig
 from workbench.plan import Plan, PlanError, Problem, make_plan
 from workbench.plan.placement import LOCAL
 
@@ -165,7 +165,7 @@ class Form:
         with self._turn:
             if preset and not self._busy:
                 asked = self._last_good
-                kept = {name: getattr(asked, name) for name in ("name", "interpreter", "archive")}
+                kept = {name: getattr(asked, name) for name in NOT_TRAINED}
                 self.write(replace(preset.config, **kept))
 
     def _replan(self) -> None:
@@ -299,12 +299,9 @@ def _preset_box() -> Any:
     return styled(ipw.Dropdown, options=options, description="Preset", style=ANY_WIDTH)
 
 
-_NOT_OF_A_PRESET = {"name", "interpreter", "start", "start_now", "archive"}
-
-
 def _preset_of(config: RunConfig) -> str:
     """Return the preset whose settings these are, or that it is none."""
-    compared = [f.name for f in fields(RunConfig) if f.name not in _NOT_OF_A_PRESET]
+    compared = [f.name for f in fields(RunConfig) if f.name not in NOT_TRAINED]
     for key, row in catalog.PRESETS.items():
         if all(getattr(config, name) == getattr(row.config, name) for name in compared):
             return key
