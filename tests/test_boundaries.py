@@ -60,7 +60,7 @@ ROOMS: dict[str, set[str]] = {
     "tf_config": {"config"},
     "exports": {"config", "place", "report", "runs"},
     "report": {
-        *("catalog", "charts", "devices", "place", "plan", "points", "runs", "units"),
+        *("catalog", "charts", "config", "devices", "place", "plan", "points", "runs", "units"),
         "__version__",
     },
     "bundle": {"config", "plan", "codegen", "runs", "experiments", "place", "__version__"},

@@ -87,7 +87,8 @@ class ScriptComparing:
 
     def _offer(self) -> None:
         chosen = self._with.value
-        options = [("Nothing", NOTHING), *((f"The {name}", name) for name in self._texts)]
+        names = list(self._texts)  # a thread that opens a living run offers its script meanwhile
+        options = [("Nothing", NOTHING), *((f"The {name}", name) for name in names)]
         options.append(("Another run or a file ...", OTHER))
         self._with.options = options
         self._with.value = chosen if chosen in dict(options).values() else NOTHING
