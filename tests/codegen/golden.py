@@ -8,17 +8,17 @@ from pathlib import Path
 
 from tests.machines import LAPTOP
 from workbench.codegen import render_script
-from workbench.codegen.script import COORDINATOR, MARKER
+from workbench.codegen.script import MARKS
 from workbench.config import RunConfig
 from workbench.plan import make_plan
 
 FOLDER = Path(__file__).parents[1] / "golden"
 OWN_MODEL = Path(__file__).parent / "own_model.py"
 
-MARKS = {"recorder": MARKER, "coordinator": COORDINATOR}
 PLACES = {
     "recorder": "# The recorder of all scripts stands here.\n",
     "coordinator": "# The recorder of workers that do not step together stands here.\n",
+    "published": "# The reader of the published files stands here.\n",
 }
 ENTRY = "\n\nif __name__"
 

@@ -1,7 +1,7 @@
 """Loads a script's data in several ways, in one process: `read_data.py SCRIPT < CASES`.
 
-A case is [folder or null for the usual ones, home]. Prints a JSON list of [shapes and checks, or
-the message it ended with].
+A case is [folder or null for the usual ones, home, where it is kept unpacked or null]. Prints the
+shapes and checks of each, or the message it ended with.
 """
 
 import importlib.util
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 
-def outcome(script: Any, folder: str | None, home: str) -> object:
+def outcome(script: Any, folder: str | None, home: str, unpacked: str | None) -> object:
     """Return what loading gives."""
     os.environ["HOME"] = home
-    script.DATA_DIR = folder
+    script.DATA_DIR, script.UNPACKED_DIR = folder, unpacked
     try:
         train, test = script.make_data()
     except SystemExit as end:

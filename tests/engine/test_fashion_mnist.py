@@ -68,8 +68,21 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     }
     (folders["folder"] / LABELS).unlink()
     (folders["folder"] / LABELS).mkdir()
-    cases = {name: [str(folder), str(home)] for name, folder in folders.items()}
-    cases |= {"cache": [None, str(home)], "nowhere": [None, str(root / "nobody")]}
+    unpacked, damaged = root / "made" / "unpacked", root / "damaged"
+    damaged.mkdir()
+    (damaged / "train-labels-idx1").write_bytes(b"")
+    (damaged / "t10k-labels-idx1").write_bytes(whole[::-1])
+    nobody = str(root / "nobody")
+    cases = {name: [str(folder), str(home), None] for name, folder in folders.items()}
+    cases |= {
+        "cache": [None, str(home), None],
+        "nowhere": [None, nobody, None],
+        "unpacked": [None, str(home), str(unpacked)],
+        "unpacked before": [None, nobody, str(unpacked)],
+        "unpacked before, damaged": [None, str(home), str(damaged)],
+        "unpacked to no folder": [None, str(home), str(script)],
+        "a folder beside unpacked ones": [str(folders["corrupt"]), str(home), str(unpacked)],
+    }
     closed = "http://127.0.0.1:9"
     done = subprocess.run(
         [sys.executable, str(Path(__file__).parent / "read_data.py"), str(script)],
@@ -87,10 +100,24 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    names = [name.removesuffix("-ubyte.gz") for name in catalog.DATA["fashion_mnist"].files]
+    for folder in unpacked, damaged:
+        assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+    assert (damaged / "t10k-labels-idx1").read_bytes() == whole
     return found
 
 
-@pytest.mark.parametrize("place", ["whole", "cache"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "whole",
+        "cache",
+        "unpacked",
+        "unpacked before",
+        "unpacked before, damaged",
+        "unpacked to no folder",
+    ],
+)
 def test_it_is_the_whole_set_scaled_to_one(place: str, outcomes: dict[str, Any]) -> None:
     assert outcomes[place] == {
         "shapes": [[60_000, 28, 28, 1], [60_000], [10_000, 28, 28, 1], [10_000]],
@@ -120,6 +147,10 @@ def test_a_bad_file_is_named_with_what_to_do(
     assert f"{case}/{LABELS}" in outcomes[case]
     assert said in outcomes[case]
     assert "Mend it" in outcomes[case] or "Replace it" in outcomes[case]
+
+
+def test_a_folder_that_is_named_is_read_whatever_was_unpacked(outcomes: dict[str, Any]) -> None:
+    assert f"corrupt/{LABELS}" in outcomes["a folder beside unpacked ones"]
 
 
 def test_without_a_network_it_says_what_it_looked_for_and_where_to_put_it(

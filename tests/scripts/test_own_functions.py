@@ -204,3 +204,10 @@ def test_names_in_braces_of_a_text_are_renamed_too_and_the_text_around_them_is_n
     script = opened(FASHION, (text, ours))
     data = next(each for each in script.kept if each.field == "data")
     assert 'f"{OWN_CHECKSUMS[name]} of CHECKSUMS: {own_read_file!r}"' in data.source
+
+
+def test_an_edited_reader_of_files_is_ones_own_data() -> None:
+    script = opened(FASHION, ("/tf-keras-datasets/", "/my-copy/"))
+    data = next(each for each in script.kept if each.field == "data")
+    assert "/my-copy/" in data.source
+    assert script.unsaid == ()

@@ -186,7 +186,7 @@ def test_a_number_too_large_to_count_out_is_named_and_holds_up_nothing(old: str)
         ("per_replica_buffer_size=4", "per_replica_buffer_size=9", "make_batches"),
         ("def main()", "def helper():\n    return 1\n\n\ndef main()", "helper"),
         ("def make_strategy", 'print("hello")\n\n\ndef make_strategy', "print('hello')"),
-        ("import gzip\n", "import gzip\nimport json\n", "import json"),
+        ("import numpy", "import json\n\nimport numpy", "import json"),
         ("NUM_TRAIN_EXAMPLES = 60_000", "NUM_TRAIN_EXAMPLES = 1_000", "NUM_TRAIN_EXAMPLES"),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from .script import MARKER, call, render_script, sections
+from .script import call, render_script, sections
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -20,13 +20,13 @@ def render_notebook(plan: Plan) -> str:
     Of a run of several tasks, each a process that runs the file, one cell writes the script and
     one launches it.
     """
-    title, imports, numbers, bodies, recorder = sections(plan)
+    title, imports, numbers, bodies, below = sections(plan)
     heading = f"# {title.strip(chr(34)).rstrip('.')}\n\nRun all cells to train."
     if len(plan.tasks) > 1:
         launch = f"import sys\n\n!{{sys.executable}} -u {WRITTEN}"
         code = [f"%%writefile {WRITTEN}\n{render_script(plan)}", launch]
     else:
-        code = [imports, numbers, *bodies, f"{MARKER}\n{recorder}", call(plan)]
+        code = [imports, numbers, *bodies, below, call(plan)]
     cells = [
         _cell("markdown", heading, 0),
         *(_cell("code", text, n) for n, text in enumerate(code, 1)),

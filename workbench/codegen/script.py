@@ -16,12 +16,17 @@ from .constants import constants
 from .lifting import Lifted, lift, merge_imports, statements
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..plan import Plan
 
 MARKER = """\
 # ---- Recorder: the same in every script. It records, saves, stops and resumes. ----
 # ruff: noqa: E402, F811"""
 COORDINATOR = "# ---- Recorder of workers that do not step together. ----"
+PUBLISHED = "# ---- Reader of the published files. ----"
+MARKS = {"recorder": MARKER, "coordinator": COORDINATOR, "published": PUBLISHED}
+"""What stands below a script's functions, each under its mark, in this order."""
 LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
 COORDINATED = "chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints"
 COMPILED = ("def make_steps(", "@compile_by_xla\ndef make_steps(")
@@ -32,11 +37,11 @@ ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one'
 
 def render_script(plan: Plan) -> str:
     """Return the text that runs and is exported; the same plan gives the same bytes."""
-    title, imports, numbers, bodies, recorder = sections(plan)
+    title, imports, numbers, bodies, below = sections(plan)
     return (
         "\n\n".join([title, *prelude(plan), imports, numbers])
         + "\n\n\n"
-        + "\n\n\n".join([*bodies, f"{MARKER}\n{recorder}", _entry(plan)])
+        + "\n\n\n".join([*bodies, below, _entry(plan)])
         + "\n"
     )
 
@@ -60,10 +65,10 @@ def _entry(plan: Plan) -> str:
 
 
 def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
-    """Return title, imports, constants, the bodies of the slots, and the recorder."""
-    recorders = [_lift_engine(name) for name in _recorders(plan)]
+    """Return title, imports, constants, the bodies of the slots, and what stands below them."""
+    below = {name: _lift_engine(name) for name in _below(plan)}
     ours = {slot: _lift_engine(file) for slot, file in _files(plan).items()}
-    used = frozenset().union(*(part.uses for part in [*ours.values(), *recorders]))
+    used = frozenset().union(*(part.uses for part in [*ours.values(), *below.values()]))
     slots = ours | _own_slots(plan, ours)
     if plan.config.xla:
         steps = slots["steps"]
@@ -71,13 +76,21 @@ def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
     title = f'"""{_title(plan)}"""'
     bodies = [part.body for part in slots.values()]
     imports = merge_imports(slots.values())
-    texts = [f"{merge_imports([part])}\n\n\n{part.body}" for part in recorders]
-    below = f"\n\n\n{COORDINATOR}\n".join(texts)
-    return title, imports, constants(plan, used), bodies, below
+    texts = [f"{MARKS[name]}\n{_standing_alone(part)}" for name, part in below.items()]
+    return title, imports, constants(plan, used), bodies, "\n\n\n".join(texts)
 
 
-def _recorders(plan: Plan) -> tuple[str, ...]:
-    return ("recorder",) if plan.together else ("recorder", "coordinator")
+def _standing_alone(part: Lifted) -> str:
+    apart = "\n" * (3 if part.body.startswith(("class ", "def ")) else 2)
+    return f"{merge_imports([part])}{apart}{part.body}"
+
+
+def _below(plan: Plan) -> Iterator[str]:
+    yield "recorder"
+    if not plan.together:
+        yield "coordinator"
+    if plan.data_facts is None and catalog.DATA[plan.data].files:
+        yield "published"
 
 
 def _files(plan: Plan) -> dict[str, str]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .directory import RunError, full_path
+
 SUPERVISOR_LOG = "supervisor.log"
 PACKAGE_ROOT = Path(__file__).parents[2]
 """From here this very package is found, whatever lies in the folder of who starts a process."""
@@ -54,8 +56,18 @@ class Launch:
 
     def environment(self) -> dict[str, str]:
         """Return this process's environment with what the run's processes need."""
-        environment = {k: v for k, v in os.environ.items() if k not in self.unset} | self.added
+        here = {k: v for k, v in os.environ.items() if k not in self.unset}
+        environment = {**_unpacked(), **here, **self.added}
         if self.module_dir is not None:
             paths = filter(None, [environment.get("PYTHONPATH"), str(self.module_dir)])
             environment["PYTHONPATH"] = os.pathsep.join(paths)
         return environment
+
+
+def _unpacked() -> dict[str, str]:
+    """Return where the scripts of runs keep unpacked what was published packed, if anywhere."""
+    try:
+        cache = full_path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    except RunError:
+        return {}
+    return {"WORKBENCH_UNPACKED": str(cache / "tf-distribute-workbench" / "unpacked")}

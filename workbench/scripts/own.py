@@ -98,7 +98,8 @@ def keep_edited(parts: Parts, ours: Parts, field: str, left: Collection[str] = (
     Of `left` it goes on using what every script has.
     """
     function = DOORS[field]
-    stands = [each for each in parts.above if each.kind in (DEFINITION, ASSIGNMENT)]
+    script = (*parts.above, *parts.below)
+    stands = [each for each in script if each.kind in (DEFINITION, ASSIGNMENT)]
     taken = closure([each for each in stands if each.name not in LIVE & set(left)], {function})
     text = _joined(taken)
     scripts = script_names()
@@ -142,11 +143,12 @@ def _read(statements: Iterable[Statement]) -> set[str]:
 def _imports(parts: Parts, ours: Parts, text: str, *, all_extra: bool = True) -> str:
     """Return the script's imports that the text uses, and those that are not the workbench's."""
     read = {node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)}
+    extra = {e.key for e in parts.above if e.key not in ours.by_key} if all_extra else set()
     codes = [
         each.code
-        for each in parts.above
+        for each in (*parts.above, *parts.below)
         if each.kind == IMPORT
-        if _bound_by(each) in read or (all_extra and each.key not in ours.by_key)
+        if _bound_by(each) in read or each.key in extra
     ]
     return merge_imports([lift("\n".join(dict.fromkeys(codes)))])
 

@@ -148,10 +148,9 @@ def _with_edited(
 def _edited(parts: Parts, ours: Parts, function: str) -> bool:
     """Return whether a function of the workbench's, or what it uses, is another in the script."""
     apart = {"make_optimizer"} - {function}
-    there = [each for each in parts.above if each.name not in apart]
-    return any(
-        _another(each, ours.by_key.get(each.key), parts) for each in closure(there, {function})
-    )
+    there = [each for each in (*parts.above, *parts.below) if each.name not in apart]
+    known = {each.key: each for each in (*ours.above, *ours.below)}
+    return any(_another(each, known.get(each.key), parts) for each in closure(there, {function}))
 
 
 def _another(statement: Statement, ours: Statement | None, parts: Parts) -> bool:

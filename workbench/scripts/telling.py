@@ -45,7 +45,7 @@ def tell(parts: Parts, made: Reference, kept: Mapping[str, Kept]) -> tuple[Told,
         *(e for e in _above(parts, made.parts, held) if FIELD_OF.get(e.name) not in made.dropped),
         *_imports(parts, made.parts, kept.values()),
         *_words(parts, made.parts, held),
-        *_recorder(parts, made.parts),
+        *_recorder(parts, made.parts, held),
     )
 
 
@@ -119,9 +119,9 @@ def _words(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Told]:
         yield Told(WORDS, ", ".join(differing), words)
 
 
-def _recorder(parts: Parts, ours: Parts) -> Iterator[Told]:
+def _recorder(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Told]:
     theirs, mine = (
-        {each.key: each for each in below if each.kind != IMPORT}
+        {each.key: each for each in below if each.kind != IMPORT and each.key not in held}
         for below in (parts.below, ours.below)
     )
     differing = [
