@@ -24,6 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(lambda: shutil.rmtree(root, ignore_errors=True))
     for tool in DOWNLOADS:
         os.environ.setdefault(f"{tool.upper()}_CACHE_DIR", str(cache / tool))
+    os.environ.pop("WORKBENCH_UNPACKED", None)
     for name, folder in FOLDERS.items():
         os.environ[name] = str(root / folder)
 

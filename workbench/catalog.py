@@ -56,6 +56,8 @@ class Data(Choice):
     test_examples: int | None = None
     files: tuple[str, ...] = ()
     """Files that a folder given for it must hold."""
+    reader: str = ""
+    """What reads them: a file under `engine`, which scripts have below their functions."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,7 @@ DATA: Mapping[str, Data] = {
             for part in ("train", "t10k")
             for kind in ("images-idx3", "labels-idx1")
         ),
+        reader="fashion_mnist_files",
     ),
 }
 

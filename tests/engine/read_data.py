@@ -1,7 +1,7 @@
 """Loads a script's data in several ways, in one process: `read_data.py SCRIPT < CASES`.
 
-A case is [folder or null for the usual ones, home, where it is kept unpacked or null]. Prints the
-shapes and checks of each, or the message it ended with.
+A case is [folder or null for the usual ones, home, folder of unpacked files or null]. Prints
+the shapes and checks of each, or the message it ended with.
 """
 
 import importlib.util
@@ -17,7 +17,7 @@ import numpy as np
 def outcome(script: Any, folder: str | None, home: str, unpacked: str | None) -> object:
     """Return what loading gives."""
     os.environ["HOME"] = home
-    script.DATA_DIR, script.UNPACKED_DIR = folder, unpacked
+    script.DATA_DIR, script.PUBLISHED_DIR = folder, unpacked
     try:
         train, test = script.make_data()
     except SystemExit as end:

@@ -1,5 +1,6 @@
-"""Fashion-MNIST is found, checked, and its absence told."""
+"""Fashion-MNIST is found, checked, kept unpacked, and its absence told."""
 
+import filecmp
 import gzip
 import json
 import os
@@ -103,6 +104,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     names = [name.removesuffix("-ubyte.gz") for name in catalog.DATA["fashion_mnist"].files]
     for folder in unpacked, damaged:
         assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+    assert all(filecmp.cmp(unpacked / name, damaged / name, shallow=False) for name in names)
     assert (damaged / "t10k-labels-idx1").read_bytes() == whole
     return found
 

@@ -211,7 +211,7 @@ def main() -> None:
 # The recorder of all scripts stands here.
 
 
-# The reader of the published files stands here.
+# The reader of Fashion-MNIST's files stands here.
 
 
 if __name__ == "__main__":

@@ -1,19 +1,17 @@
-"""The environment of a run's processes: what is added, what is taken away, and what stays."""
+"""The environment of a run's processes: where the files of a data set are kept unpacked."""
 
 from pathlib import Path
 
 import pytest
 
-from workbench.runs.launch import Launch
-
-UNPACKED = "WORKBENCH_UNPACKED"
+from workbench.runs.launch import UNPACKED, Launch
 
 
 def environment(tmp_path: Path) -> dict[str, str]:
     return Launch("python", tmp_path, None).environment()
 
 
-def test_what_was_published_is_kept_unpacked_in_the_users_cache(
+def test_files_are_kept_unpacked_in_the_users_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -25,13 +23,20 @@ def test_what_was_published_is_kept_unpacked_in_the_users_cache(
     assert environment(tmp_path)[UNPACKED] == kept
 
 
-def test_a_folder_of_ones_own_for_it_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(UNPACKED, "/scratch/unpacked")
-    assert environment(tmp_path)[UNPACKED] == "/scratch/unpacked"
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("/scratch/kept", "/scratch/kept"), ("~/kept", "HOME/kept"), ("", ""), ("~nobody-here/a", "")],
+)
+def test_another_folder_can_be_named_for_it_or_none(
+    given: str, kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv(UNPACKED, given)
+    assert environment(tmp_path)[UNPACKED] == kept.replace("HOME", str(tmp_path))
 
 
 def test_where_there_is_no_home_nothing_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", "~nobody-of-that-name/cache")
-    assert UNPACKED not in environment(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", "~nobody-here/cache")
+    assert environment(tmp_path)[UNPACKED] == ""

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.codegen.golden import render
+from tests.codegen.golden import ENTRY, render
 from tests.machines import LAPTOP
 from tests.scripts.edited import FASHION, SYNTHETIC, named, opened
 from workbench.codegen import render_script
+from workbench.codegen.script import MARKER, READER
 from workbench.config import RunConfig
 from workbench.plan import make_plan
 from workbench.plan.own_data import DataFacts
@@ -140,7 +141,7 @@ def test_edits_of_ones_own_function_are_simply_its_text(tmp_path: Path) -> None:
 def test_an_edited_model_becomes_ones_own_with_its_helpers(tmp_path: Path) -> None:
     script = opened(
         FASHION,
-        ("import gzip\n", "import functools\nimport gzip\n"),
+        ("from collections.abc", "import functools\nfrom collections.abc"),
         ("def make_model()", "@functools.cache\ndef units():\n    return 64\n\n\ndef make_model()"),
         ("tf.keras.layers.Dense(64", "tf.keras.layers.Dense(units()"),
     )
@@ -179,6 +180,39 @@ def test_edited_data_becomes_ones_own_and_takes_the_model_along(tmp_path: Path) 
     assert read_script(text, LAPTOP).as_made
 
 
+def test_edited_images_are_ones_own_with_what_reads_their_files(tmp_path: Path) -> None:
+    script = opened(FASHION, ("/ 255, labels", "/ 127.5 - 1, labels"))
+    assert script.unsaid == ()
+    facts = DataFacts("arrays", 60_000, 10_000, "28 x 28 x 1", 3_137)
+    text = render_script(make_plan(files(script, tmp_path), LAPTOP, facts))
+    above, _, below = text.partition(MARKER)
+    assert "def own_read_file" in above
+    assert "def read_file" not in below
+    assert read_script(text, LAPTOP).as_made
+
+
+def test_of_a_reader_that_nothing_needs_any_more_nothing_is_told() -> None:
+    text = render(FASHION)
+    reader = text[text.index(READER) : text.index(ENTRY)]
+    data = text[text.index("def make_data") : text.index("def shuffled_rows")]
+    ours = "def make_data():\n    images = np.zeros((8, 28, 28, 1), np.float32)\n"
+    ours += "    return (images, np.zeros(8)), (images, np.zeros(8))\n\n\n"
+    script = read_script(text.replace(data, ours).replace(reader, ""), LAPTOP)
+    assert [each.field for each in script.kept] == ["data", "model"]
+    assert script.unsaid == ()
+
+
+def test_a_name_that_the_recorder_imports_is_left_to_the_function(tmp_path: Path) -> None:
+    source = "import numpy as np\n\n\ndef load():\n    time = np.arange(10.0)\n"
+    source += "    return (time, time), (time, time)\n"
+    model = f"{written(tmp_path, 'model.py', MODEL)}:build"
+    config = RunConfig(data=f"{written(tmp_path, 'data.py', source)}:load", model=model)
+    script = read_script(render_script(make_plan(config, LAPTOP, ARRAYS)), LAPTOP)
+    assert script.as_made
+    data = next(each for each in script.kept if each.field == "data")
+    assert "import time" not in data.source
+
+
 def test_a_file_of_a_data_function_stands_alone() -> None:
     script = opened(FASHION, ("/ 255, labels", "/ 127.5 - 1, labels"))
     data = next(each for each in script.kept if each.field == "data")
@@ -193,9 +227,9 @@ def test_a_file_of_a_data_function_stands_alone() -> None:
         for function in table.get_children()
         for each in function.get_symbols()
         if each.is_global()
-    }
+    } | {each.get_name() for each in table.get_symbols() if each.is_referenced()}
     assert read - set(dir(builtins)) <= bound
-    assert {"own_read_file", "OWN_DATA_DIR", "OWN_CHECKSUMS"} <= bound
+    assert {"own_read_file", "OWN_DATA_DIR", "OWN_CHECKSUMS", "os"} <= bound
 
 
 def test_names_in_braces_of_a_text_are_renamed_too_and_the_text_around_them_is_not() -> None:

@@ -24,8 +24,8 @@ MARKER = """\
 # ---- Recorder: the same in every script. It records, saves, stops and resumes. ----
 # ruff: noqa: E402, F811"""
 COORDINATOR = "# ---- Recorder of workers that do not step together. ----"
-PUBLISHED = "# ---- Reader of the published files. ----"
-MARKS = {"recorder": MARKER, "coordinator": COORDINATOR, "published": PUBLISHED}
+READER = "# ---- Reader of Fashion-MNIST's files. ----"
+MARKS = {"recorder": MARKER, "coordinator": COORDINATOR, "fashion_mnist_files": READER}
 """What stands below a script's functions, each under its mark, in this order."""
 LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
 COORDINATED = "chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints"
@@ -89,8 +89,8 @@ def _below(plan: Plan) -> Iterator[str]:
     yield "recorder"
     if not plan.together:
         yield "coordinator"
-    if plan.data_facts is None and catalog.DATA[plan.data].files:
-        yield "published"
+    if plan.data_facts is None and catalog.DATA[plan.data].reader:
+        yield catalog.DATA[plan.data].reader
 
 
 def _files(plan: Plan) -> dict[str, str]:

@@ -12,6 +12,8 @@ from typing import Any
 from .directory import RunError, full_path
 
 SUPERVISOR_LOG = "supervisor.log"
+UNPACKED = "WORKBENCH_UNPACKED"
+"""Names the folder where runs keep the files of a data set unpacked; empty: nowhere."""
 PACKAGE_ROOT = Path(__file__).parents[2]
 """From here this very package is found, whatever lies in the folder of who starts a process."""
 
@@ -57,7 +59,7 @@ class Launch:
     def environment(self) -> dict[str, str]:
         """Return this process's environment with what the run's processes need."""
         here = {k: v for k, v in os.environ.items() if k not in self.unset}
-        environment = {**_unpacked(), **here, **self.added}
+        environment = {**here, **_unpacked(), **self.added}
         if self.module_dir is not None:
             paths = filter(None, [environment.get("PYTHONPATH"), str(self.module_dir)])
             environment["PYTHONPATH"] = os.pathsep.join(paths)
@@ -65,9 +67,10 @@ class Launch:
 
 
 def _unpacked() -> dict[str, str]:
-    """Return where the scripts of runs keep unpacked what was published packed, if anywhere."""
+    """Return the variable that names the folder of unpacked files; empty where there is none."""
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    folder = os.environ.get(UNPACKED, f"{cache}/tf-distribute-workbench/unpacked")
     try:
-        cache = full_path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+        return {UNPACKED: str(full_path(folder)) if folder else ""}
     except RunError:
-        return {}
-    return {"WORKBENCH_UNPACKED": str(cache / "tf-distribute-workbench" / "unpacked")}
+        return {UNPACKED: ""}

@@ -19,6 +19,8 @@ CHECKS = {
     "step": ("check_step",),
 }
 """What stands below one's own functions in a script, by field."""
+READER = "read_file"
+"""By which `make_data` reads the files of a data set; it stands below the marker."""
 LIVE = frozenset({"EPOCHS", "STEPS_PER_EPOCH", "PER_REPLICA_BATCH_SIZE", "make_optimizer"})
 """What every script has that can be asked for a model: a function may go on using it."""
 Key = tuple[str, str]
@@ -88,26 +90,35 @@ def keep_own(
     body = parts.region(region[0], region[-1]) if region else ""
     above = [each for each in needed if each not in region]
     text = "\n\n\n".join(filter(None, ["\n\n".join(e.text for e in (*above, *more)), body]))
-    source = f"{_imports(parts, ours, text)}\n\n\n{text}\n"
+    imports = [each for each in parts.above if each.kind == IMPORT]
+    used = [*_used(imports, text), *(each for each in imports if each.key not in ours.by_key)]
+    source = f"{_merged(used)}\n\n\n{text}\n"
     return Kept(field, function, source, frozenset(e.key for e in (*needed, *more)))
 
 
-def keep_edited(parts: Parts, ours: Parts, field: str, left: Collection[str] = ()) -> Kept:
+def keep_edited(parts: Parts, field: str, left: Collection[str] = ()) -> Kept:
     """Return the text of a function of the workbench's that was edited, with all that it uses.
 
     Of `left` it goes on using what every script has.
     """
     function = DOORS[field]
-    script = (*parts.above, *parts.below)
-    stands = [each for each in script if each.kind in (DEFINITION, ASSIGNMENT)]
+    read = reader(parts)
+    stands = [each for each in (*parts.above, *read) if each.kind in (DEFINITION, ASSIGNMENT)]
     taken = closure([each for each in stands if each.name not in LIVE & set(left)], {function})
     text = _joined(taken)
     scripts = script_names()
     bound = {each.name for each in taken} - {function}
     names = {name: Kept.name_of(name) for name in sorted(bound) if name in scripts}
     text = renamed(text, names)
-    source = f"{_imports(parts, ours, text, all_extra=False)}\n\n\n{text}\n"
+    imports = (*parts.above, *(parts.below if READER in bound else ()))
+    used = _used([each for each in imports if each.kind == IMPORT], text)
+    source = f"{_merged(used)}\n\n\n{text}\n"
     return Kept(field, function, source, frozenset(e.key for e in taken), tuple(names))
+
+
+def reader(parts: Parts) -> list[Statement]:
+    """Return what of a script reads the files of its data set; nothing where it needs none."""
+    return closure(parts.below, {READER})
 
 
 def closure(available: Sequence[Statement], wanted: Collection[str]) -> list[Statement]:
@@ -140,17 +151,15 @@ def _read(statements: Iterable[Statement]) -> set[str]:
     return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-def _imports(parts: Parts, ours: Parts, text: str, *, all_extra: bool = True) -> str:
-    """Return the script's imports that the text uses, and those that are not the workbench's."""
+def _used(imports: Iterable[Statement], text: str) -> list[Statement]:
+    """Return the imports whose names a text reads."""
     read = {node.id for node in ast.walk(parse(text)) if isinstance(node, ast.Name)}
-    extra = {e.key for e in parts.above if e.key not in ours.by_key} if all_extra else set()
-    codes = [
-        each.code
-        for each in (*parts.above, *parts.below)
-        if each.kind == IMPORT
-        if _bound_by(each) in read or each.key in extra
-    ]
-    return merge_imports([lift("\n".join(dict.fromkeys(codes)))])
+    return [each for each in imports if _bound_by(each) in read]
+
+
+def _merged(imports: Iterable[Statement]) -> str:
+    codes = dict.fromkeys(each.code for each in imports)
+    return merge_imports([lift("\n".join(codes))])
 
 
 def _bound_by(statement: Statement) -> str:

@@ -15,7 +15,7 @@ from ..plan import Plan
 from ..plan.own_function import DOORS
 from ..plan.uses import USUAL, without_unused
 from .guessing import guess
-from .own import CHECKS, Kept, closure, door, keep_edited, keep_own
+from .own import CHECKS, Kept, closure, door, keep_edited, keep_own, reader
 from .parts import ASSIGNMENT, DEFINITION, Parts, ScriptError, Statement, split
 from .reference import Own, Reference, address, facts_of, machine, plan_strictly, refer
 from .relaxing import relaxed
@@ -131,10 +131,10 @@ def _with_edited(
     data = "data" in ours and _edited(parts, made.parts, "make_data")
     model = "model" in ours and (data or optimizer or _edited(parts, made.parts, "make_model"))
     if data:
-        kept["data"] = keep_edited(parts, made.parts, "data")
+        kept["data"] = keep_edited(parts, "data")
     if model:
         there = {each.name for each in parts.above} - ({"make_optimizer"} if optimizer else set())
-        kept["model"] = keep_edited(parts, made.parts, "model", there)
+        kept["model"] = keep_edited(parts, "model", there)
         named = None if optimizer else made.plan.optimizer
         config = dataclasses.replace(config, optimizer=named)
         if optimizer:
@@ -148,8 +148,8 @@ def _with_edited(
 def _edited(parts: Parts, ours: Parts, function: str) -> bool:
     """Return whether a function of the workbench's, or what it uses, is another in the script."""
     apart = {"make_optimizer"} - {function}
-    there = [each for each in (*parts.above, *parts.below) if each.name not in apart]
-    known = {each.key: each for each in (*ours.above, *ours.below)}
+    there = [each for each in (*parts.above, *reader(parts)) if each.name not in apart]
+    known = {each.key: each for each in (*ours.above, *reader(ours))}
     return any(_another(each, known.get(each.key), parts) for each in closure(there, {function}))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from .own import Kept, Key
+from .own import Kept, Key, reader
 from .parts import ASSIGNMENT, DEFINITION, IMPORT, TITLE, Parts, Statement
 from .reference import Reference
 from .values import FIELD_OF, plain_fields
@@ -39,13 +39,14 @@ class Told:
 def tell(parts: Parts, made: Reference, kept: Mapping[str, Kept]) -> tuple[Told, ...]:
     """Return what differs, in reading order: kept functions first, the recorder last."""
     held = {key for each in kept.values() for key in each.statements}
+    readers = (*reader(parts), *reader(made.parts)) if "data" in kept else ()
     return (
         *(_kept(each) for each in kept.values()),
         *(_wrong(parts, name) for name in made.dropped),
         *(e for e in _above(parts, made.parts, held) if FIELD_OF.get(e.name) not in made.dropped),
         *_imports(parts, made.parts, kept.values()),
         *_words(parts, made.parts, held),
-        *_recorder(parts, made.parts, held),
+        *_recorder(parts, made.parts, {each.key for each in readers}),
     )
 
 
@@ -119,9 +120,9 @@ def _words(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Told]:
         yield Told(WORDS, ", ".join(differing), words)
 
 
-def _recorder(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Told]:
+def _recorder(parts: Parts, ours: Parts, apart: Collection[Key]) -> Iterator[Told]:
     theirs, mine = (
-        {each.key: each for each in below if each.kind != IMPORT and each.key not in held}
+        {each.key: each for each in below if each.kind != IMPORT and each.key not in apart}
         for below in (parts.below, ours.below)
     )
     differing = [

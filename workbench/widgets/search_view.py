@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import ipywidgets as ipw
 
 from workbench import catalog, units
-from workbench.config import ConfigError, RunConfig
+from workbench.config import NOT_TRAINED, ConfigError, RunConfig
 
 from . import markup
 from .background import run_in_background
@@ -32,7 +32,7 @@ CHANGED = (
     "Other fields of the form have changed since the search, and with them what it would find. "
     "Search again to be sure."
 )
-OF_NO_ACCOUNT = {"name", "archive", "start", "start_now"}
+OF_NO_ACCOUNT = set(NOT_TRAINED) - {"interpreter"}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..published import read_file
+    from ..fashion_mnist_files import read_file
 
 
 def make_data() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:

@@ -1,15 +1,17 @@
-# ---- Reader of the published files. ----
 import contextlib
 import gzip
 import hashlib
 import os
 import pathlib
-import tempfile
+from typing import TYPE_CHECKING
 
 import numpy as np
 import tensorflow as tf
 
-UNPACKED_DIR = os.environ.get("WORKBENCH_UNPACKED")  # where runs keep what the usual folders have
+if TYPE_CHECKING:
+    from .constants import DATA_DIR
+
+PUBLISHED_DIR = os.environ.get("WORKBENCH_UNPACKED")  # where runs keep files unpacked, if anywhere
 CHECKSUMS = {  # sha256 of each unpacked file
     "train-images-idx3": "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
     "train-labels-idx1": "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
@@ -19,21 +21,20 @@ CHECKSUMS = {  # sha256 of each unpacked file
 
 
 def read_file(name: str) -> np.ndarray:
-    """Return the bytes [size] of a published file: as a run has unpacked it before, or unpacked."""
-    if UNPACKED_DIR is None or DATA_DIR is not None:
-        return unpack_file(name)
-    kept = pathlib.Path(UNPACKED_DIR, name)
-    with contextlib.suppress(OSError, ValueError):  # not there, not to be read, or empty
-        content = np.memmap(kept, np.uint8, "r").view(np.ndarray)
+    """Return a published file's bytes [size]: from PUBLISHED_DIR if it is there, else unpacked."""
+    if not PUBLISHED_DIR or DATA_DIR is not None:
+        return unpack_published(name)
+    kept = pathlib.Path(PUBLISHED_DIR, name)
+    with contextlib.suppress(OSError):  # it is missing, or may not be read
+        content = np.fromfile(kept, np.uint8)
         if hashlib.sha256(content.data).hexdigest() == CHECKSUMS[name]:
             return content
-    content = unpack_file(name)
-    with contextlib.suppress(OSError):  # the next run then unpacks it, too
-        keep_file(content, kept)
+    content = unpack_published(name)
+    keep_published(content, kept)
     return content
 
 
-def unpack_file(name: str) -> np.ndarray:
+def unpack_published(name: str) -> np.ndarray:
     """Return a file's bytes [size]: from DATA_DIR, or from the usual folders, or downloaded."""
     usual = "~/.keras/datasets/fashion-mnist", "/usr/share/datasets/fashion-mnist"
     folders = usual if DATA_DIR is None else [DATA_DIR]
@@ -53,9 +54,13 @@ def unpack_file(name: str) -> np.ndarray:
     return np.frombuffer(content, np.uint8)
 
 
-def keep_file(content: np.ndarray, path: pathlib.Path) -> None:
-    """Write a file whole or not at all, whoever else does it meanwhile."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        pathlib.Path(folder, path.name).write_bytes(content.data)
-        pathlib.Path(folder, path.name).replace(path)
+def keep_published(content: np.ndarray, path: pathlib.Path) -> None:
+    """Write a file whole, or not at all: without it the next run unpacks again."""
+    part = path.with_suffix(".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content.data)
+        part.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            part.unlink()
