@@ -26,6 +26,7 @@ def test_a_killed_task_begins_all_anew_from_the_checkpoint(runs: Runs) -> None:
     run.kill("worker-1")
     until(lambda: "worker-1: Killed, as asked." in run.progress.note)
     at_gate(run, attempts=2)
+    assert "worker-1: Killed, as asked." in run.progress.note
     assert pid_of_task(run, "worker-1") != first
     (run.dir / "gate").touch()
     assert run.wait(LIMIT_SECONDS) == "finished"

@@ -63,6 +63,8 @@ class Supervisor:
         self.devices = tuple(self.plan.get("physical_devices", ()))
         self.events = EventLog(run_dir / "events.jsonl")
         self.told_to_stop = False
+        self.why_anew: dict[str, str] = {}
+        """The note of an attempt that follows another: why that one ended."""
         self.killed = ""
         """The task that was killed because somebody asked for it."""
         self.woken = _wake_on_signals(self._stop_by_signal)
@@ -127,7 +129,8 @@ class Supervisor:
                 self._state(**ended)
                 return
             cause = "Killed, as asked." if ended["task"] == self.killed else ended["cause"]
-            facts["note"] = f"{ended['task']}: {cause} All begin anew from the last checkpoint."
+            note = f"{ended['task']}: {cause} All begin anew from the last checkpoint."
+            self.why_anew = {"note": note}
 
     def _attempt(self, crew: Crew, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Train once; return the state it ends in."""
@@ -135,7 +138,7 @@ class Supervisor:
             configs = crew.choose_addresses()
             told = {"tf_configs": configs} if configs else {}
             modules = module_hashes(self.plan, self.launch.working_dir)
-            self._state("starting", **facts, **told, **modules)
+            self._state("starting", **facts, **told, **modules, **self.why_anew)
             crew.start(time.monotonic())
             self.events.write(BEGUN, how=crew.begun)
         except OSError as error:
@@ -194,7 +197,7 @@ class Supervisor:
             now = time.monotonic()
             self._look(crew, now)
             if crew.recorded and not running and not crew.stopping:
-                running = self._state("running") or True
+                running = self._state("running", **self.why_anew) or True
             if self._stop_asked() and not crew.stopping:
                 self._state("stopping")
                 crew.ask_to_stop(now)

@@ -19,7 +19,7 @@ CHECKS = {
     "step": ("check_step",),
 }
 """What stands below one's own functions in a script, by field."""
-READER = "read_file"
+READ_FILE = "read_file"
 """By which `make_data` reads the files of a data set; it stands below the marker."""
 LIVE = frozenset({"EPOCHS", "STEPS_PER_EPOCH", "PER_REPLICA_BATCH_SIZE", "make_optimizer"})
 """What every script has that can be asked for a model: a function may go on using it."""
@@ -110,7 +110,7 @@ def keep_edited(parts: Parts, field: str, left: Collection[str] = ()) -> Kept:
     bound = {each.name for each in taken} - {function}
     names = {name: Kept.name_of(name) for name in sorted(bound) if name in scripts}
     text = renamed(text, names)
-    imports = (*parts.above, *(parts.below if READER in bound else ()))
+    imports = (*parts.above, *(parts.below if READ_FILE in bound else ()))
     used = _used([each for each in imports if each.kind == IMPORT], text)
     source = f"{_merged(used)}\n\n\n{text}\n"
     return Kept(field, function, source, frozenset(e.key for e in taken), tuple(names))
@@ -118,7 +118,7 @@ def keep_edited(parts: Parts, field: str, left: Collection[str] = ()) -> Kept:
 
 def reader(parts: Parts) -> list[Statement]:
     """Return what of a script reads the files of its data set; nothing where it needs none."""
-    return closure(parts.below, {READER})
+    return closure(parts.below, {READ_FILE})
 
 
 def closure(available: Sequence[Statement], wanted: Collection[str]) -> list[Statement]:
