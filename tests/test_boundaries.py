@@ -178,7 +178,10 @@ def test_every_room_imports_only_what_it_may() -> None:
             "workbench",
             "tensorflow keras pandas numpy plotly ipywidgets IPython matplotlib psutil pynvml",
         ),
-        ("workbench.runs.supervisor", "tensorflow keras pandas numpy plotly ipywidgets psutil"),
+        (
+            "workbench.runs.supervise.supervisor",
+            "tensorflow keras pandas numpy plotly ipywidgets psutil",
+        ),
         ("workbench.cli", "tensorflow keras pandas plotly ipywidgets IPython matplotlib"),
         ("workbench.widgets.workbench", "tensorflow keras"),
         ("workbench.server.handlers", "tensorflow keras plotly ipywidgets IPython matplotlib"),

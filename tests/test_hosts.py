@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from workbench import hosts
-from workbench.runs.directory import runs_root
+from workbench.runs.folder.files import runs_root
 
 SIGNS = {
     "COLAB_RELEASE_TAG": ("release-colab_20261101-060000_RC00", "Colab"),

@@ -6,8 +6,8 @@ import pytest
 
 from tests.capture.notebook import opened
 from workbench.config import ConfigError
-from workbench.own_data import look
 from workbench.own_function import address_of
+from workbench.runs.programs.own_data import look
 
 CELL = """
     SIZE = 12
@@ -32,7 +32,7 @@ def test_its_text_is_kept_beside_the_runs_with_all_that_it_uses(tmp_path: Path) 
 
 
 def test_one_that_was_imported_stays_where_it_is(tmp_path: Path) -> None:
-    assert address_of(look, "data", tmp_path) == "workbench.own_data:look"
+    assert address_of(look, "data", tmp_path) == "workbench.runs.programs.own_data:look"
     assert not any(tmp_path.iterdir())
 
 

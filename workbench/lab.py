@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlencode
 
-from .runs.forks import fork_server
-from .runs.launch import Launch
+from workbench.runs.processes.environment import Launch
+from workbench.runs.processes.forks import fork_server
 
 LESSON = Path("notebooks/01_click_to_train.ipynb")
 JUPYTER = Path(__file__).with_name("jupyter")

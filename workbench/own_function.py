@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from workbench.runs.folder.files import runs_root
+from workbench.runs.folder.functions import keep_function
+
 from .capture import capture, home_of
-from .runs.directory import runs_root
-from .runs.functions import keep_function
 
 
 def address_of(function: Callable[..., Any], field: str, runs_dir: str | Path | None = None) -> str:

@@ -19,9 +19,10 @@ from tests.benchmarks.growing import make_run
 from tests.benchmarks.many import make_runs
 from tests.benchmarks.report import Limit, tell
 from workbench.cli.watching import table
-from workbench.runs import list_runs, locks
-from workbench.runs.failure import log_tail
-from workbench.runs.state import run_lock
+from workbench.runs import list_runs
+from workbench.runs.folder import locks
+from workbench.runs.folder.logs import log_tail
+from workbench.runs.folder.state import run_lock
 
 STEPS = 100_000
 LINES = 50

@@ -25,8 +25,8 @@ from workbench import RunConfig, make_plan, render_script
 from workbench.devices import Devices, detect
 from workbench.experiments.batch_finder import find_batch_size
 from workbench.experiments.batch_search import NOTCH
-from workbench.own_data import look
-from workbench.runs.programs import program
+from workbench.runs.programs.own_data import look
+from workbench.runs.programs.run import program
 
 MIB = 2**20
 OWN = "tests.benchmarks.batch_models"

@@ -22,8 +22,8 @@ from tests.benchmarks.report import Limit, tell
 from workbench.config import RunConfig
 from workbench.plan import rehearsed
 from workbench.runs import Run, start_run
-from workbench.runs.reader import StepReader
-from workbench.runs.watchdog import recent_calls
+from workbench.runs.records.reader import StepReader
+from workbench.runs.supervise.watchdog import recent_calls
 
 STARTED = Limit("rehearsal, from the click to the first records", "s", at_most=30)
 RECOVERED = Limit("a worker killed, until steps go on", "s", at_most=30)

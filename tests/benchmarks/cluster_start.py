@@ -19,7 +19,7 @@ from pathlib import Path
 from tests.benchmarks.report import Limit
 from tests.launchers.cluster import slurm_cluster
 from tests.launchers.ray_cluster import ray_cluster
-from tests.runs.folder import Runs
+from tests.runs.run_folders import Runs
 
 BEYOND = "launcher {}: a run's tasks begin later than the engine's own"
 LIMIT_SECONDS = 3.0

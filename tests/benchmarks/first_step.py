@@ -25,10 +25,10 @@ from workbench import start_run
 from workbench.config import RunConfig
 from workbench.devices import Devices, detect
 from workbench.runs import Run
-from workbench.runs.directory import TASK
-from workbench.runs.forks import fork_server
-from workbench.runs.launch import Launch
-from workbench.runs.segments import list_segments
+from workbench.runs.folder.files import TASK
+from workbench.runs.processes.environment import Launch
+from workbench.runs.processes.forks import fork_server
+from workbench.runs.records.segments import list_segments
 
 LOOPS = ("custom", "fit")
 ROUNDS = 9

@@ -27,7 +27,7 @@ import psutil
 
 from tests.benchmarks.first_step import calls_of, wait_until
 from tests.benchmarks.report import Comparison, Limit, conclude, tell
-from workbench import catalog, inspection
+from workbench import catalog
 from workbench.config import RunConfig
 from workbench.devices import detect
 from workbench.experiments import run_matrix
@@ -35,9 +35,10 @@ from workbench.experiments.agreement import certify
 from workbench.forking.program.server import KEEPER
 from workbench.plan import make_plan
 from workbench.runs import Run, list_runs, start_run
-from workbench.runs.forks import BEGUN, fork_server
-from workbench.runs.launch import Launch
-from workbench.runs.segments import list_segments
+from workbench.runs.processes.environment import Launch
+from workbench.runs.processes.forks import BEGUN, fork_server
+from workbench.runs.programs.run import inspection
+from workbench.runs.records.segments import list_segments
 
 FORKED, COLD = WAYS = ("auto", "cold")
 SERVED = RunConfig(strategy="parameter_server", workers=2, epochs=10_000)

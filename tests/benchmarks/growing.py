@@ -16,8 +16,9 @@ import numpy as np
 
 from tests.widgets.folders import write_run
 from workbench.config import RunConfig
-from workbench.runs import Run, locks
-from workbench.runs.state import run_lock
+from workbench.runs import Run
+from workbench.runs.folder import locks
+from workbench.runs.folder.state import run_lock
 
 REPLICAS = 8
 BATCH = 16

@@ -20,7 +20,7 @@ import numpy as np
 from tests.benchmarks.report import tell
 from workbench.config import RunConfig
 from workbench.runs import Run
-from workbench.runs.directory import json_text, make_folder, new_id
+from workbench.runs.folder.files import json_text, make_folder, new_id
 
 REPLICAS = 8
 STEPS_PER_CALL = 50

@@ -20,7 +20,7 @@ from tests.browser.panel_page import PanelPage
 from tests.browser.workbench_page import LONG_RUN
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs import list_runs
-from workbench.runs.events import read_events
+from workbench.runs.folder.events import read_events
 
 MANAGER = "@jupyter-widgets/jupyterlab-manager"
 OURS = "tf-distribute-workbench"

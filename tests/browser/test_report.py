@@ -11,7 +11,7 @@ from tests.bundle.bundles import certified_run
 from tests.machines import LAPTOP
 from tests.widgets.folders import write_run
 from workbench.report import write_report
-from workbench.runs.directory import json_text
+from workbench.runs.folder.files import json_text
 
 PLANTED = "<script>document.title = 'planted'</script>"
 THEMES = ("light", "dark")

@@ -21,9 +21,10 @@ from tests.browser.run_page import RunPage
 from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_epoch, write_run
 from workbench import RunConfig, start_run
-from workbench.runs import Run, locks
-from workbench.runs.directory import sha256
-from workbench.runs.state import LIVE, run_lock
+from workbench.runs import Run
+from workbench.runs.folder import locks
+from workbench.runs.folder.files import sha256
+from workbench.runs.folder.state import LIVE, run_lock
 
 STEPS = 2_000
 FOLDER = "shown"

@@ -20,8 +20,9 @@ from tests.browser.workbench_page import cell
 from tests.waiting import until
 from tests.widgets.folders import BATCH, records, write_run, write_steps
 from workbench import RunConfig
-from workbench.runs import Run, locks
-from workbench.runs.state import run_lock
+from workbench.runs import Run
+from workbench.runs.folder import locks
+from workbench.runs.folder.state import run_lock
 
 STEPS = 5_000
 SOME = re.compile(r"^[1-9]\d*$")

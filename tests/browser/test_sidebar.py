@@ -18,7 +18,7 @@ from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_run
 from workbench import RunConfig
 from workbench.runs import Run, list_runs, start_run
-from workbench.runs.directory import sha256
+from workbench.runs.folder.files import sha256
 
 # A second socket that hears so many looks at the devices: time goes by as the server counts it.
 HEAR_LOOKS = """count => new Promise(done => {

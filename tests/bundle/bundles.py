@@ -12,7 +12,7 @@ from typing import Any
 from tests.widgets.folders import write_run
 from workbench.bundle import write_bundle
 from workbench.runs import Run
-from workbench.runs.directory import json_text, sha256
+from workbench.runs.folder.files import json_text, sha256
 
 VERSIONS = {"python": "3.11.9", "tensorflow": "2.21.0", "numpy": "2.4.6", "keras": "3.15.1"}
 

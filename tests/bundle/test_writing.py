@@ -11,8 +11,8 @@ from tests.machines import LAPTOP
 from tests.widgets.folders import CONFIG, write_run
 from workbench.bundle import read_bundle, write_bundle
 from workbench.runs import Run, RunError
-from workbench.runs.directory import json_text
-from workbench.runs.programs import run_program
+from workbench.runs.folder.files import json_text
+from workbench.runs.programs.run import run_program
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from tests.bundle.bundles import bundle_of, certified_run, config_text, rewritte
 from tests.cli.terminal import SMALL, Terminal, last_json
 from workbench.bundle import read_bundle
 from workbench.runs import list_runs, open_run
-from workbench.runs.directory import json_text
+from workbench.runs.folder.files import json_text
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from workbench.codegen import render_script
 from workbench.config import RunConfig
 from workbench.devices import Devices, detect
 from workbench.plan import make_plan
-from workbench.runs.directory import sha256
+from workbench.runs.folder.files import sha256
 
 CONFIG = RunConfig(strategy="one_device", epochs=1, synthetic_examples=640)
 STEP = "    recorder.finish()"

@@ -14,7 +14,7 @@ import pytest
 from tests.cli.terminal import ENDLESS, SMALL, Terminal, last_json
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs import Run, list_runs, open_run
-from workbench.runs.directory import sha256
+from workbench.runs.folder.files import sha256
 
 pytestmark = pytest.mark.slow
 

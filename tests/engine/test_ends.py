@@ -14,7 +14,7 @@ import pytest
 
 from tests.engine.training import ENDLESS
 from tests.machines import LAPTOP
-from tests.runs.folder import event_of, pid_of
+from tests.runs.run_folders import event_of, pid_of
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs import Run, start_run

@@ -10,8 +10,8 @@ import pytest
 from tests.engine.training import Trained, train_together
 from tests.machines import LAPTOP
 from workbench.config import RunConfig
-from workbench.inspection import ModelSummary, inspect_model
 from workbench.plan import PlanError, make_plan
+from workbench.runs.programs.inspection import ModelSummary, inspect_model
 
 pytestmark = pytest.mark.slow
 

@@ -12,15 +12,15 @@ import pytest
 
 from tests.engine.training import weights
 from tests.machines import LAPTOP
-from tests.runs.folder import event_of
+from tests.runs.run_folders import event_of
 from tests.waiting import LIMIT_SECONDS
-from workbench import inspection, own_data
 from workbench.config import RunConfig
 from workbench.experiments.agreement import certify
 from workbench.forking import Forked, ForkServer, Order
 from workbench.plan import make_plan
 from workbench.runs import Run, start_run
-from workbench.runs.forks import loaded_ahead
+from workbench.runs.processes.forks import loaded_ahead
+from workbench.runs.programs.run import inspection, own_data
 
 OWN = Path(__file__).parent
 WORKERS = {"strategy": "multi_worker_mirrored", "workers": 2}

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from workbench.config import RunConfig
-from workbench.own_data import look
 from workbench.plan import PlanError
+from workbench.runs.programs.own_data import look
 
 HERE = Path(__file__).parent
 FILE = HERE / "own_data_sets.py"

@@ -15,7 +15,7 @@ from workbench.cli import main
 from workbench.config import RunConfig
 from workbench.experiments.noise_scale import NoiseScale, estimate
 from workbench.runs import RunError
-from workbench.runs.noise import Gradients, measure_gradients
+from workbench.runs.programs.noise import Gradients, measure_gradients
 
 pytestmark = pytest.mark.slow
 

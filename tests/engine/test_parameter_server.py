@@ -13,7 +13,7 @@ import pytest
 from tests.engine.tasks import task_of, tasks_of, train_alone
 from tests.engine.training import ENDLESS, Trained, train_together, write_run
 from tests.machines import LAPTOP
-from tests.runs.folder import event_of, pid_of
+from tests.runs.run_folders import event_of, pid_of
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs import Run, RunError, start_run, start_script

@@ -12,10 +12,10 @@ import pytest
 
 from tests.engine.tasks import answers, task_of, tasks_of, train_alone
 from tests.engine.training import ENDLESS, Trained, train_together, weights, write_run
-from tests.runs.folder import event_of
+from tests.runs.run_folders import event_of
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
-from workbench.runs.noise import measure_gradients
+from workbench.runs.programs.noise import measure_gradients
 
 pytestmark = pytest.mark.slow
 

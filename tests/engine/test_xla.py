@@ -7,7 +7,7 @@ import pytest
 
 from tests.engine.training import Trained, train_together
 from workbench.config import RunConfig
-from workbench.runs.refused import explain_refused
+from workbench.runs.supervise.refused import explain_refused
 
 pytestmark = pytest.mark.slow
 

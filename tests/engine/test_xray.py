@@ -14,7 +14,7 @@ import pytest
 from tests.engine.training import Trained, train_together
 from workbench.config import RunConfig
 from workbench.runs import RunError
-from workbench.runs.xray import agrees
+from workbench.runs.programs.xray import agrees
 
 pytestmark = pytest.mark.slow
 

@@ -21,10 +21,10 @@ from tests.machines import LAPTOP
 from workbench.codegen import render_script
 from workbench.config import RunConfig
 from workbench.devices import Devices
-from workbench.own_data import look
 from workbench.plan import Plan, make_plan
 from workbench.runs import Run
-from workbench.runs.directory import json_text, make_folder, sha256
+from workbench.runs.folder.files import json_text, make_folder, sha256
+from workbench.runs.programs.own_data import look
 
 TOGETHER = Path(__file__).parent / "together.py"
 COMPARE_CHECKPOINTS = Path(__file__).parent / "compare_checkpoints.py"

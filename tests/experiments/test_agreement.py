@@ -9,8 +9,8 @@ import pytest
 
 from tests.engine.training import write_run
 from tests.machines import LAPTOP
-from tests.runs.folder import Runs
-from tests.runs.recording import TaskWriter
+from tests.runs.records.recording import TaskWriter
+from tests.runs.run_folders import Runs
 from tests.waiting import LIMIT_SECONDS
 from workbench.config import RunConfig
 from workbench.experiments.agreement import (

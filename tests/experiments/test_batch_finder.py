@@ -14,7 +14,8 @@ from workbench.experiments.batch_finder import find_batch_size
 from workbench.experiments.batch_search import NOTCH
 from workbench.experiments.found_batch import BatchProgress, FoundBatch
 from workbench.plan import PlanError
-from workbench.runs import RunError, locks
+from workbench.runs import RunError
+from workbench.runs.folder import locks
 
 WIDE = f"{Path(__file__).parents[1] / 'benchmarks' / 'batch_models.py'}:sixty_four_mib"
 ROOM_MIB = 500

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from tests.machines import LAPTOP
-from tests.runs.folder import event_of
+from tests.runs.run_folders import event_of
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.experiments import (

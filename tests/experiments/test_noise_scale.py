@@ -14,7 +14,7 @@ from workbench.experiments.noise_scale import (
     signal_per_noise,
     statistical_efficiency,
 )
-from workbench.runs.noise import Gradients
+from workbench.runs.programs.noise import Gradients
 
 DRAWS, GROUPS, BATCHES, WEIGHTS = 2_000, 32, 4, 50  # batches: of each group, over its replicas
 SIZE = 16

@@ -11,7 +11,7 @@ import pytest
 
 from workbench.experiments.watched import MIB, End, Ending, run_watched
 from workbench.runs import RunError
-from workbench.runs.launch import Launch
+from workbench.runs.processes.environment import Launch
 
 ALONE = ("worker-0",)
 TELL = "import json, os, sys, time; tell = lambda **each: print(json.dumps(each), flush=True)\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.experiments.timed_runs import ONE, TWO, timed_run
 from tests.machines import LAPTOP
 from workbench.experiments import Candidate, Comparison
-from workbench.runs.directory import json_text
+from workbench.runs.folder.files import json_text
 
 NO_TPU = Candidate("TPU", ONE, "strategy must be one that this machine can run: no TPU here")
 

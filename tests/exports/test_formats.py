@@ -10,7 +10,7 @@ import pytest
 from tests.widgets.folders import write_run
 from workbench.exports import FORMATS, export_runs
 from workbench.runs import Run, RunError
-from workbench.runs.directory import json_text, read_json
+from workbench.runs.folder.files import json_text, read_json
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from workbench import RunConfig
 from workbench.feed import Look, Message, RunFeed, nothing
 from workbench.feed.account import offered
 from workbench.runs import Run, RunError
-from workbench.runs.curves import MOST_POINTS
-from workbench.runs.live import Window
+from workbench.runs.records.curves import MOST_POINTS
+from workbench.runs.records.live import Window
 
 ALIVE = ("queued", "starting", "running")
 

@@ -15,7 +15,7 @@ from workbench.catalog import MODELS
 from workbench.exports import export_runs
 from workbench.report import Html, Subject, section, write_report
 from workbench.runs import Run, RunError
-from workbench.runs.directory import json_text
+from workbench.runs.folder.files import json_text
 
 PLANTED = "</pre></style><script>alert('planted')</script><img src=x onerror=alert(1)>"
 

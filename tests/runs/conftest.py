@@ -1,20 +1,20 @@
-"""Runs and crews that are ended after each test."""
+"""Runs and task groups that are ended after each test."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.runs.crews import Crews
-from tests.runs.folder import Runs
-from tests.runs.told import Told
+from tests.runs.records.told import Told
+from tests.runs.run_folders import Runs
+from tests.runs.task_groups import TaskGroups
 from workbench.runs import Run
-from workbench.runs.crew import Crew
-from workbench.runs.directory import read_json
-from workbench.runs.forks import COLD, Forks
-from workbench.runs.hands import LocalHands
-from workbench.runs.launch import Launch
-from workbench.runs.watchdog import Bounds
+from workbench.runs.folder.files import read_json
+from workbench.runs.processes.bounds import Bounds
+from workbench.runs.processes.environment import Launch
+from workbench.runs.processes.forks import COLD, Forks
+from workbench.runs.processes.hands import LocalHands
+from workbench.runs.supervise.task_group import TaskGroup
 
 
 @pytest.fixture
@@ -36,20 +36,20 @@ def told(runs: Runs) -> Iterator[Told]:
 
 
 @pytest.fixture
-def crew_of() -> Iterator[Crews]:
+def group_of() -> Iterator[TaskGroups]:
     """Starts the tasks of a run without a supervisor; `look` is told what time it is."""
     started = []
 
-    def start(run: Run) -> Crew:
+    def start(run: Run) -> TaskGroup:
         card, plan = (read_json(run.dir / name) for name in ("run.json", "plan.json"))
         launch = Launch.of(run.dir, card, plan)
         hands = LocalHands(run.dir, launch, (), Forks(launch, run.dir, COLD))
-        crew = Crew(run.dir, plan, hands, launch.interpreter, Bounds())
-        started.append(crew)
-        crew.choose_addresses()
-        crew.start(0.0)
-        return crew
+        group = TaskGroup(run.dir, plan, hands, launch.interpreter, Bounds())
+        started.append(group)
+        group.choose_addresses()
+        group.start(0.0)
+        return group
 
     yield start
-    for crew in started:
-        crew.end(0.0)
+    for group in started:
+        group.end(0.0)

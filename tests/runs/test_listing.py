@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.runs.folder import Runs
+from tests.runs.run_folders import Runs
 from workbench.runs import RunError, list_runs, open_run
 
 

@@ -11,14 +11,14 @@ import pytest
 
 from tests.engine.training import write_run
 from tests.machines import FOUR_GPUS, LAPTOP
-from tests.runs.folder import QUICK, Runs, pid_of, states
+from tests.runs.run_folders import QUICK, Runs, pid_of, states
 from tests.waiting import LIMIT_SECONDS, until
 from workbench import RunConfig
 from workbench.codegen import render_script
 from workbench.devices import Devices
 from workbench.plan import PlanError, make_plan
 from workbench.runs import Run, RunError, list_runs, start_edited, start_run, start_script
-from workbench.runs.directory import json_text, read_json, sha256, write_text
+from workbench.runs.folder.files import json_text, read_json, sha256, write_text
 
 MACHINE = Devices(
     cpu_model=None,

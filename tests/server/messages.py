@@ -17,7 +17,7 @@ from tests.widgets.folders import records, write_run, write_steps
 from workbench.feed import Message, RunFeed
 from workbench.feed.account import Look
 from workbench.runs import Run
-from workbench.runs.live import Window
+from workbench.runs.records.live import Window
 from workbench.server.folder import RunsFolder
 from workbench.server.frames import packed
 from workbench.server.runs_channel import RunsChannel

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.runs.folder import Runs
+from tests.runs.run_folders import Runs
 from tests.widgets.folders import write_run
 from workbench.server.activity import LAST_ACTIVITY, note_activity
 from workbench.server.manager import SETTING

@@ -15,7 +15,7 @@ from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_run
 from workbench.config import RunConfig
 from workbench.runs import Run, open_run, start_run
-from workbench.runs.directory import sha256
+from workbench.runs.folder.files import sha256
 
 Fetch = Callable[..., Awaitable[HTTPResponse]]
 """A start asks a child for the devices first, which imports TensorFlow."""
@@ -174,7 +174,7 @@ async def test_the_script_of_a_run_from_elsewhere_is_executed_only_by_its_hash(
 def test_a_run_of_this_machine_is_unknown_once_its_script_or_interpreter_was_changed(
     tmp_path: Path,
 ) -> None:
-    from workbench.runs.trust import is_trusted
+    from workbench.runs.folder.trust import is_trusted
 
     run = start_run(RunConfig(strategy="one_device", epochs=1, synthetic_examples=640), tmp_path)
     run.wait()

@@ -13,9 +13,9 @@ from tests.machines import LAPTOP
 from tests.waiting import LIMIT_SECONDS
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices
-from workbench.inspection import inspect_model
 from workbench.plan import Plan, PlanError, make_plan
 from workbench.runs import Run, start_run
+from workbench.runs.programs.inspection import inspect_model
 
 TOLD = "stand-in for a TPU: "
 STAND_IN = Path(__file__).with_name("stand_in.py")

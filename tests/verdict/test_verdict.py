@@ -8,13 +8,13 @@ import pytest
 
 from tests.cli.terminal import Terminal, last_json
 from tests.machines import LAPTOP
-from tests.runs.folder import Runs
+from tests.runs.run_folders import Runs
 from tests.verdict.verdicts import timed_run, verdict_on
 from tests.waiting import LIMIT_SECONDS
 from tests.widgets.folders import write_run
 from workbench.config import RunConfig
 from workbench.runs import RunError, list_runs, open_run, start_run
-from workbench.runs.directory import StoppedError
+from workbench.runs.folder.files import StoppedError
 from workbench.verdict import judge, try_out
 from workbench.verdict.parts import PARTS
 

@@ -11,7 +11,7 @@ from tests.widgets.folders import write_run
 from workbench.config import RunConfig
 from workbench.interval import Interval
 from workbench.runs import Run
-from workbench.runs.directory import json_text
+from workbench.runs.folder.files import json_text
 from workbench.verdict import Verdict
 from workbench.verdict.recorded import Recorded
 from workbench.verdict.verdict import conclude

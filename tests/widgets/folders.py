@@ -12,7 +12,7 @@ import numpy as np
 from tests.machines import LAPTOP
 from workbench import RunConfig, make_plan, open_run, render_script
 from workbench.runs import Run
-from workbench.runs.directory import json_text, new_id, sha256
+from workbench.runs.folder.files import json_text, new_id, sha256
 
 CONFIG = RunConfig(per_replica_batch_size=64, epochs=2)
 BATCH = 64

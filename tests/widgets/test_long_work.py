@@ -10,7 +10,7 @@ import pytest
 from tests.waiting import until
 from workbench.plan import PlanError, Problem
 from workbench.runs import RunError
-from workbench.runs.directory import StoppedError
+from workbench.runs.folder.files import StoppedError
 from workbench.widgets.background import ONE_TENSORFLOW
 from workbench.widgets.long_work import LongWork, Stopped, Told, progress
 

@@ -14,7 +14,7 @@ from tests.waiting import until
 from tests.widgets.test_markup import EVIL
 from workbench.devices import Devices, detect
 from workbench.experiments import Cell, Matrix
-from workbench.runs.directory import json_text
+from workbench.runs.folder.files import json_text
 from workbench.widgets.matrix_view import MatrixView, progress, table
 
 CELLS = [

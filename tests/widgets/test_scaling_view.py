@@ -11,7 +11,7 @@ from tests.experiments.test_scaling import BOUND, KNOWN, UNKNOWN, answer
 from tests.waiting import until
 from tests.widgets.folders import write_run
 from tests.widgets.test_markup import EVIL
-from workbench.runs.directory import json_text
+from workbench.runs.folder.files import json_text
 from workbench.widgets.scaling_picture import bars, page
 from workbench.widgets.scaling_view import ShouldScale
 

@@ -15,7 +15,7 @@ from tests.widgets.test_markup import EVIL
 from workbench.config import RunConfig
 from workbench.interval import Interval
 from workbench.runs import Run
-from workbench.runs.directory import json_text
+from workbench.runs.folder.files import json_text
 from workbench.verdict import OwnPace, Trial
 from workbench.verdict.causes import Suggestion
 from workbench.widgets import verdict_picture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbench.runs.programs import run_program
+from workbench.runs.programs.run import run_program
 
 from .contents import Facts
 

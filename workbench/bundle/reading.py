@@ -14,8 +14,8 @@ from typing import Any
 from workbench.config import ConfigError, RunConfig
 from workbench.plan.launching import for_anywhere
 from workbench.runs import RunError
-from workbench.runs.directory import full_path, sha256
-from workbench.runs.pack import BROKEN_ZIP
+from workbench.runs.copying.pack import BROKEN_ZIP
+from workbench.runs.folder.files import full_path, sha256
 
 from .contents import (
     BUNDLE_VERSION,

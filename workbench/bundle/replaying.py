@@ -11,7 +11,7 @@ import pandas as pd
 
 from workbench.experiments.agreement import TOLERANCE, Agreement, compare_losses, trains
 from workbench.runs import RunError
-from workbench.runs.directory import sha256
+from workbench.runs.folder.files import sha256
 
 from .contents import LOSSES, Bundle, Facts
 from .facts import facts_of

@@ -15,8 +15,8 @@ from workbench.place import file_name, new_place
 from workbench.plan import PlanError, make_plan
 from workbench.plan.launching import for_anywhere
 from workbench.runs import RunError
-from workbench.runs.directory import full_path, json_text, read_json, sha256
-from workbench.runs.programs import run_program
+from workbench.runs.folder.files import full_path, json_text, read_json, sha256
+from workbench.runs.programs.run import run_program
 
 from .contents import (
     CERTIFICATE,

@@ -7,9 +7,10 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any, TextIO
 
+from workbench.runs.folder.files import full_path
+
 from ..plan.own_function import DOORS
 from ..runs import RunError, open_run
-from ..runs.directory import full_path
 from .flags import add_runs_dir, config_from, given_flags
 
 if TYPE_CHECKING:
@@ -91,9 +92,10 @@ def _as_it_is(opened: Bundle, arguments: Namespace) -> Run:
 
 def _as_rendered(opened: Bundle, arguments: Namespace) -> Run:
     """Start what the workbench itself writes for the bundle's config: no code of anybody's."""
+    from workbench.runs.folder.files import sha256
+
     from ..codegen import render_script
     from ..runs import start_run
-    from ..runs.directory import sha256
     from ..scripts import NOT_TOLD
     from .commands import checked, devices_for, tell_before
 

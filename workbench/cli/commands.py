@@ -10,17 +10,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.runs.folder.files import expanded
+from workbench.runs.processes.forks import loaded_ahead
+from workbench.runs.programs.inspection import inspect_model
+from workbench.runs.programs.own_data import look
+
 from ..catalog import STRATEGIES
 from ..config import Problem, RunConfig
 from ..devices import Devices, describe, detect
-from ..inspection import inspect_model
-from ..own_data import look
 from ..plan import PlanError, make_plan, rehearsed
 from ..plan.keras import needs_legacy_keras
 from ..plan.own_data import is_own
 from ..runs import RunError, list_runs, open_run, restore_run, start_run
-from ..runs.directory import expanded
-from ..runs.forks import loaded_ahead
 from ..runs.listing import why_unreadable
 from .flags import config_from, is_bundle
 from .watching import exit_status, show, table, watch

@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.runs.folder.files import runs_root
+
 from ..experiments import (
     AXES,
     Advice,
@@ -30,7 +32,6 @@ from ..experiments.wording import HEAD, cells
 from ..report import section, tag, write_report
 from ..report.html import table as html_table
 from ..runs import RunError, open_run
-from ..runs.directory import runs_root
 from .flags import add_config_flags, add_runs_dir, config_from, given_flags
 from .interrupts import stop_by_interrupt
 from .progress_line import ProgressLine

@@ -10,10 +10,11 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from workbench.runs.folder.files import expanded
+
 from .. import catalog
 from ..config import ConfigError, Problem, RunConfig, did_you_mean, field_types, fields_in
 from ..field_help import FIELD_HELP
-from ..runs.directory import expanded
 
 _SIZES = {"per_replica_batch_size", "global_batch_size"}
 

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.runs.folder.files import runs_root
+from workbench.runs.folder.functions import keep_function
+
 from ..config import Problem
 from ..plan import PlanError
 from ..plan.checks import LONGEST_NAME
 from ..runs import start_edited
-from ..runs.directory import runs_root
-from ..runs.functions import keep_function
 from ..scripts import NOT_TOLD, Opened, ScriptError, read_script, sentences, unified
 from .commands import OK, check_tensorflow, devices_for, tell_before
 from .flags import given_flags

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, TextIO
 from ..runs.listing import why_unreadable
 
 if TYPE_CHECKING:
+    from workbench.runs.records.ledger import Ledger
+
     from ..runs import Progress, Run
-    from ..runs.ledger import Ledger
 
 POLL_SECONDS = 0.2
 OVER = ("finished", "stopped", "failed", "lost")

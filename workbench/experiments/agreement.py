@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.runs import Run
-from workbench.runs.directory import read_json
-from workbench.runs.programs import run_program
+from workbench.runs.folder.files import read_json
+from workbench.runs.programs.run import run_program
 
 if TYPE_CHECKING:
     import pandas as pd

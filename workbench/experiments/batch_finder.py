@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import catalog
-from workbench.own_data import look
 from workbench.plan import PlanError, Problem
-from workbench.runs.forks import loaded_ahead
+from workbench.runs.processes.forks import loaded_ahead
+from workbench.runs.programs.own_data import look
 
 from .batch_plans import Plans
 from .batch_trials import Search

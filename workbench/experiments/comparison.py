@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from workbench import flock
-from workbench.runs import Run, RunError, locks
-from workbench.runs.directory import json_text, read_json, runs_root, unwritable, write_text
-from workbench.runs.events import Event, read_events
-from workbench.runs.failure import log_tail
-from workbench.runs.launch import PACKAGE_ROOT
+from workbench.runs import Run, RunError
+from workbench.runs.folder import locks
+from workbench.runs.folder.events import Event, read_events
+from workbench.runs.folder.files import json_text, read_json, runs_root, unwritable, write_text
+from workbench.runs.folder.logs import log_tail
+from workbench.runs.processes.environment import PACKAGE_ROOT
 
 from .grid import Candidate
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench import charts
 from workbench.charts.comparison import Along, Measure
-from workbench.runs.live import LiveRun
+from workbench.runs.records.live import LiveRun
 
 from .table import Group, Table
 
@@ -39,6 +39,7 @@ def curves_figure(groups: Sequence[Group], measure: Measure = "loss", along: Alo
 
 
 def _overlay(group: Group) -> charts.Overlay:
-    live = LiveRun(group.runs[0])
+    run = group.runs[0]
+    live = LiveRun(run.dir, run.plan)
     live.poll()
     return charts.Overlay(group.label, live.points())

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from workbench import catalog
 from workbench.codegen import render_script
 from workbench.config import ConfigError, Problem, RunConfig
-from workbench.own_data import look
 from workbench.plan import PlanError, make_plan
 from workbench.plan.uses import without_unused
+from workbench.runs.programs.own_data import look
 
 if TYPE_CHECKING:
     from workbench.devices import Devices

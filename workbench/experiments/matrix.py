@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from workbench import catalog
 from workbench.config import RunConfig
-from workbench.own_data import look
 from workbench.plan import PlanError, make_plan
 from workbench.plan.own_data import DATASET
 from workbench.runs import Run, RunError, start_run
-from workbench.runs.directory import json_text, runs_root, unwritable, write_text
-from workbench.runs.forks import loaded_ahead
-from workbench.runs.state import LIVE
+from workbench.runs.folder.files import json_text, runs_root, unwritable, write_text
+from workbench.runs.folder.state import LIVE
+from workbench.runs.processes.forks import loaded_ahead
+from workbench.runs.programs.own_data import look
 
 from .agreement import Agreement, Proof, certify, compare, trains, what_is_seen
 

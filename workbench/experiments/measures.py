@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.runs.directory import RunError, json_text, write_text
-from workbench.runs.state import LIVE
+from workbench.runs.folder.files import RunError, json_text, write_text
+from workbench.runs.folder.state import LIVE
 
 if TYPE_CHECKING:
     from workbench.plan import Plan

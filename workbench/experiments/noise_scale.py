@@ -17,7 +17,7 @@ from .student import student_t
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from workbench.runs.noise import Gradients
+    from workbench.runs.programs.noise import Gradients
 
     Doubles = npt.NDArray[np.float64]
 

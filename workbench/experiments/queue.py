@@ -17,10 +17,10 @@ from workbench.devices import Devices
 from workbench.plan import PlanError
 from workbench.plan.keras import needs_legacy_keras
 from workbench.runs import Run, RunError, start_run
-from workbench.runs.directory import read_json
-from workbench.runs.events import EventLog
-from workbench.runs.forks import loaded_ahead
-from workbench.runs.state import LIVE
+from workbench.runs.folder.events import EventLog
+from workbench.runs.folder.files import read_json
+from workbench.runs.folder.state import LIVE
+from workbench.runs.processes.forks import loaded_ahead
 
 from .comparison import DEVICES, EVENTS, STOP, Comparison, Trial
 from .measures import measure

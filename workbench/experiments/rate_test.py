@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench import catalog
-from workbench.own_data import look
 from workbench.plan import PlanError, Problem, make_plan
 from workbench.runs import RunError
-from workbench.runs.launch import Launch
-from workbench.runs.programs import program
+from workbench.runs.processes.environment import Launch
+from workbench.runs.programs.own_data import look
+from workbench.runs.programs.run import program
 
 from .found_rate import RateProgress, RateTest
 from .rate_curve import Reading, has_diverged, read_curve, smoothed

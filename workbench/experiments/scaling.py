@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbench.runs.checkpoints import FOLDER, Saved
-from workbench.runs.directory import RunError, json_text, read_json, write_text
-from workbench.runs.kept import read_kept
-from workbench.runs.noise import measure_gradients, steps_of_a_pass
+from workbench.runs.folder.checkpoints import FOLDER, Saved
+from workbench.runs.folder.files import RunError, json_text, read_json, write_text
+from workbench.runs.programs.kept import read_kept
+from workbench.runs.programs.noise import measure_gradients, steps_of_a_pass
 
 from .noise_scale import NoiseScale, estimate, most_speedup, statistical_efficiency
 

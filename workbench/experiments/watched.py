@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from workbench.runs.children import Child, Work, children, to_blame
-from workbench.runs.directory import StoppedError
-from workbench.runs.launch import Launch
-from workbench.runs.programs import failed_error, not_started
+from workbench.runs.folder.files import StoppedError
+from workbench.runs.processes.environment import Launch
+from workbench.runs.programs.child import Child, Work, children, to_blame
+from workbench.runs.programs.run import failed_error, not_started
 
 from .endings import want_of_memory
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from workbench.place import file_name, new_place
 from workbench.runs import RunError
-from workbench.runs.directory import full_path
+from workbench.runs.folder.files import full_path
 
 if TYPE_CHECKING:
     from workbench.runs import Run

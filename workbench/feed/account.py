@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import catalog
-from workbench.runs.state import LIVE
+from workbench.runs.folder.state import LIVE
 
 if TYPE_CHECKING:
     from workbench.plan import Plan
     from workbench.points import EpochPoints
     from workbench.runs import Failure, Progress, Run
-    from workbench.runs.copies import Copies
-    from workbench.runs.ledger import Ledger
+    from workbench.runs.copying.copies import Copies
+    from workbench.runs.records.ledger import Ledger
 
 LOG_LINES = 40
 ARCHIVE = "archive"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.runs.live import LiveRun, Window
+from workbench.runs.records.live import LiveRun, Window
 
 from .account import Look, account, epoch_part
 
@@ -61,7 +61,7 @@ class RunFeed:
         """
         self.run = run
         self.plan = run.plan
-        self._live = LiveRun(run)
+        self._live = LiveRun(run.dir, self.plan)
         self._guard = threading.Lock()
         self._name = secrets.token_hex(4)
         self._sequence = 0

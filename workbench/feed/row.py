@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
-from workbench.runs.events import read_events
-from workbench.runs.history import last_results
+from workbench.runs.folder.events import read_events
+from workbench.runs.folder.state import LIVE
 from workbench.runs.listing import why_unreadable
+from workbench.runs.records.history import last_results
 from workbench.runs.run import UnreadableRun
-from workbench.runs.state import LIVE
 
 from .account import offered, title_of
 

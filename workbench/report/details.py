@@ -11,7 +11,7 @@ from .html import Html, code, fold, section, table, tag
 from .subject import Subject
 
 if TYPE_CHECKING:
-    from workbench.runs.ledger import Entry
+    from workbench.runs.records.ledger import Entry
 
 MOST_EPOCHS = 200
 MOST_EPOCHS_IN_ALL = 2_000

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import workbench
 from workbench.place import new_place
 from workbench.runs import RunError
-from workbench.runs.directory import full_path
+from workbench.runs.folder.files import full_path
 
 from .curves import curves
 from .details import runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from workbench.runs.directory import sha256
+from workbench.runs.folder.files import sha256
 
 from .html import Html, code, fold, section, tag
 from .subject import Subject

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.charts import REPLICA_COLORS, REPLICA_DASHES
-from workbench.runs.directory import read_json
-from workbench.runs.live import LiveRun, Window
+from workbench.runs.folder.files import read_json
+from workbench.runs.records.live import LiveRun, Window
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.plan import Plan
     from workbench.points import EpochPoints, Points
     from workbench.runs import Failure, Run
-    from workbench.runs.ledger import Ledger
+    from workbench.runs.records.ledger import Ledger
 
 MOST_POINTS = 400
 """Of a line: as many as a chart of the page has columns."""
@@ -79,7 +79,7 @@ def _replicas(plan: Plan) -> int:
 
 
 def _subject(run: Run, plan: Plan, number: int, title: str, most_points: int) -> Subject:
-    live = LiveRun(run)
+    live = LiveRun(run.dir, run.plan)
     live.poll()
     result = run.result()
     certificate = run.dir / "certificate.json"

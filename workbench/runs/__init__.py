@@ -1,6 +1,6 @@
 """Runs: their folders, processes, states and records. Names load when first used.
 
-The supervisor runs as `python -m workbench.runs.supervisor`, so importing this package must cost
+The supervisor runs as `python -m workbench.runs.supervise`, so importing this package must cost
 nothing: no NumPy, no pandas.
 """
 
@@ -8,26 +8,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .directory import RunError
-    from .listing import list_runs, open_run
-    from .outcome import Failure
-    from .progress import Progress
-    from .reader import Block, StepReader
-    from .restore import archived_runs, restore_run
+    from .folder.failure import Failure
+    from .folder.files import RunError
+    from .listing import archived_runs, list_runs, open_run, restore_run
+    from .programs.own_data import look
+    from .records.progress import Progress
+    from .records.reader import Block, StepReader
     from .run import Run
     from .start import start_edited, start_run, start_script
 
 _HOMES = {
-    "Block": ".reader",
-    "Failure": ".outcome",
-    "Progress": ".progress",
+    "Block": ".records.reader",
+    "Failure": ".folder.failure",
+    "Progress": ".records.progress",
     "Run": ".run",
-    "RunError": ".directory",
-    "StepReader": ".reader",
-    "archived_runs": ".restore",
+    "RunError": ".folder.files",
+    "StepReader": ".records.reader",
+    "archived_runs": ".listing",
     "list_runs": ".listing",
+    "look": ".programs.own_data",
     "open_run": ".listing",
-    "restore_run": ".restore",
+    "restore_run": ".listing",
     "start_edited": ".start",
     "start_run": ".start",
     "start_script": ".start",
@@ -42,6 +43,7 @@ __all__ = [
     "StepReader",
     "archived_runs",
     "list_runs",
+    "look",
     "open_run",
     "restore_run",
     "start_edited",

@@ -1,11 +1,13 @@
-"""The runs of a folder: one by its name, or all."""
+"""The runs of a folder: one by its name, all, and those that an archive holds."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from .directory import RunError, find_run, run_folders, runs_root
+from workbench.runs.copying.restore import archived_folders, restore
+from workbench.runs.folder.files import RunError, find_run, full_path, run_folders, runs_root
+
 from .run import Run, UnreadableRun
 
 
@@ -27,6 +29,26 @@ def list_runs(runs_dir: str | os.PathLike[str] | None = None) -> list[Run]:
     """
     runs = [listed(folder) for folder in run_folders(runs_root(runs_dir))]
     return sorted(runs, key=lambda run: (run.created, run.id), reverse=True)
+
+
+def restore_run(
+    folder: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | None = None
+) -> Run:
+    """Copy a run out of its archive into the folder of runs, and return it; see `restore`.
+
+    Raises:
+        RunError: it cannot be brought back, for one of the reasons that `restore` lists.
+    """
+    return Run(restore(full_path(folder), runs_root(runs_dir)))
+
+
+def archived_runs(folder: str | os.PathLike[str]) -> list[Run]:
+    """Return the runs that can be brought back from a folder: the one in it, or those below it.
+
+    Raises:
+        RunError: there is none.
+    """
+    return [Run(each) for each in archived_folders(full_path(folder))]
 
 
 def listed(folder: Path) -> Run:

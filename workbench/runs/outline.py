@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.plan import who_trains
-
-from .events import read_events
-from .history import last_results
-from .progress import shape_of, steps_done
-from .state import Status, since_start, status, supervisor_events
-from .stored_plan import require_fields
-from .tasks import read_numbers, tasks_of
+from workbench.runs.folder.events import read_events
+from workbench.runs.folder.plan import require_fields
+from workbench.runs.folder.state import Status, since_start, status, supervisor_events
+from workbench.runs.folder.tasks import read_numbers, tasks_of
+from workbench.runs.records.history import last_results
+from workbench.runs.records.progress import shape_of, steps_done
 
 
 @dataclass(frozen=True)

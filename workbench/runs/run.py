@@ -8,14 +8,34 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .archive_place import is_copy
-from .copies import TOLD, Copies, copies_log, read_copies
-from .directory import KILL, SCRIPT, RunError, full_path, read_json, sha256, unwritable, write_text
-from .events import Event, read_events
-from .failure import log_tail
-from .outcome import Failure, read_failure
-from .state import LIVE, Status, alive_error, home_of, is_alive, run_lock, status, take_lock
-from .tasks import leader_of, tasks_of
+from workbench.runs.copying.copies import TOLD, Copies, copies_log, read_copies
+from workbench.runs.folder.archive import is_copy
+from workbench.runs.folder.card import read_card
+from workbench.runs.folder.events import Event, read_events
+from workbench.runs.folder.failure import Failure, read_failure
+from workbench.runs.folder.files import (
+    KILL,
+    RunError,
+    full_path,
+    read_json,
+    read_script,
+    runs_root,
+    sha256,
+    unwritable,
+    write_text,
+)
+from workbench.runs.folder.logs import log_tail
+from workbench.runs.folder.state import (
+    LIVE,
+    Status,
+    alive_error,
+    home_of,
+    is_alive,
+    run_lock,
+    status,
+    take_lock,
+)
+from workbench.runs.folder.tasks import leader_of, tasks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,15 +46,13 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.devices import Devices
     from workbench.plan import Plan
+    from workbench.runs.records.history import History
+    from workbench.runs.records.ledger import Ledger
+    from workbench.runs.records.progress import Progress
 
-    from .history import History
-    from .ledger import Ledger
     from .outline import Outline
-    from .progress import Progress
 
 WAIT_POLL_SECONDS = 0.1
-MOST_CREATED = 2.5e11
-"""Seconds since 1970, within the years up to 9999 that Python's calendar has."""
 
 
 class Run:
@@ -49,13 +67,13 @@ class Run:
         """`runs_dir` is where a copy in an archive is brought back to; see `runs_root`."""
         self.runs_dir = runs_dir
         self.dir = Path(run_dir).absolute()
-        card = read_json(self.dir / "run.json")
+        card = read_card(self.dir)
         self.id = self.dir.name
         """The name of its folder, so that a copy of a folder is a run of its own."""
-        self.made_as = str(card.get("id") or self.id)
+        self.made_as = card.made_as
         """The id that it was made with, which a copy under another name keeps."""
-        self.name = str(card.get("name") or "")
-        self.created = _created(card, self.dir / "run.json")
+        self.name = card.name
+        self.created = card.created
         """Seconds since 1970."""
 
     def __repr__(self) -> str:
@@ -74,14 +92,14 @@ class Run:
     @property
     def config(self) -> RunConfig:
         """What was asked for."""
-        from .stored_plan import read_config
+        from workbench.runs.folder.plan import read_config
 
         return read_config(self.dir / "config.json")
 
     @property
     def plan(self) -> Plan:
         """What it was resolved to."""
-        from .stored_plan import read_plan
+        from workbench.runs.folder.plan import read_plan
 
         return read_plan(self.dir / "plan.json")
 
@@ -101,13 +119,7 @@ class Run:
     @property
     def script(self) -> str:
         """The text of train.py as it is now."""
-        try:
-            return (self.dir / SCRIPT).read_text(encoding="utf-8")
-        except (OSError, UnicodeError) as error:
-            raise RunError(
-                f"A run folder holds its {SCRIPT} in UTF-8; {self.dir / SCRIPT}: {error}. "
-                "Restore it from a copy, or start a new run."
-            ) from error
+        return read_script(self.dir)
 
     @property
     def failure(self) -> Failure | None:
@@ -117,7 +129,7 @@ class Run:
     @property
     def progress(self) -> Progress:
         """How far it is, from a few small reads."""
-        from .progress import read_progress
+        from workbench.runs.records.progress import read_progress
 
         return read_progress(self.dir)
 
@@ -131,21 +143,21 @@ class Run:
     @property
     def ledger(self) -> Ledger:
         """Where its time went, until now or its end."""
-        from .ledger import read_ledger
+        from workbench.runs.records.ledger import read_ledger
 
         return read_ledger(self.dir)
 
     @property
     def peak_bytes(self) -> dict[str, int]:
         """The most memory that each task held on the host, once an attempt is over."""
-        from .peak_memory import read_peak_bytes
+        from workbench.runs.processes.peak_memory import read_peak_bytes
 
         return read_peak_bytes(self.dir)
 
     @property
     def device_peak_bytes(self) -> dict[str, dict[str, int]]:
         """The most memory that each task held on each GPU or TPU; see `read_device_peak_bytes`."""
-        from .peak_memory import read_device_peak_bytes
+        from workbench.runs.processes.peak_memory import read_device_peak_bytes
 
         return read_device_peak_bytes(self.dir, self.tasks)
 
@@ -208,22 +220,23 @@ class Run:
         Where all workers step together, it can go on with another number of `workers`: the global
         batch stays the same, and so does the curve.
 
-        The copy of a run in an archive is brought back first; see `restore.restore_run`.
+        The copy of a run in an archive is brought back first; see `restore_run`.
 
         Raises:
             PlanError: it cannot be planned so.
             RunError: it is alive, it is finished and `epochs` is not larger, its strategy has no
                 workers to change, or a script edited by hand would be overwritten.
         """
-        from .restore import restore_run
-        from .start import resume_run
+        from .copying.restore import restore
+        from .resume import resume
 
-        home = restore_run(self.dir, self.runs_dir).dir if is_copy(self.dir) else self.dir
-        return resume_run(home, epochs, workers)
+        home = restore(self.dir, runs_root(self.runs_dir)) if is_copy(self.dir) else self.dir
+        resume(home, epochs, workers)
+        return Run(home)
 
     def pack(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Write it to a zip file (None: beside its folder) and return that; see `pack.pack`."""
-        from .pack import pack
+        from workbench.runs.copying.pack import pack
 
         return pack(self.dir, full_path(path or f"{self.dir}.zip"))
 
@@ -234,7 +247,7 @@ class Run:
             RunError: it is alive, its folder is a link, its job's engine cannot be asked, or the
                 folder cannot be removed.
         """
-        from .job_ending import end_job
+        from workbench.runs.supervise.job_ending import end_job
 
         if self.dir.is_symlink():
             raise RunError(
@@ -283,10 +296,9 @@ class Run:
     def figure(self) -> Any:
         """Return a plotly figure of loss, accuracy and throughput as they are now."""
         from workbench import charts
+        from workbench.runs.records.live import LiveRun
 
-        from .live import LiveRun
-
-        live = LiveRun(self)
+        live = LiveRun(self.dir, self.plan)
         for _ in range(2):  # steps whose time is not on record are given at the second look
             live.poll()
         return charts.run_figure(live.points(), live.epochs(), virtual=self.plan.virtual)
@@ -330,25 +342,25 @@ class Run:
 
     def evaluate(self) -> dict[str, Any]:
         """Test the saved model in a process of its own; see `evaluation.evaluate`."""
-        from .evaluation import evaluate
+        from workbench.runs.programs.evaluation import evaluate
 
         return evaluate(self.dir)
 
     def xray(self, step: int) -> dict[str, Any]:
         """Take a step that was done, counted from 0, apart once more; see `xray.xray`."""
-        from .xray import xray
+        from workbench.runs.programs.xray import xray
 
         return xray(self.dir, step)
 
     def load_model(self) -> Any:
         """Return the saved Keras model; imports TensorFlow here, in the caller's process."""
-        from .evaluation import load_model
+        from workbench.runs.programs.evaluation import load_model
 
         return load_model(self.dir)
 
     @property
     def _history(self) -> History:
-        from .history import History
+        from workbench.runs.records.history import History
 
         return History(self.dir)
 
@@ -375,14 +387,3 @@ class UnreadableRun(Run):
 
     def result(self) -> dict[str, Any]:
         raise RunError(self.why)
-
-
-def _created(card: dict[str, Any], path: Path) -> float:
-    """Return when a run was made; a time that no calendar has is none."""
-    created = card.get("created") or 0.0
-    if not isinstance(created, int | float) or not 0 <= created < MOST_CREATED:
-        raise RunError(
-            f"created of a run is its time in seconds since 1970; {path} has {created!r}. "
-            "Restore the file from a copy, or mend the number."
-        )
-    return float(created)

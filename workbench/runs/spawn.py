@@ -13,15 +13,32 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .directory import KILL, RunError, unwritable
-from .failure import log_tail
-from .launch import PACKAGE_ROOT, SUPERVISOR_LOG
-from .trust import trust
+from workbench.runs.folder.files import KILL, RunError, unwritable
+from workbench.runs.folder.logs import log_tail
+from workbench.runs.folder.state import alive_error, status, take_lock
+from workbench.runs.folder.trust import trust
+from workbench.runs.processes.environment import PACKAGE_ROOT, SUPERVISOR_LOG
 
 if TYPE_CHECKING:
-    from .watchdog import Bounds
+    from workbench.runs.processes.bounds import Bounds
 
 HANDSHAKE_SECONDS = 30.0
+PATIENCE_SECONDS = 5.0
+"""A supervisor that has just written its final state still holds the lock for a moment."""
+
+
+def take(run_dir: Path, deed: str) -> int:
+    """Lock a run that nobody supervises; `deed` says what for, as in "cannot be started".
+
+    Raises:
+        RunError: it is alive.
+    """
+    lock = take_lock(run_dir)
+    if lock is None and status(run_dir) in ("finished", "stopped", "failed"):
+        lock = take_lock(run_dir, patience_seconds=PATIENCE_SECONDS)
+    if lock is None:
+        raise alive_error(run_dir, deed)
+    return lock
 
 
 def spawn(run_dir: Path, lock: int, bounds: Bounds) -> None:
@@ -58,7 +75,7 @@ def spawn(run_dir: Path, lock: int, bounds: Bounds) -> None:
 
 def _launch(arguments: list[str], lock: int, answer: int, log: Path) -> subprocess.Popen[bytes]:
     """Start what starts a supervisor as nobody's child."""
-    command = [sys.executable, "-m", "workbench.runs.supervisor", *arguments]
+    command = [sys.executable, "-m", "workbench.runs.supervise", *arguments]
     with log.open("ab") as output:
         return subprocess.Popen(
             [*command, "--detach", "--lock-fd", str(lock), "--ready-fd", str(answer)],

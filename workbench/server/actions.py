@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.config import ConfigError, RunConfig
 from workbench.devices import DeviceError, detect
 from workbench.runs import Run, RunError, start_run
-from workbench.runs.directory import SCRIPT, sha256
-from workbench.runs.trust import is_trusted
+from workbench.runs.folder.files import SCRIPT, sha256
+from workbench.runs.folder.trust import is_trusted
 
 from .errors import RequestError
 

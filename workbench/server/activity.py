@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from workbench.runs import RunError
-from workbench.runs.directory import run_folders
-from workbench.runs.state import is_alive
+from workbench.runs.folder.files import run_folders
+from workbench.runs.folder.state import is_alive
 
 from .folder import RunsFolder
 from .manager import Manager

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.runs import Run, RunError, open_run
-from workbench.runs.directory import runs_root
+from workbench.runs.folder.files import runs_root
 
 from .errors import RequestError
 

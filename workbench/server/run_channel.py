@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.feed import Message, Pace, RunFeed
-from workbench.runs.live import Window
+from workbench.runs.records.live import Window
 
 from .channel import Channel, Hear
 from .frames import packed

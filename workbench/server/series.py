@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.runs.live import LiveRun
+from workbench.runs.records.live import LiveRun
 
 from .actions import refusing
 
@@ -24,7 +24,7 @@ def series_of(run: Run) -> dict[str, Any]:
         RequestError: the run cannot be read.
     """
     with refusing():
-        live = LiveRun(run)
+        live = LiveRun(run.dir, run.plan)
         live.poll()
     points = live.points()
     loss, accuracy, rate = (_known(curve.joined) for curve in points.curves)

@@ -16,7 +16,7 @@ from jupyter_server.base.websocket import WebSocketMixin
 from tornado import web
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from workbench.runs.live import Window
+from workbench.runs.records.live import Window
 
 from .channel import LOOK_SECONDS, Channel, Frame
 from .errors import RequestError

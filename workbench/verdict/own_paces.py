@@ -9,9 +9,9 @@ import numpy as np
 
 from workbench.interval import Interval
 from workbench.runs import Run, RunError
-from workbench.runs.directory import read_json
-from workbench.runs.progress import shape_of
-from workbench.runs.records import read_tasks
+from workbench.runs.folder.files import read_json
+from workbench.runs.records.arrays import read_tasks
+from workbench.runs.records.progress import shape_of
 
 from .estimates import FEWEST, median_of
 
@@ -36,7 +36,7 @@ def own_paces(run: Run) -> list[OwnPace]:
     Raises:
         RunError: a worker has recorded too few calls or steps for an interval.
     """
-    from workbench.runs.staleness import read_updates  # loads pandas
+    from workbench.runs.records.staleness import read_updates  # loads pandas
 
     paces = []
     for records in read_tasks(run.dir, shape_of(read_json(run.dir / "plan.json"))):

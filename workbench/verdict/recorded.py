@@ -10,8 +10,8 @@ import numpy as np
 
 from workbench.interval import Interval
 from workbench.runs import Run, RunError
-from workbench.runs.progress import shape_of
-from workbench.runs.records import TaskRecords, read_tasks
+from workbench.runs.records.arrays import TaskRecords, read_tasks
+from workbench.runs.records.progress import shape_of
 
 from .estimates import FEWEST, median_of
 

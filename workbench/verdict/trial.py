@@ -15,11 +15,11 @@ from workbench.devices import Devices
 from workbench.interval import Interval
 from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import Run, RunError, start_run
-from workbench.runs.directory import StoppedError, json_text, read_json, write_text
-from workbench.runs.forks import loaded_ahead
-from workbench.runs.serving import Served, serving
-from workbench.runs.state import LIVE, Status
-from workbench.runs.tasks import workers_of
+from workbench.runs.folder.files import StoppedError, json_text, read_json, write_text
+from workbench.runs.folder.state import LIVE, Status
+from workbench.runs.folder.tasks import workers_of
+from workbench.runs.processes.forks import loaded_ahead
+from workbench.runs.programs.serving import Served, serving
 
 from .causes import Suggestion
 from .estimates import median_of

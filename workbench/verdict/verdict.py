@@ -13,10 +13,10 @@ from workbench.config import RunConfig
 from workbench.devices import Devices
 from workbench.plan import PlanError, make_plan
 from workbench.runs import Run, RunError
-from workbench.runs.directory import json_text, read_json, write_text
-from workbench.runs.kept import read_kept
-from workbench.runs.programs import run_programs
-from workbench.runs.tasks import workers_of
+from workbench.runs.folder.files import json_text, read_json, write_text
+from workbench.runs.folder.tasks import workers_of
+from workbench.runs.programs.kept import read_kept
+from workbench.runs.programs.run import run_programs
 
 from .causes import COMPUTE_BOUND, LEAST_SHARE, Case, Suggestion, ranked, suggest, work_of
 from .parts import Breakdown, break_down, joined

@@ -12,7 +12,7 @@ import anywidget
 import traitlets
 
 from workbench.runs import RunError
-from workbench.runs.directory import json_text, write_text
+from workbench.runs.folder.files import json_text, write_text
 
 from . import drawing
 from .background import Latest

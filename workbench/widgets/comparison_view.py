@@ -13,7 +13,7 @@ import ipywidgets as ipw
 from workbench.config import ConfigError
 from workbench.experiments import Comparison, candidates, list_comparisons, start_comparison
 from workbench.experiments.tournament import DROP_BELOW
-from workbench.runs.live import LiveRun
+from workbench.runs.records.live import LiveRun
 
 from . import comparison_picture, markup
 from .background import Latest, run_in_background
@@ -199,7 +199,7 @@ class ComparisonView:
                 continue
             run = group.runs[-1]
             if run.dir not in self._lives:
-                self._lives[run.dir] = LiveRun(run)
+                self._lives[run.dir] = LiveRun(run.dir, run.plan)
             self._lives[run.dir].poll()
             points = self._lives[run.dir].points()
             x = getattr(points, self._choices.along.value)

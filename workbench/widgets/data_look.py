@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from workbench.own_data import known, look
 from workbench.plan import PlanError, Problem
 from workbench.plan.own_data import is_own
+from workbench.runs.programs.own_data import known, look
 
 from .background import ONE_TENSORFLOW, Latest, waiting
 

@@ -11,7 +11,7 @@ import ipywidgets as ipw
 
 from workbench.feed import describe, title_of
 from workbench.runs import RunError, list_runs
-from workbench.runs.directory import runs_root
+from workbench.runs.folder.files import runs_root
 
 from . import markup
 from .background import run_in_background

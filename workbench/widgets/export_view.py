@@ -13,7 +13,7 @@ import ipywidgets as ipw
 
 from workbench import units
 from workbench.runs import RunError
-from workbench.runs.directory import full_path
+from workbench.runs.folder.files import full_path
 
 from . import markup
 from .background import run_in_background

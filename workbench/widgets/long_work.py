@@ -12,7 +12,7 @@ import ipywidgets as ipw
 
 from workbench import units
 from workbench.config import ConfigError
-from workbench.runs.directory import StoppedError
+from workbench.runs.folder.files import StoppedError
 
 from . import markup
 from .background import ONE_TENSORFLOW, run_in_background

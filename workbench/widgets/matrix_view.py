@@ -13,7 +13,7 @@ import ipywidgets as ipw
 from workbench import catalog, units
 from workbench.experiments import Matrix, run_matrix
 from workbench.experiments.matrix import read_matrix, usual_steps
-from workbench.runs.directory import runs_root
+from workbench.runs.folder.files import runs_root
 
 from . import markup
 from .background import run_in_background, waiting

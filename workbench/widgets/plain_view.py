@@ -10,7 +10,7 @@ import ipywidgets as ipw
 
 from workbench import charts, units
 from workbench.feed import describe, title_of
-from workbench.runs.told import told_metrics
+from workbench.runs.records.epoch_events import told_metrics
 
 from . import markup
 from .host import HELP, host

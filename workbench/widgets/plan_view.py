@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench import units
-from workbench.runs.tasks import HOST, tf_configs
+from workbench.runs.folder.tasks import HOST, tf_configs
 
 from . import markup, picture
 from .background import ONE_TENSORFLOW, Latest, waiting
@@ -17,8 +17,8 @@ from .page_parts import html, styled
 from .titled import Accordion
 
 if TYPE_CHECKING:
-    from workbench.inspection import ModelSummary
     from workbench.plan import Plan
+    from workbench.runs.programs.inspection import ModelSummary
 
     from .form import FormState
 
@@ -99,7 +99,7 @@ class PlanView:
         self._layers.value = markup.quiet("measuring ...")
 
         def work() -> ModelSummary:
-            from workbench.inspection import inspect_model
+            from workbench.runs.programs.inspection import inspect_model
 
             with waiting():
                 self._free.wait(HELD_SECONDS)

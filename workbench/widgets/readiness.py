@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 from workbench.forking import ForkServer
-from workbench.runs.forks import fork_server
-from workbench.runs.launch import Launch
+from workbench.runs.processes.environment import Launch
+from workbench.runs.processes.forks import fork_server
 
 from . import markup
 from .background import run_in_background

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 
 from workbench.feed import VERSION, Message, nothing
-from workbench.runs.live import Window
+from workbench.runs.records.live import Window
 
 from .watchers import Watchers
 

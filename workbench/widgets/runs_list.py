@@ -12,8 +12,8 @@ import ipywidgets as ipw
 from workbench import catalog, units
 from workbench.feed import title_of
 from workbench.runs import RunError, list_runs
-from workbench.runs.directory import run_folders, runs_root
-from workbench.runs.events import read_events
+from workbench.runs.folder.events import read_events
+from workbench.runs.folder.files import run_folders, runs_root
 from workbench.runs.listing import why_unreadable
 
 from . import markup

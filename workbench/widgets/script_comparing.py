@@ -8,7 +8,7 @@ from pathlib import Path
 import ipywidgets as ipw
 
 from workbench.runs import RunError, open_run
-from workbench.runs.directory import expanded
+from workbench.runs.folder.files import expanded
 
 from . import markup
 from .difference_view import difference

@@ -12,8 +12,8 @@ import ipywidgets as ipw
 from workbench.config import ConfigError, RunConfig
 from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import RunError, start_edited
-from workbench.runs.directory import expanded, runs_root
-from workbench.runs.functions import keep_function
+from workbench.runs.folder.files import expanded, runs_root
+from workbench.runs.folder.functions import keep_function
 from workbench.scripts import NOT_TOLD, Opened, read_script, sentences
 
 from . import markup

@@ -9,7 +9,7 @@ from typing import Any
 import ipywidgets as ipw
 
 from workbench.place import beside
-from workbench.runs.directory import RunError, expanded, sha256
+from workbench.runs.folder.files import RunError, expanded, sha256
 from workbench.scripts import ScriptError, read_script
 
 from . import markup

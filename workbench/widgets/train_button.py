@@ -11,7 +11,7 @@ import ipywidgets as ipw
 from workbench.plan import PlanError, Problem, rehearsed
 from workbench.plan.launching import is_local
 from workbench.runs import start_run
-from workbench.runs.forks import COLD
+from workbench.runs.processes.forks import COLD
 
 from . import markup
 from .background import run_in_background

@@ -14,7 +14,7 @@ import ipywidgets as ipw
 
 from workbench import catalog, charts
 from workbench.config import RunConfig
-from workbench.runs.directory import runs_root
+from workbench.runs.folder.files import runs_root
 
 from . import markup, outputs, snapshot
 from .background import Latest, run_in_background

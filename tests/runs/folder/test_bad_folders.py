@@ -1,0 +1,187 @@
+"""A folder of runs with anything in it: a bad one is a row that says why, the others are shown."""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.runs.run_folders import Runs
+from tests.waiting import LIMIT_SECONDS, until
+from tests.widgets.folders import write_run
+from workbench.cli.watching import table
+from workbench.feed.row import row_of
+from workbench.runs import Run, RunError, list_runs, open_run, restore_run
+from workbench.runs.records.live import LiveRun
+
+
+def put(name: str, text: str | bytes) -> Callable[[Path], object]:
+    """Put a text in the place of a file."""
+    content = text.encode() if isinstance(text, str) else text
+    return lambda folder: (folder / name).write_bytes(content)
+
+
+def change(name: str, **values: object) -> Callable[[Path], object]:
+    def changed(folder: Path) -> None:
+        path = folder / name
+        path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+    return changed
+
+
+BAD: dict[str, tuple[Callable[[Path], object], str]] = {
+    "torn card": (put("run.json", '{"id": "x'), "run.json"),
+    "card of text": (put("run.json", "[]"), "run.json of a run is a JSON object"),
+    "no number as time": (change("run.json", created="yesterday"), "has 'yesterday'"),
+    "a time beyond all years": (change("run.json", created=1e300), "has 1e+300"),
+    "empty plan": (put("plan.json", "{}"), "has None as num_replicas_in_sync"),
+    "torn plan": (put("plan.json", "{"), "holds a whole plan.json"),
+    "plan of words": (change("plan.json", epochs="three"), "has 'three' as epochs"),
+    "plan without steps": (change("plan.json", steps_per_epoch=0), "has 0 as steps_per_epoch"),
+    "tasks by number": (change("plan.json", tasks=7), "this one has 7"),
+    "config of a later release": (change("config.json", version=99), ""),
+    "plan with a field more": (change("plan.json", a_field_of_later=1), ""),
+    "events of bytes": (put("worker-0/events.jsonl", bytes(range(256))), ""),
+    "random calls": (
+        put("worker-0/0000-000000000000.calls", np.random.default_rng(0).bytes(1600)),
+        "",
+    ),
+}
+"""What is done to a run's folder, and what its row says; empty where it is shown all the same."""
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Run:
+    return write_run(tmp_path, name="the good one")
+
+
+@pytest.fixture
+def open_to_all() -> Iterator[Path]:
+    """A folder into which every user may go; into pytest's nobody else may."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_folder_is_one_row_and_the_others_are_shown(
+    name: str, good: Run, tmp_path: Path
+) -> None:
+    damage, why = BAD[name]
+    bad = write_run(tmp_path)
+    damage(bad.dir)
+    rows = {row["id"]: row for row in map(row_of, list_runs(tmp_path))}
+    assert list(rows.keys() - {good.id}) == [bad.id]
+    assert rows[good.id]["status"] == "finished"
+    assert rows[bad.id]["status"] == ("unreadable" if why else "finished")
+    assert why in rows[bad.id]["trouble"]
+    lines = table(list_runs(tmp_path)).splitlines()
+    assert len(lines) == 3
+    assert any("the good one" in line for line in lines)
+    assert any(bad.id in line and why in line for line in lines)
+
+
+def test_a_plan_of_a_later_release_is_a_row_and_a_line_as_far_as_it_can_be_read(
+    good: Run, tmp_path: Path
+) -> None:
+    change("plan.json", own_model={"a_field_of_later": 1})(good.dir)
+    (row,) = map(row_of, list_runs(tmp_path))
+    assert row["status"] == "unreadable"
+    assert "Open the run with the release that wrote it" in row["trouble"]
+    _, line = table(list_runs(tmp_path)).splitlines()
+    assert "finished  mirrored on 2 virtual replicas  synthetic  156    75.00%" in line
+
+
+def test_the_folder_of_another_user_is_a_row(open_to_all: Path) -> None:
+    write_run(open_to_all)
+    theirs = write_run(open_to_all)
+    theirs.dir.chmod(0o000)
+    code = (
+        "import os; from workbench.runs import list_runs; from workbench.feed.row import row_of; "
+        f"rows = lambda: [row_of(run)['trouble'] for run in list_runs({str(open_to_all)!r})]; "
+        "rows()  # all modules are imported\n"
+        "os.geteuid() or os.seteuid(65534)  # the superuser may read everything\n"
+        "print(rows())"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    theirs.dir.chmod(0o700)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("Permission denied. Give yourself the right to read it.") == 1
+    assert done.stdout.count("''") == 1
+
+
+def test_a_segment_from_beyond_the_run_is_none_of_its_records(good: Run) -> None:
+    before = good.steps(), good.epochs(), good.result(), good.progress
+    stray = good.dir / "worker-0" / "9998-999999999999.steps"
+    stray.write_bytes(np.zeros(18, "<f4").tobytes())
+    assert good.steps().equals(before[0])
+    assert good.epochs().equals(before[1])
+    assert (good.result(), good.progress) == before[2:]
+    assert good.missing == []
+    live = LiveRun(good.dir, good.plan)
+    live.poll()
+    assert live.points().step[-1] == good.progress.total_steps
+
+
+def test_calls_of_a_damaged_file_are_unknown_times_of_known_losses(good: Run) -> None:
+    losses = good.steps()["loss"]
+    put("worker-0/0000-000000000000.calls", np.random.default_rng(0).bytes(3200))(good.dir)
+    assert good.steps()["loss"].equals(losses)
+    assert good.replica_steps(["call_seconds"])["call_seconds"].isna().all()
+    assert good.result()["examples_per_second"] is None
+    live = LiveRun(good.dir, good.plan)
+    live.poll()
+    live.poll()
+    assert live.points().step[-1] == len(losses)
+    assert np.isnan(live.points().rate.joined).all()
+
+
+def test_a_copied_folder_is_a_run_of_its_own(good: Run, tmp_path: Path) -> None:
+    folder = shutil.copytree(good.dir, tmp_path / "a copy")
+    copy = open_run("a copy", tmp_path)
+    assert (copy.id, copy.made_as, copy.dir) == ("a copy", good.id, folder)
+    assert {run.id for run in list_runs(tmp_path)} == {"a copy", good.id}
+    open_run("a copy", tmp_path).delete()
+    assert not folder.exists()
+    assert good.dir.is_dir()
+    another = shutil.copytree(good.dir, tmp_path / "another")
+    with pytest.raises(RunError, match="is there already"):
+        restore_run(another, tmp_path)
+
+
+def test_a_living_run_whose_folder_has_another_name_is_alive_and_not_deleted(runs: Runs) -> None:
+    run = runs.start(pauses={"20": "go"})
+    until(lambda: run.progress.step == 20 and run.status == "running")
+    renamed = Run(run.dir.rename(runs.root / "another name"))
+    assert (renamed.id, renamed.status) == ("another name", "running")
+    with pytest.raises(RunError, match="is alive"):
+        renamed.delete()
+    copy = Run(shutil.copytree(renamed.dir, run.dir.with_name("a copy")))
+    assert (renamed.status, copy.status) == ("running", "lost")
+    renamed.dir.rename(run.dir)
+    assert (run.status, copy.status) == ("running", "lost")
+    (run.dir / "go").touch()
+    assert run.wait(LIMIT_SECONDS) == "finished"
+    assert Run(run.dir.rename(runs.root / "another name")).status == "finished"
+
+
+def test_a_link_to_a_run_is_not_deleted_by_half(good: Run, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(good.dir)
+    with pytest.raises(RunError, match=f"is a link to {good.dir}"):
+        Run(link).delete()
+    assert (link.is_symlink(), good.status) == (True, "finished")
+
+
+def test_a_name_with_escapes_and_line_breaks_is_one_line_of_a_terminal(tmp_path: Path) -> None:
+    write_run(tmp_path, name="\x1b[2Jmine\n20991231-000000-ffff  2099-12-31  finished\r")
+    *_, line = lines = table(list_runs(tmp_path)).splitlines()
+    assert len(lines) == 2
+    assert line.isprintable()
+    assert "[2Jmine 20991231" in line

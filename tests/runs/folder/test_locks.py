@@ -1,0 +1,65 @@
+"""Where locks of runs lie, and what is told where they cannot."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from workbench.runs import RunError
+from workbench.runs.folder import locks
+
+
+def test_one_folder_has_one_lock_by_whatever_path(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "link").symlink_to("run")
+    state = tmp_path / "state"
+    assert locks.lock_path(state, tmp_path / "run") == locks.lock_path(state, tmp_path / "link")
+
+
+def test_the_state_folder_is_named_by_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_STATE", str(tmp_path / "one"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "two"))
+    assert locks.state_dir() == tmp_path / "one"
+    monkeypatch.delenv("WORKBENCH_STATE")
+    assert locks.state_dir() == tmp_path / "two" / "workbench"
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert locks.state_dir() == tmp_path / ".local" / "state" / "workbench"
+
+
+def test_tickets_are_served_in_order_and_only_for_shared_devices(tmp_path: Path) -> None:
+    def draw(run: str, *devices: str, start_now: bool = False) -> locks.Ticket:
+        return locks.Ticket.draw(tmp_path, run, devices, start_now=start_now)
+
+    a, b = draw("a", "GPU:0"), draw("b", "GPU:0", "GPU:1")
+    c, d = draw("c", "GPU:1"), draw("d", "GPU:2")
+    assert (a.ahead(), b.ahead(), c.ahead(), d.ahead()) == ([], ["a"], ["b"], [])
+    hasty = draw("hasty", "GPU:0", start_now=True)
+    a.give_back()
+    assert b.ahead() == ["hasty"]
+    os.close(hasty.fd)  # as a killed process would
+    assert b.ahead() == []
+    assert not hasty.path.exists()
+    assert c.ahead() == ["b"]
+    b.give_back()
+    assert c.ahead() == []
+
+
+def test_a_file_that_is_no_ticket_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "queue").mkdir()
+    (tmp_path / "queue" / "abc.ticket").write_text("?")
+    assert locks.Ticket.draw(tmp_path, "a", ("GPU:0",), start_now=False).ahead() == []
+
+
+def test_a_home_that_there_is_not_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_STATE", "~no-such-user/state")
+    with pytest.raises(RunError, match=r"'~no-such-user/state'\. Write the path in full"):
+        locks.state_dir()
+
+
+def test_a_state_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match=r"local folder to write in.*WORKBENCH_STATE"):
+        locks.take(tmp_path / "file" / "a.lock")

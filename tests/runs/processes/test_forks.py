@@ -1,0 +1,145 @@
+"""A run whose processes are forked is stopped, killed and left alone as any other."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.runs.run_folders import OBEDIENT, QUICK, Runs, event_of, pid_of, states
+from tests.waiting import LIMIT_SECONDS, until
+from workbench.forking import ForkServer
+from workbench.runs import start_script
+from workbench.runs.processes.environment import Launch
+from workbench.runs.processes.forks import (
+    OWN_ENVIRONMENT,
+    fork_server,
+    loaded_ahead,
+    sets_environment,
+)
+
+pytestmark = [pytest.mark.slow, pytest.mark.promise]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
+    """The server of this module's runs, with TensorFlow."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
+        found = fork_server(Launch(sys.executable, Path.cwd(), None))
+        with loaded_ahead(sys.executable):
+            until(lambda: found.state == "ready")
+            yield found
+        until(lambda: found.state == "absent")
+
+
+@pytest.fixture
+def runs(server: ForkServer, tmp_path: Path) -> Iterator[Runs]:
+    made = Runs(tmp_path / "runs")
+    yield made
+    made.end_all()
+
+
+def test_its_process_is_forked_and_does_its_work(runs: Runs) -> None:
+    run = runs.start(start="auto", code={"0": "print('loaded', 'tensorflow' in sys.modules)"})
+    assert run.wait(LIMIT_SECONDS) == "finished"
+    assert states(run) == ["queued", "starting", "running", "finished"]
+    begun = event_of(run, "begun")
+    assert begun is not None
+    assert begun["how"] == {"worker-0": "forked"}
+    assert "loaded True" in run.log()
+    assert run.steps()["step"].tolist() == list(range(60))
+
+
+def test_it_is_stopped_as_any_other(runs: Runs) -> None:
+    run = runs.start(start="auto", pauses={"20": "go"})
+    until(lambda: run.progress.step == 20)
+    run.stop()
+    assert run.wait(LIMIT_SECONDS) == "stopped"
+    assert run.progress.step == 20
+
+
+def test_a_killed_supervisor_ends_it_too(runs: Runs) -> None:
+    run = runs.start(start="auto", pauses={"20": "never"})
+    until(lambda: run.progress.step == 20)
+    trainer = pid_of(run, "trainer")
+    os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
+    until(lambda: run.status == "lost")
+    until(lambda: not psutil.pid_exists(trainer))
+    assert run.progress.step == 20
+
+
+def test_one_that_is_killed_is_told_as_killed(runs: Runs) -> None:
+    run = runs.start(start="auto", pauses={"20": "never"})
+    until(lambda: run.progress.step == 20)
+    os.kill(pid_of(run, "trainer"), signal.SIGKILL)
+    assert run.wait(LIMIT_SECONDS) == "failed"
+    assert run.failure is not None
+    assert "SIGKILL" in run.failure.cause
+
+
+def test_several_of_one_run_are_forked_each(runs: Runs) -> None:
+    run = runs.start(start="auto", tasks=("worker-0", "worker-1"))
+    assert run.wait(LIMIT_SECONDS) == "finished"
+    begun = event_of(run, "begun")
+    assert begun is not None
+    assert begun["how"] == {"worker-0": "forked", "worker-1": "forked"}
+
+
+def test_another_environment_starts_cold_and_is_seen(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    run = runs.start(start="auto", code={"0": "print('sees', os.environ['CUDA_VISIBLE_DEVICES'])"})
+    assert run.wait(LIMIT_SECONDS) == "finished"
+    begun = event_of(run, "begun")
+    assert begun is not None
+    assert begun["how"] == {"worker-0": "cold: TensorFlow was not loaded ahead"}
+    assert "sees 1" in run.log()
+
+
+@pytest.mark.parametrize(
+    ("script", "sets"),
+    [
+        ("import os\nos.environ['OMP_NUM_THREADS'] = '1'\nimport tensorflow as tf\n", True),
+        ("import os\nimport tensorflow as tf\nos.environ['OMP_NUM_THREADS'] = '1'\n", False),
+        ("import os\nos.putenv('XLA_FLAGS', '')\nfrom tensorflow import keras\n", True),
+        ('import os\n\nos.environ["TF_USE_LEGACY_KERAS"] = "1"\nimport tensorflow as tf\n', False),
+        ('"""Of an environment."""\nimport tensorflow as tf\n', False),
+    ],
+)
+def test_a_script_that_sets_what_tensorflow_reads_at_import_is_known(
+    script: str, sets: bool
+) -> None:
+    assert sets_environment(script) == sets
+
+
+def test_a_script_that_sets_its_environment_first_starts_cold(runs: Runs) -> None:
+    above = "import os\nos.environ['OMP_NUM_THREADS'] = '1'\nimport tensorflow\n"
+    made = runs.make(above + OBEDIENT, start="auto")
+    run = start_script(made.dir, QUICK)
+    assert run.wait(LIMIT_SECONDS) == "finished"
+    begun = event_of(run, "begun")
+    assert begun is not None
+    assert begun["how"] == {"worker-0": f"cold: {OWN_ENVIRONMENT}"}
+
+
+def test_it_goes_on_when_its_server_is_killed(runs: Runs, server: ForkServer) -> None:
+    run = runs.start(start="auto", pauses={"20": "go"})
+    until(lambda: run.progress.step == 20)
+    (process,) = (each for each in psutil.process_iter() if is_server(each, server))
+    process.kill()
+    until(lambda: server.state == "absent")
+    (run.dir / "go").touch()
+    assert run.wait(LIMIT_SECONDS) == "finished"
+    assert run.steps()["step"].tolist() == list(range(60))
+
+
+def is_server(process: psutil.Process, server: ForkServer) -> bool:
+    try:
+        return server.name in process.cmdline()
+    except psutil.Error:
+        return False

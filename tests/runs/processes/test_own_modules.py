@@ -1,0 +1,108 @@
+"""A module that a run imports and that changed between two attempts is told of, and only then."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.runs.run_folders import Runs, event_of
+from tests.waiting import LIMIT_SECONDS
+from tests.widgets.folders import write_run
+from workbench.cli.watching import show
+from workbench.feed.account import Look, account
+from workbench.feed.row import row_of
+from workbench.runs import Run
+from workbench.runs.folder.files import json_text, read_json, write_text
+from workbench.runs.processes.own_modules import HASHES
+
+OWN = {"function": "build_model", "module": "of_mine.models", "source": None}
+LIFTED = {"function": "load", "module": None, "source": "def load(): ..."}
+FAILS = "raise SystemExit(3)\n"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "work" / "of_mine" / "models.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("def build_model(): ...\n")
+    return path
+
+
+@pytest.fixture
+def run(runs: Runs, source: Path) -> Run:
+    """A run that fails in each attempt; it imports a module of the folder where it was asked for.
+
+    It lifted another function from a file.
+    """
+    made = runs.make(FAILS)
+    plan = read_json(made.dir / "plan.json") | {"own_model": OWN, "own_data": LIFTED}
+    card = read_json(made.dir / "run.json") | {"working_dir": str(source.parents[1])}
+    write_text(made.dir / "plan.json", json_text(plan))
+    write_text(made.dir / "run.json", json_text(card))
+    return attempt(made)
+
+
+def attempt(run: Run) -> Run:
+    resumed = run.resume()
+    assert resumed.wait(LIMIT_SECONDS) == "failed"
+    return resumed
+
+
+def test_each_attempt_notes_the_modules_that_it_imports(run: Run) -> None:
+    assert list(event_of(run, "starting")[HASHES]) == ["of_mine.models"]
+    assert run.progress.changed == ""
+
+
+def test_one_that_stayed_is_not_told_of(run: Run) -> None:
+    assert attempt(run).progress.changed == ""
+
+
+def test_one_that_changed_is_told_of_from_then_on(run: Run, source: Path) -> None:
+    source.write_text("def build_model(): return 2\n")
+    assert run.progress.changed == ""
+    said = attempt(run).progress.changed
+    assert said.startswith("The source of of_mine.models changed between two attempts; since ")
+    assert said.endswith(" it trains with the new one.")
+    assert attempt(run).progress.changed == said
+
+
+def test_a_change_across_an_attempt_that_could_not_read_it_is_told_of(
+    run: Run, source: Path
+) -> None:
+    kept = source.rename(source.with_suffix(".kept"))
+    assert attempt(run).progress.changed == ""
+    kept.rename(source)
+    source.write_text("def build_model(): return 2\n")
+    assert "of_mine.models changed" in attempt(run).progress.changed
+
+
+def test_it_is_said_to_whoever_asks_for_the_run(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    states = [
+        {"state": "starting", HASHES: {"models": "a"}},
+        {"state": "starting", HASHES: {"models": "b"}},
+        {"state": "finished"},
+    ]
+    with (run.dir / "events.jsonl").open("a") as file:
+        for number, state in enumerate(states):
+            file.write(json.dumps({"time": 1e9 + number, "event": "state", **state}) + "\n")
+    line = next(line for line in show(run).splitlines() if line.startswith("  changed "))
+    assert line == f"  changed     {run.progress.changed}"
+    assert account(Look.at(run, run.plan))["progress"]["note"] == run.progress.changed
+    assert row_of(run)["note"] == ""
+
+
+def test_one_that_is_gone_is_left_to_its_import_to_tell(run: Run, source: Path) -> None:
+    source.unlink()
+    assert attempt(run).progress.changed == ""
+    assert HASHES not in event_of(run, "starting")
+
+
+def test_a_folder_of_the_environment_counts_from_where_the_run_was_asked_for(
+    run: Run, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted = event_of(run, "starting")[HASHES]
+    source.parents[1].joinpath("src").mkdir()
+    source.parent.rename(source.parents[1] / "src" / "of_mine")
+    monkeypatch.setenv("PYTHONPATH", "src")
+    assert event_of(attempt(run), "starting")[HASHES] == noted

@@ -1,0 +1,190 @@
+"""Processes of programs: cold or forked they do and tell the same, and nothing of them is left."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.waiting import LIMIT_SECONDS, until
+from workbench.forking import ForkServer
+from workbench.runs.folder.files import StoppedError
+from workbench.runs.processes.environment import Launch
+from workbench.runs.processes.forks import fork_server
+from workbench.runs.programs.child import Ended, Work, children, run_to_end, to_blame
+
+TELL = """\
+import json, os, sys, time
+def tell(**each): print(json.dumps(each), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
+    """A server of processes as `children` starts them, with TensorFlow."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
+        found = fork_server(Launch(sys.executable, Path.cwd(), None))
+        found.start()
+        until(lambda: found.state == "ready")
+        yield found
+        found.release()
+        until(lambda: found.state == "absent")
+
+
+@pytest.fixture(params=["cold", "auto"])
+def start(request: pytest.FixtureRequest) -> str:
+    """How the processes of a test begin."""
+    if request.param == "auto":
+        request.getfixturevalue("server")
+    return str(request.param)
+
+
+def work(folder: Path, code: str, start: str, **more: object) -> Work:
+    """Return a script's work in a folder."""
+    script = folder / "script.py"
+    script.write_text(TELL + code)
+    launch = Launch(sys.executable, folder, None)
+    return Work(launch, [str(script), "word"], start=start, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_it_answers_in_lines_and_what_else_it_prints_is_passed_over(
+    start: str, tmp_path: Path
+) -> None:
+    code = """
+print("{of a model's own}")
+tell(words=sys.argv[1:], here=os.getcwd(), safe=os.environ["PYTHONSAFEPATH"], own=os.environ["OWN"])
+print("[1]", "not an object", file=sys.stderr)
+tell(loaded="tensorflow" in sys.modules)
+sys.exit(3)
+"""
+    with children(work(tmp_path, code, start, environment={"OWN": "1"})) as (child,):
+        until(lambda: child.poll() == 3)
+        assert child.answers == [
+            {"words": ["word"], "here": str(tmp_path), "safe": "1", "own": "1"},
+            {"loaded": start == "auto"},
+        ]
+        assert child.log == "[1] not an object"
+
+
+@pytest.mark.slow
+def test_it_reads_what_is_given_or_said(start: str, tmp_path: Path) -> None:
+    code = "for line in sys.stdin: tell(read=line)\ntell(over=True)"
+    with children(work(tmp_path, code, start, given=b"one\ntwo")) as (child,):
+        until(lambda: child.poll() == 0)
+        assert child.answers == [{"read": "one\n"}, {"read": "two"}, {"over": True}]
+    with children(work(tmp_path, code, start, given=None)) as (child,):
+        child.say("again")
+        until(lambda: child.poll() is None and child.answers == [{"read": "again\n"}])
+
+
+@pytest.mark.slow
+def test_all_that_it_started_ends_with_the_block(start: str, tmp_path: Path) -> None:
+    code = """
+import subprocess
+tell(pids=[os.getpid(), subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1).pid])
+time.sleep(3600)
+"""
+    with children(work(tmp_path, code, start), ("worker-0", "worker-1")) as started:
+        until(lambda: all(child.poll() is None and child.answers for child in started))
+        pids = [pid for child in started for pid in child.answers[0]["pids"]]
+    assert len(pids) == 4
+    until(lambda: not any(map(psutil.pid_exists, pids)))
+
+
+@pytest.mark.slow
+def test_how_it_was_killed_is_told(start: str, tmp_path: Path) -> None:
+    with children(work(tmp_path, "os.kill(os.getpid(), 9)", start)) as (child,):
+        until(lambda: child.poll() == -signal.SIGKILL)
+        assert "SIGKILL" in child.explained(sys.executable)["cause"]
+
+
+def test_a_line_that_is_no_object_ends_nobody(tmp_path: Path) -> None:
+    code = """
+print('{"a":' * 100_000)
+print("x" * 10_000_000)
+print("{of a model's own}", end="\\n[")
+print("]")
+tell(after=True)
+"""
+    with children(work(tmp_path, code, "cold")) as (child,):
+        until(lambda: child.poll() == 0)
+        assert child.answers == [{"after": True}]
+
+
+def test_the_one_that_knows_the_cause_is_blamed(tmp_path: Path) -> None:
+    code = """
+if os.environ["TF_CONFIG"].endswith("1}}"):
+    raise ValueError("the cause")
+raise ConnectionError("Collective ops is aborted by: Connection reset by peer")
+"""
+    with children(work(tmp_path, code, "cold"), ("worker-0", "worker-1")) as started:
+        until(lambda: None not in [child.poll() for child in started])
+        assert "ValueError: the cause" in to_blame(started).log
+
+
+def test_each_task_has_its_own_log_and_the_others_addresses(tmp_path: Path) -> None:
+    code = 'config = json.loads(os.environ["TF_CONFIG"]); tell(**config["task"])\nprint(1 / 0)'
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    with children(work(tmp_path, code, "cold"), ("chief-0", "ps-0"), logs) as started:
+        until(lambda: [child.poll() for child in started] == [1, 1])
+        assert [child.answers for child in started] == [
+            [{"type": "chief", "index": 0}],
+            [{"type": "ps", "index": 0}],
+        ]
+    assert sorted(path.name for path in logs.iterdir()) == ["chief-0.log", "ps-0.log"]
+    assert "ZeroDivisionError" in (logs / "ps-0.log").read_text()
+
+
+def test_none_is_started_for_whom_nobody_waits(tmp_path: Path) -> None:
+    asked = work(tmp_path, "import pathlib; pathlib.Path('ran').touch()", "cold")
+    with pytest.raises(StoppedError, match="it was stopped"), children(asked, stopped=lambda: True):
+        raise AssertionError
+    assert not (tmp_path / "ran").exists()
+
+
+def test_one_that_runs_alone_tells_how_it_ended(tmp_path: Path) -> None:
+    log = "I0000 00:00:1795565046.664062   14132 cudart_stub.cc:31] Could not find cuda drivers"
+    code = f"tell(one=1); sys.exit('the reason\\n{log}')"
+    ended = run_to_end(work(tmp_path, code, "cold"), LIMIT_SECONDS)
+    assert ended == Ended(1, [{"one": 1}], "the reason")
+    killed = run_to_end(work(tmp_path, "os.kill(os.getpid(), 9)", "cold"), LIMIT_SECONDS)
+    assert killed.last_words == "it was ended by the signal SIGKILL"
+    silent = run_to_end(work(tmp_path, "sys.exit(2)", "cold"), LIMIT_SECONDS)
+    assert silent.last_words == "it ended without a word"
+
+
+def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    code = "open('pid', 'w').write(str(os.getpid())); time.sleep(3600)"
+    with pytest.raises(TimeoutError, match="it did not end within 2 s"):
+        run_to_end(work(tmp_path, code, "cold"), 2.0)
+    assert not any(map(psutil.pid_exists, map(int, filter(None, pids_in(tmp_path / "pid")))))
+
+
+@pytest.mark.parametrize("what", ["interpreter", "folder"])
+def test_nothing_is_left_where_none_can_be_started(what: str, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    asked = work(tmp_path, "", "cold")
+    before = descriptors()
+    interpreter, folder = (str(gone), None) if what == "interpreter" else (sys.executable, gone)
+    with (
+        pytest.raises(FileNotFoundError, match="gone"),
+        children(replace(asked, launch=Launch(interpreter, tmp_path, None)), folder=folder),
+    ):
+        raise AssertionError
+    assert descriptors() == before
+
+
+def pids_in(path: Path) -> list[str]:
+    """Return the number that a process has noted, if it came so far."""
+    return [path.read_text()] if path.exists() else []
+
+
+def descriptors() -> set[str]:
+    """Return what this process has open."""
+    return {path.name for path in Path("/proc/self/fd").iterdir()}

@@ -1,0 +1,158 @@
+"""An X-ray that cannot be taken is refused with why; a step's numbers stand beside the record."""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tests.runs.run_folders import Runs
+from tests.widgets.folders import BATCH, records, write_run, write_steps
+from workbench.runs import Run, RunError
+from workbench.runs.programs.xray import agrees, describe, recorded_row
+from workbench.runs.records.arrays import Shape
+
+
+def replan(run: Run, **fields: Any) -> Run:
+    """Change fields of the plan that a run was started with."""
+    path = run.dir / "plan.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
+    return run
+
+
+@pytest.mark.parametrize("step", [-1, 156, 10**9])
+def test_a_step_that_was_not_done_is_refused(step: int, runs: Runs) -> None:
+    run = write_run(runs.root)
+    with pytest.raises(RunError, match=f"from 0 to 155; received {step}. Choose one of those"):
+        run.xray(step)
+
+
+def test_a_run_without_a_step_is_refused(runs: Runs) -> None:
+    run = write_run(runs.root, "stopped", steps=0)
+    with pytest.raises(RunError, match=r"received 0, and it has done none\. Let it train first"):
+        run.xray(0)
+
+
+def test_scaled_losses_are_refused(runs: Runs) -> None:
+    run = write_run(runs.root)
+    config = {**json.loads((run.dir / "config.json").read_text()), "precision": "mixed_float16"}
+    with pytest.raises(RunError, match=r"mixed_float16, which scales its loss\. Choose"):
+        replan(run, config=config).xray(0)
+
+
+def test_an_interpreter_that_is_gone_is_named(runs: Runs) -> None:
+    run = write_run(runs.root)
+    card = json.loads((run.dir / "run.json").read_text())
+    (run.dir / "run.json").write_text(json.dumps({**card, "interpreter": "/no/such/python"}))
+    with pytest.raises(RunError, match=r"/no/such/python: No such file.*Put that interpreter back"):
+        run.xray(0)
+    assert list(run.dir.glob("xray*")) == []
+
+
+def test_the_record_is_the_one_that_counts(runs: Runs) -> None:
+    run, shape, tasks = write_run(runs.root), Shape(2, 78), ["worker-0"]
+    assert recorded_row(run.dir, tasks, shape, 100) == [
+        [BATCH, 32.0, BATCH],
+        [2 * BATCH, 32.0, BATCH],
+    ]
+    write_steps(run.dir / "worker-0", 1, 90, records(20, loss=3.0))
+    again = recorded_row(run.dir, tasks, shape, 100)
+    assert again is not None
+    assert [row[0] for row in again] == [3 * BATCH, 6 * BATCH]
+    assert recorded_row(run.dir, tasks, shape, 110) is None
+
+
+def test_the_record_of_another_number_of_workers_is_not_compared(runs: Runs) -> None:
+    run, shape, tasks = write_run(runs.root), Shape(2, 78), ["worker-0"]
+    with (run.dir / "worker-0" / "events.jsonl").open("a") as file:
+        for step, workers in ((0, 2), (50, 1)):
+            file.write(json.dumps({"event": "start", "step": step, "workers": workers}) + "\n")
+    assert recorded_row(run.dir, tasks, shape, 49) is None
+    assert recorded_row(run.dir, tasks, shape, 50) is not None
+
+
+def told(loss_sums: Sequence[float | None], hashes: tuple[str, ...] = ("a", "a")) -> dict[str, Any]:
+    """What the program tells of replicas with 64 examples each."""
+    replicas = [
+        {"examples": 64, "rows": [at], "loss_sum": loss_sum, "correct": 1.0,
+         "loss": None if loss_sum is None else loss_sum / 128, "gradient_norm": 1.0,
+         "sum_norm": 1.5}
+        for at, loss_sum in enumerate(loss_sums)
+    ]  # fmt: skip
+    copies = [
+        {"device": f"CPU:{at}", "sha256": text, "parts": [text, "same"]}
+        for at, text in enumerate(hashes)
+    ]
+    weights = {
+        "names": ["kernel", "bias"], "before": [], "after": copies, "other_names": [],
+        "others": [{**copy, "parts": []} for copy in copies], "numbers": 3,
+    }  # fmt: skip
+    return {"step": 0, "replicas": replicas, "weights": weights}
+
+
+def one(*arguments: Any) -> dict[str, dict[str, Any]]:
+    """What a single task told."""
+    return {"worker-0": told(*arguments)}
+
+
+PLAN = {"replica_devices": ["CPU:0", "CPU:1"], "strategy_label": "Mirrored", "virtual": True}
+ROW = [[64.0, 1.0, 64.0], [32.0, 1.0, 64.0]]
+
+
+def test_numbers_stand_beside_the_record() -> None:
+    found = describe(one([64.0, 32.0]), PLAN, ROW)
+    assert (found["agrees"], found["examples"], found["loss"]) == (True, 128, 0.75)
+    assert [each["contribution"] for each in found["replicas"]] == [0.5, 0.25]
+    assert [each["difference"] for each in found["replicas"]] == [0.0, 0.0]
+    assert found["divides_by_batch"]
+    unrecorded = describe(one([64.0, 32.0]), PLAN, None)
+    assert unrecorded["agrees"] is None
+    assert unrecorded["replicas"][0]["difference"] is None
+
+
+@pytest.mark.parametrize(
+    ("loss_sum", "row", "same"),
+    [
+        (64.0 + 6.3e-5, [64.0, 1.0, 64.0], True),
+        (64.0 + 6.5e-5, [64.0, 1.0, 64.0], False),
+        (64e6 + 63, [64e6, 1.0, 64.0], True),
+        (64e6 + 65, [64e6, 1.0, 64.0], False),
+        (64.0, [64.0, 1.0, 63.0], False),
+        (None, [math.nan, 1.0, 64.0], True),
+        (None, [64.0, 1.0, 64.0], False),
+        (64.0, [math.inf, 1.0, 64.0], False),
+    ],
+)
+def test_a_disagreement_is_found(loss_sum: float | None, row: list[float], same: bool) -> None:
+    replicas = told([loss_sum, 32.0])["replicas"]
+    assert agrees(replicas, [row, ROW[1]]) is same
+
+
+def test_a_replica_too_many_is_a_disagreement() -> None:
+    assert agrees(told([64.0, 32.0])["replicas"], ROW[:1]) is False
+
+
+def test_copies_are_equal_by_their_hash_alone() -> None:
+    assert describe(one([64.0, 32.0]), PLAN, ROW)["weights"]["equal"] is True
+    assert describe(one([64.0, 32.0], ("a", "b")), PLAN, ROW)["weights"]["equal"] is False
+
+
+def test_what_several_tasks_told_is_one_step() -> None:
+    tasks = {"worker-0": told([64.0], ("a",)), "worker-1": told([32.0], ("b",))}
+    found = describe(tasks, PLAN, ROW)
+    assert (found["agrees"], found["examples"], found["loss"]) == (True, 128, 0.75)
+    assert [each["name"] for each in found["replicas"]] == [
+        "worker 0, replica 0",
+        "worker 1, replica 1",
+    ]
+    assert [copy["task"] for copy in found["weights"]["after"]] == ["worker-0", "worker-1"]
+    assert found["weights"]["equal"] is False
+    assert found["weights"]["differing"] == ["kernel"]
+
+
+def test_a_loss_that_is_not_finite_has_no_mean() -> None:
+    found = describe(one([None, 32.0]), PLAN, [[math.nan, 1.0, 64.0], ROW[1]])
+    assert (found["agrees"], found["loss"]) == (True, None)
+    assert found["replicas"][0]["recorded_loss_sum"] is None
+    json.dumps(found, allow_nan=False)

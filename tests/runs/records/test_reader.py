@@ -1,0 +1,139 @@
+"""Following a task's records while they grow."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.runs.records.recording import TaskWriter
+from workbench.runs import Block, StepReader
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> TaskWriter:
+    return TaskWriter(tmp_path / "worker-0")
+
+
+class Follower:
+    """Holds what a chart would: step to (loss of replica 0, seconds of its call)."""
+
+    def __init__(self, task: TaskWriter) -> None:
+        self.reader = StepReader(task.dir, task.replicas)
+        self.held: dict[int, tuple[float, float]] = {}
+        self.blocks: list[Block] = []
+
+    def poll(self) -> list[int]:
+        self.blocks = list(self.reader.poll())
+        for block in self.blocks:
+            if block.replaces:
+                self.held = {k: v for k, v in self.held.items() if k < block.first_step}
+            for row, (values, seconds) in enumerate(
+                zip(block.values, block.call_seconds, strict=True)
+            ):
+                loss = float(values[0, 0] / values[0, 2])
+                self.held[block.first_step + row] = (loss, float(seconds))
+        return [block.first_step for block in self.blocks]
+
+
+def test_a_poll_gives_what_is_new_and_nothing_twice(task: TaskWriter) -> None:
+    follower = Follower(task)
+    assert follower.poll() == []
+    task.call(0, 0, first=0, count=3, start=100.0)
+    assert follower.poll() == [0]
+    assert follower.poll() == []
+    task.call(0, 0, first=3, count=2, start=101.0)
+    assert follower.poll() == [3]
+    assert follower.blocks[0].values.shape == (2, 2, 3)
+    assert follower.blocks[0].call_steps.tolist() == [2, 2]
+    assert not follower.blocks[0].replaces
+    assert follower.held == {step: (step, 0.5) for step in range(5)}
+
+
+def test_a_row_still_being_written_waits_for_its_end(task: TaskWriter) -> None:
+    follower = Follower(task)
+    task.call(0, 0, first=0, count=1, start=100.0)
+    data = task.rows(1, 1).tobytes()
+    steps = task.dir / "0000-000000000000.steps"
+    with steps.open("ab") as file:
+        file.write(data[:7])
+    assert follower.poll() == [0]
+    assert len(follower.held) == 1
+    with steps.open("ab") as file:
+        file.write(data[7:])
+    task.add_calls(0, 0, [1, 1, 101.0, 0.5])
+    assert follower.poll() == [1]
+    assert follower.held[1] == (1.0, 0.5)
+
+
+def test_rows_wait_one_poll_for_the_time_of_their_call_and_no_longer(task: TaskWriter) -> None:
+    follower = Follower(task)
+    task.add_steps(0, 0, task.rows(0, 3))
+    assert follower.poll() == []
+    task.add_calls(0, 0, [0, 3, 100.0, 0.5])
+    assert follower.poll() == [0]
+    task.add_steps(0, 0, task.rows(3, 2))
+    assert follower.poll() == []
+    assert follower.poll() == [3]
+    assert np.isnan(follower.held[3][1])
+
+
+def test_calls_told_before_their_rows_are_kept_for_them(task: TaskWriter) -> None:
+    follower = Follower(task)
+    task.call(0, 0, first=0, count=1, start=100.0)
+    for first in (1, 2):
+        task.add_calls(0, 0, [first, 1, 100.0, first])
+    assert follower.poll() == [0]
+    task.add_steps(0, 0, task.rows(1, 2))
+    assert follower.poll() == [1]
+    assert [follower.held[step][1] for step in range(3)] == [0.5, 1.0, 2.0]
+
+
+def test_a_resumed_run_replaces_what_it_does_again(task: TaskWriter) -> None:
+    follower = Follower(task)
+    task.call(0, 0, first=0, count=8, start=100.0)
+    follower.poll()
+    task.call(0, 0, first=8, count=2, start=100.0)
+    task.call(1, 5, first=5, count=2, start=200.0, marker=100.0)
+    follower.poll()
+    assert [block.replaces for block in follower.blocks][-1]
+    assert follower.held == {
+        **{step: (step, 0.5) for step in range(5)},
+        5: (105.0, 0.5),
+        6: (106.0, 0.5),
+    }
+    task.call(1, 5, first=7, count=1, start=201.0, marker=100.0)
+    assert follower.poll() == [7]
+    assert not follower.blocks[0].replaces
+
+
+def test_a_reader_opened_late_has_the_same_as_one_that_followed(task: TaskWriter) -> None:
+    early = Follower(task)
+    for number, first, count in ((0, 0, 9), (1, 4, 3), (2, 12, 2), (3, 6, 4)):
+        task.call(number, first, first=first, count=count, start=100.0, marker=number)
+        early.poll()
+    late = Follower(task)
+    late.poll()
+    assert late.held == early.held
+    assert sorted(late.held) == list(range(10))
+
+
+def test_a_file_that_became_shorter_is_read_anew(task: TaskWriter) -> None:
+    follower = Follower(task)
+    task.call(0, 0, first=0, count=4, start=100.0)
+    follower.poll()
+    steps = task.dir / "0000-000000000000.steps"
+    steps.write_bytes(task.rows(0, 2, marker=0.5).tobytes())
+    follower.poll()
+    assert follower.blocks[0].replaces
+    assert follower.held == {0: (0.5, 0.5), 1: (1.5, 0.5)}
+
+
+def test_files_that_vanish_are_nothing_new(task: TaskWriter) -> None:
+    follower = Follower(task)
+    task.call(0, 0, first=0, count=4, start=100.0)
+    follower.poll()
+    for path in task.dir.iterdir():
+        path.unlink()
+    assert follower.poll() == []
+    task.dir.rmdir()
+    assert follower.poll() == []

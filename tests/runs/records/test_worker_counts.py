@@ -1,0 +1,75 @@
+"""Runs that went on with more or fewer workers: who recorded what is what counts."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.runs.records.recording import TaskWriter
+from workbench.runs import Block
+from workbench.runs.records.arrays import Shape, missing_ranges, read_tasks, steady_rate
+from workbench.runs.records.curves import Curves
+from workbench.runs.records.frames import epoch_frame, replica_frame, step_frame
+from workbench.runs.records.worker_counts import worker_counts_of, workers_at
+
+COUNTS = ((0, 2), (6, 1), (8, 3))
+SHAPE = Shape(replicas=2, steps_per_epoch=10, worker_counts=COUNTS)
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    """Two workers did 8 steps, of which one did 2 again and went on to 8, then three to 12."""
+    workers = [TaskWriter(tmp_path / f"worker-{number}") for number in range(3)]
+    for worker in workers[:2]:
+        worker.call(0, 0, first=0, count=8, start=100.0)
+    workers[0].call(1, 6, first=6, count=2, start=200.0)
+    for number, worker in enumerate(workers):
+        worker.call((2, 1, 0)[number], 8, first=8, count=4, start=300.0)
+    return tmp_path
+
+
+def test_the_leading_task_tells_how_many_workers_began_where() -> None:
+    events = [{"event": "start", "step": step, "workers": n} for step, n in COUNTS]
+    assert worker_counts_of([*events, {"event": "test"}]) == COUNTS
+    assert worker_counts_of([{"event": "start", "step": 0}]) == ()
+
+
+def test_a_step_counts_for_those_who_did_it_last() -> None:
+    assert workers_at(COUNTS, np.array([0, 5, 6, 7, 8, 11])).tolist() == [2, 2, 1, 1, 3, 3]
+
+
+def test_records_of_workers_that_were_gone_are_left_out(run_dir: Path) -> None:
+    frame = replica_frame(read_tasks(run_dir, SHAPE), ["step", "worker"])
+    steps = {worker: part["step"].unique().tolist() for worker, part in frame.groupby("worker")}
+    assert steps == {0: list(range(12)), 1: [*range(6), *range(8, 12)], 2: list(range(8, 12))}
+
+
+def test_steps_are_whole_with_those_who_were_there(run_dir: Path) -> None:
+    tasks = read_tasks(run_dir, SHAPE)
+    frame = step_frame(tasks)
+    assert frame["step"].tolist() == list(range(12))
+    assert frame["examples"].tolist() == [16] * 6 + [8] * 2 + [24] * 4
+    assert missing_ranges(tasks, 12) == []
+
+
+def test_rate_and_seconds_are_those_of_the_workers_that_were_there(run_dir: Path) -> None:
+    for number, calls in ((0, 4), (1, 2)):
+        for call in range(calls):
+            writer = TaskWriter(run_dir / "went" / f"worker-{number}")
+            writer.call(0, 0, first=5 * call, count=5, start=100.0 + call / 2)
+    shape = Shape(replicas=2, steps_per_epoch=10, worker_counts=((0, 2), (10, 1)))
+    tasks = read_tasks(run_dir / "went", shape)
+    # The first call of each is left out: 3 and 1 of 0.5 s, with 40 examples each.
+    assert steady_rate(tasks) == 4 * 40 / 1.5
+    assert epoch_frame(tasks, {1: {}, 2: {}})["seconds"].tolist() == [1.0, 1.0]
+
+
+def test_the_line_of_all_goes_on_where_workers_come_and_go() -> None:
+    curves = Curves(1, tasks=2)
+    curves.worker_counts = ((0, 2), (2, 1))
+    for task, count in ((0, 4), (1, 2)):
+        rows = np.tile(np.float32([[8 * (task + 1), 4, 8]]), (count, 1, 1))
+        curves.add(Block(0, rows, np.ones(count), np.full(count, float(count)), False), task)
+    points = curves.points()
+    assert points.loss.joined.tolist() == [1.5, 1.5, 1.0, 1.0]
+    assert np.isnan(points.loss.mean[2:, 1]).all()

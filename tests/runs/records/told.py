@@ -1,0 +1,52 @@
+"""Runs whose files say what they are told to, at times of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from tests.runs.records.recording import TaskWriter
+from workbench.runs import Run
+from workbench.runs.folder import locks, state
+
+NOW = 1_700_000_000.0
+
+
+class Told:
+    """A run whose files say what they are told to; `alive` holds its lock as a process would."""
+
+    def __init__(self, run: Run, task: str = "worker-0", replicas: int = 2) -> None:
+        self.run = run
+        self.task = TaskWriter(run.dir / task, replicas)
+        self.lock = -1
+
+    def alive(self) -> None:
+        self.lock = locks.take(state.run_lock(self.run.dir)) or -1
+
+    def dead(self) -> None:
+        if self.lock >= 0:
+            os.close(self.lock)
+        self.lock = -1
+
+    def says(self, name: str, at: float = 0.0, **values: Any) -> None:
+        self._append(self.task.dir / "events.jsonl", name, at, values)
+
+    def state(self, name: str, at: float = 0.0, **values: Any) -> None:
+        self._append(self.run.dir / "events.jsonl", "state", at, {"state": name, **values})
+
+    def silence(self, name: str, at: float, **values: Any) -> None:
+        self._append(self.run.dir / "events.jsonl", name, at, {"task": "worker-0", **values})
+
+    def call(
+        self, number: int, opened_at: int, first: int, count: int, at: float, seconds: float = 0.5
+    ) -> None:
+        self.task.add_steps(number, opened_at, self.task.rows(first, count))
+        self.task.add_calls(number, opened_at, [first, count, NOW + at, seconds])
+        for path in self.task.dir.glob(f"{number:04d}-*"):
+            os.utime(path, (NOW + at, NOW + at))
+
+    def _append(self, path: Path, name: str, at: float, values: dict[str, Any]) -> None:
+        with path.open("a") as file:
+            file.write(json.dumps({"time": NOW + at, "event": name, **values}) + "\n")

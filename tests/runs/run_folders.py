@@ -1,0 +1,149 @@
+"""Folders of runs with a real, small trainer in them, and what tests ask of them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.waiting import LIMIT_SECONDS, until
+from workbench.config import RunConfig
+from workbench.runs import Run, start_script
+from workbench.runs.folder import locks
+from workbench.runs.folder.files import json_text, make_folder, new_id, sha256
+from workbench.runs.processes.bounds import Bounds
+
+OBEDIENT = (Path(__file__).parent / "obedient.py").read_text()
+QUICK = Bounds(poll_seconds=0.02, stop_grace_seconds=LIMIT_SECONDS, kill_grace_seconds=0.2)
+
+
+class Runs:
+    """A folder of runs of the obedient trainer."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.made: list[Run] = []
+
+    def make(self, script: str = OBEDIENT, **options: Any) -> Run:
+        """Write a run; `options` are the trainer's, those in `own` for one task alone.
+
+        `tasks` are the run's, and `rendezvous_seconds` is the config's.
+        """
+        tasks = tuple(options.get("tasks", ("worker-0",)))
+        steps, per_epoch = options.get("steps", 60), options.get("steps_per_epoch", 30)
+        script = script.replace("OPTIONS: dict = {}", f"OPTIONS = {options!r}")
+        plan = {
+            "num_replicas_in_sync": 2 * sum(task.startswith("worker") for task in tasks),
+            "local_replicas": 2,
+            "global_batch_size": 16,
+            "steps_per_epoch": per_epoch,
+            "epochs": steps // per_epoch,
+            "total_steps": steps,
+            "tasks": tasks,
+            "keras": options.get("keras", "3"),
+            "physical_devices": options.get("devices", ["CPU:0"]),
+        }
+        config = RunConfig(
+            epochs=steps // per_epoch,
+            start_now=options.get("start_now", False),
+            rendezvous_seconds=options.get("rendezvous_seconds"),
+            archive=options.get("archive"),
+            launcher=options.get("launcher", "local"),
+            partition=options.get("partition"),
+            ray_address=options.get("ray_address"),
+            restarts=options.get("restarts"),
+            start=options.get("start", "cold"),
+            volume_claim=options.get("volume_claim"),
+            container=options.get("container"),
+        )
+        run_id = new_id(self.root)
+        card = {
+            "version": 1,
+            "id": run_id,
+            "name": "",
+            "created": time.time() + len(self.made),
+            "script_sha256": sha256(script),
+            "interpreter": options.get("interpreter", sys.executable),
+            "state_dir": str(locks.state_dir()),
+        }
+        texts = {
+            "config.json": json_text(config.to_json()),
+            "plan.json": json_text(plan),
+            "run.json": json_text(card),
+            "train.py": script,
+        }
+        run = Run(make_folder(self.root, run_id, texts))
+        self.made.append(run)
+        return run
+
+    def start(self, bounds: Bounds = QUICK, **options: Any) -> Run:
+        """Write a run and start it."""
+        return start_script(self.make(**options).dir, bounds)
+
+    def end_all(self) -> None:
+        for run in self.made:
+            for number in processes_of(run):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGKILL)
+
+
+def event_of(run: Run, name: str) -> dict[str, Any] | None:
+    """Return the newest event of this name or state; None before there is one."""
+    found = [event for event in run.events() if name in (event["event"], event.get("state"))]
+    return found[-1] if found else None
+
+
+def pid_of(run: Run, who: str) -> int:
+    """Wait for the run's `supervisor` or `trainer` and return its process id."""
+    field = "supervisor_pid" if who == "supervisor" else "pid"
+
+    def pids() -> list[int]:
+        return [event[field] for event in run.events() if field in event]
+
+    return int(until(pids)[-1])
+
+
+def pid_of_task(run: Run, task: str) -> int:
+    """Wait for a task that tells its process id and return the newest."""
+
+    def pids() -> list[int]:
+        events = run.events()
+        return [event["pid"] for event in events if event["task"] == task and "pid" in event]
+
+    return int(until(pids)[-1])
+
+
+def processes_of(run: Run) -> list[int]:
+    """Return the ids of the living processes that run this run's script or hold a file of it."""
+    return [
+        process.pid
+        for process in psutil.process_iter(["cmdline", "status"])
+        if process.info["status"] != psutil.STATUS_ZOMBIE
+        and any(str(run.dir) in word for word in process.info["cmdline"] or ())
+    ]
+
+
+def states(run: Run) -> list[str]:
+    """Return the states the supervisor wrote, in order."""
+    text = (run.dir / "events.jsonl").read_text()
+    events = [json.loads(line) for line in text.splitlines()]
+    return [event["state"] for event in events if event["event"] == "state"]
+
+
+def over(run: Run) -> str:
+    """Wait for a run's end and return its state."""
+    until(lambda: run.status in ("finished", "stopped", "failed"))
+    return run.status
+
+
+def starts_of(run: Run, task: str) -> list[int]:
+    """Return the step at which each attempt of a task has begun."""
+    events = [event for event in run.events() if event["event"] == "start"]
+    return [event["step"] for event in events if event["task"] == task]

@@ -1,0 +1,181 @@
+"""Runs as jobs of a real Slurm cluster of two nodes; the trainer is the obedient one."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.launchers.cluster import missing, slurm_cluster
+from tests.runs.run_folders import (
+    QUICK,
+    Runs,
+    event_of,
+    over,
+    pid_of,
+    processes_of,
+    starts_of,
+    states,
+)
+from tests.waiting import until
+from workbench.launchers.job import JobFolder
+from workbench.runs import Run, RunError, start_script
+from workbench.runs.folder.state import supervisor_events, tf_configs
+from workbench.runs.resume import resume
+
+TWO = ("worker-0", "worker-1")
+GATE = {"pauses": {"20": "gate"}}
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(missing()), reason=f"Slurm is not installed: {missing()}"),
+]
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with slurm_cluster(tmp_path_factory.mktemp("slurm") / "cluster") as conf:
+        yield conf
+
+
+@pytest.fixture(autouse=True)
+def asked(slurm: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """This cluster is the one that Slurm's commands ask; no job is left on it."""
+    monkeypatch.setenv("SLURM_CONF", str(slurm))
+    yield
+    subprocess.run(["scancel", "--user=root"], check=True)
+    until(lambda: not ask("squeue", "--noheader"))
+
+
+def ask(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def started(runs: Runs, **options: object) -> Run:
+    return runs.start(**{"tasks": TWO, "launcher": "slurm", **options})
+
+
+def open_gate(run: Run) -> None:
+    (run.dir / "gate").touch()
+
+
+def at_gate(run: Run) -> None:
+    until(lambda: run.status == "running")
+
+
+def job_of(run: Run) -> str:
+    folder = JobFolder.newest(run.dir)
+    assert folder is not None
+    return folder.noted["job"]
+
+
+@pytest.mark.promise
+def test_its_tasks_train_on_their_hosts_and_are_followed(runs: Runs) -> None:
+    run = started(runs)
+    assert over(run) == "finished"
+    assert states(run)[0] == "queued"
+    assert list(dict.fromkeys(states(run))) == ["queued", "starting", "running", "finished"]
+    configs = tf_configs(supervisor_events(run.dir))
+    assert [configs[task]["task"]["index"] for task in TWO] == [0, 1]
+    first, second = configs["worker-0"]["cluster"]["worker"]
+    assert first != second
+    assert [len(run.replica_steps().query("worker == @at")) for at in (0, 1)] == [120, 120]
+    assert set(run.peak_bytes) == set(TWO)
+    until(lambda: "JobState=COMPLETED" in ask("scontrol", "show", "job", job_of(run)))
+
+
+def test_a_stop_is_heard_by_all_tasks(runs: Runs) -> None:
+    run = started(runs, **GATE)
+    at_gate(run)
+    run.stop()
+    assert over(run) == "stopped"
+    until(lambda: not ask("squeue", "--noheader"))
+
+
+def test_a_task_that_dies_is_named_and_the_others_are_ended(runs: Runs) -> None:
+    dies = {"code": {"20": "raise RuntimeError('boom')"}}
+    run = started(runs, own={"worker-0": {"pauses": {"40": "gate"}}, "worker-1": dies})
+    assert over(run) == "failed"
+    failed = event_of(run, "failed")
+    assert failed is not None
+    assert failed["task"] == "worker-1"
+    assert "RuntimeError: boom" in failed["cause"]
+    until(lambda: not processes_of(run))
+
+
+def test_training_outlives_its_supervisor_and_a_resume_follows_the_same_job(runs: Runs) -> None:
+    run = started(runs, **GATE)
+    at_gate(run)
+    job = job_of(run)
+    os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
+    until(lambda: run.status == "lost")
+    resume(run.dir, bounds=QUICK)
+    at_gate(run)
+    open_gate(run)
+    assert over(run) == "finished"
+    assert job_of(run) == job
+    assert len(run.replica_steps()) == 240
+
+
+def test_a_lost_run_that_is_deleted_takes_its_job_along(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = started(runs, **GATE)
+    at_gate(run)
+    os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
+    until(lambda: run.status == "lost")
+    with monkeypatch.context() as away:
+        away.setenv("SLURM_CONF", "/nowhere")
+        with pytest.raises(RunError, match=f"slurm job {job_of(run)} cannot be ended from here"):
+            run.delete()
+    job = job_of(run)
+    assert f"JobId={job}" in ask("scontrol", "show", "job", job)
+    run.delete()
+    assert not run.dir.exists()
+    assert "JobState=CANCELLED" in ask("scontrol", "show", "job", job)
+
+
+def test_a_job_that_is_begun_anew_goes_on_from_its_checkpoint(runs: Runs) -> None:
+    run = started(runs, **GATE)
+    at_gate(run)
+    ask("scontrol", "requeue", job_of(run))
+    until(lambda: states(run)[-1] == "queued")
+    ask("scontrol", "update", f"JobId={job_of(run)}", "StartTime=now")
+    open_gate(run)
+    assert over(run) == "finished"
+    assert starts_of(run, "worker-0") == [0, 20]
+
+
+def test_a_job_that_is_cancelled_is_stopped_and_says_by_whom(runs: Runs) -> None:
+    run = started(runs, **GATE)
+    at_gate(run)
+    ask("scancel", job_of(run))
+    assert over(run) == "stopped"
+    stopped = event_of(run, "stopped")
+    assert stopped is not None
+    told = [event for event in run.events() if event.get("state") == "stopped"][-1]
+    assert "Slurm ended the job: CANCELLED" in told["note"]
+
+
+def test_while_it_waits_it_says_for_what_and_can_be_stopped(runs: Runs) -> None:
+    ask("scontrol", "update", "partition=debug", "state=down")
+    try:
+        run = started(runs)
+        until(lambda: "PartitionDown" in run.progress.note)
+        assert run.status == "queued"
+        job = job_of(run)
+        run.stop()
+        assert over(run) == "stopped"
+        until(lambda: "JobState=CANCELLED" in ask("scontrol", "show", "job", job))
+    finally:
+        ask("scontrol", "update", "partition=debug", "state=up")
+
+
+def test_a_job_that_slurm_does_not_take_says_why(runs: Runs) -> None:
+    run = start_script(runs.make(tasks=TWO, launcher="slurm", partition="nowhere").dir, QUICK)
+    assert over(run) == "failed"
+    failed = event_of(run, "failed")
+    assert failed is not None
+    assert "Invalid partition" in failed["cause"]

@@ -1,0 +1,129 @@
+"""Runs whose tasks are pods: the command of each pod's container, run as a process here.
+
+What Kubernetes does itself is done by the tests, as a stand-in for it: a process for each task,
+begun again where it fails. Its service's names are not here; tasks meet at this host's own.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+
+from tests.runs.run_folders import Runs, event_of, over, pid_of, processes_of, starts_of, states
+from tests.waiting import LIMIT_SECONDS, until
+from workbench.launchers.job import JobFolder
+from workbench.runs import Run
+
+TWO = ("worker-0", "worker-1")
+GATE = {"pauses": {"40": "gate"}}
+KUBERNETES = {"launcher": "kubernetes", "container": "image", "volume_claim": "runs"}
+
+
+class Pods:
+    """The processes of a run's pods."""
+
+    def __init__(self) -> None:
+        self.begun: list[subprocess.Popen[bytes]] = []
+
+    def apply(self, run: Run) -> None:
+        """Begin a pod for each task of the manifest that the run tells of."""
+        for task in range(len(TWO)):
+            self.begin(run, task)
+
+    def begin(self, run: Run, task: int) -> subprocess.Popen[bytes]:
+        container = container_of(run)
+        command = [str(task) if word == "$(TASK)" else word for word in container["command"]]
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        pod = subprocess.Popen(command, env={**os.environ, "PATH": path}, start_new_session=True)
+        self.begun.append(pod)
+        return pod
+
+    def statuses(self) -> list[int]:
+        return [pod.wait(LIMIT_SECONDS) for pod in self.begun]
+
+
+@pytest.fixture
+def pods() -> Iterator[Pods]:
+    made = Pods()
+    yield made
+    for pod in made.begun:
+        pod.kill()
+        pod.wait()
+
+
+def container_of(run: Run) -> dict[str, list[str]]:
+    folder = until(lambda: JobFolder.newest(run.dir))
+    _, job = yaml.safe_load_all((folder.path / "manifest.yaml").read_text())
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    assert isinstance(container, dict)
+    return container
+
+
+def started(runs: Runs, **options: object) -> Run:
+    return runs.start(**{"tasks": TWO, **KUBERNETES, **options})
+
+
+def test_what_to_type_is_said_and_the_pods_are_followed(runs: Runs, pods: Pods) -> None:
+    run = started(runs)
+    until(lambda: "kubectl apply -f " in run.progress.note)
+    (typed,) = re.findall(r"kubectl apply -f (\S+)", run.progress.note)
+    assert yaml.safe_load_all(Path(typed).read_text())
+    assert set(states(run)) == {"queued"}
+    pods.apply(run)
+    assert over(run) == "finished"
+    assert pods.statuses() == [0, 0]
+    assert [len(run.replica_steps().query("worker == @at")) for at in (0, 1)] == [120, 120]
+
+
+def test_a_pod_that_is_begun_anew_takes_the_others_along(runs: Runs, pods: Pods) -> None:
+    run = started(runs, **GATE)
+    pods.apply(run)
+    until(lambda: run.status == "running")
+    for process in psutil.Process(pods.begun[1].pid).children():
+        process.kill()
+    assert pods.begun[1].wait(LIMIT_SECONDS) != 0
+    pods.begin(run, 1)
+    assert pods.begun[0].wait(LIMIT_SECONDS) != 0
+    pods.begin(run, 0)
+    (run.dir / "gate").touch()
+    assert over(run) == "finished"
+    assert starts_of(run, "worker-0") == [0, 30]
+
+
+def test_a_pod_that_is_to_go_has_its_run_saved_and_stopped(runs: Runs, pods: Pods) -> None:
+    run = started(runs, **GATE)
+    pods.apply(run)
+    until(lambda: run.status == "running")
+    for pod in pods.begun:
+        pod.send_signal(signal.SIGTERM)
+    assert over(run) == "stopped"
+    assert event_of(run, "stopped") is not None
+
+
+def test_a_run_that_was_stopped_while_it_waited_begins_no_more(runs: Runs, pods: Pods) -> None:
+    run = started(runs)
+    until(lambda: "kubectl" in run.progress.note)
+    run.stop()
+    assert over(run) == "stopped"
+    pods.apply(run)
+    assert pods.statuses() == [0, 0]
+    assert run.status == "stopped"
+    assert not processes_of(run)
+
+
+def test_a_lost_run_that_is_deleted_has_its_pods_end(runs: Runs, pods: Pods) -> None:
+    run = started(runs, **GATE)
+    pods.apply(run)
+    until(lambda: run.status == "running")
+    os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
+    until(lambda: run.status == "lost")
+    run.delete()
+    assert not run.dir.exists()
+    assert len(pods.statuses()) == len(TWO)

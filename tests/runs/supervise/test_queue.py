@@ -1,0 +1,96 @@
+"""Whose turn it is on a device."""
+
+import os
+import signal
+
+from tests.runs.run_folders import Runs, event_of, pid_of, states
+from tests.waiting import LIMIT_SECONDS, until
+from workbench.runs import Run
+from workbench.runs.folder import locks
+
+
+def waits_for(run: Run, *others: Run) -> bool:
+    return (event_of(run, "queued") or {}).get("behind") == [other.id for other in others]
+
+
+def test_runs_of_one_device_go_in_the_order_they_came(runs: Runs) -> None:
+    first = runs.start(pauses={"20": "go"})
+    until(lambda: first.progress.step == 20)
+    second = runs.start(pauses={"20": "go"})
+    until(lambda: waits_for(second, first))
+    third = runs.start()
+    until(lambda: waits_for(third, first, second))
+    assert second.status == third.status == "queued"
+    assert first.id in second.progress.note
+    (first.dir / "go").touch()
+    assert first.wait(LIMIT_SECONDS) == "finished"
+    until(lambda: second.progress.step == 20)
+    until(lambda: waits_for(third, second))
+    (second.dir / "go").touch()
+    assert third.wait(LIMIT_SECONDS) == "finished"
+    assert second.status == "finished"
+
+
+def test_runs_of_different_devices_go_at_once(runs: Runs) -> None:
+    first = runs.start(pauses={"20": "go"}, devices=["GPU:0", "GPU:1"])
+    second = runs.start(devices=["GPU:2"])
+    assert second.wait(LIMIT_SECONDS) == "finished"
+    third = runs.start(devices=["GPU:1"])
+    until(lambda: waits_for(third, first))
+    first.stop()
+    assert third.wait(LIMIT_SECONDS) == "finished"
+
+
+def test_start_now_goes_at_once_and_later_runs_wait_for_it(runs: Runs) -> None:
+    first = runs.start(pauses={"20": "go"})
+    pid_of(first, "trainer")
+    waiting = runs.start()
+    until(lambda: waits_for(waiting, first))
+    hasty = runs.start(pauses={"20": "go"}, start_now=True)
+    until(lambda: hasty.progress.step == 20)
+    first.stop()
+    assert first.wait(LIMIT_SECONDS) == "stopped"
+    until(lambda: waits_for(waiting, hasty))
+    hasty.stop()
+    assert waiting.wait(LIMIT_SECONDS) == "finished"
+
+
+def test_who_holds_a_device_is_told_and_who_waits_for_it_is_not(runs: Runs) -> None:
+    assert locks.holders(["GPU:0"]) == []
+    first = runs.start(pauses={"20": "go"}, devices=["GPU:0", "GPU:1"])
+    until(lambda: first.progress.step == 20)
+    second = runs.start(devices=["GPU:1"])
+    until(lambda: waits_for(second, first))
+    assert locks.holders(["GPU:1", "GPU:2"]) == [first.id]
+    assert locks.holders(["GPU:2"]) == []
+    first.stop()
+    assert second.wait(LIMIT_SECONDS) == "finished"
+    until(lambda: not locks.holders(["GPU:0", "GPU:1"]))
+
+
+def test_stop_is_honoured_in_the_queue(runs: Runs) -> None:
+    first = runs.start(pauses={"20": "go"})
+    second = runs.start()
+    until(lambda: waits_for(second, first))
+    second.stop()
+    assert second.wait(LIMIT_SECONDS) == "stopped"
+    assert states(second)[-1] == "stopped"
+    assert "waited" in second.progress.note
+    assert first.alive
+    (first.dir / "go").touch()
+    assert first.wait(LIMIT_SECONDS) == "finished"
+    assert second.resume().wait(LIMIT_SECONDS) == "finished"
+
+
+def test_a_dead_waiter_and_a_dead_holder_never_block(runs: Runs) -> None:
+    holder = runs.start(pauses={"20": "never"})
+    until(lambda: holder.progress.step == 20)
+    dead = runs.start()
+    until(lambda: waits_for(dead, holder))
+    last = runs.start()
+    until(lambda: waits_for(last, holder, dead))
+    os.kill(pid_of(dead, "supervisor"), signal.SIGKILL)
+    assert dead.wait(LIMIT_SECONDS) == "lost"
+    os.kill(pid_of(holder, "supervisor"), signal.SIGKILL)
+    assert last.wait(LIMIT_SECONDS) == "finished"
+    assert holder.status == "lost"

@@ -1,0 +1,108 @@
+"""Runs as jobs of a real Ray cluster of two nodes; the trainer is the obedient one."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.launchers.ray_cluster import ray_cluster
+from tests.runs.run_folders import (
+    QUICK,
+    Runs,
+    event_of,
+    over,
+    pid_of,
+    processes_of,
+    starts_of,
+    states,
+)
+from tests.waiting import until
+from workbench.runs import Run
+from workbench.runs.resume import resume
+
+TWO = ("worker-0", "worker-1")
+GATE = {"pauses": {"20": "gate"}}
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[tuple[str, Path]]:
+    with ray_cluster() as made:
+        yield made
+
+
+@pytest.fixture
+def ray(cluster: tuple[str, Path], runs: Runs, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Its address, with its token known; no process of a run is left on it."""
+    address, token = cluster
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(token))
+    yield address
+    for run in runs.made:
+        until(lambda run=run: not processes_of(run))
+
+
+def started(runs: Runs, address: str, **options: object) -> Run:
+    return runs.start(**{"tasks": TWO, "launcher": "ray", "ray_address": address, **options})
+
+
+def at_gate(run: Run) -> None:
+    until(lambda: run.status == "running")
+
+
+def hand_of(run: Run, number: int) -> psutil.Process:
+    """Return the hand of a task, which is the child of a worker of Ray's."""
+    ran = [psutil.Process(number) for number in processes_of(run)]
+    commands = {process: process.cmdline()[1:] for process in ran}
+    return next(
+        process
+        for process, words in commands.items()
+        if words[0].endswith("hand.py") and words[2] == str(number)
+    )
+
+
+def test_a_worker_that_ray_loses_is_begun_anew_and_the_run_is_followed_to_its_end(
+    runs: Runs, ray: str
+) -> None:
+    run = started(runs, ray, **GATE)
+    at_gate(run)
+    worker = hand_of(run, 1).parent()
+    assert worker is not None
+    worker.kill()
+    until(lambda: states(run)[-1] == "queued")
+    (run.dir / "gate").touch()
+    assert over(run) == "finished"
+    assert starts_of(run, "worker-0") == [0, 20]
+    assert [len(run.replica_steps().query("worker == @at")) for at in (0, 1)] == [120, 120]
+
+
+def test_a_task_that_dies_is_named_and_not_begun_anew(runs: Runs, ray: str) -> None:
+    dies = {"code": {"20": "raise RuntimeError('boom')"}}
+    run = started(runs, ray, own={"worker-0": {"pauses": {"40": "gate"}}, "worker-1": dies})
+    assert over(run) == "failed"
+    failed = event_of(run, "failed")
+    assert failed is not None
+    assert failed["task"] == "worker-1"
+    assert "RuntimeError: boom" in failed["cause"]
+
+
+def test_a_job_is_followed_again_and_stopped_and_another_says_what_it_waits_for(
+    runs: Runs, ray: str
+) -> None:
+    run = started(runs, ray, **GATE)
+    at_gate(run)
+    waits = started(runs, ray)
+    os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
+    until(lambda: run.status == "lost")
+    resume(run.dir, bounds=QUICK)
+    at_gate(run)
+    until(lambda: "0 CPU and 0 GPU free" in waits.progress.note)
+    assert waits.status == "queued"
+    waits.stop()
+    assert over(waits) == "stopped"
+    run.stop()
+    assert over(run) == "stopped"
+    assert starts_of(run, "worker-0") == [0]

@@ -1,0 +1,55 @@
+"""What XLA or mixed precision refuses is named, from the words that TensorFlow has for it."""
+
+import pytest
+
+from workbench.runs.supervise.refused import explain_refused
+
+WORDS = {
+    "Detected unsupported operations when trying to compile graph __inference_compute_61"
+    "[_XlaMustCompile=true,config_proto=1356] on XLA_CPU_JIT: AsString (No registered 'AsString' "
+    "OpKernel for XLA_CPU_JIT devices compatible with node {{node AsString}}){{node AsString}}": (
+        "this step has AsString, for which it has none here"
+    ),
+    "Input 1 to node `model/chosen/Reshape` with op Reshape must be a compile-time constant.": (
+        "that of Reshape hangs on the step's numbers"
+    ),
+    "XLA can't deduce compile time constant output shape for strided slice: [?,1]": (
+        "that of strided slice hangs"
+    ),
+    "Const op with type DT_STRING is not supported by XLA.": "this step has Const of text",
+    "(0) INVALID_ARGUMENT:  Trying to access resource dense/kernel/3 (defined @ core.py:43) "
+    "located in device /job:localhost/replica:0/task:0/device:CPU:1 from device /job:localhost/"
+    "replica:0/task:0/device:CPU:0": "this step reads dense/kernel/3 from another one",
+}
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_the_operation_is_named_with_what_to_change(words: str) -> None:
+    told = explain_refused(f"Traceback:\n{words}\nThe op is created at:\n" + "File ...\n" * 60)
+    assert told["cause"].startswith("XLA compiles only ")
+    assert WORDS[words] in told["cause"]
+    assert told["fix"].startswith("Turn xla off")
+
+
+HALF = {
+    "Input 'y' of 'Mul' Op has type float32 that does not match type bfloat16 of argument 'x'.": (
+        "layers compute in bfloat16; Mul was given float32 too."
+    ),
+    "cannot compute Mul as input #1(zero-based) was expected to be a half tensor but is a float "
+    "tensor [Op:Mul] name:": "layers compute in half; Mul was given float too.",
+    "the output shape / dtype of 'dense' (of type Dense). ...\n"
+    "the output shape / dtype of 'n' (of type Rotated). Either the `call()` method is incorrect\n\n"
+    "Value passed to parameter 'input' has DataType bfloat16 not in list of allowed values: "
+    "float64": "layers compute in bfloat16; Rotated has an operation that cannot.",
+}
+
+
+@pytest.mark.parametrize("words", HALF)
+def test_what_has_no_half_precision_is_named(words: str) -> None:
+    told = explain_refused(f"Traceback:\n{words}\n")
+    assert told["cause"] == f"In mixed precision {HALF[words]}"
+    assert 'give that layer dtype="float32"' in told["fix"]
+
+
+def test_of_anything_else_nothing_is_said() -> None:
+    assert explain_refused("ValueError: a reason") == {}

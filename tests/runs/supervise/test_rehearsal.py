@@ -1,0 +1,88 @@
+"""A rehearsal: two steps of a model of one's own, before the run itself begins."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.machines import LAPTOP
+from tests.waiting import until
+from workbench.config import RunConfig
+from workbench.runs import Run, start_run
+from workbench.runs.supervise.rehearsal import FOLDER, NOTE, trouble_in
+
+pytestmark = pytest.mark.slow
+
+FILE = Path(__file__).parent / "own_rehearsed.py"
+
+
+def start(root: Path, model: str, **fields: Any) -> Run:
+    sizes = {"synthetic_examples": 320, "epochs": 1, "loop": "fit", **fields}
+    return start_run(RunConfig(model=f"{FILE}:{model}", **sizes), root, LAPTOP)
+
+
+def rehearsals(run: Run) -> list[dict[str, Any]]:
+    return [event for event in run.events() if event["event"] == "rehearsed"]
+
+
+def test_a_plan_is_rehearsed_once_and_nothing_is_left_of_it(tmp_path: Path) -> None:
+    first = start(tmp_path, "right")
+    until(lambda: first.progress.note == NOTE)
+    assert first.wait() == "finished"
+    assert len(rehearsals(first)) == 1
+    assert not (first.dir / FOLDER).exists()
+    assert "rehearsal" in [entry.name for entry in first.ledger.first_step]
+    again, other = start(tmp_path, "right"), start(tmp_path, "right", seed=1)
+    assert again.wait() == other.wait() == "finished"
+    assert (len(rehearsals(again)), len(rehearsals(other))) == (0, 1)
+
+
+@pytest.mark.promise
+def test_what_would_fail_after_an_epoch_fails_before_the_first_step(tmp_path: Path) -> None:
+    run = start(tmp_path, "untestable")
+    assert run.wait() == "failed"
+    failure = run.failure
+    assert failure is not None
+    assert failure.cause.startswith("In a rehearsal of two steps, before the run itself: ")
+    assert "then train again" in failure.fix
+    assert "in test_step" in failure.log_tail
+    assert run.result()["steps"] == 0
+
+
+def test_a_loss_that_is_no_number_has_the_fix_that_it_has_in_a_run(tmp_path: Path) -> None:
+    run = start(tmp_path, "explosive")
+    assert run.wait() == "failed"
+    failure = run.failure
+    assert failure is not None
+    assert "before the run itself: The loss was not a finite number at step 0" in failure.cause
+    assert "Lower the learning rate" in failure.fix
+
+
+def test_a_model_that_cannot_be_saved_is_told_and_trained(tmp_path: Path) -> None:
+    run = start(tmp_path, "unsaveable")
+    assert run.wait() == "finished"
+    assert "cannot be saved whole, only its checkpoints" in trouble_in(run.events())
+    assert "The trained model could not be saved" in run.progress.note
+    assert "get_config" in run.progress.note
+
+
+def test_it_is_stopped_like_a_run(tmp_path: Path) -> None:
+    run = start(tmp_path, "slow")
+    until(lambda: run.progress.note == NOTE)
+    run.stop()
+    assert run.wait() == "stopped"
+
+
+def test_a_script_mended_by_hand_is_not_rehearsed_as_it_was(tmp_path: Path) -> None:
+    run = start(tmp_path, "untestable")
+    run.wait()
+    script = run.dir / "train.py"
+    script.write_text(run.script.replace("tf.reshape(labels, [3])", "labels"))
+    run.resume()
+    assert run.wait() == "finished"
+
+
+def test_models_of_the_catalogue_are_not_rehearsed(tmp_path: Path) -> None:
+    run = start_run(RunConfig(synthetic_examples=320, epochs=1), tmp_path, LAPTOP)
+    assert run.wait() == "finished"
+    assert rehearsals(run) == []

@@ -1,0 +1,83 @@
+"""A run of several tasks begins anew from its checkpoint when one was killed, as often as asked."""
+
+import pytest
+
+from tests.runs.run_folders import Runs, event_of, pid_of_task, states
+from tests.runs.task_groups import QUICK_END, TWO
+from tests.waiting import LIMIT_SECONDS, until
+from workbench.runs import Run, RunError
+
+GATE = {"pauses": {"40": "gate"}}
+
+
+def at_gate(run: Run, attempts: int = 1) -> None:
+    until(lambda: len(starts_of(run)) == attempts and run.status == "running")
+
+
+def starts_of(run: Run) -> list[int]:
+    events = [event for event in run.events() if event["event"] == "start"]
+    return [event["step"] for event in events if event["task"] == "worker-0"]
+
+
+def test_a_killed_task_begins_all_anew_from_the_checkpoint(runs: Runs) -> None:
+    run = runs.start(QUICK_END, tasks=TWO, restarts=1, **GATE)
+    at_gate(run)
+    first = pid_of_task(run, "worker-1")
+    run.kill("worker-1")
+    until(lambda: "worker-1: Killed, as asked." in run.progress.note)
+    at_gate(run, attempts=2)
+    assert "worker-1: Killed, as asked." in run.progress.note
+    assert pid_of_task(run, "worker-1") != first
+    (run.dir / "gate").touch()
+    assert run.wait(LIMIT_SECONDS) == "finished"
+    assert starts_of(run) == [0, 30]
+    assert states(run).count("starting") == 2
+    assert len(run.replica_steps()) == 240
+
+
+def test_once_it_has_begun_anew_as_often_as_asked_it_fails_and_says_why(runs: Runs) -> None:
+    run = runs.start(QUICK_END, tasks=TWO, restarts=1, **GATE)
+    for attempts in (1, 2):
+        at_gate(run, attempts)
+        run.kill("worker-0")
+        until(lambda attempts=attempts: states(run).count("running") < 2 or not run.alive)
+    assert run.wait(LIMIT_SECONDS) == "failed"
+    failed = event_of(run, "failed")
+    assert failed is not None
+    assert (failed["task"], failed["signal"]) == ("worker-0", "SIGKILL")
+
+
+def test_a_task_that_is_heard_of_no_more_is_lost_too(runs: Runs) -> None:
+    says = "tasks are unhealthy (stopped sending heartbeats):\n/job:worker/task:1\nThe tasks\n"
+    own = {"worker-0": {"code": {"20": f"raise RuntimeError({says!r})"}}, "worker-1": GATE}
+    run = runs.start(QUICK_END, tasks=TWO, restarts=1, own=own)
+    assert run.wait(LIMIT_SECONDS) == "failed"
+    assert states(run).count("starting") == 2
+    failure = run.failure
+    assert failure is not None
+    assert "no heartbeat of worker-1" in failure.cause
+
+
+def test_an_error_of_its_own_would_come_again_and_begins_nothing_anew(runs: Runs) -> None:
+    own = {"worker-0": GATE, "worker-1": {"code": {"20": "raise ValueError('the reason')"}}}
+    run = runs.start(QUICK_END, tasks=TWO, restarts=3, own=own)
+    assert run.wait(LIMIT_SECONDS) == "failed"
+    assert states(run).count("starting") == 1
+
+
+def test_a_run_that_is_not_begun_anew_has_no_task_killed(runs: Runs) -> None:
+    run = runs.start(QUICK_END, tasks=TWO, **GATE)
+    at_gate(run)
+    with pytest.raises(RunError, match="with restarts 0"):
+        run.kill("worker-1")
+    (run.dir / "gate").touch()
+    assert run.wait(LIMIT_SECONDS) == "finished"
+
+
+def test_a_task_that_it_does_not_have_is_named(runs: Runs) -> None:
+    run = runs.start(QUICK_END, tasks=TWO, restarts=1, **GATE)
+    at_gate(run)
+    with pytest.raises(RunError, match="got worker-7"):
+        run.kill("worker-7")
+    (run.dir / "gate").touch()
+    assert run.wait(LIMIT_SECONDS) == "finished"

@@ -1,0 +1,223 @@
+"""What a task is doing, told from what it writes. Time is handed in."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.disks import Disk, disk
+from tests.runs.records.recording import TaskWriter
+from workbench.runs.processes.bounds import Bounds
+from workbench.runs.supervise.watchdog import ENTERED, Watchdog, recent_calls
+
+__all__ = ["disk"]
+
+BOUNDS = Bounds(stall_floor_seconds=15.0, stall_factor=10.0)
+
+
+class Task:
+    """A task that says what it is told to say."""
+
+    def __init__(self, task_dir: Path, call_seconds: float = 0.5) -> None:
+        self.writer = TaskWriter(task_dir)
+        self.call_seconds = call_seconds
+        self.step = 0
+
+    def event(self, name: str, **values: object) -> None:
+        with (self.writer.dir / "events.jsonl").open("a") as file:
+            file.write(json.dumps({"time": 0.0, "event": name, **values}) + "\n")
+
+    def call(self) -> None:
+        self.writer.add_calls(0, 0, [self.step, 1, 0.0, self.call_seconds])
+        self.step += 1
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    return Task(tmp_path / "worker-0")
+
+
+def watch(task: Task, total_steps: int = 100) -> Watchdog:
+    return Watchdog(task.writer.dir, BOUNDS, total_steps)
+
+
+def test_phases_follow_what_the_task_writes(task: Task) -> None:
+    watchdog = watch(task, total_steps=3)
+    phases = []
+    for deed in (
+        lambda: None,
+        lambda: task.event("start", step=0),
+        lambda: task.event("tracing"),
+        lambda: task.event("traced", seconds=1.5),
+        task.call,
+        lambda: task.event("saving", step=1),
+        lambda: task.event("checkpoint", step=1),
+        lambda: task.event("test", epoch=1),
+        lambda: task.event("epoch", step=1),
+        task.call,
+        lambda: task.event("epoch", step=3),
+    ):
+        deed()
+        watchdog.look(1.0)
+        phases.append(watchdog.phase)
+    assert phases == [
+        "starting",
+        "tracing",
+        "tracing",
+        "training",
+        "training",
+        "saving",
+        "training",
+        "testing",
+        "training",
+        "training",
+        "saving",
+    ]
+
+
+def test_start_and_first_call_seen_at_once_are_training(task: Task) -> None:
+    watchdog = watch(task)
+    task.event("start", step=0)
+    task.call()
+    watchdog.look(1.0)
+    assert (watchdog.phase, watchdog.recorded) == ("training", True)
+
+
+def test_it_alarms_once_and_takes_it_back(task: Task) -> None:
+    watchdog = watch(task)
+    task.event("start", step=0)
+    task.call()
+    assert watchdog.look(1.0) is None
+    assert watchdog.look(15.9) is None
+    assert watchdog.look(16.1) == "stalled"
+    assert watchdog.silent_seconds == pytest.approx(15.1)
+    assert watchdog.look(30.0) is None
+    task.call()
+    assert watchdog.look(31.0) == "recovered"
+    assert watchdog.look(46.5) == "stalled"
+
+
+def test_slow_calls_have_ten_times_their_median(tmp_path: Path) -> None:
+    task = Task(tmp_path / "worker-0", call_seconds=4.0)
+    watchdog = watch(task)
+    task.event("start", step=0)
+    task.call()
+    watchdog.look(0.0)
+    assert watchdog.look(39.0) is None
+    assert watchdog.look(41.0) == "stalled"
+    assert watchdog.limit_seconds == 40.0
+
+
+@pytest.mark.parametrize("event", [None, "start", "test", "saving"])
+def test_it_never_alarms_outside_training(task: Task, event: str | None) -> None:
+    if event != "start":
+        task.call()
+    watchdog = watch(task)
+    if event:
+        task.event("start", step=0)
+        task.event(event)
+    if event not in (None, "start"):
+        task.call()
+        task.event(event)
+    watchdog.look(1.0)
+    assert watchdog.look(10_000.0) is None
+
+
+def test_on_a_full_disk_it_counts_no_silence(disk: Disk) -> None:
+    task = Task(disk.at / "worker-0")
+    watchdog = watch(task)
+    task.event("start", step=0)
+    task.call()
+    assert watchdog.look(1.0) is None
+    disk.leave(0)
+    assert watchdog.look(10_000.0) is None
+    disk.ballast.unlink()
+    assert watchdog.look(10_014.9) is None
+    assert watchdog.look(10_015.1) == "stalled"
+    disk.leave(0)
+    assert watchdog.look(10_016.0) is None
+    assert watchdog.silent
+
+
+def test_a_first_call_takes_the_time_it_takes(task: Task) -> None:
+    watchdog = watch(task)
+    task.event("start", step=0)
+    task.event("traced", seconds=1.5)
+    assert watchdog.look(1.0) is None
+    assert (watchdog.phase, watchdog.recorded) == ("training", False)
+    assert watchdog.look(10_000.0) is None
+    task.call()
+    assert watchdog.look(10_001.0) is None
+    assert watchdog.look(10_017.0) == "stalled"
+
+
+def test_what_an_earlier_attempt_wrote_is_not_this_ones(task: Task) -> None:
+    task.event("start", step=0)
+    task.call()
+    task.event("finished", step=1)
+    watchdog = watch(task)
+    watchdog.look(1.0)
+    assert (watchdog.phase, watchdog.recorded, watchdog.events) == ("starting", False, [])
+
+
+def test_the_newest_calls_are_read_whole(tmp_path: Path) -> None:
+    task = Task(tmp_path / "worker-0")
+    for _ in range(150):
+        task.call()
+    path = tmp_path / "worker-0" / "0000-000000000000.calls"
+    path.write_bytes(path.read_bytes() + b"torn")
+    calls = recent_calls(path)
+    assert [call[0] for call in calls] == list(range(49, 150))
+    assert recent_calls(tmp_path / "none") == []
+
+
+def test_where_a_task_entered_is_the_step_that_it_noted_last(task: Task) -> None:
+    watchdog, note = watch(task), task.writer.dir / ENTERED
+    assert watchdog.entered_step() == -1
+    being_written = ("", 20)
+    for text, step in (("", -1), ("20", 20), being_written, ("2x", 20), ("30", 30)):
+        note.write_text(text)
+        assert watchdog.entered_step() == step
+
+
+@pytest.fixture
+def chief(tmp_path: Path) -> Task:
+    return Task(tmp_path / "chief-0")
+
+
+def test_a_worker_that_a_chief_leads_is_watched_by_what_the_chief_is_at(
+    task: Task, chief: Task
+) -> None:
+    leader, watchdog = watch(chief), watch(task)
+
+    def look(now: float) -> str | None:
+        leader.look(now)
+        return watchdog.look(now, leader)
+
+    chief.event("start", step=0)
+    task.call()
+    assert look(1.0) is None
+    assert look(16.5) == "stalled"
+    task.call()
+    assert look(17.0) == "recovered"
+    chief.event("test", epoch=1)
+    assert look(18.0) is None
+    assert look(10_000.0) is None
+    chief.event("epoch", step=50)
+    assert look(10_001.0) is None
+    assert look(10_015.9) is None
+    assert look(10_016.1) == "stalled"
+
+
+def test_a_leader_that_speaks_does_not_take_a_workers_silence_back(task: Task, chief: Task) -> None:
+    leader, watchdog = watch(chief), watch(task)
+    task.call()
+    watchdog.look(1.0, leader)
+    task.call()
+    for now, expected in ((2.0, None), (17.5, "stalled")):
+        leader.look(now)
+        assert watchdog.look(now, leader) == expected
+    chief.event("checkpoint", step=3)
+    leader.look(18.0)
+    assert watchdog.look(18.0, leader) is None
+    assert watchdog.silent

@@ -1,0 +1,76 @@
+"""How the copies of a run in its archive stand, as the process that makes them told."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.runs.folder.events import Event, read_events
+
+TOLD = "archive.jsonl"
+
+
+@dataclass(frozen=True)
+class Copies:
+    """How the copies of a run stand."""
+
+    folder: str
+    """The copy's own."""
+    step: int | None
+    """The step that the copy can go on from; None before the first one."""
+    copied_at: float | None
+    """When that was, in seconds since 1970."""
+    failing_since: float | None
+    cause: str = ""
+    fix: str = ""
+
+    @property
+    def trouble(self) -> str:
+        """What keeps copies from being made, and what to do; empty where nothing does."""
+        if self.failing_since is None:
+            return ""
+        since = _clock(self.failing_since)
+        return f"No copy was made since {since}: {self.cause}. {self.fix}"
+
+
+def read_copies(run_dir: Path) -> Copies | None:
+    """Return how the copies of a run stand; None where nothing was told of any.
+
+    Raises:
+        RunError: what was told cannot be read.
+    """
+    copied, failing = None, None
+    for event in read_events(run_dir / TOLD):
+        if event["event"] == "archived":
+            copied, failing = event, None
+        elif event["event"] == "unarchived":
+            failing = {**event, "time": (failing or event)["time"]}
+    newest = failing or copied
+    if newest is None:
+        return None
+    return Copies(
+        folder=str(newest.get("folder", "")),
+        step=int(copied["step"]) if copied else None,
+        copied_at=float(copied["time"]) if copied else None,
+        failing_since=float(failing["time"]) if failing else None,
+        cause=str((failing or {}).get("cause", "")),
+        fix=str((failing or {}).get("fix", "")),
+    )
+
+
+def copies_log(run_dir: Path, lines: int) -> str:
+    """Return what was last told of a run's copies, a line each; empty where there are none."""
+    told = [_line(event) for event in read_events(run_dir / TOLD)[-lines:]]
+    return "\n".join(told)
+
+
+def _line(event: Event) -> str:
+    at = _clock(float(event["time"]))
+    if event["event"] == "archived":
+        return f"{at} copied to {event.get('folder')}, goes on from step {event.get('step'):,}"
+    return f"{at} not copied: {event.get('cause')}. {event.get('fix')}"
+
+
+def _clock(moment: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(moment))

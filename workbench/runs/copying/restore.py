@@ -1,0 +1,151 @@
+"""Bringing a run back from its archive, or from any copy of its folder, to go on with it here."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from workbench.runs.folder import locks
+from workbench.runs.folder.archive import MARK
+from workbench.runs.folder.card import CARD, read_card
+from workbench.runs.folder.checkpoints import FOLDER, STATE, Saved, state_text
+from workbench.runs.folder.events import EventLog
+from workbench.runs.folder.files import (
+    SCRIPT,
+    RunError,
+    json_text,
+    read_json,
+    run_folders,
+    unwritable,
+)
+from workbench.runs.folder.state import alive_error, is_alive
+
+from .mirror import TEMPORARY
+from .pack import unpack
+
+NEEDED = ("config.json", "plan.json", SCRIPT)
+
+
+def restore(source: Path, root: Path) -> Path:
+    """Copy a run out of its archive into the folder of runs, whole or not at all.
+
+    The source can be any other copy of a run's folder, or a zip file that `pack` made. The run has
+    its whole history and goes on from the newest checkpoint that is whole in the copy; it is `lost`
+    where it lived when its machine ended. Brought back from an archive, it is copied to that again.
+
+    Returns:
+        The folder of the run.
+
+    Raises:
+        RunError: the source holds no run or not all of one, the run is here already or lives, or
+            the folder of runs cannot be written.
+    """
+    if source.suffix != ".zip":
+        return _restore(source, root, source)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=root) as place:
+            return _restore(unpack(source, Path(place)), root, source)
+    except FileNotFoundError as error:
+        raise RunError(f"A packed run is a zip file; there is no {source}. Upload it.") from error
+    except OSError as error:
+        raise unwritable(root, error) from error
+
+
+def archived_folders(place: Path) -> list[Path]:
+    """Return the folders of runs that lie in one: itself, or those below it, newest first.
+
+    Raises:
+        RunError: there is none, or the card of one cannot be read.
+    """
+    folders = [place] if (place / CARD).is_file() else run_folders(place)
+    if not folders:
+        raise RunError(
+            f"Runs are brought back from an archive or from a copy of one run; {place} holds no "
+            "run.json, nor does a folder in it. Name the folder that was given as archive; on "
+            "Drive, mount Drive first."
+        )
+    return sorted(folders, key=lambda each: (read_card(each).created, each.name), reverse=True)
+
+
+def _restore(source: Path, root: Path, came_from: Path) -> Path:
+    run_id = _checked_id(source, root)
+    hidden = root / f".new-{run_id}"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(hidden, ignore_errors=True)
+        left_out = shutil.ignore_patterns(f"{TEMPORARY}*", MARK)
+        shutil.copytree(source, hidden, ignore=left_out)
+        _settle(hidden, source)
+        EventLog(hidden / "events.jsonl").write("restored", folder=str(came_from))
+        hidden.rename(root / run_id)
+    except shutil.Error as error:
+        shutil.rmtree(hidden, ignore_errors=True)
+        raise RunError(
+            f"A run is brought back with all its files; {source}: {error.args[0][0][2]}. Check "
+            "that its disk answers and that there is room here, then try again."
+        ) from error
+    except OSError as error:
+        shutil.rmtree(hidden, ignore_errors=True)
+        raise unwritable(root, error) from error
+    except RunError:
+        shutil.rmtree(hidden, ignore_errors=True)
+        raise
+    return root / run_id
+
+
+def _checked_id(source: Path, root: Path) -> str:
+    """Return the id of a copy that can be brought back here."""
+    if not (source / CARD).is_file():
+        below = ", ".join(folder.name for folder in archived_folders(source)[:3])
+        raise RunError(
+            f"A run is brought back from the folder that holds its run.json; {source} holds "
+            f"several runs. Name one of them, such as {below}."
+        )
+    run_id = read_card(source).made_as
+    missing = [name for name in NEEDED if not (source / name).is_file()]
+    if missing or Path(run_id).name != run_id or run_id.startswith("."):
+        got = f"no {', '.join(missing)}" if missing else f"the id {run_id!r}"
+        raise RunError(
+            f"A copy of a run has an id that can name a folder, {', '.join(NEEDED)}; {source} has "
+            f"{got}. Choose another copy, or complete this one."
+        )
+    if is_alive(source):
+        raise alive_error(source, "brought back")
+    if (root / run_id).exists():
+        raise RunError(
+            f"A run is brought back only where there is none of its id, and replaces nothing; "
+            f"{root / run_id} is there already. Open that one, or delete it first."
+        )
+    return run_id
+
+
+def _settle(folder: Path, source: Path) -> None:
+    """Fit a copy to this machine, with the newest checkpoint that came whole."""
+    (folder / "stop").unlink(missing_ok=True)
+    card = read_json(folder / CARD)
+    card["state_dir"] = str(locks.state_dir())
+    if not Path(str(card.get("interpreter"))).exists():
+        card["interpreter"] = sys.executable
+    _write(folder / "run.json", card)
+    if (source / MARK).exists():
+        for name in ("config.json", "plan.json"):
+            values = read_json(folder / name)
+            values.get("config", values)["archive"] = str(source.parent)
+            _write(folder / name, values)
+    saved = Saved.read(folder / FOLDER)
+    if saved is not None:
+        state, whole = folder / FOLDER / STATE, saved.whole()
+        if whole:
+            state.write_text(state_text(whole), encoding="utf-8")
+        else:
+            state.unlink(missing_ok=True)
+
+
+def _write(path: Path, values: dict[str, Any]) -> None:
+    if json.loads(path.read_text(encoding="utf-8")) != values:
+        path.write_text(json_text(values), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""The files of a run's folder: what each holds, how it is written and read."""

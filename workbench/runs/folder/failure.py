@@ -1,0 +1,46 @@
+"""Why a run came to a bad end, as its supervisor wrote it or as its silence tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.runs.folder.logs import log_tail
+
+from .state import attempt_events, last_state, status, supervisor_events
+from .tasks import leader_of
+
+LOG_LINES = 30
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a run failed or was lost: the cause, whose it is, the log's end, what to change."""
+
+    cause: str
+    task: str
+    log_tail: str
+    fix: str
+
+
+def read_failure(run_dir: Path) -> Failure | None:
+    """Return why a run failed or was lost; None in every other state."""
+    state = status(run_dir)
+    if state == "lost":
+        return _loss(run_dir)
+    event = last_state(supervisor_events(run_dir))
+    if state != "failed" or event is None:
+        return None
+    return Failure(*(str(event.get(name, "")) for name in ("cause", "task", "log", "fix")))
+
+
+def _loss(run_dir: Path) -> Failure:
+    names = [event["event"] for event in attempt_events(run_dir)]
+    saved = "The trainer saved a checkpoint and ended. " if "stopped" in names else ""
+    return Failure(
+        cause="The supervisor ended without writing how: it was killed, or the machine went "
+        f"down. {saved}".strip(),
+        task="supervisor",
+        log_tail=log_tail(run_dir / leader_of(run_dir) / "log.txt", LOG_LINES),
+        fix="Resume the run: it goes on from its last checkpoint.",
+    )

@@ -1,0 +1,228 @@
+"""The run folder: where it lies, its id, and how its small files are written and read."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench.hosts import runs_home
+
+RUN_VERSION = 1
+SCRIPT = "train.py"
+KILL = "kill"
+"""Asked: kill the task that it names."""
+TASK = "worker-0"
+
+
+class RunError(Exception):
+    """Something about a run that cannot be: the rule, what was met, the change that mends it."""
+
+
+class StoppedError(RunError):
+    """Work on a run was given up because it was asked to stop."""
+
+
+def runs_root(runs_dir: str | os.PathLike[str] | None = None) -> Path:
+    """Return the folder of runs: `runs_dir`, else `$WORKBENCH_RUNS`, else the host's `runs`.
+
+    That is `runs` here but on Colab (`/content/runs`) and Kaggle (`/kaggle/working/runs`).
+    """
+    given = runs_dir or os.environ.get("WORKBENCH_RUNS") or runs_home() / "runs"
+    return full_path(given)
+
+
+def full_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path as the system takes it, of one that may begin with ~.
+
+    Raises:
+        RunError: it begins with ~ and there is no such home.
+    """
+    return expanded(path).absolute()
+
+
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """Return a path in which a home folder stands for a ~ that it begins with.
+
+    Raises:
+        RunError: there is no such home.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise RunError(
+            "A path that begins with ~ names the home folder of a user who has one; received "
+            f"{os.fspath(path)!r}. Write the path in full, or set HOME."
+        ) from error
+
+
+def new_id(root: Path) -> str:
+    """Return an id free in `root`, such as `20261103-142530-9f3c`; ids sort by the second."""
+    while (root / (run_id := f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}")).exists():
+        pass
+    return run_id
+
+
+def find_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | None = None) -> Path:
+    """Return the folder of a run given by its id in `runs_dir`, or by its path.
+
+    Raises:
+        RunError: neither is a folder with a `run.json`.
+    """
+    root = runs_root(runs_dir)
+    tried = [root / run, full_path(run)]
+    for folder in tried:
+        if holds_a_run(folder):
+            return folder
+    known = ", ".join(path.name for path in sorted(run_folders(root), reverse=True)[:3])
+    raise RunError(
+        f"A run is opened by its id or by its folder, which holds a run.json; received "
+        f"{os.fspath(run)!r}, and there is none in {root}. "
+        + (f"Newest runs there: {known}." if known else "Name the folder of runs as runs_dir.")
+    )
+
+
+def run_folders(root: Path) -> list[Path]:
+    """Return the folders of complete runs under `root`; none where there is no such folder.
+
+    Raises:
+        RunError: the folder is there but cannot be read.
+    """
+    paths = [root / name for name in visible_names(root)]
+    return [path for path in paths if holds_a_run(path)]
+
+
+def holds_a_run(folder: Path) -> bool:
+    """Return whether a folder has a run.json, or may have one that its owner alone can see."""
+    try:
+        return (folder / "run.json").is_file()
+    except PermissionError:
+        return True
+
+
+def visible_names(root: Path) -> list[str]:
+    """Return the names under `root`, but hidden ones; none where there is no such folder.
+
+    Raises:
+        RunError: the folder is there but cannot be read.
+    """
+    try:
+        return [path.name for path in os.scandir(root) if not path.name.startswith(".")]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RunError(
+            f"The folder of runs must be a readable folder; {root}: {error.strerror}. "
+            "Choose another runs_dir (or WORKBENCH_RUNS)."
+        ) from error
+
+
+def make_folder(root: Path, run_id: str, texts: Mapping[str, str]) -> Path:
+    """Write a new run folder with these files, all or nothing, and return its path.
+
+    It appears under its name only when it is whole, so no list ever shows half a run.
+
+    Raises:
+        RunError: the folder cannot be written, or the disk is full.
+    """
+    hidden = root / f".new-{run_id}"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        (hidden / TASK).mkdir(parents=True)
+        for name, text in texts.items():
+            (hidden / name).parent.mkdir(exist_ok=True)
+            (hidden / name).write_text(text, encoding="utf-8")
+        hidden.rename(root / run_id)
+    except OSError as error:
+        shutil.rmtree(hidden, ignore_errors=True)
+        raise unwritable(root, error) from error
+    return root / run_id
+
+
+def unwritable(path: Path, error: OSError) -> RunError:
+    """Return the error to raise where `path` could not be written."""
+    return RunError(
+        f"A run's files must be writable; {path}: {error.strerror or error}. Make room there or "
+        "give yourself the right to write, or choose another runs_dir (or WORKBENCH_RUNS)."
+    )
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file in one step, so that no reader ever sees half of it.
+
+    Raises:
+        RunError: it cannot be written; the earlier file is untouched.
+    """
+    hidden = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(2)}")
+    try:
+        with hidden.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        hidden.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            hidden.unlink()
+        raise unwritable(path, error) from error
+
+
+def json_text(values: Mapping[str, Any]) -> str:
+    """Return JSON for people: indented, with a newline at its end."""
+    text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    # A lone surrogate, as of a file name that is not UTF-8, becomes JSON's own escape of it.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises:
+        RunError: the file is missing, unreadable or cut short.
+    """
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        restore = "Restore the file from a copy, or delete the folder and start the run again."
+        denied = isinstance(error, PermissionError)
+        raise RunError(
+            f"A run folder holds a whole {path.name}; {path}: {_short(error)}. "
+            + ("Give yourself the right to read it." if denied else restore)
+        ) from error
+    if not isinstance(values, dict):
+        raise RunError(
+            f"{path.name} of a run is a JSON object; {path} holds a {type(values).__name__}. "
+            "Restore the file from a copy, or delete the folder and start the run again."
+        )
+    return values
+
+
+def read_script(run_dir: Path) -> str:
+    """Return the text of a run's train.py as it is now.
+
+    Raises:
+        RunError: it is missing, or not in UTF-8.
+    """
+    path = run_dir / SCRIPT
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        raise RunError(
+            f"A run folder holds its {SCRIPT} in UTF-8; {path}: {error}. "
+            "Restore it from a copy, or start a new run."
+        ) from error
+
+
+def sha256(text: str) -> str:
+    """Return the hexadecimal sha256 of a text in UTF-8."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _short(error: Exception) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

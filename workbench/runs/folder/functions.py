@@ -1,0 +1,29 @@
+"""Texts of one's own functions that are in no file yet, kept beside the runs."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from .files import unwritable, write_text
+
+FOLDER = "functions"
+
+
+def keep_function(source: str, function: str, root: Path) -> str:
+    """Write a text into the folder of runs and return `file.py:function`.
+
+    The same text is written once: the file's name tells its content.
+
+    Raises:
+        RunError: the folder cannot be written.
+    """
+    digest = hashlib.sha256(source.encode()).hexdigest()[:8]
+    path = root / FOLDER / f"{function}_{digest}.py"
+    if not path.exists():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(path, error) from error
+        write_text(path, source)
+    return f"{path}:{function}"

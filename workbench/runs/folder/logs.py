@@ -1,0 +1,53 @@
+"""The logs of a run's tasks: their last lines, as plain text."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+TAIL_BYTES = 64 * 1024
+LINE_CHARACTERS = 2000
+_ESCAPE = re.compile(  # a code without its end ends with its line
+    r"\x1b\[[0-?]*[ -/]*[@-~]?"  # colours, the cursor
+    r"|\x1b[\]PX^_][^\x07\x1b\r]*(?:\x07|\x1b\\)?"  # titles, links
+    r"|\x1b[ -/]*[0-~]?"
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SIGNAL_TOLD = re.compile(r"preemption_notifier\.cc.* SIGTERM caught")
+
+
+def log_tail(path: Path, lines: int, since: int = 0) -> str:
+    """Return the last lines of a log from byte `since` on; empty where there is no log.
+
+    They are plain text as a terminal would have left it: escape codes and control characters are
+    taken out, of a line that was rewritten its last state is kept, and a long line says how much
+    of it is left out. What TensorFlow says last of the signal that ends a task whose work is over
+    is left out. Text is not escaped for a page.
+    """
+    try:
+        with path.open("rb") as file:
+            start = max(since, file.seek(0, 2) - max(TAIL_BYTES, 400 * lines))
+            file.seek(max(since, start - 1))
+            content = file.read()
+    except FileNotFoundError:
+        return ""
+    begun = start > since and content[:1] != b"\n"
+    first, *rest = content.decode("utf-8", "replace").split("\n")
+    shown = [_shown(first, begun=begun), *map(_shown, rest)]
+    over = any(line.startswith(("finished ", "stopped ")) for line in shown)
+    while shown and (not shown[-1].strip() or (over and _SIGNAL_TOLD.search(shown[-1]))):
+        shown.pop()
+    return "\n".join(shown[-lines:])
+
+
+def _shown(line: str, *, begun: bool = False) -> str:
+    """Return a line's last state as plain text, a long one cut; of one `begun` the start lacks."""
+    states = [_CONTROL.sub("", state) for state in _ESCAPE.sub("", line).split("\r")]
+    text = next((state for state in reversed(states) if state), "")
+    if begun and text == states[0]:
+        return f"[the line's beginning is left out] {text[-LINE_CHARACTERS:]}"
+    left_out = len(text) - LINE_CHARACTERS
+    if left_out <= 0:
+        return text
+    half = LINE_CHARACTERS // 2
+    return f"{text[:half]} [{left_out:,} characters left out] {text[-half:]}"

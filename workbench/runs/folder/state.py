@@ -1,0 +1,154 @@
+"""The state of a run: what its supervisor wrote last, and whether anyone holds its lock."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from workbench import flock
+
+from . import locks
+from .archive import MARK, is_copy
+from .events import Event, read_events
+from .files import RunError, read_json
+from .tasks import leader_of
+
+Status = Literal[
+    "queued", "starting", "running", "stopping", "finished", "stopped", "failed", "lost"
+]
+LIVE: tuple[Status, ...] = ("queued", "starting", "running", "stopping")
+
+
+def run_lock(run_dir: Path) -> Path:
+    """Return the run's lock file, in the state folder that the run was made with."""
+    return _lock_of(run_dir, home_of(run_dir))
+
+
+def take_lock(run_dir: Path, patience_seconds: float = 0.3) -> int | None:
+    """Lock a run for this process and its children; None where it is alive. See `locks.take`.
+
+    The lock notes which folder it is of, because a folder can be given another name.
+    """
+    if _lives_renamed(run_dir):
+        return None
+    lock = locks.take(run_lock(run_dir), patience_seconds)
+    if lock is not None:
+        with contextlib.suppress(OSError):  # a full disk: then a new name is not followed
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, _identity(run_dir), 0)
+    return lock
+
+
+def _lock_of(run_dir: Path, home: Path) -> Path:
+    state = read_json(run_dir / "run.json").get("state_dir")
+    return locks.lock_path(Path(state) if state else locks.state_dir(), home)
+
+
+def _lives_renamed(run_dir: Path) -> bool:
+    """Return whether the run lives, but began when its folder had the name it was made with."""
+    first = Path(str(read_json(run_dir / "run.json").get("id") or run_dir.name)).name
+    if first == run_dir.name or is_copy(run_dir):
+        return False
+    lock = _lock_of(run_dir, run_dir.with_name(first))
+    try:
+        return flock.held(lock) and lock.read_bytes() == _identity(run_dir)
+    except OSError:
+        return False
+
+
+def _identity(folder: Path) -> bytes:
+    """Return what a folder keeps under another name and shares with no copy of it."""
+    told = folder.stat()
+    return f"{told.st_dev} {told.st_ino}".encode()
+
+
+def home_of(run_dir: Path) -> Path:
+    """Return the folder in which a run lives; of a copy in an archive, where its run does."""
+    return Path(str(read_json(run_dir / MARK)["run_dir"])) if is_copy(run_dir) else run_dir
+
+
+def is_alive(run_dir: Path) -> bool:
+    """Return whether the run's supervisor or its trainer lives."""
+    return flock.held(run_lock(run_dir)) or _lives_renamed(run_dir)
+
+
+def supervisor_events(run_dir: Path) -> list[Event]:
+    """Return what the supervisors of a run have told, of all its attempts."""
+    return read_events(run_dir / "events.jsonl")
+
+
+def last_state(events: Sequence[Event]) -> Event | None:
+    """Return a supervisor's last state event; None before the first."""
+    return next((event for event in reversed(events) if event["event"] == "state"), None)
+
+
+def status(run_dir: Path, events: Sequence[Event] | None = None) -> Status:
+    """Return which of the eight states the run is in.
+
+    A run whose supervisor died is lost, unless its trainer wrote that it finished all the same.
+    `events` are its supervisor's, where they have just been read.
+
+    Raises:
+        RunError: the folder is gone or its run.json cannot be read.
+    """
+    event = last_state(supervisor_events(run_dir) if events is None else events)
+    if event is None or event["state"] in LIVE:
+        if is_alive(run_dir):
+            return event["state"] if event else "queued"
+        event = last_state(supervisor_events(run_dir))  # it may have ended since
+    if event is None or event["state"] in LIVE:
+        return _without_supervisor(run_dir, event)
+    state: Status = event["state"]
+    return state
+
+
+def attempt_events(run_dir: Path) -> list[Event]:
+    """Return the leading task's events since its last start by a supervisor."""
+    task_events = read_events(run_dir / leader_of(run_dir) / "events.jsonl")
+    return since_start(task_events, supervisor_events(run_dir))
+
+
+def since_start(task_events: Sequence[Event], events: Sequence[Event]) -> list[Event]:
+    """Return a task's events since the last start that its supervisor's events tell of."""
+    starts = [event["time"] for event in events if event.get("state") == "starting"]
+    since = starts[-1] if starts else 0.0
+    return [event for event in task_events if event.get("time", 0.0) >= since]
+
+
+def tf_configs(events: Sequence[Event]) -> dict[str, Any]:
+    """Return the TF_CONFIG that each task of the newest attempt has; nothing for a single task."""
+    for event in reversed(events):
+        if event.get("state") == "starting":
+            return dict(event.get("tf_configs") or {})
+    return {}
+
+
+def last_silence(events: Sequence[Event]) -> Event | None:
+    """Return the `stalled` event of a task that has not recovered since; None where all go on."""
+    for event in reversed(events):
+        if event["event"] == "stalled":
+            return event
+        if event["event"] == "recovered" or event.get("state") == "starting":
+            return None
+    return None
+
+
+def alive_error(run_dir: Path, deed: str) -> RunError:
+    """Return the error for doing to a living run what only an ended one allows."""
+    event = last_state(supervisor_events(run_dir))
+    return RunError(
+        f"Only a run that is over can be {deed}; {run_dir.name} is alive "
+        f"({event['state'] if event else 'queued'}). Stop it first, or let it finish."
+    )
+
+
+def _without_supervisor(run_dir: Path, event: Event | None) -> Status:
+    names = [task_event["event"] for task_event in attempt_events(run_dir)]
+    if event is not None and "finished" in names:
+        return "finished"
+    if event is not None and event["state"] == "stopping" and "stopped" in names:
+        return "stopped"
+    return "lost"

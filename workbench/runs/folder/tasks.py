@@ -1,0 +1,128 @@
+"""The tasks of a run: a process each, and the TF_CONFIG that tells it of the others."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from .files import RunError, read_json
+
+ONE_TASK = ("worker-0",)
+LEAST = {"num_replicas_in_sync": 1, "steps_per_epoch": 1, "epochs": 0, "total_steps": 0}
+"""What a plan.json counts, and the least of each."""
+HOST = "localhost"
+EVALUATOR = "evaluator-0"
+SHARE_PORTS = {"TF_GRPC_REUSE_PORT": "1"}
+"""Has TensorFlow's server listen at a port that is bound with SO_REUSEPORT (grpc_server_lib.cc)."""
+
+
+class NoAddressError(OSError):
+    """There is no free port for a task."""
+
+
+def tasks_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tasks of a plan.json; the first leads: it tells of epochs and keeps what is saved.
+
+    A name is a type of `TF_CONFIG` and a number, such as `worker-0`.
+
+    Raises:
+        RunError: they are no list of names.
+    """
+    tasks = plan.get("tasks") or ONE_TASK
+    if not isinstance(tasks, list | tuple) or not all(isinstance(task, str) for task in tasks):
+        raise RunError(
+            f"plan.json of a run lists the names of its tasks, such as worker-0; this one has "
+            f"{tasks!r}. Restore the file from a copy, or open the run with the release that "
+            "wrote it."
+        )
+    return tuple(tasks)
+
+
+def read_numbers(run_dir: Path) -> dict[str, Any]:
+    """Read a run's plan.json, in which its replicas, steps and epochs are counted.
+
+    Raises:
+        RunError: it cannot be read, or lacks one of them.
+    """
+    path = run_dir / "plan.json"
+    plan = read_json(path)
+    for name, least in LEAST.items():
+        if type(plan.get(name)) is not int or plan[name] < least:
+            raise RunError(
+                f"{path.name} of a run has {', '.join(LEAST)} as whole numbers; {path} has "
+                f"{plan.get(name)!r} as {name}. Restore the file from a copy, or open the run with "
+                "the release that wrote it."
+            )
+    return plan
+
+
+def leader_of(run_dir: Path) -> str:
+    """Return the task of a run that tells of epochs and of its end."""
+    return tasks_of(read_json(run_dir / "plan.json"))[0]
+
+
+def workers_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tasks of a plan.json whose steps are recorded: the workers."""
+    return tuple(task for task in tasks_of(plan) if type_of(task) == "worker")
+
+
+def type_of(task: str) -> str:
+    """Return the type of a task: worker, chief, ps or evaluator."""
+    return task.rpartition("-")[0]
+
+
+def tf_configs(tasks: Sequence[str], addresses: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Return the TF_CONFIG of each task; an evaluator is not part of its own cluster."""
+    cluster: dict[str, list[str]] = {}
+    for task in tasks:
+        if type_of(task) != "evaluator":
+            cluster.setdefault(type_of(task), []).append(addresses[task])
+    return {
+        task: {
+            "cluster": cluster,
+            "task": {"type": type_of(task), "index": int(task.rpartition("-")[2])},
+        }
+        for task in tasks
+    }
+
+
+def hold_addresses(tasks: Sequence[str], held: ExitStack) -> dict[str, str]:
+    """Return an address of this machine for each task; its port is bound until `held` is closed.
+
+    A task may take seconds until it listens. Nobody else is given its port meanwhile, and its
+    server can share it: see `SHARE_PORTS`.
+
+    Raises:
+        NoAddressError: there is no free port.
+    """
+    ports = []
+    try:
+        for _ in tasks:
+            holder = held.enter_context(socket.socket())
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            holder.bind(("", 0))
+            ports.append(holder.getsockname()[1])
+    except OSError as error:
+        why = f"{len(ports)} of {len(tasks)} found; {error.strerror}"
+        raise NoAddressError(error.errno, why) from error
+    return {task: f"{HOST}:{port}" for task, port in zip(tasks, ports, strict=True)}
+
+
+def environments(tasks: Sequence[str], held: ExitStack) -> dict[str, dict[str, str]]:
+    """Return what each task has in its environment; nothing where one task is all.
+
+    The ports that it names stay bound until `held` is closed: see `hold_addresses`.
+
+    Raises:
+        NoAddressError: there is no free port.
+    """
+    if len(tasks) == 1:
+        return {tasks[0]: {}}
+    configs = tf_configs(tasks, hold_addresses(tasks, held))
+    return {
+        task: {"TF_CONFIG": json.dumps(config), **SHARE_PORTS} for task, config in configs.items()
+    }

@@ -1,0 +1,59 @@
+"""Which runs were made on this machine: any other folder among the runs is somebody's code.
+
+To resume a run is to execute its script by the interpreter that its run.json names. What this
+machine started is noted in the state folder, outside of the runs, with a digest of both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from pathlib import Path
+
+from . import locks
+from .files import SCRIPT, RunError, read_json, unwritable, write_text
+
+
+def trust(run_dir: Path) -> None:
+    """Note that the run, as it is now, was started here.
+
+    Raises:
+        RunError: the state folder cannot be written.
+    """
+    note = _note(run_dir)
+    try:
+        note.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(note.parent, error) from error
+    write_text(note, _digest(run_dir))
+
+
+def is_trusted(run_dir: Path) -> bool:
+    """Return whether the run was started here and what a resume executes is as it was then.
+
+    Raises:
+        RunError: its run.json is gone or cannot be read.
+    """
+    with contextlib.suppress(OSError):
+        return _note(run_dir).read_text(encoding="utf-8") == _digest(run_dir)
+    return False
+
+
+def _note(run_dir: Path) -> Path:
+    name = hashlib.sha256(os.fsencode(run_dir.resolve())).hexdigest()
+    return locks.state_dir() / "started" / name
+
+
+def _digest(run_dir: Path) -> str:
+    card = read_json(run_dir / "run.json")
+    try:
+        script = (run_dir / SCRIPT).read_bytes()
+    except OSError as error:
+        raise RunError(
+            f"A run folder holds its {SCRIPT}; {run_dir / SCRIPT}: {error}. "
+            "Restore it from a copy, or start a new run."
+        ) from error
+    named = json.dumps([card.get("interpreter"), card.get("working_dir")]).encode()
+    return hashlib.sha256(named + b"\n" + script).hexdigest()

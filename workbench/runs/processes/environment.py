@@ -1,0 +1,76 @@
+"""What a run's own processes are started with: interpreter, folder and environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.runs.folder.files import RunError, full_path
+
+SUPERVISOR_LOG = "supervisor.log"
+UNPACKED = "WORKBENCH_UNPACKED"
+"""Names the folder where runs keep the files of a data set unpacked; empty: nowhere."""
+PACKAGE_ROOT = Path(__file__).parents[3]
+"""From here this very package is found, whatever lies in the folder of who starts a process."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How the run's train.py is started, and later its evaluation."""
+
+    interpreter: str
+    working_dir: Path
+    """The folder where the run was asked for, so that paths given there hold; else the run's."""
+    module_dir: Path | None
+    """Where modules of one's own are looked for, after all others; None where none is imported."""
+    legacy_keras: bool = False
+    """Whether tf.keras is the tf-keras package."""
+
+    @classmethod
+    def of(cls, run_dir: Path, card: Mapping[str, Any], plan: Mapping[str, Any]) -> Launch:
+        """Tell it from run.json and plan.json."""
+        asked_from = Path(str(card.get("working_dir") or run_dir))
+        working_dir = asked_from if asked_from.is_dir() else run_dir
+        own = (plan.get(name) or {} for name in ("own_model", "own_data", "own_step"))
+        imports_own = any(each.get("module") is not None for each in own)
+        interpreter = str(card.get("interpreter") or sys.executable)
+        module_dir = working_dir if imports_own else None
+        return cls(interpreter, working_dir, module_dir, plan.get("keras") == "legacy")
+
+    @property
+    def unset(self) -> list[str]:
+        """Names of this process's environment that are not the run's processes'."""
+        # A notebook's MPLBACKEND names a module that the run's interpreter may not have.
+        draws = os.environ.get("MPLBACKEND", "").startswith("module://")
+        # TF_... belong to the process that asks for the run: each task is given its own.
+        return ["TF_CONFIG", "TF_USE_LEGACY_KERAS", *(["MPLBACKEND"] if draws else [])]
+
+    @property
+    def added(self) -> dict[str, str]:
+        """What is added to the environment of the run's processes, wherever they run."""
+        keras = {"TF_USE_LEGACY_KERAS": "1"} if self.legacy_keras else {}
+        level = os.environ.get("TF_CPP_MIN_LOG_LEVEL", "1")
+        return {**keras, "TF_CPP_MIN_LOG_LEVEL": level, "PYTHONUNBUFFERED": "1"}
+
+    def environment(self) -> dict[str, str]:
+        """Return this process's environment with what the run's processes need."""
+        here = {k: v for k, v in os.environ.items() if k not in self.unset}
+        environment = {**here, **_unpacked(), **self.added}
+        if self.module_dir is not None:
+            paths = filter(None, [environment.get("PYTHONPATH"), str(self.module_dir)])
+            environment["PYTHONPATH"] = os.pathsep.join(paths)
+        return environment
+
+
+def _unpacked() -> dict[str, str]:
+    """Return the variable that names the folder of unpacked files; empty where there is none."""
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    folder = os.environ.get(UNPACKED, f"{cache}/tf-distribute-workbench/unpacked")
+    try:
+        return {UNPACKED: str(full_path(folder)) if folder else ""}
+    except RunError:
+        return {UNPACKED: ""}

@@ -1,0 +1,50 @@
+"""Modules of one's own that a run imports: which changed between its attempts.
+
+What is lifted from a file stands in the script and stays; each attempt imports a module anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from workbench.runs.folder.events import Event
+
+HASHES = "modules_sha256"
+"""In the event with which an attempt starts: of the file of each such module, by its name."""
+
+
+def module_hashes(plan: Mapping[str, Any], working_dir: Path) -> dict[str, Any]:
+    """Return `HASHES` with the sha256 of each module of a plan.json that is imported from a folder.
+
+    Nothing for one that is installed, or cannot be read: then its import fails too and says why.
+    """
+    own = [plan.get(name) or {} for name in ("own_model", "own_data", "own_step")]
+    modules = [each["module"] for each in own if each.get("module")]
+    hashes = dict[str, str]()
+    for module in modules:
+        from workbench.plan.own_function import module_file  # takes a moment, and few runs need it
+
+        with contextlib.suppress(OSError):
+            if file := module_file(module, working_dir):
+                hashes[module] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return {HASHES: hashes} if hashes else {}
+
+
+def changes_in(events: Sequence[Event]) -> str:
+    """Return in words which modules changed last, of a supervisor's events; empty where none."""
+    known, changed = dict[str, str](), dict[str, float]()
+    for event in events:
+        for module, found in event.get(HASHES, {}).items():
+            if known.setdefault(module, found) != found:
+                changed[module] = event["time"]
+            known[module] = found
+    return " ".join(
+        f"The source of {module} changed between two attempts; since "
+        f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M} it trains with the new one."
+        for module, at in sorted(changed.items())
+    )

@@ -1,0 +1,118 @@
+"""The trainer's process on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from workbench.forking import Forked, Order
+from workbench.runs.folder.files import SCRIPT
+
+from .ending import TaskProcess
+from .environment import Launch
+from .forks import Forks
+from .peak_memory import peak_bytes_of
+
+
+class Trainer(TaskProcess):
+    """The process that runs train.py on this machine, in a process group of its own.
+
+    Its log is a plain file, and a pipe ties it to the supervisor: a byte asks it to stop, and the
+    end of the pipe tells it that the supervisor is dead. How a forked one ends, its keeper tells.
+    """
+
+    def __init__(
+        self,
+        task_dir: Path,
+        launch: Launch,
+        log: Path,
+        environment: Mapping[str, str],
+        kept_fds: Sequence[int],
+        forks: Forks,
+    ) -> None:
+        """Start it: forked where that can be.
+
+        `environment` is added to what every process of the run has. The locks in `kept_fds` are
+        held until it has ended too.
+
+        Raises:
+            OSError: the interpreter cannot be started.
+        """
+        super().__init__()
+        read_end, self._stop_pipe = os.pipe()
+        try:
+            fds = (read_end, *kept_fds)
+            self.process = _begin(task_dir.parent, launch, log, environment, fds, forks)
+            self.begun = forks.begun
+        except OSError:
+            os.close(self._stop_pipe)
+            raise
+        finally:
+            os.close(read_end)
+
+    @property
+    def exit_status(self) -> int | None:
+        """Of a process that has ended; below zero by a signal."""
+        return self.process.poll()
+
+    @property
+    def peak_bytes(self) -> int | None:
+        """The most memory that it has held; None where that is not told."""
+        return peak_bytes_of(self.process.pid)
+
+    @property
+    def suspended(self) -> bool:
+        """Whether the system holds it, as after SIGSTOP; see "state" in proc_pid_stat(5)."""
+        with contextlib.suppress(OSError, IndexError):
+            told = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
+            return told.rpartition(")")[2].split()[0] in ("T", "t")
+        return False
+
+    def kill(self) -> None:
+        """Kill it and every process it left in its group."""
+        self._signal_group(signal.SIGKILL)
+
+    def close(self) -> None:
+        """Let go of the pipe, once it has ended."""
+        if self._stop_pipe >= 0:
+            os.close(self._stop_pipe)
+        self._stop_pipe = -1
+
+    def wait(self) -> None:
+        """Wait for the end of one that was killed."""
+        self.process.wait()
+
+    def _tell_to_stop(self) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._stop_pipe, b"s")
+
+    def _terminate(self) -> None:
+        self._signal_group(signal.SIGTERM)
+
+    def _signal_group(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, number)
+
+
+def _begin(
+    run_dir: Path,
+    launch: Launch,
+    log: Path,
+    environment: Mapping[str, str],
+    fds: Sequence[int],
+    forks: Forks,
+) -> subprocess.Popen[bytes] | Forked:
+    with log.open("ab") as output, Path(os.devnull).open("rb") as nothing:
+        order = Order(
+            [str(run_dir / SCRIPT), "--run-dir", str(run_dir)],
+            launch.working_dir,
+            {**launch.environment(), **environment},
+            (nothing.fileno(), output.fileno(), output.fileno()),
+            fds,
+            {"WORKBENCH_STOP_FD": fds[0]},
+        )
+        return forks.begin(order)

@@ -1,0 +1,1 @@
+"""Programs of the engine that run beside training, each in a process of the run's interpreter."""

@@ -1,0 +1,110 @@
+"""What a plan's model is made of, asked of a child of the run's interpreter."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.codegen import render_script
+from workbench.plan import PlanError, Problem
+from workbench.plan.own_function import module_file
+from workbench.runs.processes.environment import Launch
+
+from .child import ON_CPU, Work, run_to_end
+from .run import program
+
+if TYPE_CHECKING:
+    from workbench.plan import Plan
+    from workbench.plan.own_function import OwnFunction
+
+PROGRAM = "inspect_model"
+TIMEOUT_SECONDS = 300.0
+ENDED = "it ended the process that called it"
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """Layers, counts of parameters, and bytes on each replica."""
+
+    layers: tuple[tuple[str, str, str, int], ...]
+    """Name, type, output shape without the batch, parameters."""
+    parameters: int
+    trainable_parameters: int
+    weight_bytes: int
+    optimizer_bytes: int
+    gradient_bytes_per_step: int
+    """What each replica gives to the sum over replicas in a step."""
+
+    @property
+    def replica_bytes(self) -> int:
+        """Weights and optimizer state on each replica; activations are not counted."""
+        return self.weight_bytes + self.optimizer_bytes
+
+
+def inspect_model(plan: Plan, timeout_seconds: float = TIMEOUT_SECONDS) -> ModelSummary:
+    """Build the plan's model in a process of the run's interpreter; takes seconds, once.
+
+    A model imported from a module of the working folder is built again once its file has changed.
+
+    Raises:
+        PlanError: the model cannot be built, or not in time; the problem's field is `model`.
+    """
+    text, own, here = render_script(plan), plan.own_model, Path.cwd()
+    module_dir = here if own is not None and own.module is not None else None
+    launch = Launch(plan.interpreter, here, module_dir, plan.keras == "legacy")
+    start = plan.config.start
+    return _inspect(_Question(text, _changed(own), launch, plan.model, start, timeout_seconds))
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked; the same question has the same answer, however it is come by."""
+
+    text: str
+    changed: str
+    """When an imported model's file was last written: its text is not in the script."""
+    launch: Launch
+    model: str
+    start: str = field(compare=False)
+    timeout_seconds: float = field(compare=False)
+
+
+@lru_cache(maxsize=32)
+def _inspect(asked: _Question) -> ModelSummary:
+    with tempfile.TemporaryDirectory(prefix="workbench-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "train_model.py"
+        path.write_text(asked.text, encoding="utf-8")
+        work = Work(asked.launch, program(PROGRAM, str(path)), ON_CPU, start=asked.start)
+        try:
+            ended = run_to_end(work, asked.timeout_seconds)
+        except OSError as error:  # or a TimeoutError
+            raise _problem(asked.model, str(error)) from error
+    said = ended.last_words
+    if ended.exit_status != 0 or not ended.answers:
+        got = said if ended.exit_status else ENDED
+        raise _told(said) or _problem(asked.model, got)
+    values = ended.answers[-1]
+    return ModelSummary(**{**values, "layers": tuple(map(tuple, values["layers"]))})
+
+
+def _changed(own: OwnFunction | None) -> str:
+    file = module_file(own.module) if own is not None and own.module is not None else None
+    return "" if file is None else f"{file} {file.stat().st_mtime_ns}"
+
+
+def _told(line: str) -> PlanError | None:
+    """Return what the script itself says of a model that it cannot train; None: it says nothing."""
+    # Of the model, not what it says of the data.
+    of_model = r"a model|a tf\.keras\.Model|labels from|losses that|a loss (?:of|whose)"
+    said = re.fullmatch(rf"Needs ((?:{of_model}) [^;]+); (.+)\. (.+)", line)  # rule, got, fix
+    return PlanError((Problem("model", *said.groups()),)) if said else None
+
+
+def _problem(model: str, got: str) -> PlanError:
+    rule = "a function that builds a compiled Keras model in the run's interpreter"
+    fix = f"Call {model} by itself in that interpreter and mend what it says."
+    return PlanError((Problem("model", rule, got, fix),))

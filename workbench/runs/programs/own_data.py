@@ -1,0 +1,94 @@
+"""What data of one's own is: its function is called once in a child of the run's interpreter."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.config import RunConfig
+from workbench.plan import PlanError, Problem
+from workbench.plan.own_data import DataFacts, is_own
+from workbench.plan.own_function import module_file, read_own_function
+from workbench.plan.problems import Findings
+from workbench.runs.processes.environment import Launch
+
+from .child import ON_CPU, Work, run_to_end
+from .run import program
+
+PROGRAM = "inspect_data"
+TIMEOUT_SECONDS = 1800.0
+"""Long enough for a function that downloads its data the first time."""
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What is asked of which Python, where; the same request has the same answer."""
+
+    text: str
+    interpreter: str
+    folder: str
+    changed: str
+    """When an imported module's own file was last written."""
+
+
+_found: dict[_Request, DataFacts] = {}
+
+
+def look(config: RunConfig) -> DataFacts | None:
+    """Return what a config's own data is; None of data of the catalogue.
+
+    The function is called once for the same text and interpreter: it takes as long as it takes,
+    and seconds for TensorFlow.
+
+    Raises:
+        PlanError: it cannot be found, called, or trained on; the problem's field is `data`.
+    """
+    if not is_own(config.data):
+        return None
+    request = _request(config)
+    if request not in _found:
+        _found[request] = _ask(request, config.start)
+    return _found[request]
+
+
+def known(config: RunConfig) -> DataFacts | None:
+    """Return what an earlier look found, at once; None where none has or the function is gone."""
+    try:
+        return _found.get(_request(config)) if is_own(config.data) else None
+    except PlanError:
+        return None
+
+
+def _request(config: RunConfig) -> _Request:
+    findings = Findings()
+    function = read_own_function(findings, "data", config.data)
+    if function is None or findings.problems:
+        raise PlanError(findings.problems)
+    asked = {"function": function.function, "source": function.source, "module": function.module}
+    file = module_file(function.module) if function.module is not None else None
+    changed = "" if file is None else f"{file} {file.stat().st_mtime_ns}"
+    interpreter = config.interpreter or sys.executable
+    return _Request(json.dumps(asked), interpreter, str(Path.cwd()), changed)
+
+
+def _ask(request: _Request, start: str) -> DataFacts:
+    folder = Path(request.folder)
+    launch = Launch(request.interpreter, folder, folder)
+    work = Work(launch, program(PROGRAM), ON_CPU, request.text.encode(), start)
+    try:
+        ended = run_to_end(work, TIMEOUT_SECONDS)
+    except OSError as error:  # or a TimeoutError
+        raise _failed(str(error)) from error
+    if ended.exit_status != 0 or not ended.answers:
+        raise _failed(ended.last_words)
+    told = ended.answers[-1]
+    if "problem" in told:
+        raise PlanError([Problem("data", **told["problem"])])
+    return DataFacts(**told["facts"])
+
+
+def _failed(got: str) -> PlanError:
+    rule = "a function that can be called in the run's interpreter"
+    return PlanError([Problem("data", rule, got, "Call it there by itself and mend what it says.")])

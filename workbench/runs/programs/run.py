@@ -1,0 +1,117 @@
+"""Programs of the engine that a run's own interpreter runs beside training."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from workbench.runs.folder.files import RunError, StoppedError, read_json
+from workbench.runs.folder.tasks import ONE_TASK
+from workbench.runs.processes.environment import PACKAGE_ROOT, Launch
+from workbench.runs.processes.forks import COLD
+from workbench.runs.supervise.diagnosis import cannot_start
+
+from .child import POLL_SECONDS, Child, Work, children, to_blame
+
+_RUN = PACKAGE_ROOT / "workbench" / "engine" / "programs" / "run.py"
+WITHOUT_TENSORFLOW = ("pins",)
+"""Programs that are not worth waiting for TensorFlow: they do not import it."""
+LONGEST_LOG = 2000
+"""Of what a program wrote, in an error."""
+
+
+def program(name: str, *arguments: str) -> list[str]:
+    """Return what a Python is given to run `engine/programs/NAME.py ARGUMENTS`."""
+    return [str(_RUN), name, *arguments]
+
+
+def work_on(run_dir: Path, name: str, *arguments: str, given: bytes | None = b"") -> Work:
+    """Return what the run's interpreter runs for the program NAME with RUN_DIR ARGUMENTS.
+
+    Raises:
+        RunError: the run's files cannot be read.
+    """
+    card, plan, config = (read_json(run_dir / f"{name}.json") for name in ("run", "plan", "config"))
+    words = program(name, str(run_dir.absolute()), *arguments)
+    start = COLD if name in WITHOUT_TENSORFLOW else config.get("start")
+    return Work(Launch.of(run_dir, card, plan), words, given=given, start=start)
+
+
+def run_program(run_dir: Path, name: str, *arguments: str) -> dict[str, Any]:
+    """Run the program NAME with RUN_DIR ARGUMENTS and return what it answers last.
+
+    It takes the time it takes.
+
+    Raises:
+        RunError: the interpreter cannot be started, or the program fails.
+    """
+    (values,) = run_programs(run_dir, name, *arguments)
+    return values
+
+
+def run_programs(
+    run_dir: Path,
+    name: str,
+    *arguments: str,
+    tasks: Sequence[str] = ONE_TASK,
+    stopped: Callable[[], bool] = lambda: False,
+) -> list[dict[str, Any]]:
+    """Run such a program in a process for each task at once; see `run_program`.
+
+    Where one fails the others, which may wait for it for ever, are ended. Once `stopped` says so
+    all are.
+
+    Raises:
+        RunError: the interpreter cannot be started, there is no free port, or a program fails.
+        StoppedError: it was stopped.
+    """
+    work = work_on(run_dir, name, *arguments)
+    try:
+        with children(work, tasks, stopped=stopped) as started:
+            while not _all_answered(started, name, work.launch.interpreter):
+                if stopped():
+                    raise stopped_error(name)
+                time.sleep(POLL_SECONDS)
+            return [child.answers[-1] for child in started]
+    except OSError as error:
+        raise not_started(error, work.launch.interpreter) from error
+
+
+def stopped_error(name: str) -> StoppedError:
+    """Return that a program was ended on request."""
+    return StoppedError(f"{name} tells what it measured at its end; it was stopped. Ask again.")
+
+
+def not_started(error: OSError, interpreter: str) -> RunError:
+    """Return why a program's process could not be started."""
+    if str(error.filename) == interpreter:
+        return RunError(
+            f"A run's model and data are opened by its own interpreter; {interpreter}: "
+            f"{error.strerror}. Put that interpreter back."
+        )
+    return RunError(" ".join(cannot_start(error, interpreter).values()))
+
+
+def failed_error(child: Child, rule: str, interpreter: str) -> RunError:
+    """Return how a program has failed; `rule` says what it does otherwise."""
+    reason = child.explained(interpreter)
+    why = f"{reason['cause']} {reason['fix']}\n{child.log[-LONGEST_LOG:]}"
+    return RunError(f"{rule}; it failed: {why}")
+
+
+def _all_answered(started: Sequence[Child], name: str, interpreter: str) -> bool:
+    """Return whether all have ended well.
+
+    Raises:
+        RunError: one has failed, or has ended without an answer.
+    """
+    rule = f"{name} prints one line of JSON"
+    statuses = [child.poll() for child in started]
+    if any(statuses):
+        raise failed_error(to_blame(started), rule, interpreter)
+    for child, status in zip(started, statuses, strict=True):
+        if status == 0 and not child.answers:
+            raise failed_error(child, rule, interpreter)
+    return None not in statuses

@@ -1,0 +1,204 @@
+"""The records of a run as arrays: what each task wrote, with replaced rows left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .segments import MOST_STEPS, Doubles, Floats, Ints, Segment, kept_rows, known, list_segments
+from .worker_counts import WorkerCounts, workers_at
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the records are read with, from the plan."""
+
+    replicas: int
+    """Replicas of each task."""
+    steps_per_epoch: int
+    together: bool = True
+    """Whether all workers take a step together; else each counts its own."""
+    worker_counts: WorkerCounts = ()
+    """How many workers there were from which step on, where that is known."""
+    total_steps: int = MOST_STEPS
+
+
+class TaskRecords:
+    """Everything one task recorded, in order of steps, replaced rows left out.
+
+    Attributes:
+        steps: int64 [N], 0-based numbers of the recorded steps; numbers not recorded are absent.
+        values: [N, replicas, 3]: loss sum, correct, examples; float32, but float64 where the run
+            computed in it.
+        calls: float64 [M, 4]: first step, steps, start in unix seconds, seconds.
+        opening: bool [M], whether a call is the first of its segment.
+    """
+
+    def __init__(
+        self, task_dir: Path, worker: int, shape: Shape, epoch_ends: Sequence[int] = ()
+    ) -> None:
+        self.worker = worker
+        self.shape = shape
+        self._epoch_ends = np.array(epoch_ends, np.int64)
+        read = [
+            _Piece(*kept, shape.replicas)
+            for kept in kept_rows(list_segments(task_dir, shape.total_steps), shape.replicas)
+        ]
+        self.steps: Ints = joined([piece.steps for piece in read], np.empty(0, np.int64))
+        empty = np.empty((0, shape.replicas, 3), np.float32)
+        self.values: Floats = joined([piece.values for piece in read], empty)
+        self.calls: Doubles = joined([piece.calls for piece in read], np.empty((0, 4)))
+        openings = [np.arange(len(piece.calls)) == 0 for piece in read]
+        self.opening: npt.NDArray[np.bool_] = joined(openings, np.empty(0, np.bool_))
+        if shape.together and shape.worker_counts:
+            self._leave_out_absence()
+
+    def _leave_out_absence(self) -> None:
+        """Drop what was done again by fewer workers, of which this was none."""
+        here = self.worker < workers_at(self.shape.worker_counts, self.steps)
+        self.steps, self.values = self.steps[here], self.values[here]
+        called = self.worker < workers_at(self.shape.worker_counts, self.calls[:, 0])
+        self.calls, self.opening = self.calls[called], self.opening[called]
+
+    @cached_property
+    def call_of_step(self) -> Ints:
+        """Index of the call that each recorded step ran in, int64 [N]; -1 where unknown."""
+        if not len(self.calls):
+            return np.full(len(self.steps), -1, np.int64)
+        index = np.searchsorted(self.calls[:, 0], self.steps, side="right") - 1
+        call = self.calls[index]
+        inside = (index >= 0) & (self.steps < call[:, 0] + call[:, 1])
+        return np.where(inside, index, -1)
+
+    @cached_property
+    def call_examples(self) -> Doubles:
+        """Examples of each call over the task's replicas, float64 [M]; NaN where rows miss."""
+        known = self.call_of_step >= 0
+        calls, count = self.call_of_step[known], len(self.calls)
+        examples = self.values[known, :, 2].sum(axis=1, dtype=np.float64)
+        sums = np.bincount(calls, examples, minlength=count)
+        whole = np.bincount(calls, minlength=count) == self.calls[:, 1]
+        return np.where(whole, sums, np.nan)
+
+    def epochs_of(self, steps: npt.NDArray[Any]) -> Ints:
+        """Return the epoch, from 0, that each step belongs to."""
+        if self.shape.together:
+            return (steps // self.shape.steps_per_epoch).astype(np.int64)
+        return np.searchsorted(self._epoch_ends, steps, side="right")
+
+    def of_call(self, values: Doubles) -> Doubles:
+        """Spread one number a call, float64 [M], over the steps, float64 [N]; NaN if unknown."""
+        return np.append(values, np.nan)[self.call_of_step]
+
+    def step_ends(self) -> Doubles:
+        """Return when each step ended, float64 [N] unix seconds, by equal parts of its call."""
+        first, count, start, seconds = map(self.of_call, self.calls.T)
+        return start + seconds * (self.steps + 1 - first) / count
+
+    def steady_seconds(self) -> Doubles:
+        """Seconds each call took with what lay between it and the next, float64 [M].
+
+        A segment's first call, which may trace, is NaN. What follows an epoch's last call is the
+        test pass, so that call counts by itself.
+        """
+        first, _, start, seconds = self.calls.T
+        epoch = self.epochs_of(first)
+        goes_on = np.append((epoch[1:] == epoch[:-1]) & ~self.opening[1:], False)
+        spans = np.append(start[1:] - start[:-1], 0.0)
+        spans = np.where(goes_on, np.maximum(spans, seconds), seconds)
+        return np.where(self.opening, np.nan, spans)
+
+
+class _Piece:
+    """The rows of a segment that count."""
+
+    def __init__(self, segment: Segment, rows: int, replicas: int) -> None:
+        self.values = segment.values(replicas, count=rows)
+        end = segment.first_step + len(self.values)
+        self.steps = np.arange(segment.first_step, end, dtype=np.int64)
+        calls = known(segment.calls())
+        self.calls = calls[calls[:, 0] < end]
+
+
+def read_tasks(
+    run_dir: Path, shape: Shape, epoch_ends: Mapping[str, Sequence[int]] | None = None
+) -> list[TaskRecords]:
+    """Read all workers of a run, by number.
+
+    `epoch_ends` says for each worker that counts its own steps how many it had done at the end of
+    each epoch.
+    """
+    folders = [path for path in run_dir.glob("worker-*") if path.name[7:].isdigit()]
+    numbered = sorted((int(path.name[7:]), path) for path in folders)
+    ends = epoch_ends or {}
+    return [TaskRecords(path, number, shape, ends.get(path.name, ())) for number, path in numbered]
+
+
+def steady_rate(tasks: Sequence[TaskRecords]) -> float | None:
+    """Return examples a second over all tasks, without first calls and test passes.
+
+    Where workers came and went, some were there only for a part of the time. None where a task
+    recorded no call but the first.
+    """
+    examples, seconds = [], []
+    for task in tasks:
+        each_seconds, each_examples = task.steady_seconds(), task.call_examples
+        known = np.isfinite(each_seconds) & np.isfinite(each_examples)
+        if not known.any():
+            return None
+        examples.append(float(each_examples[known].sum()))
+        seconds.append(float(each_seconds[known].sum()))
+    if tasks and len({workers for _, workers in tasks[0].shape.worker_counts}) > 1:
+        return sum(examples) / max(seconds)
+    return sum(np.divide(examples, seconds)) if tasks else None
+
+
+def missing_ranges(tasks: Sequence[TaskRecords], done: int) -> list[tuple[int, int]]:
+    """Return (first, last) of each range of steps below `done` that some task did not record.
+
+    Where workers count their own steps these are the gaps in what each recorded.
+    """
+    if tasks and not tasks[0].shape.together:
+        return [
+            gap
+            for task in tasks
+            for gap in _gaps(task.steps, int(task.steps[-1]) + 1 if len(task.steps) else 0)
+        ]
+    return _gaps(shared_steps(tasks)[0], done)
+
+
+def _gaps(recorded: Ints, done: int) -> list[tuple[int, int]]:
+    edges = np.concatenate(([-1], recorded[recorded < done], [done]))
+    gaps = np.flatnonzero(np.diff(edges) > 1)
+    return [(int(edges[gap]) + 1, int(edges[gap + 1]) - 1) for gap in gaps]
+
+
+def shared_steps(tasks: Sequence[TaskRecords]) -> tuple[Ints, list[tuple[Any, Any]]]:
+    """Return the steps that all workers there were recorded.
+
+    With them comes for each task which of its own rows are among them, and where they are there.
+    """
+    if not tasks:
+        return np.empty(0, np.int64), []
+    if len(tasks) == 1:
+        return tasks[0].steps, [(slice(None), slice(None))]
+    steps, counts = np.unique(np.concatenate([task.steps for task in tasks]), return_counts=True)
+    needed = np.minimum(workers_at(tasks[0].shape.worker_counts, steps), len(tasks))
+    shared = steps[counts >= needed]
+    picked = []
+    for task in tasks:
+        own = np.flatnonzero(np.isin(task.steps, shared, assume_unique=True))
+        picked.append((own, np.searchsorted(shared, task.steps[own])))
+    return shared, picked
+
+
+def joined(parts: list[npt.NDArray[Any]], empty: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if not parts:
+        return empty
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -1,0 +1,153 @@
+"""The attempts at a run, and what each was at from when to when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.runs.folder.events import Event, read_events
+from workbench.runs.folder.tasks import leader_of
+
+from .segments import Doubles
+
+# What a trainer is at after an event; after any other it goes on with what it was at.
+STAGE_AFTER = {
+    "start": "data",
+    "tracing": "trace",
+    "test": "evaluation",
+    "epoch": "training",
+    "saving": "checkpoints",
+    "checkpoint": "training",
+    "checkpoint_failed": "training",
+    "finished": "training",
+    "stopped": "training",
+}
+STAGE_IN_STATE = {"queued": "queue", "starting": "start"}
+OVER = ("finished", "stopped", "failed")
+
+
+class Span(NamedTuple):
+    """What an attempt was at, from when to when, in seconds since 1970."""
+
+    stage: str
+    begin: float
+    end: float
+    """Before its begin where the clock was set back."""
+
+
+class Attempt:
+    """One attempt at a run, from its place in the queue to its end."""
+
+    def __init__(self) -> None:
+        self.told: list[Event] = []
+        """By the supervisor."""
+        self.events: list[Event] = []
+        """By the trainer."""
+        self.calls: list[Doubles] = []
+        """Of each segment that it opened, done again by a later attempt or not."""
+        self.now: float | None = None
+        """Up to when to tell of it, where it goes on."""
+
+    @property
+    def over(self) -> bool:
+        """Whether its end was written."""
+        return any(event.get("state") in OVER for event in self.told)
+
+    def spans(self) -> list[Span]:
+        """Return all it was at, in order and without gaps."""
+        marks = self._marks()
+        if not marks:
+            return []
+        ends = [*(begin for begin, _ in marks[1:]), self._end(marks[-1][1])]
+        return [Span(stage, begin, end) for (begin, stage), end in zip(marks, ends, strict=True)]
+
+    def stalls(self) -> list[Span]:
+        """Return its silences, each from when it was told of."""
+        found: list[Span] = []
+        since: float | None = None
+        for event in self.told:
+            if event["event"] == "stalled":
+                since = float(event["time"])
+            elif event["event"] == "recovered" and since is not None:
+                found.append(Span("stalled", since, float(event["time"])))
+                since = None
+        return found if since is None else [*found, Span("stalled", since, self._end("stalled"))]
+
+    def first_call_seconds(self) -> float | None:
+        """Return the seconds of its first call, or those so far; None before and where unknown."""
+        if self.calls:
+            return float(self.calls[0][0, 3])
+        traced = self.events[-1] if self.events else None
+        recorded = any(event.get("state") == "running" for event in self.told)
+        if self.now is None or traced is None or traced["event"] != "traced" or recorded:
+            return None
+        return self.now - float(traced["time"])
+
+    def _marks(self) -> list[tuple[float, str]]:
+        """Return when it began with what."""
+        marks = [
+            (float(event["time"]), _stage_in(event))
+            for event in self.told
+            if event.get("state") in STAGE_IN_STATE
+        ]
+        for event in self.events:
+            moment = float(event["time"])
+            if event["event"] == "traced":
+                marks = [mark for mark in marks if mark[1] != "trace"]
+                marks += [(moment - float(event["seconds"]), "trace"), (moment, "training")]
+            elif stage := STAGE_AFTER.get(event["event"]):
+                marks.append((moment, stage))
+        stages = [stage for _, stage in marks]
+        if self.calls and "data" in stages and "trace" not in stages:
+            first_call = float(self.calls[0][0, 2])
+            marks.insert(stages.index("data") + 1, (first_call, "training"))
+        return marks
+
+    def _end(self, stage: str) -> float:
+        """Return up to when is known what it was at, having come to this stage."""
+        written = [float(event["time"]) for event in self.told if event.get("state") in OVER]
+        if written:
+            return written[0]
+        silent = [event for event in self.told if event["event"] in ("stalled", "recovered")]
+        stalled = silent and silent[-1]["event"] == "stalled"
+        if self.now is not None and (stage != "training" or stalled):
+            return self.now
+        signs = [float(event["time"]) for event in (*self.told, *self.events)]
+        return max(signs + [float(calls[-1, 2] + calls[-1, 3]) for calls in self.calls])
+
+
+def _stage_in(event: Event) -> str:
+    return "rehearsal" if event.get("rehearsal") else STAGE_IN_STATE[event["state"]]
+
+
+def read_attempts(run_dir: Path, calls: Sequence[Doubles]) -> list[Attempt]:
+    """Return a run's attempts in order, given the calls of each segment of its first worker.
+
+    Raises:
+        RunError: the events cannot be read.
+    """
+    attempts: list[Attempt] = []
+    begun: list[tuple[float, Attempt]] = []
+    for event in read_events(run_dir / "events.jsonl"):
+        if not attempts or (event.get("state") == "queued" and "behind" not in event):
+            attempts.append(Attempt())
+        attempts[-1].told.append(event)
+        if event.get("state") == "starting":
+            begun.append((float(event["time"]), attempts[-1]))
+    opened: list[tuple[float, Attempt]] = []
+    for event in read_events(run_dir / leader_of(run_dir) / "events.jsonl") if begun else []:
+        if event["event"] == "start":
+            opened.append((float(event["time"]), _at(begun, float(event["time"]))))
+        if opened:
+            opened[-1][1].events.append(event)
+    for rows in calls if opened else []:
+        if len(rows):
+            _at(opened, float(rows[0, 2])).calls.append(rows)
+    return attempts
+
+
+def _at(begun: list[tuple[float, Attempt]], moment: float) -> Attempt:
+    """Return the attempt under way at a moment."""
+    earlier = [attempt for begin, attempt in begun if begin <= moment]
+    return earlier[-1] if earlier else begun[0][1]

@@ -1,0 +1,30 @@
+"""What the events of a run's epochs told, as columns of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from workbench.runs.folder.events import Event
+
+from .segments import Doubles
+
+
+def told(events: Sequence[Event], name: str) -> Doubles:
+    """Return what each event told under a name; NaN where that is unknown."""
+    values = [event.get(name) for event in events]
+    return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def told_metrics(epochs: Sequence[Event]) -> dict[str, Doubles]:
+    """Return the metrics that a model of one's own was compiled with, [epochs], train beside test.
+
+    Those that the workbench records itself, such as a known accuracy, are not among them.
+    """
+    metrics = [epoch.get("metrics", {}) for epoch in epochs]
+    recorded = {name for epoch in epochs for name, value in epoch.items() if value is not None}
+    names = list(dict.fromkeys(name for each in metrics for name in each if name not in recorded))
+    trained = {f"test_{name}": name for name in names}
+    beside = sorted(names, key=lambda name: names.index(trained.get(name, name)))
+    return {name: told(metrics, name) for name in beside}

@@ -1,0 +1,116 @@
+"""What a run's epochs came to, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from workbench.runs.folder.events import Event
+
+from .arrays import TaskRecords, shared_steps
+from .epoch_events import told, told_metrics
+from .segments import Doubles
+from .worker_counts import workers_at
+
+Columns = dict[str, npt.NDArray[Any]]
+
+
+def epoch_columns(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) -> Columns:
+    """Return an entry for each epoch that is over: recorded whole, or told to be by an event.
+
+    loss and accuracy are weighted by examples over `steps`, the steps of it that were recorded;
+    seconds are those of its training calls, NaN where some are unknown. `tests` holds the epoch
+    events by epoch, with test_loss and test_accuracy. Metrics that a model of one's own was
+    compiled with follow as columns by their names, those of the test as `test_...`.
+    """
+    if tasks and not tasks[0].shape.together:
+        return _own_epochs(tasks, tests)
+    shared, picked = shared_steps(tasks)
+    per_epoch = tasks[0].shape.steps_per_epoch if tasks else 1
+    epoch = shared // per_epoch
+    count = max([0, *tests, *(epoch[-1:] + 1).tolist()])
+    sums = np.zeros((3, count))
+    for task, (own, at) in zip(tasks, picked, strict=True):
+        totals = task.values[own].sum(axis=1, dtype=np.float64)
+        sums += [np.bincount(epoch[at], column, minlength=count) for column in totals.T]
+    steps = np.bincount(epoch, minlength=count)
+    over = np.flatnonzero((steps == per_epoch) | np.isin(np.arange(1, count + 1), list(tests)))
+    ends = [tests.get(number + 1, {}) for number in over.tolist()]
+    columns = {
+        "epoch": over + 1,
+        "loss": ratio(sums[0], sums[2])[over],
+        "accuracy": ratio(sums[1], sums[2])[over],
+        "test_loss": told(ends, "test_loss"),
+        "test_accuracy": told(ends, "test_accuracy"),
+        "examples": sums[2].astype(np.int64)[over],
+        "seconds": _epoch_seconds(tasks, count)[over],
+        "steps": steps[over],
+    }
+    return _with_metrics(columns, ends)
+
+
+def _own_epochs(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) -> Columns:
+    """Return the columns where each worker counts its own steps.
+
+    steps are those of all workers; seconds are those of the worker that took longest.
+    """
+    count = max([0, *tests])
+    sums, steps, seconds = np.zeros((3, count)), np.zeros(count, np.int64), np.zeros(count)
+    for task in tasks:
+        epoch = task.epochs_of(task.steps)
+        inside = epoch < count
+        totals = task.values[inside].sum(axis=1, dtype=np.float64)
+        sums += [np.bincount(epoch[inside], column, minlength=count) for column in totals.T]
+        steps += np.bincount(epoch[inside], minlength=count)
+        call_epoch = task.epochs_of(task.calls[:, 0])
+        known = call_epoch < count
+        own = np.bincount(call_epoch[known], task.calls[known, 3], minlength=count)
+        seconds = np.maximum(seconds, own)
+    ends = [tests.get(number + 1, {}) for number in range(count)]
+    columns = {
+        "epoch": np.arange(1, count + 1),
+        "loss": ratio(sums[0], sums[2]),
+        "accuracy": ratio(sums[1], sums[2]),
+        "test_loss": told(ends, "test_loss"),
+        "test_accuracy": told(ends, "test_accuracy"),
+        "examples": sums[2].astype(np.int64),
+        "seconds": seconds,
+        "steps": steps,
+    }
+    return _with_metrics(columns, ends)
+
+
+def _with_metrics(columns: Columns, ends: list[Event]) -> Columns:
+    """Add the metrics of the model itself; where the accuracy is unknown, the model may know it."""
+    metrics = told_metrics(ends)
+    known = {name: values for name, values in columns.items() if name in metrics}
+    filled = {name: np.where(np.isnan(v), metrics[name], v) for name, v in known.items()}
+    return columns | metrics | filled
+
+
+def _epoch_seconds(tasks: Sequence[TaskRecords], count: int) -> Doubles:
+    """Return the seconds of the slowest task; NaN where a call of one that was there is missing."""
+    slowest = np.zeros(count)
+    if not tasks:
+        return slowest
+    shape = tasks[0].shape
+    in_epoch = shape.steps_per_epoch
+    workers = workers_at(shape.worker_counts, np.arange(count * in_epoch)).reshape(count, in_epoch)
+    for task in tasks:
+        epoch = (task.calls[:, 0] // in_epoch).astype(np.int64)
+        inside = epoch < count
+        seconds = np.bincount(epoch[inside], task.calls[inside, 3], minlength=count)
+        steps = np.bincount(epoch[inside], task.calls[inside, 1], minlength=count)
+        whole = steps == (workers > task.worker).sum(axis=1)
+        slowest = np.maximum(slowest, np.where(whole, seconds, np.nan))
+    return slowest
+
+
+def ratio(sums: npt.NDArray[Any], counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return sums / counts; NaN where there is nothing to count."""
+    found: npt.NDArray[Any] = np.full_like(sums, np.nan)
+    np.divide(sums, counts, out=found, where=counts > 0)
+    return found

@@ -1,0 +1,143 @@
+"""The records of a run as pandas frames.
+
+On disk a replica-step takes 12 bytes and a call 32. In memory a row of `replica_frame` takes 32
+bytes: step 8, epoch 4, worker 2, replica 2, loss 4, accuracy 4, examples 4, call_seconds 4; with
+`columns` only those asked for are made, beside the 12 bytes a replica-step that are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from workbench.runs.folder.files import RunError
+
+from .arrays import TaskRecords, joined, shared_steps
+from .epochs import epoch_columns, ratio
+from .segments import Doubles, Ints
+
+REPLICA_COLUMNS = (
+    "step",
+    "epoch",
+    "worker",
+    "replica",
+    "loss",
+    "accuracy",
+    "examples",
+    "call_seconds",
+)
+
+
+def replica_frame(
+    tasks: Sequence[TaskRecords], columns: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Return a row for each replica of each recorded step, in order of step, worker, replica.
+
+    step: 0-based, int64. epoch: from 1. worker, replica: numbers, the replica's over all workers.
+    loss, accuracy: means over the replica's examples, NaN where it had none or the model has no
+    accuracy. examples: a count. call_seconds: the time of the whole call that the step ran in,
+    the same for all its steps; NaN where unknown.
+
+    Asked for by name also time: seconds since 1970 at which the step ended, where the steps of a
+    call took equal parts of it; and examples_per_second: the replica's own examples of the call
+    over the call's time. NaN where unknown.
+
+    Raises:
+        RunError: a column that is none of these.
+    """
+    wanted = list(REPLICA_COLUMNS if columns is None else columns)
+    for name in wanted:
+        if name not in _COLUMNS:
+            raise RunError(f"Columns are {', '.join(_COLUMNS)}; received {name!r}. Leave it out.")
+    parts = [{name: _COLUMNS[name](task) for name in wanted} for task in tasks]
+    frame = pd.DataFrame(
+        {name: joined([part[name] for part in parts], np.empty(0)) for name in wanted}, copy=False
+    )
+    if len(tasks) < 2:
+        return frame
+    steps = np.concatenate([_COLUMNS["step"](task) for task in tasks])
+    return frame.iloc[np.argsort(steps, kind="stable")].reset_index(drop=True)
+
+
+def step_frame(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
+    """Return a row for each step that every task recorded, over all replicas.
+
+    Where workers count their own steps there is no such step: then a row for each step of each
+    worker, with a column `worker`.
+
+    loss and accuracy are weighted by examples; call_seconds is the slowest task's;
+    examples_per_second is all examples of the call over the call's time.
+    """
+    if tasks and not tasks[0].shape.together:
+        frames = [_joined_steps([task]).assign(worker=task.worker) for task in tasks]
+        return pd.concat(frames).sort_values(["step", "worker"], ignore_index=True)
+    return _joined_steps(tasks)
+
+
+def _joined_steps(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
+    shared, picked = shared_steps(tasks)
+    sums, seconds, rates = np.zeros((len(shared), 3)), np.zeros(len(shared)), np.zeros(len(shared))
+    for task, (own, at) in zip(tasks, picked, strict=True):
+        sums[at] += task.values[own].sum(axis=1, dtype=np.float64)
+        seconds[at] = np.maximum(seconds[at], task.of_call(task.calls[:, 3])[own])
+        rates[at] += task.of_call(ratio(task.call_examples, task.calls[:, 3]))[own]
+    columns = {
+        "step": shared,
+        "epoch": _epochs(shared, tasks[0]) if tasks else np.empty(0, np.int32),
+        "loss": ratio(sums[:, 0], sums[:, 2]),
+        "accuracy": ratio(sums[:, 1], sums[:, 2]),
+        "examples": sums[:, 2].astype(np.int64),
+        "call_seconds": seconds,
+        "examples_per_second": rates,
+    }
+    return pd.DataFrame(columns, copy=False)
+
+
+def epoch_frame(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) -> pd.DataFrame:
+    """Return a row for each epoch that is over; see `epochs.epoch_columns`."""
+    return pd.DataFrame(epoch_columns(tasks, tests), copy=False)
+
+
+def _epochs(steps: Ints, task: TaskRecords) -> npt.NDArray[np.int32]:
+    return (task.epochs_of(steps) + 1).astype(np.int32)
+
+
+def _spread(task: TaskRecords, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.repeat(values, task.shape.replicas)
+
+
+def _replicas(task: TaskRecords) -> npt.NDArray[Any]:
+    first = task.worker * task.shape.replicas
+    numbers = np.arange(first, first + task.shape.replicas, dtype=np.int16)
+    return np.tile(numbers, len(task.steps))
+
+
+def _rates(task: TaskRecords) -> Doubles:
+    """Return each replica's own speed in the call of each step, float64 [N * replicas]."""
+    replicas, calls = task.shape.replicas, len(task.calls)
+    known = task.call_of_step >= 0
+    call = task.call_of_step[known]
+    whole = np.bincount(call, minlength=calls) == task.calls[:, 1]
+    rates = np.full((calls + 1, replicas), np.nan)
+    for replica in range(replicas):
+        sums = np.bincount(call, task.values[known, replica, 2], minlength=calls)
+        rates[:-1, replica] = np.where(whole, ratio(sums, task.calls[:, 3]), np.nan)
+    return rates[task.call_of_step].reshape(-1)
+
+
+_COLUMNS: dict[str, Callable[[TaskRecords], npt.NDArray[Any]]] = {
+    "step": lambda task: _spread(task, task.steps),
+    "epoch": lambda task: _spread(task, _epochs(task.steps, task)),
+    "worker": lambda task: np.full(task.values[..., 0].size, task.worker, np.int16),
+    "replica": _replicas,
+    "loss": lambda task: ratio(task.values[..., 0], task.values[..., 2]).reshape(-1),
+    "accuracy": lambda task: ratio(task.values[..., 1], task.values[..., 2]).reshape(-1),
+    "examples": lambda task: task.values[..., 2].astype(np.int32).reshape(-1),
+    "call_seconds": lambda task: _spread(task, task.of_call(task.calls[:, 3]).astype(np.float32)),
+    "time": lambda task: _spread(task, task.step_ends()),
+    "examples_per_second": _rates,
+}

@@ -1,0 +1,149 @@
+"""What a run has done: the steps and epochs on record, read from its folder each time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.runs.folder.events import Event, note_epoch, read_events
+from workbench.runs.folder.state import since_start, supervisor_events
+from workbench.runs.folder.tasks import EVALUATOR, read_numbers, tasks_of, workers_of
+
+from .arrays import TaskRecords, joined, missing_ranges, read_tasks, shared_steps, steady_rate
+from .epochs import epoch_columns
+from .progress import shape_of, steps_done
+from .segments import Doubles
+from .worker_counts import worker_counts_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RESULTS = ("loss", "accuracy", "test_loss", "test_accuracy", "examples_per_second")
+"""What is told of an epoch at its end."""
+MEASURES = ("loss", "accuracy", "test_loss", "test_accuracy")
+
+
+class History:
+    """The records of a run's workers, and the epochs that its tasks told of.
+
+    It is one look: what it has read it keeps. Ask a new one later.
+    """
+
+    def __init__(self, run_dir: Path) -> None:
+        self.dir = run_dir
+
+    def replica_steps(self, columns: Sequence[str] | None) -> pd.DataFrame:
+        """Return a row for each replica of each recorded step."""
+        from .frames import replica_frame
+
+        return replica_frame(self._records(), columns)
+
+    def steps(self) -> pd.DataFrame:
+        """Return a row for each step, over all replicas."""
+        from .frames import step_frame
+
+        return step_frame(self._records())
+
+    def epochs(self) -> pd.DataFrame:
+        """Return a row for each epoch that is over."""
+        from .frames import epoch_frame
+
+        return epoch_frame(self._records(), self._epoch_events)
+
+    def staleness(self) -> pd.DataFrame:
+        """Return how stale each step was, where workers do not wait for each other."""
+        from .staleness import read_staleness
+
+        return read_staleness(self.dir, workers_of(self._plan))
+
+    def step_seconds(self) -> Doubles:
+        """Return the seconds of each steady step, float64 [N], in order of steps.
+
+        A step takes its call, with what lies between that and the next, over the call's steps, and
+        where workers step together as long as the slowest of them. First calls, which may trace,
+        are left out. Where workers count their own steps, one worker's come after another's.
+        """
+        tasks = self._records()
+        spans = [task.of_call(task.steady_seconds() / task.calls[:, 1]) for task in tasks]
+        if not tasks or not tasks[0].shape.together:
+            seconds = joined(spans, np.empty(0))
+        else:
+            shared, picked = shared_steps(tasks)
+            seconds = np.zeros(len(shared))
+            for span, (own, at) in zip(spans, picked, strict=True):
+                seconds[at] = np.maximum(seconds[at], span[own])
+        known: Doubles = seconds[np.isfinite(seconds)]
+        return known
+
+    def missing(self) -> list[tuple[int, int]]:
+        """Return ranges (first, last) of steps done but not recorded."""
+        done = self._steps_done()  # told before the records are read: they grow
+        return missing_ranges(self._records(), done)
+
+    def measures(self) -> dict[str, float | None]:
+        """Return steps, steady rate and what the last epoch came to; None is unknown."""
+        tasks = self._records()
+        epochs = epoch_columns(tasks, self._epoch_events)
+        last = {name: epochs[name][-1:].tolist() for name in MEASURES}
+        return {
+            "steps": self._steps_done(),
+            "examples_per_second": steady_rate(tasks),
+            **{name: next(filter(isfinite, value), None) for name, value in last.items()},
+        }
+
+    @cached_property
+    def _plan(self) -> dict[str, Any]:
+        return read_numbers(self.dir)
+
+    @cached_property
+    def _leader_events(self) -> list[Event]:
+        return read_events(self.dir / tasks_of(self._plan)[0] / "events.jsonl")
+
+    def _steps_done(self) -> int:
+        attempt = since_start(self._leader_events, supervisor_events(self.dir))
+        return steps_done(self.dir, self._plan, attempt)
+
+    def _records(self) -> list[TaskRecords]:
+        ends: dict[str, list[int]] = {}
+        for _, event in sorted(self._epoch_events.items()):
+            for worker, steps in event.get("worker_steps", {}).items():
+                ends.setdefault(worker, []).append(steps)
+        shape = replace(shape_of(self._plan), worker_counts=worker_counts_of(self._leader_events))
+        return read_tasks(self.dir, shape, ends)
+
+    @cached_property
+    def _epoch_events(self) -> dict[int, Event]:
+        """The newest event of each epoch, less those a resume does again."""
+        return newest_epochs(self.dir, self._leader_events)
+
+
+def last_results(run_dir: Path, leader_events: Sequence[Event]) -> dict[str, float | None]:
+    """Return what the last epoch that was told of came to; None is unknown."""
+    epochs = newest_epochs(run_dir, leader_events)
+    last = epochs[max(epochs)] if epochs else {}
+    known = {name: value for name, value in last.items() if value is not None}
+    told = {**(last.get("metrics") or {}), **known}
+    return {name: _number(told.get(name)) for name in RESULTS}
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and isfinite(value) else None
+
+
+def newest_epochs(run_dir: Path, leader_events: Sequence[Event]) -> dict[int, Event]:
+    """Return the newest event of each epoch, by its number, with what an evaluator found of it.
+
+    Epochs that a resume does again are none.
+    """
+    found = read_events(run_dir / EVALUATOR / "events.jsonl")
+    evaluated = [event for event in found if event["event"] == "evaluated"]
+    epochs: dict[int, Event] = {}
+    for event in (*leader_events, *evaluated):
+        note_epoch(epochs, event)
+    return epochs

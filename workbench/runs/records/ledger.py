@@ -1,0 +1,139 @@
+"""Where a run's time went, told from its events and from the times of its calls."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from workbench.runs.folder.state import is_alive
+from workbench.runs.folder.tasks import read_numbers, workers_of
+from workbench.runs.processes.forks import BEGUN
+
+from .attempts import Attempt, Span, read_attempts
+from .progress import shape_of
+from .segments import Doubles, kept_rows, known, list_segments
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What time went into, and how much."""
+
+    name: str
+    seconds: float
+    note: str = ""
+    """For people: how the process was started."""
+
+    @property
+    def label(self) -> str:
+        """Its name, with the note."""
+        return f"{self.name} ({self.note})" if self.note else self.name
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Where the time went. What has not happened is absent, and so is what cannot be known.
+
+    Events carry the time of day: a span in which that was set back is not known.
+    """
+
+    first_step: tuple[Entry, ...]
+    """Of the newest attempt, in order: `queue`, `start` (interpreter, imports, strategy, model),
+    `data`, `trace` (absent where nothing is traced), `first step` (its first call). The one under
+    way has its seconds so far."""
+    whole: tuple[Entry, ...]
+    """Of all attempts: `queue`, `start-up` (start and data), `trace`, `steps`, `checkpoints`,
+    `evaluation`, `stalls` (silences that were told of, less in `steps`) and `other`, which holds
+    the steps that a resume did again too. A step counts once its call is over."""
+
+
+def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
+    """Return where a run's time went until `now`, in seconds since 1970; None: this moment.
+
+    Of several workers it is the first one's time.
+
+    Raises:
+        RunError: its folder is gone or cannot be read.
+    """
+    alive = is_alive(run_dir)  # before its files: who is found dead has written all
+    plan = read_numbers(run_dir)
+    shape = shape_of(plan)
+    segments = list_segments(run_dir / workers_of(plan)[0], shape.total_steps)
+    calls = {segment.number: known(segment.calls()) for segment in segments}
+    attempts = read_attempts(run_dir, list(calls.values()))
+    if not attempts:
+        return Ledger((), ())
+    if alive and not attempts[-1].over:
+        attempts[-1].now = time.time() if now is None else now
+    counted = [
+        calls[segment.number][calls[segment.number][:, 0] < segment.first_step + rows]
+        for segment, rows in kept_rows(segments, shape.replicas)
+    ]
+    steps = np.vstack([np.empty((0, 4)), *counted])
+    spans = [attempt.spans() for attempt in attempts]
+    stalls = [stall for attempt in attempts for stall in attempt.stalls()]
+    begun = _begun(attempts[-1], workers_of(plan)[0])
+    first_step = _first_step(spans[-1], attempts[-1].first_call_seconds(), begun)
+    return Ledger(first_step, _whole(list(chain.from_iterable(spans)), stalls, steps))
+
+
+def _begun(attempt: Attempt, task: str) -> str:
+    """Return how the process of a task was started; empty where that was not told."""
+    told = [event["how"] for event in attempt.told if event["event"] == BEGUN]
+    return str(told[-1].get(task, "")) if told else ""
+
+
+def _first_step(spans: Sequence[Span], first_call: float | None, begun: str) -> tuple[Entry, ...]:
+    stages = ("queue", "rehearsal", "start", "data", "trace")
+    seconds = {stage: _seconds(spans, stage) for stage in stages}
+    entries = _entries({**seconds, "first step": first_call})
+    return tuple(
+        replace(entry, note=begun) if entry.name == "start" else entry for entry in entries
+    )
+
+
+def _whole(spans: Sequence[Span], stalls: Sequence[Span], calls: Doubles) -> tuple[Entry, ...]:
+    training = [(span.begin, span.end) for span in spans if span.stage == "training"]
+    starts, seconds = calls[:, 2], calls[:, 3]
+    in_calls = _shared(stalls, starts, starts + seconds)
+    stalled = _shared(stalls, *np.reshape(training, (-1, 2)).T)
+    steps = float(seconds.sum())
+    rest = _seconds(spans, "training")
+    if rest is not None and (np.diff(starts) >= 0).all():
+        rest -= steps + stalled - in_calls
+    else:
+        rest = None
+    return _entries(
+        {
+            "queue": _seconds(spans, "queue"),
+            "rehearsal": _seconds(spans, "rehearsal"),
+            "start-up": _seconds(spans, "start", "data"),
+            "trace": _seconds(spans, "trace"),
+            "steps": steps - in_calls,
+            "checkpoints": _seconds(spans, "checkpoints"),
+            "evaluation": _seconds(spans, "evaluation"),
+            "stalls": stalled,
+            "other": rest,
+        }
+    )
+
+
+def _seconds(spans: Sequence[Span], *stages: str) -> float | None:
+    """Return how long these stages took in all; None where that is not known."""
+    lengths = [span.end - span.begin for span in spans if span.stage in stages]
+    return sum(lengths) if lengths and min(lengths) >= 0 else None
+
+
+def _shared(spans: Sequence[Span], begins: Doubles, ends: Doubles) -> float:
+    """Return the seconds that the spans have in common with the stretches between these times."""
+    common = [np.minimum(span.end, ends) - np.maximum(span.begin, begins) for span in spans]
+    return float(sum(np.clip(seconds, 0.0, None).sum() for seconds in common))
+
+
+def _entries(seconds: Mapping[str, float | None]) -> tuple[Entry, ...]:
+    known = {name: value for name, value in seconds.items() if value is not None}
+    return tuple(Entry(name, value) for name, value in known.items() if value > 0)

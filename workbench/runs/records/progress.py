@@ -1,0 +1,244 @@
+"""How far a run is, told from the sizes and ends of its files, without reading its records."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from workbench.runs.copying.copies import read_copies
+from workbench.runs.folder.events import Event, read_events
+from workbench.runs.folder.state import (
+    LIVE,
+    Status,
+    last_silence,
+    last_state,
+    since_start,
+    status,
+    supervisor_events,
+    tf_configs,
+)
+from workbench.runs.folder.tasks import read_numbers, tasks_of, type_of, workers_of
+from workbench.runs.folder.unwritten import disk_note, losses_of
+from workbench.runs.processes.own_modules import changes_in
+from workbench.runs.supervise.rehearsal import FOLDER, trouble_in
+from workbench.runs.supervise.watchdog import PHASE_AFTER, recent_calls
+
+from .arrays import Shape
+from .segments import list_segments
+
+RECENT_SECONDS = 10.0
+WORKING = ("tracing", "training", "testing", "saving", "stopping")
+PHASE_OF = {"ps": "serving", "evaluator": "testing"}
+"""What a task does all the while that the others train."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """How far one task is. `None` is unknown."""
+
+    task: str
+    phase: str
+    step: int | None
+    """Steps it has done, each worker's own; None for a task that does not step."""
+    steps_per_second: float | None
+    note: str = ""
+    tf_config: str = ""
+    """What it was told of the others, as JSON; empty where it is alone or not started."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is. `None` is unknown."""
+
+    step: int
+    """Steps done."""
+    total_steps: int
+    epoch: int
+    """The epoch under way, from 1; the last one where the run is over."""
+    epochs: int
+    steps_per_second: float | None
+    """Over the last seconds of training; None before it can be told and when not running."""
+    eta_seconds: float | None
+    phase: str
+    """queued, starting, tracing, training, testing, saving, stopping, or the final state."""
+    note: str = ""
+    """For people: what it waits for, that it is silent, how it was ended, what it could not write.
+    """
+    changed: str = ""
+    """Which modules of one's own changed between its attempts, in words."""
+    lanes: tuple[Lane, ...] = ()
+    """Its tasks, the leading one first."""
+
+
+def shape_of(plan: dict[str, Any]) -> Shape:
+    """Return what records are read with, from plan.json."""
+    replicas = plan.get("local_replicas") or plan["num_replicas_in_sync"]
+    together = type_of(tasks_of(plan)[0]) != "chief"
+    steps, total = int(plan["steps_per_epoch"]), int(plan["total_steps"])
+    return Shape(int(replicas), steps, together, total_steps=total)
+
+
+def read_progress(run_dir: Path) -> Progress:
+    """Return how far the run is.
+
+    Raises:
+        RunError: its folder is gone or cannot be read.
+    """
+    plan, told = read_numbers(run_dir), supervisor_events(run_dir)
+    shape, leader = shape_of(plan), tasks_of(plan)[0]
+    state = status(run_dir, told)
+    events = since_start(read_events(run_dir / leader / "events.jsonl"), told)
+    step, fresh = _steps_done(run_dir, plan, shape, events)
+    epochs, total = int(plan["epochs"]), int(plan["total_steps"])
+    phase = _phase(state, events, total, fresh=fresh)
+    going = phase in ("training", "testing", "saving", "stopping")
+    silence = last_silence(told) if state in LIVE else None
+    moving = going and fresh and not silence
+    rates = {
+        task: _recent_rate(run_dir / task, shape) if moving else None for task in workers_of(plan)
+    }
+    copies = read_copies(run_dir)
+    living = state in LIVE
+    rehearsed = read_events(run_dir / FOLDER / leader / "events.jsonl")
+    lost = losses_of(rehearsed or events, living=living)
+    troubles = (
+        copies.trouble if copies else "",
+        lost or trouble_in(told),
+        disk_note(run_dir) if living else "",
+    )
+    rate = _joined_rate(list(rates.values()), together=shape.together)
+    lanes = _lanes(run_dir, plan, phase, step, rates, silence)
+    configs = {task: json.dumps(config) for task, config in tf_configs(told).items()}
+    return Progress(
+        step=step,
+        total_steps=total,
+        epoch=min(step // shape.steps_per_epoch + 1, epochs),
+        epochs=epochs,
+        steps_per_second=rate,
+        eta_seconds=_eta(rate, total - step, shape, events),
+        phase=phase,
+        note=" ".join(filter(None, (_note(state, last_state(told) or {}, silence), *troubles))),
+        changed=changes_in(told),
+        lanes=tuple(replace(lane, tf_config=configs.get(lane.task, "")) for lane in lanes),
+    )
+
+
+def _lanes(
+    run_dir: Path,
+    plan: dict[str, Any],
+    phase: str,
+    step: int,
+    rates: dict[str, float | None],
+    silence: Event | None,
+) -> Iterator[Lane]:
+    """Yield the lane of each task, but for its `tf_config`."""
+    shape, tasks = shape_of(plan), tasks_of(plan)
+    for task in tasks:
+        note = f"{task} has fallen silent." if silence and silence.get("task") == task else ""
+        if task in rates:
+            own = step if len(tasks) == 1 else recorded_steps(run_dir / task, shape)[0]
+            yield Lane(task, phase, own, rates[task], note)
+        else:
+            own_phase = PHASE_OF.get(type_of(task), phase) if phase in WORKING else phase
+            yield Lane(task, own_phase, None, None, note)
+
+
+def _joined_rate(rates: list[float | None], *, together: bool) -> float | None:
+    """Return steps a second over all workers: of one of them, or of all that count their own."""
+    known = [rate for rate in rates if rate is not None]
+    if not known:
+        return None
+    return min(known) if together else sum(known)
+
+
+def steps_done(run_dir: Path, plan: dict[str, Any], attempt: Sequence[Event]) -> int:
+    """Return how many steps were done, recorded or not, less those a resume does again.
+
+    `plan` is its plan.json; `attempt` are the leading task's events since its last start.
+    """
+    return _steps_done(run_dir, plan, shape_of(plan), attempt)[0]
+
+
+def _steps_done(
+    run_dir: Path, plan: dict[str, Any], shape: Shape, events: Sequence[Event]
+) -> tuple[int, bool]:
+    """Return the steps done, and whether this attempt has recorded any."""
+    told = max([0, *(_step_after(event) for event in events)])
+    start = next((event for event in reversed(events) if event["event"] == "start"), None)
+    done = [recorded_steps(run_dir / task, shape) for task in workers_of(plan)]
+    newest = max(changed for _, changed in done)
+    if not newest or (start is not None and newest < start["time"]):
+        return told, False
+    steps = [step for step, _ in done]
+    return max(told, max(steps) if shape.together else sum(steps)), start is not None
+
+
+def recorded_steps(task_dir: Path, shape: Shape) -> tuple[int, float]:
+    """Return one past the last step that a worker recorded, and when; 0 where it has none."""
+    with contextlib.suppress(FileNotFoundError, IndexError):
+        newest = list_segments(task_dir, shape.total_steps)[-1]
+        rows = newest.rows(shape.replicas)
+        return newest.first_step + rows, newest.path.stat().st_mtime if rows else 0.0
+    return 0, 0.0
+
+
+def _step_after(event: Event) -> int:
+    if event["event"] == "unrecorded":
+        return int(event.get("first_step", 0)) + int(event.get("steps", 0))
+    return 0 if event["event"] == "nonfinite" else int(event.get("step") or 0)
+
+
+def _phase(state: Status, events: list[Event], total: int, *, fresh: bool) -> str:
+    if state not in ("starting", "running"):
+        return state
+    phase = "starting"
+    for event in events:
+        phase = PHASE_AFTER.get(event["event"], phase)
+        if phase == "training" and int(event.get("step", 0)) >= total:
+            phase = "saving"
+    return "training" if phase == "tracing" and fresh else phase
+
+
+def _recent_rate(task_dir: Path, shape: Shape) -> float | None:
+    segments = list_segments(task_dir, shape.total_steps)
+    calls = recent_calls(segments[-1].calls_path) if segments else []
+    if calls and calls[0][0] == segments[-1].first_step:
+        calls = calls[1:]
+    if not calls:
+        return None
+    recent = [call for call in calls if call[2] > calls[-1][2] - RECENT_SECONDS]
+    seconds = 0.0
+    for call, later in zip(recent, [*recent[1:], None], strict=True):
+        same = later and later[0] // shape.steps_per_epoch == call[0] // shape.steps_per_epoch
+        seconds += max(call[3], later[2] - call[2]) if later and same else call[3]
+    return sum(call[1] for call in recent) / seconds if seconds > 0 else None
+
+
+def _eta(rate: float | None, left: int, shape: Shape, events: list[Event]) -> float | None:
+    """Return the seconds left: the steps at the recent rate, and a test pass for each epoch."""
+    if rate is None:
+        return None
+    passes, began = [], None
+    for event in events:
+        if event["event"] == "test":
+            began = event["time"]
+        elif event["event"] == "epoch" and began is not None:
+            passes.append(event["time"] - began)
+    passes_left = -(-left // shape.steps_per_epoch)
+    return left / rate + passes_left * (sum(passes) / len(passes) if passes else 0.0)
+
+
+def _note(state: Status, event: Event, silence: Event | None) -> str:
+    if state == "queued" and event.get("behind"):
+        devices = ", ".join(event.get("devices", ()))
+        return f"Waits for {devices}, held by {', '.join(event['behind'])}."
+    if silence:
+        return (
+            f"{silence.get('task')} has been silent for more than "
+            f"{silence.get('silent_seconds', 0):g} s."
+        )
+    return str(event.get("note", "")) if event.get("state") == state else ""

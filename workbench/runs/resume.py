@@ -1,0 +1,144 @@
+"""Going on with a run from its last checkpoint, as it was or with more epochs or other workers."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.catalog import STRATEGIES
+from workbench.runs.folder.card import CARD, MADE
+from workbench.runs.folder.files import (
+    SCRIPT,
+    RunError,
+    json_text,
+    read_json,
+    read_script,
+    sha256,
+    write_text,
+)
+from workbench.runs.folder.plan import read_config, read_plan
+from workbench.runs.folder.state import status
+from workbench.runs.processes.bounds import Bounds
+
+from .spawn import spawn, take
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+    from workbench.plan import Plan
+
+
+def resume(
+    run_dir: Path,
+    epochs: int | None = None,
+    workers: int | None = None,
+    bounds: Bounds | None = None,
+) -> None:
+    """Go on from the last checkpoint, where `epochs` is given up to that many in all.
+
+    `workers` goes on with another number of them; the global batch stays. A train.py edited by
+    hand is run as it is; its sha256 is noted.
+
+    Raises:
+        PlanError: the config cannot be planned with this many epochs or workers.
+        RunError: the run is alive; it is finished and `epochs` is not larger than before; its
+            strategy has no workers to change; or a script edited by hand would be overwritten.
+    """
+    lock = take(run_dir, "resumed")
+    try:
+        _prepare(run_dir, epochs, workers)
+        spawn(run_dir, lock, bounds or Bounds())
+    finally:
+        os.close(lock)
+
+
+def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
+    card = read_json(run_dir / CARD)
+    script = read_script(run_dir)
+    made = str(card.get(MADE) or card.get("script_sha256"))
+    before = read_config(run_dir / "config.json")
+    plan = read_plan(run_dir / "plan.json")
+    config = _with_workers(_with_epochs(before, epochs), workers, plan, run_dir.name)
+    if config == before:
+        if status(run_dir) == "finished":
+            done = config.epochs
+            raise RunError(
+                f"A finished run goes on only for more epochs; {run_dir.name} has done all {done}. "
+                f"Resume it with epochs={done + 1} or more."
+            )
+        if sha256(script) != card.get("script_sha256"):
+            now = {"script_sha256": sha256(script), MADE: made}
+            write_text(run_dir / CARD, json_text({**card, **now}))
+        return
+    if sha256(script) != made:
+        raise RunError(
+            f"Another number of epochs or workers writes a new {SCRIPT}, and this one was edited "
+            f"by hand (sha256 {sha256(script)[:12]}, made as {made[:12]})"
+            ". Put the original back, or change EPOCHS or WORKERS in it and resume without them."
+        )
+    _write_anew(run_dir, card, script, config, plan)
+
+
+def _with_epochs(config: RunConfig, epochs: int | None) -> RunConfig:
+    """Return the config with so many epochs in all; None leaves them."""
+    _check_whole("epochs", epochs, config.epochs + 1)
+    if epochs is not None and epochs < config.epochs:
+        raise RunError(
+            f"epochs counts from the run's beginning and can only grow; received {epochs}, the "
+            f"run has {config.epochs}. Give {config.epochs + 1} or more, or start a new run."
+        )
+    return dataclasses.replace(config, epochs=config.epochs if epochs is None else epochs)
+
+
+def _with_workers(config: RunConfig, workers: int | None, plan: Plan, run_id: str) -> RunConfig:
+    """Return the config with so many workers and the same global batch; None leaves them."""
+    _check_whole("workers", workers, 2)
+    if workers is None or workers == plan.workers:
+        return config
+    if not STRATEGIES[plan.strategy].workers or not plan.together:
+        raise RunError(
+            "Only a run whose workers step together goes on with another number of them; "
+            f"{run_id} is of {plan.strategy_label}. Resume it without workers, or start a new run."
+        )
+    return dataclasses.replace(
+        config,
+        workers=workers,
+        global_batch_size=plan.global_batch_size,
+        per_replica_batch_size=None,
+    )
+
+
+def _check_whole(name: str, value: int | None, example: int) -> None:
+    if value is not None and type(value) is not int:
+        raise RunError(f"{name} is a whole number; received {value!r}. Give {example}.")
+
+
+def _write_anew(
+    run_dir: Path, card: dict[str, object], script: str, config: RunConfig, before: Plan
+) -> None:
+    """Write plan and script again for a changed config, and keep the earlier script beside them."""
+    from workbench.codegen import render_script
+    from workbench.devices import Devices
+    from workbench.plan import make_plan
+    from workbench.plan.checks import LONGEST_NAME
+    from workbench.plan.uses import without_unused
+
+    # Of an earlier release, whose plans passed over what a strategy has no use for, and long names.
+    config = without_unused(config, STRATEGIES[config.strategy])
+    config = dataclasses.replace(config, name=config.name[:LONGEST_NAME])
+    devices = Devices.from_json(read_json(run_dir / "devices.json"))
+    plan = make_plan(config, devices, before.data_facts)
+    if plan.local_replicas != before.local_replicas:
+        raise RunError(
+            f"The replicas of a worker stay as many as they were, {before.local_replicas}; with "
+            f"{plan.workers} workers it would be {plan.local_replicas}. Start a new run."
+        )
+    anew = render_script(plan)
+    number = 1 + len(list(run_dir.glob("train-*.py")))
+    write_text(run_dir / f"train-{number}.py", script)
+    write_text(run_dir / "config.json", json_text(config.to_json()))
+    write_text(run_dir / "plan.json", json_text(plan.to_json()))
+    write_text(run_dir / SCRIPT, anew)
+    now = {"script_sha256": sha256(anew), MADE: sha256(anew)}
+    write_text(run_dir / CARD, json_text({**card, **now}))

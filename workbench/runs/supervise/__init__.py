@@ -1,0 +1,1 @@
+"""Watching over a run: its supervisor, its tasks, and why it ended as it did."""

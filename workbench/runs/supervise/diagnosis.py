@@ -1,0 +1,225 @@
+"""Why a trainer ended as it did, and what to change: from its exit, its events and its log."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+from workbench.runs.folder.events import Event
+from workbench.runs.folder.tasks import NoAddressError
+from workbench.runs.folder.unwritten import ROOM_FIX, is_full
+
+# (found in the log, what to change); the first that fits is taken.
+FIXES: tuple[tuple[str, str], ...] = (
+    (
+        r"No module named '(?:tensorflow|keras)'",
+        "Install TensorFlow for the run's interpreter ({interpreter} -m pip install tensorflow), "
+        "or choose another interpreter.",
+    ),
+    (
+        r"No module named '(?P<module>[\w.]+)'",
+        "Install the package that has {module} for the run's interpreter ({interpreter}), or "
+        "correct its name.",
+    ),
+    (
+        r"No OpKernel was registered.*ConfigureDistributedTPU",
+        "This TensorFlow was built without TPU support: install tensorflow-tpu in its place for "
+        "the run's interpreter ({interpreter}), or choose another strategy.",
+    ),
+    (
+        r"init_fns\.inc.*not available in this library",
+        "libtpu does not fit this TensorFlow: make an environment that has both with `workbench "
+        "environment --build tpu`, and choose its interpreter.",
+    ),
+    (
+        r"No matching devices found for '/device:TPU_SYSTEM|The TPU is already in use"
+        r"|libtpu multi-process lockfile",
+        "TensorFlow could not take the TPU: end the process that holds it, which `workbench "
+        "detect --interpreter {interpreter}` names (a notebook's kernel that uses JAX is to be "
+        "restarted), then resume the run.",
+    ),
+    (
+        r"Please provide a TPU Name",
+        "No TPU was found: start again on a machine that has one, name a Cloud TPU, or choose "
+        "another strategy.",
+    ),
+    (
+        r"ResourceExhaustedError|RESOURCE_EXHAUSTED|OOM when allocating|out of memory"
+        r"|MemoryError|bad_alloc",
+        "Make the batch or the model smaller, or end what else uses the device's memory.",
+    ),
+    (r"No space left on device|Disk quota exceeded", "Make room on the disk, then resume the run."),
+    (
+        r"Permission denied|Read-only file system",
+        "Give yourself the right to use the file named in the log, or choose another folder.",
+    ),
+    (
+        r"not bound to checkpointed values"
+        r"|incompatible tensor with shape|checkpoint.*(?:[Ss]hape|mismatch)|[Ss]hape.*checkpoint",
+        "The checkpoint is of another model: put back the script that wrote it, or start a new "
+        "run.",
+    ),
+    (
+        r"DataLossError|Unable to open table file|truncated block read",
+        "A file that is read is damaged, which the log names: put it back from a copy, then resume "
+        "the run.",
+    ),
+    (
+        r"Could not apply FILE based sharding",
+        "Each worker needs a file of its own: write the data to at least as many files as there "
+        "are workers, or choose data or off as auto_shard.",
+    ),
+    (
+        r"[Nn]o NCCL|NcclAllReduce|NCCL error",
+        "Choose HierarchicalCopy or ReductionToOneDevice as cross-device ops.",
+    ),
+    (
+        r"CUDA_ERROR|CUDNN_STATUS|libcu\w+\.so",
+        "Check driver and GPU with nvidia-smi, then start again, or choose the CPU.",
+    ),
+    (
+        r"[Aa]ddress already in use|Could not start gRPC server",
+        "Another process has taken the port meanwhile: resume the run, which takes free ones.",
+    ),
+    (r"Failed to connect|Connection refused|URLError|timed out", "Check the network and resume."),
+    (r"SyntaxError|IndentationError", "Mend train.py at the line named in the log, then resume."),
+)
+# What TensorFlow tells at each start on a machine without a GPU, whatever else fails later.
+_NO_GPU = re.compile(
+    r"^.*(?:cuInit.*(?i:unknown|no_device|shared_object)|cudart_stub|cuda_diagnostics"
+    r"|Could not load dynamic library|Cannot dlopen some GPU libraries).*$",
+    re.MULTILINE,
+)
+UNSAID_FIX = "Let train.py end through its recorder, as the script of a new run does."
+OTHER_FIX = "Read the end of the log, mend what it names, then resume the run."
+NONFINITE_FIX = (
+    "Lower the learning rate, clip the gradient, or look for broken examples; then start a new run."
+)
+MEMORY_FIX = "Free memory or make batch, data or model smaller; then resume the run."
+
+# What a task says when another one has ended, or could not read what both share.
+_FOLLOWS_ANOTHER = re.compile(
+    r"Collective ops is aborted|tasks are unhealthy|CoordinationService|Socket closed"
+    r"|failed to connect to all addresses|Connection reset by peer|End of sequence"
+)
+_UNHEARD = re.compile(r"stopped sending heartbeats\):\s*((?:/job:\S+\s+)+)")
+_UNHEARD_TASK = re.compile(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)")
+UNHEARD_FIX = (
+    "See that its host, its process and the network between the hosts go on, then resume the run."
+)
+_OF_TENSORFLOW = re.compile(
+    r"[IWEF]\d{4} \d\d:\d\d|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] "
+    r"|WARNING: All log messages before absl"
+)
+_IN_GRAPH = "Graph execution error:"
+_NO_REASON = ("Detected at node", 'File "', "<stack traces", "[[")
+_EXCEPTION = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception|Interrupt|Exit)\b(?::.*)?$")
+
+
+def explain(
+    exit_status: int, task_events: list[Event], log: str, interpreter: str
+) -> dict[str, Any]:
+    """Return `cause`, `fix`, and `signal` or `exit_status` of a trainer that failed."""
+    if exit_status < 0:
+        return _killed(-exit_status, log, interpreter)
+    nonfinite = next((event for event in task_events if event["event"] == "nonfinite"), None)
+    if nonfinite is not None:
+        message = nonfinite.get("message") or (
+            f"The loss was not a finite number at step {nonfinite.get('step')} "
+            f"on replica {nonfinite.get('replica')}."
+        )
+        return {"cause": message, "fix": NONFINITE_FIX, "exit_status": exit_status}
+    if exit_status == 0:
+        cause = "The script ended without saying that it finished or stopped."
+        return {"cause": cause, "fix": UNSAID_FIX, "exit_status": 0}
+    if tasks := unheard(log):
+        return explain_silent(" and ".join(tasks), exit_status)
+    cause = _exception_line(log) or "The script wrote no reason to its log."
+    cause = f"{cause} (exit status {exit_status})"
+    return {"cause": cause, "fix": _known_fix(log, interpreter), "exit_status": exit_status}
+
+
+def explain_silent(who: str, exit_status: int) -> dict[str, Any]:
+    """Return `cause`, `fix` and `exit_status` where a task ended because of one that is silent."""
+    cause = f"TensorFlow has heard no heartbeat of {who} for too long (exit status {exit_status})."
+    return {"cause": cause, "fix": UNHEARD_FIX, "exit_status": exit_status}
+
+
+def follows_another(log: str) -> bool:
+    """Return whether a task's log says that it ended because another one did."""
+    return bool(_FOLLOWS_ANOTHER.search(_exception_line(log)))
+
+
+def tensorflow_says(line: str) -> bool:
+    """Return whether a line of a log is one of TensorFlow's own, by which it tells how it does."""
+    return _OF_TENSORFLOW.match(line) is not None
+
+
+def unheard(log: str) -> list[str]:
+    """Return the tasks of which a log says that TensorFlow's heartbeats have stopped."""
+    found = _UNHEARD.search(log)
+    return [f"{kind}-{at}" for kind, at in _UNHEARD_TASK.findall(found[1])] if found else []
+
+
+def blame_disk(ended: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return how an attempt ended, told of a full disk where nothing else says why."""
+    told = ended.get("note") or (ended.get("fix") in (OTHER_FIX, UNSAID_FIX) and ended.get("cause"))
+    if not told or not is_full(folder):
+        return ended
+    said = f"The disk of {folder} is full. {told}"
+    if ended.get("note"):
+        return {**ended, "note": said}
+    return {**ended, "cause": said, "fix": f"{ROOM_FIX}, then resume the run."}
+
+
+def cannot_start(error: OSError, interpreter: str) -> dict[str, Any]:
+    """Return `cause` and `fix` where a task's process could not be started at all."""
+    if isinstance(error, NoAddressError):
+        cause = f"Each task of a run needs a free port on this machine: {error.strerror}."
+        return {"cause": cause, "fix": "End what holds ports or open files, then resume the run."}
+    why = error.strerror or error
+    if str(error.filename) == interpreter:
+        cause = f"The run's interpreter could not be started; {interpreter}: {why}."
+        return {"cause": cause, "fix": "Choose an interpreter that is there and may be executed."}
+    if error.filename is not None:
+        cause = f"A task's process could not be started; {error.filename}: {why}."
+        return {"cause": cause, "fix": "Mend that file or folder, then resume the run."}
+    cause = f"A task's process could not be started: {why}."
+    fix = "Make room for one more process, its memory and its temporary files, then resume the run."
+    return {"cause": cause, "fix": fix}
+
+
+def _killed(number: int, log: str, interpreter: str) -> dict[str, Any]:
+    name = signal.Signals(number).name if number in signal.valid_signals() else str(number)
+    fix = _known_fix(log, interpreter)
+    if number == signal.SIGKILL:
+        cause = "The trainer was killed (SIGKILL), often by the system when memory is short."
+        fix = MEMORY_FIX
+    else:
+        line = _exception_line(log) if log else ""
+        cause = f"The trainer was ended by the signal {name}." + (f" {line}" if line else "")
+    return {"cause": cause, "fix": fix, "signal": name}
+
+
+def _known_fix(log: str, interpreter: str) -> str:
+    evidence = _NO_GPU.sub("", log)
+    for pattern, fix in FIXES:
+        if found := re.search(pattern, evidence):
+            return fix.format(interpreter=interpreter, **found.groupdict())
+    return OTHER_FIX
+
+
+def _exception_line(log: str) -> str:
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    for number, line in reversed(list(enumerate(lines))):
+        if _EXCEPTION.match(line):
+            reason = _reason_in_graph(lines[number + 1 :]) if line.endswith(_IN_GRAPH) else ""
+            return f"{line} {reason}".strip()[:500]
+    return lines[-1][:500] if lines else ""
+
+
+def _reason_in_graph(lines: list[str]) -> str:
+    """Return what TensorFlow says below the frames of an error in a graph."""
+    return next((line for line in lines if not line.startswith(_NO_REASON)), "")

@@ -1,0 +1,41 @@
+"""The end of a job that nobody follows any more."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from workbench.launchers import ENGINES, LauncherError
+from workbench.launchers.job import JobFolder
+from workbench.runs.folder.files import RunError
+
+ENDING_SECONDS = 20.0
+LOOK_SECONDS = 0.2
+
+
+def end_job(run_dir: Path, seconds: float = ENDING_SECONDS) -> None:
+    """End the last job of a run whose supervisor is gone; wait for that at most so long.
+
+    What an engine does not end in that time has lost its files soon, and ends over that.
+
+    Raises:
+        RunError: the job's engine cannot be asked whether it goes on.
+    """
+    folder = JobFolder.newest(run_dir)
+    if folder is None:
+        return
+    noted = folder.noted
+    engine = ENGINES[noted["engine"]]
+    until = time.monotonic() + seconds
+    try:
+        look = engine.look(folder.path, noted["job"])
+        if look is not None and look.phase != "over":
+            engine.cancel(folder.path, noted["job"])
+        while look is not None and look.phase != "over" and time.monotonic() < until:
+            time.sleep(LOOK_SECONDS)
+            look = engine.look(folder.path, noted["job"])
+    except LauncherError as error:
+        raise RunError(
+            f"A lost run whose job may go on is deleted once that has ended; {engine.name} job "
+            f"{noted['job']} cannot be ended from here: {error} Or remove {run_dir} yourself."
+        ) from None

@@ -1,0 +1,190 @@
+"""The supervisor of a run whose tasks are a job of an engine.
+
+It gives the job to the engine, or finds the one that an earlier supervisor gave it, and follows it
+through the run's folder. The job needs no supervisor to go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from workbench.config import RunConfig
+from workbench.launchers import ENGINES, LauncherError, Look
+from workbench.launchers.job import JobFolder
+from workbench.runs.folder.files import SCRIPT, RunError, read_json, sha256
+from workbench.runs.folder.tasks import tasks_of, tf_configs
+from workbench.runs.processes.job_hands import NOT_YET_LOOKED, Job, JobHands
+
+from .diagnosis import blame_disk
+from .supervisor import Supervisor
+from .task_group import TaskGroup
+
+if TYPE_CHECKING:
+    from workbench.runs.processes.bounds import Bounds
+
+CLOCK_SECONDS = 2.0
+"""By how much a host's clock may differ before it is told."""
+STILL: dict[str, Any] = {"behind": []}
+SETTLE_SECONDS = 60.0
+"""How long a job whose tasks have ended may take to be over for its engine."""
+
+
+class JobSupervisor(Supervisor):
+    """One attempt at one run, as a job of an engine."""
+
+    def __init__(self, run_dir: Path, bounds: Bounds, lock_fd: int) -> None:
+        super().__init__(run_dir, bounds, lock_fd)
+        self.devices = ()
+        self.config = RunConfig.from_json(read_json(run_dir / "config.json"))
+        self.engine = ENGINES[self.config.launcher]
+        self.tasks = tasks_of(self.plan)
+
+    def _train(self, ticket_fd: int) -> None:
+        try:
+            job, group = self._job_that_lives() or self._submit()
+        except (LauncherError, OSError) as error:
+            fix = "Mend what it names, then resume the run."
+            self._state("failed", task=self.engine.name, cause=str(error), fix=fix, log="")
+            return
+        try:
+            self._state(**self._follow(job, group))
+        finally:
+            job.close()
+
+    def _job_that_lives(self) -> tuple[Job, TaskGroup] | None:
+        """Return the job that an earlier supervisor gave to the engine, if it still goes on."""
+        folder = JobFolder.newest(self.dir)
+        if folder is None:
+            return None
+        name = folder.noted["job"]
+        look = self.engine.look(folder.path, name)
+        if look is None or look.phase == "over":
+            return None
+        group = self._group(folder, look.attempt, begun=look.phase == "running")
+        return Job(self.engine, folder, name), group
+
+    def _submit(self) -> tuple[Job, TaskGroup]:
+        folder = JobFolder.make(self.dir, self._told())
+        group = self._group(folder, 0)  # before its tasks can begin, so that nothing is missed
+        name = self.engine.submit(folder.path, self.config, self.tasks)
+        folder.note(self.engine.name, name)
+        return Job(self.engine, folder, name), group
+
+    def _group(self, folder: JobFolder, attempt: int, *, begun: bool = False) -> TaskGroup:
+        hands = JobHands(folder, attempt)
+        interpreter = self.launch.interpreter
+        return TaskGroup(self.dir, self.plan, hands, interpreter, self.bounds, begun=begun)
+
+    def _told(self) -> dict[str, Any]:
+        module_dir = self.launch.module_dir
+        script = [str(self.dir / SCRIPT), "--run-dir", str(self.dir)]
+        return {
+            "run_dir": str(self.dir),
+            "tasks": self.tasks,
+            "command": [self.engine.python(self.config), "-u", *script],
+            "working_dir": str(self.launch.working_dir),
+            "environment": self.launch.added,
+            "unset": self.launch.unset,
+            "module_dir": str(module_dir) if module_dir else None,
+            "meet_seconds": self.bounds.rendezvous_seconds,
+        }
+
+    def _follow(self, job: Job, group: TaskGroup) -> dict[str, Any]:
+        """Follow it, as often as its engine begins it anew; return the state it ends in."""
+        while True:
+            look = self._wait_for_hosts(job)
+            if look is None:
+                job.cancel()
+                return {"state": "stopped", "note": f"Stopped while job {job.name} waited."}
+            hands = cast("JobHands", group.hands)
+            if look.phase == "over" and not hands.begun(self.tasks):
+                return self._never_begun(job, look)
+            ended = self._follow_once(job, group, look)
+            settled = job.settle(look.attempt, SETTLE_SECONDS)
+            if settled.attempt == look.attempt and settled.phase != "waiting":
+                return self._with_the_engines_word(ended, settled)
+            if self._stop_asked():
+                job.cancel()
+                return ended
+            group = self._group(job.folder, max(settled.attempt, look.attempt + 1))
+
+    def _wait_for_hosts(self, job: Job) -> Look | None:
+        """Return how the job stands once it waits no longer; None where a stop is asked for."""
+        waited_for = ""
+        while job.look.phase == "waiting":
+            if self._stop_asked():
+                return None
+            look = job.look
+            why = job.trouble or look.why or look.state.lower()
+            if why != waited_for and look is not NOT_YET_LOOKED:
+                note = f"{self.engine.name.title()} job {job.name} waits: {why}."
+                # Without `behind` it is the beginning of an attempt: when it is begun anew.
+                begins = look.attempt > 0 and not waited_for
+                self._state("queued", job=job.name, note=note, **({} if begins else STILL))
+                waited_for = why
+            self._sleep()
+        return job.look
+
+    def _follow_once(self, job: Job, group: TaskGroup, look: Look) -> dict[str, Any]:
+        """Follow one attempt of the engine; return the state it came to."""
+        hands = cast("JobHands", group.hands)
+        hands.job = job
+        facts = {"script_sha256": self._script_sha256(), "supervisor_pid": os.getpid()}
+        self._state("starting", **facts, job=job.name, hosts=look.hosts)
+        group.start(time.monotonic())
+        try:
+            self._meet(group, hands, facts, look)
+            self._watch(group)
+        finally:
+            group.end(time.monotonic())
+        self._note_memory(group)
+        return blame_disk(group.conclusion(), self.dir)
+
+    def _meet(self, group: TaskGroup, hands: JobHands, facts: dict[str, Any], look: Look) -> None:
+        """Tell where the tasks have met, and whose clock differs."""
+        if len(self.tasks) == 1:
+            return
+        serving = [task for task in self.tasks if not task.startswith("evaluator")]
+        while len(addresses := hands.folder.addresses(serving)) < len(serving):
+            self._look(group, time.monotonic())
+            if group.is_over(time.monotonic()) or self._stop_asked():
+                return
+            self._sleep()
+        configs = tf_configs(self.tasks, addresses)
+        self._state("starting", **facts, job=hands.job.name, hosts=look.hosts, tf_configs=configs)
+        for task in self.tasks:
+            ahead = hands.folder.clock_ahead_seconds(task)
+            if ahead is not None and abs(ahead) > CLOCK_SECONDS:
+                self.events.write("clock_differs", task=task, ahead_seconds=round(ahead, 1))
+
+    def _never_begun(self, job: Job, look: Look) -> dict[str, Any]:
+        why = f": {look.why}" if look.why else ""
+        return {
+            "state": "failed",
+            "task": self.engine.name,
+            "cause": f"Job {job.name} ended before its tasks began; {self.engine.name.title()} "
+            f"says {look.state}{why}.",
+            "fix": "Read the log; where it is empty, see that the run's folder is on a disk that "
+            "the hosts share and may write. Then resume the run.",
+            "log": job.folder.output,
+        }
+
+    def _with_the_engines_word(self, ended: dict[str, Any], look: Look) -> dict[str, Any]:
+        """Add how the engine says that the job ended, where that is what ended the run."""
+        if ended["state"] == "finished" or look.state in ("COMPLETED", "RUNNING", "COMPLETING"):
+            return ended
+        said = f"{self.engine.name.title()} ended the job: {look.state}."
+        if ended["state"] == "stopped":
+            return ended if self._stop_asked() else {**ended, "note": f"{said} Resume goes on."}
+        if look.state == "FAILED":
+            return ended
+        return {**ended, "cause": f"{said} {ended['cause']}"}
+
+    def _script_sha256(self) -> str:
+        with contextlib.suppress(OSError):
+            return sha256((self.dir / SCRIPT).read_text(encoding="utf-8"))
+        raise RunError(f"A run needs its {SCRIPT}; {self.dir} has none. Put it back.")

@@ -1,0 +1,149 @@
+"""What a task is doing, told from what it writes: its phase, and whether it has fallen silent."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import statistics
+import struct
+from pathlib import Path
+from typing import Literal
+
+from workbench.runs.folder.events import Event, EventTail
+from workbench.runs.folder.unwritten import is_full
+from workbench.runs.processes.bounds import Bounds
+
+Phase = Literal["starting", "tracing", "training", "testing", "saving"]
+PHASE_AFTER: dict[str, Phase] = {
+    "imported": "starting",
+    "start": "tracing",
+    "traced": "training",
+    "test": "testing",
+    "epoch": "training",
+    "saving": "saving",
+    "checkpoint": "training",
+    "checkpoint_failed": "training",
+    "finished": "saving",
+    "stopped": "saving",
+}
+CALL_ROW = struct.Struct("<4d")
+CALLS_JUDGED = 101
+ENTERED = "entered"
+"""In it a synchronous task notes the first step of the call that it enters."""
+
+
+class Watchdog:
+    """Watches one attempt of one task. Time is handed in, in seconds of a monotonic clock.
+
+    It alarms in training only: imports, traces, test passes and saves take the time they take. A
+    full disk is a reason to be silent: nothing can be told there.
+    """
+
+    def __init__(
+        self, task_dir: Path, bounds: Bounds, total_steps: int, *, begun: bool = False
+    ) -> None:
+        self.phase: Phase = "training" if begun else "starting"
+        self.events: list[Event] = []
+        self.recorded = begun
+        """Whether this attempt has recorded a call."""
+        self.silent_seconds = 0.0
+        self.limit_seconds = bounds.stall_floor_seconds
+        self._task_dir = task_dir
+        self._bounds = bounds
+        self._total_steps = total_steps
+        self._tail = EventTail(task_dir / "events.jsonl", skip_present=True)
+        self._calls = self._newest_calls()
+        self._heard_at = 0.0
+        self._entered_step = -1
+        self._stalled = False
+
+    def begin(self, now: float) -> None:
+        """Count the silence from here on."""
+        self._heard_at = now
+        self._stalled = False
+
+    @property
+    def silent(self) -> bool:
+        """Whether it has been silent for longer than it may."""
+        return self._stalled
+
+    @property
+    def is_saving(self) -> bool:
+        """Whether it saves, or may wait to: on a full disk it cannot even tell."""
+        return self.phase == "saving" or is_full(self._task_dir)
+
+    def entered_step(self) -> int:
+        """Return the first step of the call that it noted last; -1 where it has noted none."""
+        with contextlib.suppress(OSError, ValueError):
+            if noted := (self._task_dir / ENTERED).read_text():  # empty while it is written anew
+                self._entered_step = int(noted)
+        return self._entered_step
+
+    def look(self, now: float, leader: Watchdog | None = None) -> str | None:
+        """Read what is new; return `stalled` or `recovered` where that has just come about.
+
+        `leader` watches the task that hands out this one's work, and was asked before: what that
+        one is at counts here, and no work is a reason to be silent until it has spoken.
+        """
+        news = self._tail.poll()
+        calls = self._newest_calls()
+        grown = calls != self._calls
+        self._calls = calls
+        self.events += news
+        for event in news:
+            self.phase = self._phase_after(event)
+        if grown:
+            self.recorded = True
+            if self.phase in ("starting", "tracing"):
+                self.phase = "training"
+        led_on = leader is not None and leader.silent_seconds == 0.0
+        excused = not self._stalled and (led_on or is_full(self._task_dir))
+        if news or grown or excused:
+            self._heard_at = now
+        self.silent_seconds = now - self._heard_at
+        led = leader is not None and leader.phase not in ("starting", "tracing")
+        return self._change(leader.phase if leader and led else self.phase)
+
+    def _phase_after(self, event: Event) -> Phase:
+        phase = PHASE_AFTER.get(event["event"], self.phase)
+        ended = phase == "training" and self._total_steps <= event.get("step", 0)
+        return "saving" if ended else phase
+
+    def _change(self, phase: Phase) -> str | None:
+        if self._stalled and self.silent_seconds == 0.0:
+            self._stalled = False
+            return "recovered"
+        if self._stalled or phase != "training" or not self.recorded:
+            return None
+        if self.silent_seconds < self._bounds.stall_floor_seconds:
+            return None
+        self.limit_seconds = self._limit()
+        self._stalled = self.silent_seconds >= self.limit_seconds
+        return "stalled" if self._stalled else None
+
+    def _limit(self) -> float:
+        calls = recent_calls(self._task_dir / self._calls[0])
+        seconds = [seconds for _, _, _, seconds in calls]
+        median = statistics.median(seconds) if seconds else 0.0
+        return max(self._bounds.stall_floor_seconds, self._bounds.stall_factor * median)
+
+    def _newest_calls(self) -> tuple[str, int]:
+        """Return name and size of the newest segment's calls; they change when a call ends."""
+        with contextlib.suppress(OSError), os.scandir(self._task_dir) as entries:
+            files = [entry for entry in entries if entry.name.endswith(".calls")]
+            newest = max(files, key=lambda entry: entry.name, default=None)
+            return (newest.name, newest.stat().st_size) if newest else ("", 0)
+        return ("", 0)
+
+
+def recent_calls(path: Path) -> list[tuple[float, float, float, float]]:
+    """Return the newest calls of a segment: first step, steps, start (unix seconds), seconds."""
+    try:
+        with path.open("rb") as file:
+            rows = os.fstat(file.fileno()).st_size // CALL_ROW.size
+            file.seek(max(0, rows - CALLS_JUDGED) * CALL_ROW.size)
+            content = file.read(min(rows, CALLS_JUDGED) * CALL_ROW.size)
+    except OSError:
+        return []
+    whole = content[: len(content) // CALL_ROW.size * CALL_ROW.size]
+    return [(a, b, c, d) for a, b, c, d in CALL_ROW.iter_unpack(whole)]
