@@ -3,14 +3,14 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .version import __version__
+
 if TYPE_CHECKING:
     from .codegen import render_script
     from .config import RunConfig
     from .plan import make_plan
     from .runs import list_runs, open_run, start_run
     from .widgets import Workbench, follow
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "RunConfig": ".config",
@@ -26,6 +26,7 @@ _HOMES = {
 __all__ = [
     "RunConfig",
     "Workbench",
+    "__version__",
     "follow",
     "list_runs",
     "make_plan",

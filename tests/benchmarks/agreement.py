@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from tests.benchmarks.report import Limit, tell
-from workbench.cli.matrix import report
+from workbench.cli.commands.matrix import report
 from workbench.experiments import Matrix, run_matrix
 
 QUICK_STEPS = 20

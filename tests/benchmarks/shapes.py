@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.benchmarks.report import Limit, tell
 from tests.engine.shapes import DATA, RANDOM
-from workbench.cli.matrix import report
+from workbench.cli.commands.matrix import report
 from workbench.experiments import Matrix, run_matrix
 
 FILE = Path(__file__).parents[1] / "engine" / "own_shapes.py"

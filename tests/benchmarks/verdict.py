@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.report import Limit, tell
-from workbench.cli.why import report
+from workbench.cli.commands.why import report
 from workbench.config import RunConfig
 from workbench.devices import detect
 from workbench.runs import start_run

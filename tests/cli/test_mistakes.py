@@ -21,7 +21,7 @@ from workbench.config import RunConfig
         (["run", "--strateg", "default"], "there is no --strateg here. Did you mean --strategy?"),
         (["script", "more"], "there is no more here."),
         (["runs", "show"], "the following arguments are required: RUN"),
-        (["runs"], "the following arguments are required: DEED"),
+        (["runs"], "the following arguments are required: ACTION"),
     ],
 )
 def test_a_command_that_is_not_there_offers_the_nearest(

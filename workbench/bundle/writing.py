@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import workbench
 from workbench.codegen import render_script
 from workbench.place import file_name, new_place
 from workbench.plan import PlanError, make_plan
@@ -17,6 +16,7 @@ from workbench.plan.launching import for_anywhere
 from workbench.runs import RunError
 from workbench.runs.folder.files import full_path, json_text, read_json, sha256
 from workbench.runs.programs.run import run_program
+from workbench.version import __version__
 
 from .contents import (
     CERTIFICATE,
@@ -86,7 +86,7 @@ def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
         run=run.id,
         name=run.name,
         created=run.created,
-        workbench=workbench.__version__,
+        workbench=__version__,
         precision=plan.config.precision,
         together=plan.together,
         replica_devices=list(plan.replica_devices),

@@ -11,7 +11,7 @@ from ..devices import DeviceError
 from ..environments import MakingError
 from ..lab import LabError
 from ..runs import RunError
-from .commands import FAILED, OK, OutputError
+from .outcome import FAILED, OK, OutputError
 from .parser import USAGE_ERROR, make_parser
 
 UNPLANNABLE = 2

@@ -6,13 +6,27 @@ import argparse
 import sys
 from typing import Any, NoReturn
 
-from .. import __version__
 from ..catalog import STARTS, STRATEGIES
 from ..config import did_you_mean
 from ..environments import BUILDS
 from ..experiments.matrix import usual_steps
 from ..field_help import FIELD_HELP
-from . import bundles, commands, compare, environment, exports, find, matrix, scale, tf_config, why
+from ..version import __version__
+from .commands import (
+    bundles,
+    compare,
+    environment,
+    exports,
+    find,
+    machine,
+    matrix,
+    run,
+    runs,
+    scale,
+    scripts,
+    tf_config,
+    why,
+)
 from .flags import add_config_flags, add_runs_dir
 
 USAGE_ERROR = 2
@@ -85,7 +99,7 @@ def _add_detect(adding: Any) -> None:
     parser = adding.add_parser("detect", help="show what this machine has to train on")
     parser.add_argument("--interpreter", help="the Python that is to train")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.set_defaults(command=commands.detect_devices)
+    parser.set_defaults(command=machine.detect_devices)
 
 
 def _add_run(adding: Any) -> None:
@@ -105,7 +119,7 @@ def _add_run(adding: Any) -> None:
     words = "Train it here with two to four workers, begun anew when one is killed, until stopped."
     parser.add_argument("--rehearse", action="store_true", help=words)
     parser.add_argument("--json", action="store_true", help="End with one line of JSON.")
-    parser.set_defaults(command=commands.run)
+    parser.set_defaults(command=run.run)
 
 
 def _add_script(adding: Any) -> None:
@@ -118,24 +132,24 @@ def _add_script(adding: Any) -> None:
     parser.add_argument("--diff", metavar="FILE", help=words)
     add_config_flags(parser)
     add_runs_dir(parser)
-    parser.set_defaults(command=commands.script)
+    parser.set_defaults(command=scripts.script)
 
 
 def _add_runs(adding: Any) -> None:
-    runs = adding.add_parser("runs", help="list, show, X-ray, stop, resume, pack, delete runs")
-    runs.set_defaults(command=None)
-    deeds = runs.add_subparsers(metavar="DEED", required=True)
-    for name, words, deed in (
-        ("list", "all runs, newest first", commands.list_all),
-        ("show", "one run: how far it is, or how it ended", commands.show_one),
-        ("xray", "take one step apart: what each replica saw, and the sum", commands.xray),
-        ("stop", "let it finish its call, save and end", commands.stop),
-        ("resume", "go on from the last checkpoint", commands.resume),
-        ("pack", "write one to a zip file, to take it along", commands.pack),
-        ("restore", "bring one back from its archive or a zip file", commands.restore),
-        ("delete", "remove its folder with all that is in it", commands.delete),
+    parser = adding.add_parser("runs", help="list, show, X-ray, stop, resume, pack, delete runs")
+    parser.set_defaults(command=None)
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    for name, words, command in (
+        ("list", "all runs, newest first", runs.list_all),
+        ("show", "one run: how far it is, or how it ended", runs.show_one),
+        ("xray", "take one step apart: what each replica saw, and the sum", runs.xray),
+        ("stop", "let it finish its call, save and end", runs.stop),
+        ("resume", "go on from the last checkpoint", runs.resume),
+        ("pack", "write one to a zip file, to take it along", runs.pack),
+        ("restore", "bring one back from its archive or a zip file", runs.restore),
+        ("delete", "remove its folder with all that is in it", runs.delete),
     ):
-        parser = deeds.add_parser(name, help=words, description=f"{words.capitalize()}.")
+        parser = actions.add_parser(name, help=words, description=f"{words.capitalize()}.")
         if name == "restore":
             which = "the run's folder in the archive, or the file that `pack` wrote"
             parser.add_argument("folder", metavar="DIR", help=which)
@@ -144,23 +158,23 @@ def _add_runs(adding: Any) -> None:
         _add_options(parser, name)
         add_runs_dir(parser)
         parser.add_argument("--json", action="store_true", help="print JSON")
-        parser.set_defaults(command=deed)
+        parser.set_defaults(command=command)
 
 
-def _add_options(parser: argparse.ArgumentParser, deed: str) -> None:
-    """Add what only this deed takes."""
-    if deed == "resume":
+def _add_options(parser: argparse.ArgumentParser, action: str) -> None:
+    """Add what only this action takes."""
+    if action == "resume":
         words = "epochs in all, more than before"
         parser.add_argument("--epochs", type=int, metavar="N", help=words)
         how = "go on with another number of them, where all step together"
         parser.add_argument("--workers", type=int, metavar="N", help=how)
         parser.add_argument("--detach", action="store_true", help="return at once")
-    elif deed == "xray":
+    elif action == "xray":
         words = "the step, counted from 0"
         parser.add_argument("--step", type=int, metavar="N", required=True, help=words)
-    elif deed == "pack":
+    elif action == "pack":
         parser.add_argument("-o", "--output", metavar="FILE", help="default: beside its folder")
-    elif deed == "delete":
+    elif action == "delete":
         parser.add_argument("--yes", action="store_true", help="do not ask first")
 
 
@@ -169,7 +183,7 @@ def _add_evaluate(adding: Any) -> None:
     parser.add_argument("run", metavar="RUN", help="a run's id or folder")
     add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
-    parser.set_defaults(command=commands.evaluate)
+    parser.set_defaults(command=runs.evaluate)
 
 
 def _add_matrix(adding: Any) -> None:
@@ -215,4 +229,4 @@ def _add_lab(adding: Any) -> None:
     parser = adding.add_parser("lab", help="open the workbench in JupyterLab")
     add_runs_dir(parser)
     parser.add_argument("--no-browser", action="store_true", help="print the address only")
-    parser.set_defaults(command=commands.lab)
+    parser.set_defaults(command=machine.lab)

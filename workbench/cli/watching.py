@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import signal
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +14,8 @@ from typing import TYPE_CHECKING, TextIO
 from ..runs.listing import why_unreadable
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from workbench.runs.records.ledger import Ledger
 
     from ..runs import Progress, Run
@@ -193,3 +197,15 @@ def _print_line(progress: Progress, out: TextIO) -> None:
     left = "" if eta is None else f", {timedelta(seconds=round(eta))} left"
     done = f"{progress.step:,} of {progress.total_steps:,} steps"
     print(f"\r\033[K{progress.phase}: {done}{speed}{left}", end="", file=out, flush=True)
+
+
+def follow(followed: Run, arguments: Namespace) -> int:
+    """Watch a run to its end unless `--detach` was given; return the exit status."""
+    if not arguments.detach:
+        watch(followed, sys.stderr if arguments.json else sys.stdout)
+    elif not arguments.json:
+        where = f"Watch it with: workbench runs show {followed.dir}"
+        print(f"Started {followed.id} in {followed.dir}. {where}")
+    if arguments.json:
+        print(json.dumps(followed.result()))
+    return exit_status(followed)

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import workbench
 from workbench.place import new_place
 from workbench.runs import RunError
 from workbench.runs.folder.files import full_path
+from workbench.version import __version__
 
 from .curves import curves
 from .details import runs
@@ -93,5 +93,5 @@ def _page(subjects: Sequence[Subject], title: str, sections: Sequence[Section]) 
 
 def _header(title: str) -> Html:
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    words = f"Written {written} by tf-distribute-workbench {workbench.__version__}."
+    words = f"Written {written} by tf-distribute-workbench {__version__}."
     return tag("header", tag("h1", title), tag("p", words, class_="quiet"))

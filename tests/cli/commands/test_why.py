@@ -7,7 +7,7 @@ import pytest
 from tests.verdict.verdicts import timed_run, verdict_on
 from tests.widgets.folders import write_run
 from workbench.cli import main
-from workbench.cli.why import report, trial_report
+from workbench.cli.commands.why import report, trial_report
 from workbench.interval import Interval
 from workbench.verdict import Trial
 from workbench.verdict.causes import Suggestion

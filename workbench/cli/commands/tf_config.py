@@ -8,9 +8,12 @@ import shlex
 from argparse import Namespace
 from typing import Any
 
-from ..config import Problem, did_you_mean
-from ..runs import RunError
-from ..tf_config import (
+from workbench.cli.interrupts import stop_by_interrupt
+from workbench.cli.progress_line import ProgressLine
+from workbench.cli.watching import columns
+from workbench.config import Problem, did_you_mean
+from workbench.runs import RunError
+from workbench.tf_config import (
     Answer,
     Cluster,
     Identity,
@@ -21,9 +24,6 @@ from ..tf_config import (
     read_tf_config,
     resolve,
 )
-from .interrupts import stop_by_interrupt
-from .progress_line import ProgressLine
-from .watching import columns
 
 SECONDS = 60.0
 KINDS = {"worker": "+", "chief": None, "ps": "+"}

@@ -9,10 +9,15 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..catalog import COMPILED, STRATEGIES
-from ..experiments.batch_finder import BUDGET_SECONDS, find_batch_size
-from ..experiments.rate_test import HIGHEST, LOWEST, STEPS, find_learning_rate
-from ..experiments.search_wording import (
+from workbench.catalog import COMPILED, STRATEGIES
+from workbench.cli.before import check_tensorflow, devices_for
+from workbench.cli.flags import add_config_flags, config_from
+from workbench.cli.interrupts import stop_by_interrupt
+from workbench.cli.progress_line import ProgressLine
+from workbench.cli.watching import columns
+from workbench.experiments.batch_finder import BUDGET_SECONDS, find_batch_size
+from workbench.experiments.rate_test import HIGHEST, LOWEST, STEPS, find_learning_rate
+from workbench.experiments.search_wording import (
     SIZES,
     batch_progress,
     batch_sentences,
@@ -21,18 +26,13 @@ from ..experiments.search_wording import (
     rate_sentences,
     size_cells,
 )
-from ..plan import PlanError
-from .commands import check_tensorflow, devices_for
-from .flags import add_config_flags, config_from
-from .interrupts import stop_by_interrupt
-from .progress_line import ProgressLine
-from .watching import columns
+from workbench.plan import PlanError
 
 if TYPE_CHECKING:
-    from ..config import RunConfig
-    from ..devices import Devices
-    from ..experiments.found_batch import BatchProgress, FoundBatch
-    from ..experiments.found_rate import RateProgress, RateTest
+    from workbench.config import RunConfig
+    from workbench.devices import Devices
+    from workbench.experiments.found_batch import BatchProgress, FoundBatch
+    from workbench.experiments.found_rate import RateProgress, RateTest
 
 BAR = 30
 ROWS = 30

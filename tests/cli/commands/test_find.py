@@ -8,7 +8,7 @@ import math
 import pytest
 
 from tests.cli.terminal import Terminal, last_json
-from workbench.cli.find import batch_report, rate_report
+from workbench.cli.commands.find import batch_report, rate_report
 from workbench.experiments.found_batch import FoundBatch, Trial
 from workbench.experiments.found_rate import RateTest
 

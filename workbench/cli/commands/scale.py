@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..experiments import scaling_wording as wording
-from ..experiments.scaling import STEPS, Scaling, expected_seconds, should_scale, speeds_of
-from ..runs import open_run
-from .commands import OK, OutputError
-from .flags import add_runs_dir
-from .watching import columns
+from workbench.cli.flags import add_runs_dir
+from workbench.cli.outcome import OK, OutputError
+from workbench.cli.watching import columns
+from workbench.experiments import scaling_wording as wording
+from workbench.experiments.scaling import STEPS, Scaling, expected_seconds, should_scale, speeds_of
+from workbench.runs import open_run
 
 if TYPE_CHECKING:
-    from ..runs import Run
+    from workbench.runs import Run
 
 LINE_WIDTH = 98
 

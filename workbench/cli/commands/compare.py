@@ -11,9 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.runs.folder.files import runs_root
-
-from ..experiments import (
+from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, given_flags
+from workbench.cli.interrupts import stop_by_interrupt
+from workbench.cli.progress_line import ProgressLine
+from workbench.cli.watching import columns
+from workbench.experiments import (
     AXES,
     Advice,
     Comparison,
@@ -26,20 +28,17 @@ from ..experiments import (
     recommend,
     start_comparison,
 )
-from ..experiments.comparison import ASKED
-from ..experiments.tournament import DROP_BELOW, contenders, steps_that_show_speed
-from ..experiments.wording import HEAD, cells
-from ..report import section, tag, write_report
-from ..report.html import table as html_table
-from ..runs import RunError, open_run
-from .flags import add_config_flags, add_runs_dir, config_from, given_flags
-from .interrupts import stop_by_interrupt
-from .progress_line import ProgressLine
-from .watching import columns
+from workbench.experiments.comparison import ASKED
+from workbench.experiments.tournament import DROP_BELOW, contenders, steps_that_show_speed
+from workbench.experiments.wording import HEAD, cells
+from workbench.report import section, tag, write_report
+from workbench.report.html import table as html_table
+from workbench.runs import RunError, open_run
+from workbench.runs.folder.files import runs_root
 
 if TYPE_CHECKING:
-    from ..config import RunConfig
-    from ..report import Html, Subject
+    from workbench.config import RunConfig
+    from workbench.report import Html, Subject
 
 POLL_SECONDS = 0.5
 
@@ -160,7 +159,7 @@ def _comparison(name: str, runs_dir: str | None) -> Comparison | None:
 
 def _started(arguments: Namespace) -> Comparison:
     """Start what is asked for; where nothing varies, every strategy that this machine can run."""
-    from ..devices import detect
+    from workbench.devices import detect
 
     axes = _axes(arguments)
     config = _with_steps(config_from(arguments), arguments)

@@ -7,16 +7,15 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any, TextIO
 
+from workbench.cli.flags import add_runs_dir, config_from, given_flags
+from workbench.plan.own_function import DOORS
+from workbench.runs import RunError, open_run
 from workbench.runs.folder.files import full_path
 
-from ..plan.own_function import DOORS
-from ..runs import RunError, open_run
-from .flags import add_runs_dir, config_from, given_flags
-
 if TYPE_CHECKING:
-    from ..bundle import Bundle, Replay
-    from ..config import RunConfig
-    from ..runs import Run
+    from workbench.bundle import Bundle, Replay
+    from workbench.config import RunConfig
+    from workbench.runs import Run
 
 AGREES, DIFFERS = 0, 1
 
@@ -40,7 +39,7 @@ def add_to(adding: Any) -> None:
 
 def bundle(arguments: Namespace) -> int:
     """`workbench bundle`: write it, and say what is in it."""
-    from ..bundle import write_bundle
+    from workbench.bundle import write_bundle
 
     run = open_run(arguments.run, arguments.runs_dir)
     path = full_path(arguments.output or f"{run.id}-bundle.zip")
@@ -59,8 +58,8 @@ def bundle(arguments: Namespace) -> int:
 
 def replay(arguments: Namespace) -> int:
     """`workbench run --config bundle.zip`: do it again, and say whether it came out the same."""
-    from ..bundle import check_replay, read_bundle
-    from .watching import exit_status, watch
+    from workbench.bundle import check_replay, read_bundle
+    from workbench.cli.watching import exit_status, watch
 
     opened = read_bundle(arguments.config)
     if arguments.detach:
@@ -92,12 +91,11 @@ def _as_it_is(opened: Bundle, arguments: Namespace) -> Run:
 
 def _as_rendered(opened: Bundle, arguments: Namespace) -> Run:
     """Start what the workbench itself writes for the bundle's config: no code of anybody's."""
+    from workbench.cli.before import checked, devices_for, tell_before
+    from workbench.codegen import render_script
+    from workbench.runs import start_run
     from workbench.runs.folder.files import sha256
-
-    from ..codegen import render_script
-    from ..runs import start_run
-    from ..scripts import NOT_TOLD
-    from .commands import checked, devices_for, tell_before
+    from workbench.scripts import NOT_TOLD
 
     config = config_from(arguments)
     if any(":" in (getattr(opened.config, field) or "") for field in DOORS):

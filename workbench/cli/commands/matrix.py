@@ -6,11 +6,11 @@ import json
 from argparse import Namespace
 from datetime import timedelta
 
-from .. import catalog
-from ..experiments import Cell, Matrix, run_matrix
-from .interrupts import stop_by_interrupt
-from .progress_line import ProgressLine
-from .watching import columns
+from workbench import catalog
+from workbench.cli.interrupts import stop_by_interrupt
+from workbench.cli.progress_line import ProgressLine
+from workbench.cli.watching import columns
+from workbench.experiments import Cell, Matrix, run_matrix
 
 HEAD = ("strategy", "loop", "result", "loss differs", "weights differ", "steps/s", "keras", "why")
 

@@ -12,15 +12,15 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from ..runs import Run, open_run
-from ..verdict import SECONDS, Verdict, judge, wording
-from ..verdict.own_paces import own_paces, slowest_of
-from ..verdict.parts import Breakdown
-from ..verdict.trial import Trial, try_out
-from ..verdict.verdict import Told
-from .flags import add_runs_dir
-from .progress_line import ProgressLine
-from .watching import columns
+from workbench.cli.flags import add_runs_dir
+from workbench.cli.progress_line import ProgressLine
+from workbench.cli.watching import columns
+from workbench.runs import Run, open_run
+from workbench.verdict import SECONDS, Verdict, judge, wording
+from workbench.verdict.own_paces import own_paces, slowest_of
+from workbench.verdict.parts import Breakdown
+from workbench.verdict.trial import Trial, try_out
+from workbench.verdict.verdict import Told
 
 BAR_WIDTH = 30
 LINE_WIDTH = 98

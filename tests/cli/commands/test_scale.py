@@ -10,7 +10,7 @@ import pytest
 from tests.experiments.test_scaling import BOUND, KNOWN, UNKNOWN, answer
 from tests.widgets.folders import write_run
 from workbench.cli import main
-from workbench.cli.scale import report
+from workbench.cli.commands.scale import report
 from workbench.experiments.noise_scale import NO_NOISE
 from workbench.experiments.scaling import best_of, goodputs
 

@@ -1,4 +1,4 @@
-"""Saved scripts on the command line: opened, run as they are, compared."""
+"""`workbench script`: printed, saved, opened, run as it is, compared."""
 
 from __future__ import annotations
 
@@ -8,20 +8,40 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.runs.folder.files import runs_root
+from workbench.cli.before import check_tensorflow, devices_for, tell_before
+from workbench.cli.flags import config_from, given_flags
+from workbench.cli.outcome import OK, OutputError
+from workbench.config import Problem
+from workbench.plan import PlanError, make_plan
+from workbench.plan.checks import LONGEST_NAME
+from workbench.runs import start_edited
+from workbench.runs.folder.files import expanded, runs_root
 from workbench.runs.folder.functions import keep_function
-
-from ..config import Problem
-from ..plan import PlanError
-from ..plan.checks import LONGEST_NAME
-from ..runs import start_edited
-from ..scripts import NOT_TOLD, Opened, ScriptError, read_script, sentences, unified
-from .commands import OK, check_tensorflow, devices_for, tell_before
-from .flags import given_flags
+from workbench.runs.programs.own_data import look
+from workbench.scripts import NOT_TOLD, Opened, ScriptError, read_script, sentences, unified
 
 if TYPE_CHECKING:
-    from ..config import RunConfig
-    from ..runs import Run
+    from workbench.config import RunConfig
+    from workbench.runs import Run
+
+
+def script(arguments: Namespace) -> int:
+    """`workbench script`: print it, or save it where no other text is."""
+    from workbench.codegen import render_notebook, render_script
+
+    config = config_from(arguments, open_config(arguments) if arguments.open else None)
+    plan = make_plan(config, devices_for(config), look(config))
+    if arguments.diff is not None:
+        return print_difference(expanded(arguments.diff), render_script(plan))
+    if arguments.output is None:
+        print(render_script(plan), end="")
+        return OK
+    path = expanded(arguments.output)
+    notebook = path.suffix == ".ipynb"
+    _save(path, render_notebook(plan) if notebook else render_script(plan))
+    how = "Open it in Jupyter" if notebook else f"Run it with: python {path}"
+    print(f"Saved {path}. {how}")
+    return OK
 
 
 def open_config(arguments: Namespace) -> RunConfig:
@@ -104,3 +124,21 @@ def _tell(opened: Opened, name: str) -> None:
     print(f"  understood as: {trains}", file=sys.stderr)
     for sentence in sentences(opened.told):
         print(f"  {sentence}", file=sys.stderr)
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        if path.is_file() and path.read_bytes() == text.encode():
+            return
+        raise OutputError(
+            f"Saving never overwrites another text; {path} exists and differs. "
+            "Choose another name, or remove it first."
+        ) from None
+    except OSError as error:
+        raise OutputError(
+            f"A script is saved into a folder that can be written; {path}: {error.strerror}. "
+            "Choose another place."
+        ) from error

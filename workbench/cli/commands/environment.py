@@ -8,9 +8,9 @@ import sys
 from argparse import Namespace
 from dataclasses import asdict
 
-from ..devices import detect
-from ..environments import BUILDS, Build, Made, MakingError, Progress, fitting_build
-from ..environments import make_environment as make
+from workbench.devices import detect
+from workbench.environments import BUILDS, Build, Made, MakingError, Progress, fitting_build
+from workbench.environments import make_environment as make
 
 GIB = 2**30
 

@@ -7,10 +7,10 @@ import time
 from argparse import Namespace
 from typing import Any
 
-from ..exports import export_runs
-from ..runs import open_run
-from .flags import add_runs_dir
-from .progress_line import ProgressLine
+from workbench.cli.flags import add_runs_dir
+from workbench.cli.progress_line import ProgressLine
+from workbench.exports import export_runs
+from workbench.runs import open_run
 
 FORMATS = ("csv", "parquet", "tensorboard", "html")
 

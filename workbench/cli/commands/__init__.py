@@ -1,0 +1,1 @@
+"""The commands, a module each: a few calls, and what is printed."""

@@ -1,0 +1,48 @@
+"""`workbench run`: check, start and watch."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from contextlib import AbstractContextManager, nullcontext
+
+from workbench.cli.before import checked, devices_for, tell_before
+from workbench.cli.flags import config_from, is_bundle
+from workbench.cli.watching import follow
+from workbench.config import RunConfig
+from workbench.plan import rehearsed
+from workbench.plan.keras import needs_legacy_keras
+from workbench.plan.own_data import is_own
+from workbench.runs import RunError, start_run
+from workbench.runs.processes.forks import loaded_ahead
+
+
+def run(arguments: Namespace) -> int:
+    """`workbench run`: check, start and watch."""
+    if arguments.script is not None:
+        from .scripts import run_as_it_is
+
+        return follow(run_as_it_is(arguments), arguments)
+    if is_bundle(arguments):
+        from .bundles import replay
+
+        return replay(arguments)
+    if arguments.trust:
+        raise RunError(
+            "--trust is for the script of a bundle; received no --config that names a .zip file. "
+            "Leave it out, or name the bundle."
+        )
+    config = config_from(arguments)
+    if arguments.rehearse:
+        config = rehearsed(config)
+    devices = devices_for(config)
+    with _ahead(config):
+        tell_before(checked(config, devices))
+        return follow(start_run(config, arguments.runs_dir, devices), arguments)
+
+
+def _ahead(config: RunConfig) -> AbstractContextManager[None]:
+    """Have TensorFlow loaded once where others than the trainer need it: those that look first."""
+    if is_own(config.data) or is_own(config.model or ""):
+        legacy = needs_legacy_keras(config)
+        return loaded_ahead(config.interpreter, legacy=legacy, start=config.start)
+    return nullcontext()

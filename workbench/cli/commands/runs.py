@@ -1,0 +1,127 @@
+"""`workbench runs ...` and `workbench evaluate`: what is done with runs that there are."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from workbench.cli.before import tell_before
+from workbench.cli.outcome import FAILED, OK
+from workbench.cli.watching import follow, show, table
+from workbench.runs import list_runs, open_run, restore_run
+from workbench.runs.listing import why_unreadable
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+
+def list_all(arguments: Namespace) -> int:
+    """`workbench runs list`."""
+    runs = list_runs(arguments.runs_dir)
+    print(json.dumps([_result(each) for each in runs]) if arguments.json else table(runs))
+    return OK
+
+
+def show_one(arguments: Namespace) -> int:
+    """`workbench runs show`."""
+    opened = open_run(arguments.run, arguments.runs_dir)
+    if not arguments.json:
+        print(show(opened))
+        return OK
+    ledger = {
+        part: {entry["name"]: entry["seconds"] for entry in entries}
+        for part, entries in asdict(opened.ledger).items()
+    }
+    print(json.dumps({**opened.result(), "ledger": ledger}))
+    return OK
+
+
+def xray(arguments: Namespace) -> int:
+    """`workbench runs xray`: do a step once more and show what every replica saw in it."""
+    from .xray import table_of_step
+
+    told = open_run(arguments.run, arguments.runs_dir).xray(arguments.step)
+    print(json.dumps(told) if arguments.json else table_of_step(told))
+    return OK
+
+
+def stop(arguments: Namespace) -> int:
+    """`workbench runs stop`: ask it, wait until it has ended, and show it."""
+    opened = open_run(arguments.run, arguments.runs_dir)
+    opened.stop()
+    opened.wait()
+    return show_one(arguments)
+
+
+def resume(arguments: Namespace) -> int:
+    """`workbench runs resume`."""
+    opened = open_run(arguments.run, arguments.runs_dir)
+    resumed = opened.resume(arguments.epochs, arguments.workers)
+    tell_before(resumed.plan)
+    return follow(resumed, arguments)
+
+
+def restore(arguments: Namespace) -> int:
+    """`workbench runs restore`: copy it out of its archive; nothing is started."""
+    restored = restore_run(arguments.folder, arguments.runs_dir)
+    if arguments.json:
+        print(json.dumps(restored.result()))
+        return OK
+    print(show(restored))
+    if restored.status != "finished":
+        print(f"Go on with it: workbench runs resume {restored.dir}")
+    return OK
+
+
+def pack(arguments: Namespace) -> int:
+    """`workbench runs pack`: one zip file to take along."""
+    opened = open_run(arguments.run, arguments.runs_dir)
+    path = opened.pack(arguments.output)
+    told = {"run": opened.id, "path": str(path), "bytes": path.stat().st_size}
+    words = f"Packed {path}, {told['bytes']:,} bytes. Bring it back: workbench runs restore FILE"
+    print(json.dumps(told) if arguments.json else words)
+    return OK
+
+
+def delete(arguments: Namespace) -> int:
+    """`workbench runs delete`: only after a yes."""
+    opened = open_run(arguments.run, arguments.runs_dir)
+    if not arguments.yes and not _agreed(f"Delete {opened.dir} with its records and model?"):
+        print("Kept.", file=sys.stderr)
+        return FAILED
+    opened.delete()
+    deed = {"run": opened.id, "deleted": True}
+    print(json.dumps(deed) if arguments.json else f"Deleted {opened.id}.")
+    return OK
+
+
+def _result(each: Run) -> dict[str, Any]:
+    try:
+        return each.result()
+    except Exception as error:  # it takes no other run's line away
+        why = why_unreadable(error)
+        return {"run": each.id, "dir": str(each.dir), "status": "unreadable", "error": why}
+
+
+def _agreed(question: str) -> bool:
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def evaluate(arguments: Namespace) -> int:
+    """`workbench evaluate`."""
+    result = open_run(arguments.run, arguments.runs_dir).evaluate()
+    if arguments.json:
+        print(json.dumps(result))
+        return OK
+    known = result["test_accuracy"]
+    accuracy = "unknown" if known is None else f"{known:.2%}"
+    print(f"test loss {result['test_loss']:.4f}, test accuracy {accuracy}")
+    for row in result["classes"]:
+        print(f"  {row['name']:<14} {row['accuracy']:8.2%} of {row['examples']:,}")
+    return OK
