@@ -23,8 +23,8 @@ from typing import Any
 from tests.benchmarks.report import Limit, tell
 from workbench import RunConfig, make_plan, render_script
 from workbench.devices import Devices, detect
-from workbench.experiments.batch_finder import find_batch_size
-from workbench.experiments.batch_search import NOTCH
+from workbench.experiments.searching.batch_finder import find_batch_size
+from workbench.experiments.searching.batch_search import NOTCH
 from workbench.runs.programs.own_data import look
 from workbench.runs.programs.run import program
 

@@ -29,7 +29,7 @@ from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer, running_lab
 from tests.browser.workbench_page import cell
 from workbench.runs import Run
-from workbench.widgets.run_widget import STATIC
+from workbench.widgets.run.widget import STATIC
 
 FRONT_END = [STATIC / "runview.js", STATIC / "runview.css"]
 POINTS = 100_000

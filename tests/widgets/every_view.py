@@ -26,9 +26,9 @@ from tests.waiting import LIMIT_SECONDS
 from tests.widgets.folders import write_run
 from workbench import RunConfig, Workbench
 from workbench.feed import Look, RunFeed
-from workbench.widgets.plain_view import PLOTLY_MIME, PlainView
-from workbench.widgets.predictions import Predictions
-from workbench.widgets.xray_view import Xray
+from workbench.widgets.run.plain_view import PLOTLY_MIME, PlainView
+from workbench.widgets.run.predictions import Predictions
+from workbench.widgets.run.xray_view import Xray
 
 NAMED = (ipw.Button, ipw.Dropdown, ipw.Text, ipw.Checkbox, ipw.RadioButtons, ipw.ToggleButtons,
          ipw.HTML)  # fmt: skip

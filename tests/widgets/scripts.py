@@ -11,9 +11,9 @@ from tests.machines import LAPTOP
 from tests.waiting import until
 from workbench.config import RunConfig
 from workbench.runs import Run
-from workbench.widgets.form import Form
-from workbench.widgets.script_opening import Joins
-from workbench.widgets.script_view import ScriptView
+from workbench.widgets.form.form import Form
+from workbench.widgets.script.opening import Joins
+from workbench.widgets.script.view import ScriptView
 
 
 class Page:

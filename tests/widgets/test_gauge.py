@@ -9,7 +9,7 @@ import pytest
 
 from tests.machines import LAPTOP
 from tests.waiting import until
-from workbench.usage import UsageMeter
+from workbench.devices.usage import UsageMeter
 from workbench.widgets.gauge import Gauge
 
 

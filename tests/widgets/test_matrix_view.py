@@ -11,7 +11,7 @@ import pytest
 
 from tests.machines import LAPTOP
 from tests.waiting import until
-from tests.widgets.test_markup import EVIL
+from tests.widgets.parts.test_markup import EVIL
 from workbench.devices import Devices, detect
 from workbench.experiments import Cell, Matrix
 from workbench.runs.folder.files import json_text

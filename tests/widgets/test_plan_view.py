@@ -10,7 +10,7 @@ import pytest
 
 from tests.machines import LAPTOP
 from workbench import RunConfig, make_plan
-from workbench.widgets.form import Form
+from workbench.widgets.form.form import Form
 from workbench.widgets.plan_view import PlanView, _what_shapes_the_model
 
 

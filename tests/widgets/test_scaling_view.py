@@ -10,9 +10,9 @@ from pathlib import Path
 from tests.experiments.test_scaling import BOUND, KNOWN, UNKNOWN, answer
 from tests.waiting import until
 from tests.widgets.folders import write_run
-from tests.widgets.test_markup import EVIL
+from tests.widgets.parts.test_markup import EVIL
 from workbench.runs.folder.files import json_text
-from workbench.widgets.scaling_picture import bars, page
+from workbench.widgets.pictures.scaling import bars, page
 from workbench.widgets.scaling_view import ShouldScale
 
 

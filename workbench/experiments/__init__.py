@@ -1,16 +1,28 @@
 """Many runs side by side: which trains fastest, and do all strategies train the same model?"""
 
+from workbench.experiments.comparing.advice import Advice, recommend
+from workbench.experiments.comparing.comparison import (
+    Comparison,
+    list_comparisons,
+    start_comparison,
+)
+from workbench.experiments.comparing.figures import curves_figure, speed_figure
+from workbench.experiments.comparing.grid import AXES, Candidate, candidates
+from workbench.experiments.comparing.table import (
+    Group,
+    Row,
+    Table,
+    group_runs,
+    groups_of,
+    make_table,
+    told_apart,
+)
+from workbench.experiments.searching.batch_finder import find_batch_size
+from workbench.experiments.searching.rate_test import find_learning_rate
 from workbench.interval import Interval
 
-from .advice import Advice, recommend
-from .batch_finder import find_batch_size
-from .comparison import Comparison, list_comparisons, start_comparison
-from .figures import curves_figure, speed_figure
-from .grid import AXES, Candidate, candidates
 from .matrix import Cell, Matrix, cells_of, run_matrix
-from .rate_test import find_learning_rate
 from .scaling import Scaling, should_scale
-from .table import Group, Row, Table, group_runs, groups_of, make_table, told_apart
 
 __all__ = [
     "AXES",

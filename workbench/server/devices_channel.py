@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from workbench.devices import tpu
-from workbench.meters import meters
-from workbench.usage import UsageMeter
+from workbench.devices.usage import UsageMeter
+from workbench.feed.meters import meters
 
 from .channel import Channel, Frame, Hear
 from .frames import packed

@@ -20,10 +20,9 @@ from workbench.environments import (
     make_environment,
 )
 from workbench.environments.place import environments_dir
-
-from . import markup
-from .background import run_in_background
-from .page_parts import html, styled
+from workbench.widgets.kernel.background import run_in_background
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
 
 if TYPE_CHECKING:
     from workbench.devices import Devices

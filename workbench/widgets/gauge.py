@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anywidget
 
-from workbench.meters import meters
-from workbench.usage import UsageMeter
-
-from .host import CellClock
-from .poller import Poller
-from .watchers import Watchers
+from workbench.devices.usage import UsageMeter
+from workbench.feed.meters import meters
+from workbench.widgets.kernel.host import CellClock
+from workbench.widgets.kernel.poller import Poller
+from workbench.widgets.kernel.watchers import Watchers
+from workbench.widgets.static import STATIC
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
 
-STATIC = Path(__file__).with_name("static")
 LOOK_SECONDS = 1.0
 HEARING_SECONDS = 60.0
 """How long no cell must have run for a page's silence to mean something."""

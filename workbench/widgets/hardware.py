@@ -10,12 +10,12 @@ import ipywidgets as ipw
 from workbench import devices as machine
 from workbench import units
 from workbench.devices.text import tpu_line
+from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
 
-from . import markup
-from .background import ONE_TENSORFLOW, Latest, waiting
 from .environment_view import EnvironmentView
 from .gauge import Gauge
-from .page_parts import html, styled
 
 if TYPE_CHECKING:
     from workbench.devices import Devices

@@ -14,11 +14,10 @@ from workbench import catalog, units
 from workbench.experiments import Matrix, run_matrix
 from workbench.experiments.matrix import read_matrix, usual_steps
 from workbench.runs.folder.files import runs_root
-
-from . import markup
-from .background import run_in_background, waiting
-from .fields import ChoiceField, NumberField
-from .page_parts import html, styled
+from workbench.widgets.form.fields import ChoiceField, NumberField
+from workbench.widgets.kernel.background import run_in_background, waiting
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
 
 if TYPE_CHECKING:
     from workbench.devices import Devices

@@ -10,17 +10,16 @@ import ipywidgets as ipw
 
 from workbench import units
 from workbench.runs.folder.tasks import HOST, tf_configs
-
-from . import markup, picture
-from .background import ONE_TENSORFLOW, Latest, waiting
-from .page_parts import html, styled
-from .titled import Accordion
+from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.titled import Accordion
+from workbench.widgets.pictures import plan as picture
 
 if TYPE_CHECKING:
     from workbench.plan import Plan
     from workbench.runs.programs.inspection import ModelSummary
-
-    from .form import FormState
+    from workbench.widgets.form.form import FormState
 
 SETTLE_SECONDS = 0.8
 HELD_SECONDS = 60.0

@@ -12,12 +12,12 @@ from workbench.experiments.scaling import (
     should_scale,
 )
 from workbench.runs import RunError
-
-from . import markup, scaling_picture
-from .fields import CheckField, NumberField
-from .form_layout import grid
-from .long_work import LongWork, Stopped, Told
-from .page_parts import button, html, row, section
+from workbench.widgets.form.fields import CheckField, NumberField
+from workbench.widgets.form.layout import grid
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.long_work import LongWork, Stopped, Told
+from workbench.widgets.parts.page_parts import button, html, row, section
+from workbench.widgets.pictures import scaling as scaling_picture
 
 if TYPE_CHECKING:
     from workbench.runs import Run

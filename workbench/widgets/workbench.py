@@ -15,34 +15,36 @@ import ipywidgets as ipw
 from workbench import catalog, charts
 from workbench.config import RunConfig
 from workbench.runs.folder.files import runs_root
+from workbench.widgets.comparison.view import ComparisonView
+from workbench.widgets.form.form import Form, FormState, problems_text
+from workbench.widgets.form.notebook_function import NotebookFunction
+from workbench.widgets.form.train_button import TrainButton
+from workbench.widgets.kernel import outputs
+from workbench.widgets.kernel.background import Latest, run_in_background
+from workbench.widgets.kernel.following import Following
+from workbench.widgets.kernel.host import allow_own_widgets, heed
+from workbench.widgets.kernel.host_notes import HostNotes
+from workbench.widgets.kernel.page_order import keep_order
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.titled import Tab
+from workbench.widgets.run import snapshot
+from workbench.widgets.run.closer_look import CloserLook
+from workbench.widgets.run.export_view import ExportView
+from workbench.widgets.run.predictions import Predictions
+from workbench.widgets.run.runs_list import RunsList
+from workbench.widgets.run.verdict_view import WhySlow
+from workbench.widgets.run.view import RunView
+from workbench.widgets.run.xray_view import Xray
+from workbench.widgets.script.opening import Joins
+from workbench.widgets.script.view import ScriptView
+from workbench.widgets.search.finder import FinderView
+from workbench.widgets.search.view import Joins as SearchJoins
 
-from . import markup, outputs, snapshot
-from .background import Latest, run_in_background
-from .closer_look import CloserLook
-from .comparison_view import ComparisonView
-from .export_view import ExportView
-from .finder_view import FinderView
-from .following import Following
-from .form import Form, FormState, problems_text
 from .hardware import Hardware
-from .host import allow_own_widgets, heed
-from .host_notes import HostNotes
 from .matrix_view import MatrixView
-from .notebook_function import NotebookFunction
-from .page_order import keep_order
-from .page_parts import html, styled
 from .plan_view import PlanView
-from .predictions import Predictions
-from .run_view import RunView
-from .runs_list import RunsList
 from .scaling_view import ShouldScale
-from .script_opening import Joins
-from .script_view import ScriptView
-from .search_view import Joins as SearchJoins
-from .titled import Tab
-from .train_button import TrainButton
-from .verdict_view import WhySlow
-from .xray_view import Xray
 
 if TYPE_CHECKING:
     from workbench.devices import Devices

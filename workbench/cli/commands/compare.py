@@ -28,9 +28,9 @@ from workbench.experiments import (
     recommend,
     start_comparison,
 )
-from workbench.experiments.comparison import ASKED
-from workbench.experiments.tournament import DROP_BELOW, contenders, steps_that_show_speed
-from workbench.experiments.wording import HEAD, cells
+from workbench.experiments.comparing.comparison import ASKED
+from workbench.experiments.comparing.tournament import DROP_BELOW, contenders, steps_that_show_speed
+from workbench.experiments.comparing.wording import HEAD, cells
 from workbench.report import section, tag, write_report
 from workbench.report.html import table as html_table
 from workbench.runs import RunError, open_run

@@ -15,9 +15,9 @@ from workbench.cli.flags import add_config_flags, config_from
 from workbench.cli.interrupts import stop_by_interrupt
 from workbench.cli.progress_line import ProgressLine
 from workbench.cli.watching import columns
-from workbench.experiments.batch_finder import BUDGET_SECONDS, find_batch_size
-from workbench.experiments.rate_test import HIGHEST, LOWEST, STEPS, find_learning_rate
-from workbench.experiments.search_wording import (
+from workbench.experiments.searching.batch_finder import BUDGET_SECONDS, find_batch_size
+from workbench.experiments.searching.rate_test import HIGHEST, LOWEST, STEPS, find_learning_rate
+from workbench.experiments.searching.wording import (
     SIZES,
     batch_progress,
     batch_sentences,
@@ -31,8 +31,8 @@ from workbench.plan import PlanError
 if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.devices import Devices
-    from workbench.experiments.found_batch import BatchProgress, FoundBatch
-    from workbench.experiments.found_rate import RateProgress, RateTest
+    from workbench.experiments.searching.found_batch import BatchProgress, FoundBatch
+    from workbench.experiments.searching.found_rate import RateProgress, RateTest
 
 BAR = 30
 ROWS = 30

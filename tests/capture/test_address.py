@@ -1,0 +1,43 @@
+"""A function of a notebook, named so that a config in code can ask for it as the form does."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.capture.notebook import opened
+from workbench.capture.address import address_of
+from workbench.config import ConfigError
+from workbench.runs.programs.own_data import look
+
+CELL = """
+    SIZE = 12
+
+    def load_data():
+        part = [[number] for number in range(SIZE)], list(range(SIZE))
+        return part, part
+"""
+
+
+def test_its_text_is_kept_beside_the_runs_with_all_that_it_uses(tmp_path: Path) -> None:
+    with opened() as notebook:
+        notebook.run(CELL)
+        address = address_of(notebook["load_data"], "data", tmp_path)
+        assert address_of(notebook["load_data"], "data", tmp_path) == address
+        notebook.run("SIZE = 13")
+        assert address_of(notebook["load_data"], "data", tmp_path) != address
+    path, function = address.split(":")
+    assert function == "load_data"
+    assert Path(path).parent == tmp_path / "functions"
+    assert Path(path).read_text(encoding="utf-8").startswith("SIZE = 12\n")
+
+
+def test_one_that_was_imported_stays_where_it_is(tmp_path: Path) -> None:
+    assert address_of(look, "data", tmp_path) == "workbench.runs.programs.own_data:look"
+    assert not any(tmp_path.iterdir())
+
+
+def test_what_cannot_be_taken_along_is_told(tmp_path: Path) -> None:
+    with opened() as notebook:
+        notebook.run(CELL, "SIZE = object()")
+        with pytest.raises(ConfigError, match="load_data with SIZE, an object of the notebook"):
+            address_of(notebook["load_data"], "data", tmp_path)

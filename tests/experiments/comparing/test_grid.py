@@ -1,0 +1,103 @@
+"""What is compared: combinations that this machine can run, each once, and why others are not."""
+
+import pytest
+
+from tests.machines import LAPTOP, machine
+from workbench.config import ConfigError, RunConfig
+from workbench.experiments.comparing.grid import Candidate, candidates
+from workbench.plan import make_plan
+
+
+def labels(config: RunConfig = RunConfig(), **axes: list[object]) -> list[str]:  # noqa: B008
+    return [each.label for each in candidates(config, axes, LAPTOP)]
+
+
+def test_every_combination_is_there_named_by_what_varies() -> None:
+    assert labels(strategy=["one_device", "mirrored"], loop=["custom", "fit"]) == [
+        "OneDevice, custom",
+        "OneDevice, fit",
+        "Mirrored x 2, custom",
+        "Mirrored x 2, fit",
+    ]
+    assert labels(global_batch_size=[64, 128], loop=["fit"]) == [
+        "Mirrored x 2, batch 64",
+        "Mirrored x 2, batch 128",
+    ]
+    assert labels(precision=["float32", "mixed_bfloat16"], xla=[False, True]) == [
+        "Mirrored x 2, float32, XLA off",
+        "Mirrored x 2, float32, XLA on",
+        "Mirrored x 2, mixed_bfloat16, XLA off",
+        "Mirrored x 2, mixed_bfloat16, XLA on",
+    ]
+    assert labels(precision=["float32", "mixed_bfloat16"], steps_per_call=[1, None]) == [
+        "Mirrored x 2, float32, steps per call: 1",
+        "Mirrored x 2, float32, steps per call: auto",
+        "Mirrored x 2, mixed_bfloat16, steps per call: 1",
+        "Mirrored x 2, mixed_bfloat16, steps per call: auto",
+    ]
+
+
+def test_all_train_the_same_global_batch_unless_it_varies() -> None:
+    names = ["one_device", "mirrored", "multi_worker_mirrored", "central_storage"]
+    for config in (RunConfig(), RunConfig(global_batch_size=32)):
+        found = candidates(config, {"strategy": names}, LAPTOP)
+        plans = [make_plan(each.config, LAPTOP) for each in found]
+        assert {plan.global_batch_size for plan in plans} == {config.global_batch_size or 128}
+
+
+def test_workers_that_do_not_step_together_share_the_global_batch() -> None:
+    (found,) = candidates(
+        RunConfig(global_batch_size=64, workers=2), {"strategy": ["parameter_server"]}, LAPTOP
+    )
+    assert make_plan(found.config, LAPTOP).per_replica_batch_size == 32
+
+
+def test_what_a_strategy_has_no_use_for_makes_no_second_candidate() -> None:
+    assert labels(strategy=["one_device", "mirrored"], replicas=[2, 4]) == [
+        "OneDevice",
+        "Mirrored x 2",
+        "Mirrored x 4",
+    ]
+
+
+def test_what_cannot_be_had_here_stays_and_says_why() -> None:
+    found = candidates(RunConfig(), {"strategy": ["one_device", "tpu"]}, LAPTOP)
+    assert [bool(each.reason) for each in found] == [False, True]
+    assert "no TPU here" in found[1].reason
+
+
+def test_what_cannot_be_compiled_or_computed_here_stays_beside_what_can() -> None:
+    axes = {"precision": ["float32", "mixed_float16"], "xla": [False, True]}
+    found = candidates(RunConfig(clip_norm=1.0), axes, LAPTOP)
+    assert [each.label for each in found] == [
+        *("Mirrored x 2, float32, XLA off", "float32, XLA on"),
+        *("mixed_float16, XLA off", "mixed_float16, XLA on"),
+    ]
+    assert [each.reason.partition(" must be ")[0] for each in found] == [
+        *("", "xla", "clip_norm", "clip_norm"),
+    ]
+
+
+def test_a_strategy_that_xla_is_of_no_use_to_is_compared_once() -> None:
+    assert labels(strategy=["mirrored", "parameter_server"], xla=[False, True]) == [
+        *("Mirrored x 2, XLA off", "Mirrored x 2, XLA on", "ParameterServer x 2, XLA off"),
+    ]
+
+
+def test_several_gpus_are_named_as_replicas() -> None:
+    found = candidates(RunConfig(), {"replicas": [1, 2]}, machine(16 * 2**30, 16 * 2**30))
+    assert [each.label for each in found] == ["Mirrored", "Mirrored x 2"]
+
+
+def test_what_would_compare_other_things_is_refused() -> None:
+    with pytest.raises(ConfigError) as raised:
+        candidates(RunConfig(), {"data": ["synthetic", "fashion_mnist"], "loop": []}, LAPTOP)
+    assert [problem.field for problem in raised.value.problems] == ["data", "loop"]
+    both = {"global_batch_size": [64], "per_replica_batch_size": [32]}
+    with pytest.raises(ConfigError, match="not both"):
+        candidates(RunConfig(), both, LAPTOP)
+
+
+def test_a_candidate_is_kept_as_json() -> None:
+    found = candidates(RunConfig(), {"strategy": ["mirrored", "tpu"]}, LAPTOP)
+    assert [Candidate.from_json(each.to_json()) for each in found] == found

@@ -1,0 +1,197 @@
+"""Runs side by side: their numbers, what they are against a baseline, and what is said of them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.experiments.timed_runs import ONE, TWO, timed_run
+from workbench.experiments import curves_figure, speed_figure
+from workbench.experiments.comparing.advice import recommend
+from workbench.experiments.comparing.measures import measure
+from workbench.experiments.comparing.table import Group, group_runs, make_table, told_apart
+from workbench.runs import RunError
+
+
+def group(root: Path, label: str, config: object, *rates: float) -> Group:
+    """A run of each rate, in rounds."""
+    runs = tuple(timed_run(root, config, rate) for rate in rates)
+    return Group(label, runs, rounds=tuple(range(len(rates))))
+
+
+def test_a_run_is_measured_without_its_first_call(tmp_path: Path) -> None:
+    told = measure(timed_run(tmp_path, ONE, 6400.0))
+    assert told.examples_per_second == pytest.approx(6400.0)
+    assert told.step_seconds_median == pytest.approx(0.01)
+    assert told.step_seconds_p95 == pytest.approx(0.01)
+    assert told.peak_host_bytes == 100 * 2**20
+    assert told.test_accuracy == 0.9
+    # The target is reached by the second epoch's test: 200 steps of 10 ms, and a slow first call.
+    assert told.target_seconds(0.8) == pytest.approx(7.0)
+
+
+def test_what_is_not_known_is_none(tmp_path: Path) -> None:
+    told = measure(timed_run(tmp_path, ONE, 6400.0, peak_mib=None))
+    assert told.peak_host_bytes is None
+    assert told.target_seconds(0.95) is None
+
+
+def test_what_was_measured_of_a_run_that_is_over_is_kept_until_it_goes_on(tmp_path: Path) -> None:
+    run = timed_run(tmp_path, ONE, 6400.0)
+    told = measure(run)
+    (run.dir / "worker-0" / "0000-000000000000.calls").unlink()
+    assert measure(run) == told
+    with (run.dir / "events.jsonl").open("a") as file:
+        file.write('{"time": 1, "event": "state", "state": "finished"}\n')
+    assert measure(run).examples_per_second is None
+    living = timed_run(tmp_path, ONE, 6400.0, "running")
+    measure(living)
+    assert not (living.dir / "measures.json").exists()
+
+
+def test_speed_up_and_efficiency_are_against_the_baseline(tmp_path: Path) -> None:
+    groups = [
+        group(tmp_path, "one", ONE, 1000.0, 1010.0, 990.0),
+        group(tmp_path, "two", TWO, 1500.0, 1520.0, 1480.0),
+    ]
+    one, two = make_table(groups).rows
+    assert (one.speed_up, one.speed_up_interval) == (1.0, None)
+    assert two.speed_up == pytest.approx(1.5, rel=1e-3)
+    assert two.scaling_efficiency == pytest.approx(0.75, rel=1e-3)
+    assert two.differs
+    assert two.max_loss_difference == pytest.approx(0.0, abs=1e-6)
+    assert make_table(groups, baseline=1).rows[0].speed_up == pytest.approx(1 / 1.5, rel=1e-3)
+
+
+def test_rounds_that_ran_in_turn_cancel_what_the_machine_did_meanwhile(tmp_path: Path) -> None:
+    slow, fast = (1000.0, 500.0, 2000.0), (1100.0, 551.0, 2199.0)
+    groups = [group(tmp_path, "slow", ONE, *slow), group(tmp_path, "fast", TWO, *fast)]
+    assert make_table(groups).rows[1].differs
+    alone = [replace(each, rounds=()) for each in groups]
+    assert make_table(alone).rows[1].differs is False
+
+
+def test_fewer_than_three_repeats_give_no_interval_and_say_so(tmp_path: Path) -> None:
+    groups = [group(tmp_path, "one", ONE, 1000.0, 1010.0), group(tmp_path, "two", TWO, 1500.0)]
+    table = make_table(groups)
+    assert [row.examples_per_second_interval for row in table.rows] == [None, None]
+    assert table.rows[1].differs is None
+    assert "an interval needs 3 finished runs, there are 2" in table.rows[0].notes
+    assert "an interval needs 3 finished runs, there is 1" in table.rows[1].notes
+
+
+def test_failed_and_living_runs_are_told_and_not_counted(tmp_path: Path) -> None:
+    runs = tuple(
+        timed_run(tmp_path, ONE, rate, state)
+        for rate, state in ((1000.0, "finished"), (10.0, "failed"), (20.0, "stopped"))
+    )
+    (row,) = make_table([Group("one", runs)]).rows
+    assert row.examples_per_second == pytest.approx(1000.0)
+    assert {"1 of 3 stopped, not counted", "1 of 3 failed, not counted"} <= set(row.notes)
+
+
+def test_other_data_or_another_seed_is_said_not_hidden(tmp_path: Path) -> None:
+    other = replace(ONE, seed=7, synthetic_features=10)
+    images = replace(ONE, data="fashion_mnist")
+    runs = [timed_run(tmp_path, config, 1000.0) for config in (ONE, other, images)]
+    notes = " ".join(make_table(group_runs(runs)).notes)
+    assert "data differs among these runs (fashion_mnist, synthetic)" in notes
+    assert "seed differs among these runs (42, 7)" in notes
+
+
+def test_what_rounds_in_another_way_is_said(tmp_path: Path) -> None:
+    coarse, compiled = replace(TWO, precision="mixed_bfloat16"), replace(TWO, xla=True)
+    runs = [timed_run(tmp_path, config, 1000.0) for config in (TWO, coarse, compiled)]
+    notes = " ".join(make_table(group_runs(runs)).notes)
+    assert "precision differs among these runs (float32, mixed_bfloat16)" in notes
+    assert "XLA differs among these runs (off, on): it rounds in another order" in notes
+
+
+def test_a_target_never_reached_is_said(tmp_path: Path) -> None:
+    groups = [group(tmp_path, "one", ONE, 1000.0)]
+    (row,) = make_table(groups, target_accuracy=0.99).rows
+    assert row.target_seconds is None
+    assert "99.0% was never reached" in row.notes
+
+
+def test_alike_runs_are_one_group(tmp_path: Path) -> None:
+    runs = [timed_run(tmp_path, config, 1000.0) for config in (ONE, TWO, ONE, replace(ONE, seed=1))]
+    assert [len(each.runs) for each in group_runs(runs)] == [2, 1, 1]
+
+
+def test_no_two_rows_have_one_name(tmp_path: Path) -> None:
+    runs = [timed_run(tmp_path, config, 1000.0) for config in (ONE, replace(ONE, seed=1))]
+    first, second = (each.label for each in group_runs(runs))
+    assert second == f"{first} ({runs[1].id})"
+    nothing = Group(first, reason="no TPU here")
+    assert [each.label for each in told_apart([nothing, nothing, group_runs(runs[1:])[0]])] == [
+        *(first, first, f"{first} ({runs[1].id})")
+    ]
+
+
+def test_the_table_is_a_frame_and_figures_too(tmp_path: Path) -> None:
+    groups = [
+        group(tmp_path, "one", ONE, 1000.0, 1010.0, 990.0),
+        Group("tpu", reason="no TPU here"),
+        group(tmp_path, "two", TWO, 1500.0),
+    ]
+    table = make_table(groups)
+    frame = table.frame()
+    assert frame.index.tolist() == ["one", "tpu", "two"]
+    assert (
+        frame.loc["one", "examples_per_second_low"]
+        < 1000
+        < frame.loc["one"]["examples_per_second_high"]
+    )
+    assert frame["speed_up"].isna().tolist() == [False, True, False]
+    (bars,) = speed_figure(table).data
+    assert list(bars.y) == ["one", "two"]
+    assert list(bars.error_x.array)[1] == 0
+    lines = curves_figure(groups, "rate", "examples").data
+    assert [line.name for line in lines] == ["one", "two"]
+    assert lines[0].x[-1] == 200 * 64
+
+
+def test_a_baseline_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="from 0 to 0; received 3"):
+        make_table([group(tmp_path, "one", ONE, 1000.0)], baseline=3)
+
+
+def test_where_nothing_trained_nothing_is_recommended() -> None:
+    table = make_table([Group("tpu", reason="no TPU here")])
+    assert (table.baseline, table.rows[0].notes) == (None, ("no TPU here",))
+    assert recommend([Group("tpu", reason="no TPU here")]).group is None
+
+
+def test_the_fastest_is_recommended_where_it_is_significantly_so(tmp_path: Path) -> None:
+    groups = [
+        group(tmp_path, "one", ONE, 1000.0, 1010.0, 990.0),
+        group(tmp_path, "two", TWO, 1500.0, 1520.0, 1480.0),
+    ]
+    advice = recommend(groups)
+    assert advice.group == 1
+    assert advice.sentence.startswith("Use two: it is the fastest; one has 67% (95 %: ")
+
+
+def test_the_simplest_of_those_that_do_not_differ_is_recommended(tmp_path: Path) -> None:
+    groups = [
+        group(tmp_path, "two", TWO, 1010.0, 1030.0, 1000.0),
+        group(tmp_path, "one", ONE, 1000.0, 1040.0, 980.0),
+    ]
+    advice = recommend(groups)
+    assert advice.group == 1
+    assert "two is not significantly faster, and this one is simpler; it has 99% (95 %: 9" in (
+        advice.sentence
+    )
+
+
+def test_workers_that_wait_for_nobody_win_no_race(tmp_path: Path) -> None:
+    apart = replace(ONE, strategy="parameter_server", global_batch_size=None,
+                    per_replica_batch_size=32)  # fmt: skip
+    groups = [
+        group(tmp_path, "one", ONE, 1000.0, 1010.0, 990.0),
+        group(tmp_path, "apart", apart, 3000.0, 3010.0, 2990.0),
+    ]
+    advice = recommend(groups)
+    assert advice.group == 0
+    assert "apart does 3,000 examples a second, but its workers do not wait" in advice.sentence

@@ -1,0 +1,142 @@
+"""The batch finder on real scripts: memory ends it, or the data; and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.machines import LAPTOP
+from workbench.config import RunConfig
+from workbench.experiments.searching.batch_finder import find_batch_size
+from workbench.experiments.searching.batch_search import NOTCH
+from workbench.experiments.searching.found_batch import BatchProgress, FoundBatch
+from workbench.plan import PlanError
+from workbench.runs import RunError
+from workbench.runs.folder import locks
+
+WIDE = f"{Path(__file__).parents[2] / 'benchmarks' / 'batch_models.py'}:sixty_four_mib"
+ROOM_MIB = 500
+"""A few examples more than one: each takes 200 MiB."""
+
+
+@pytest.fixture(scope="module")
+def limit_mib() -> int:
+    """What a process holds with one example differs by machine: that, and room for a few more."""
+    config = RunConfig(strategy="one_device", model=WIDE, synthetic_examples=1)
+    (only,) = find_batch_size(config, devices=LAPTOP).trials
+    assert only.peak_mib is not None
+    return round(only.peak_mib) + ROOM_MIB
+
+
+@pytest.fixture(scope="module")
+def told() -> list[BatchProgress]:
+    """What the search that memory ends told on its way."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def found(told: list[BatchProgress], limit_mib: int) -> FoundBatch:
+    """A search that memory ends."""
+    config = RunConfig(strategy="one_device", model=WIDE, synthetic_examples=64)
+    return find_batch_size(config, limit_mib, devices=LAPTOP, told=told.append)
+
+
+@pytest.mark.slow
+def test_the_largest_that_fits_is_below_one_that_does_not(
+    found: FoundBatch, limit_mib: int
+) -> None:
+    largest = found.largest_per_replica_batch_size
+    failing = [each for each in found.trials if not each.fits]
+    assert found.ended == "memory"
+    assert largest == max(each.per_replica_batch_size for each in found.trials if each.fits)
+    smallest = min(each.per_replica_batch_size for each in failing)
+    assert largest < smallest <= max(NOTCH * largest, largest + 1)
+    assert all(f"{limit_mib:,} MiB allowed" in each.reason for each in failing)
+
+
+@pytest.mark.slow
+def test_what_fits_was_measured(found: FoundBatch, limit_mib: int) -> None:
+    fitting = [each for each in found.trials if each.fits]
+    for each in fitting:
+        assert each.peak_mib is not None
+        assert 100 < each.peak_mib <= limit_mib
+        assert each.step_seconds is not None
+        assert each.examples_per_second == pytest.approx(each.global_batch_size / each.step_seconds)
+        assert (each.examples_per_second_low or 0) <= each.examples_per_second
+    assert all(one.peak_mib < two.peak_mib for one, two in pairwise(fitting) if two.alone)
+    assert found.best_per_replica_batch_size in [each.per_replica_batch_size for each in fitting]
+    assert json.loads(json.dumps(found.to_json()))["memory_limit_mib"] == limit_mib
+
+
+@pytest.mark.slow
+def test_it_tells_how_far_it_is(found: FoundBatch, told: list[BatchProgress]) -> None:
+    assert [len(each.trials) for each in told] == sorted(len(each.trials) for each in told)
+    assert told[0].eta_seconds is None
+    assert told[-1].trials == found.trials
+    assert any(each.trials and each.eta_seconds for each in told)
+
+
+@pytest.mark.slow
+def test_several_workers_are_tried_together() -> None:
+    config = RunConfig(strategy="multi_worker_mirrored", workers=2, synthetic_examples=3)
+    found = find_batch_size(config, devices=LAPTOP)
+    assert found.ended == "data"
+    assert found.num_replicas_in_sync == 2
+    assert (found.largest_per_replica_batch_size, found.best_per_replica_batch_size) == (1, 1)
+    assert "The data ends it" in found.reason
+    assert found.memory_limit_mib is not None
+
+
+def test_where_not_even_one_fits_it_says_so() -> None:
+    with pytest.raises(RunError, match=r"1 example a replica fits.*100 MiB.*Allow more memory"):
+        find_batch_size(RunConfig(), 100, devices=LAPTOP)
+
+
+def test_a_budget_too_small_for_one_trial_is_refused() -> None:
+    with pytest.raises(RunError, match=r"enough for one trial.*received 0\.01 s.*more seconds"):
+        find_batch_size(RunConfig(), budget_seconds=0.01, devices=LAPTOP)
+
+
+def test_a_search_that_is_stopped_returns_what_is_known() -> None:
+    found = find_batch_size(RunConfig(), devices=LAPTOP, stopped=lambda: True)
+    assert (found.ended, found.trials, found.largest_per_replica_batch_size) == (
+        "stopped",
+        (),
+        None,
+    )
+
+
+def test_runs_of_the_same_devices_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_STATE", str(tmp_path))
+    ticket = locks.Ticket.draw(tmp_path, "run-1", ("CPU:0",), start_now=True)
+    told: list[BatchProgress] = []
+    found = find_batch_size(
+        RunConfig(), devices=LAPTOP, told=told.append, stopped=lambda: bool(told)
+    )
+    ticket.give_back()
+    assert found.beside == told[0].beside == ("run-1",)
+    assert json.loads(json.dumps(found.to_json()))["beside"] == ["run-1"]
+
+
+@pytest.mark.parametrize(
+    ("config", "limit_mib", "budget_seconds", "field"),
+    [
+        (RunConfig(strategy="parameter_server"), None, 60, "strategy"),
+        (RunConfig(strategy="tpu"), None, 60, "strategy"),
+        (RunConfig(), None, 0, "budget"),
+        (RunConfig(), 0, 60, "memory_limit"),
+        (RunConfig(), 10**9, 60, "memory_limit"),
+        (RunConfig(optimizer="adm"), None, 60, "optimizer"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_before_it_begins(
+    config: RunConfig, limit_mib: int | None, budget_seconds: float, field: str
+) -> None:
+    with pytest.raises(PlanError) as refused:
+        find_batch_size(config, limit_mib, budget_seconds, LAPTOP)
+    assert [problem.field for problem in refused.value.problems] == [field]

@@ -1,0 +1,259 @@
+"""The tab that compares: the newest comparison is shown, mistakes are said beside their fields."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.experiments.timed_runs import ONE, TWO, timed_run
+from tests.experiments.written import write_comparison
+from tests.machines import LAPTOP
+from tests.waiting import until
+from workbench.charts.style import REPLICA_COLORS
+from workbench.config import RunConfig
+from workbench.experiments import Group, make_table
+from workbench.runs import Run
+from workbench.widgets.comparison.colors import KEPT, read_colors
+from workbench.widgets.comparison.form import ComparisonForm
+from workbench.widgets.comparison.look import FIRST, look_at
+from workbench.widgets.comparison.view import ComparisonView
+from workbench.widgets.pictures.comparison import Line, bars, curves, table
+
+RATES = {"OneDevice": (1000.0, 1010.0, 990.0), "Mirrored x 2": (1500.0, 1600.0, 1450.0)}
+
+
+def view(root: Path, opened: list[Run] | None = None) -> ComparisonView:
+    told = [] if opened is None else opened
+    return ComparisonView(root, RunConfig, lambda: LAPTOP, told.append)
+
+
+def rows_of(shown: str) -> list[list[str]]:
+    rows = re.findall(r"<tr>(.*?)</tr>", shown)[1:]
+    return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
+
+
+def test_the_newest_is_shown_with_what_it_recommends(tmp_path: Path) -> None:
+    write_comparison(tmp_path, {"OneDevice": (), "Mirrored x 2": ()}, "stopped")
+    write_comparison(tmp_path, RATES, name="compare-20260102-000000-abcd")
+    opened: list[Run] = []
+    shown = view(tmp_path, opened)
+    one, two, tpu = rows_of(until(lambda: shown._table.value))
+    assert one[:3] == ["OneDevice", "1,000 (975 to 1,025)", "baseline"]
+    assert two[2].startswith("1.52 (1.3")
+    assert "no TPU here" in tpu[-1]
+    until(lambda: "6 of 6 runs done, finished" in shown._told.value)
+    assert "Use Mirrored x 2: it is the fastest" in shown._advice.value
+    until(lambda: "<polyline" in shown._curves.value)
+    assert shown._resume.layout.display == shown._stop.layout.display == "none"
+    shown._open.click()
+    assert opened[0].plan.strategy == "mirrored"
+
+
+def test_another_baseline_and_order_are_chosen(tmp_path: Path) -> None:
+    write_comparison(tmp_path, RATES)
+    shown = view(tmp_path)
+    until(lambda: shown._table.value)
+    shown._choices.baseline.value = "Mirrored x 2"
+    until(lambda: rows_of(shown._table.value)[1][2] == "baseline")
+    shown._choices.sort.value = "speed"
+    until(lambda: rows_of(shown._table.value)[0][0] == "Mirrored x 2")
+
+
+def test_rows_are_filtered_in_table_bars_and_curves_and_the_baseline_stays(tmp_path: Path) -> None:
+    write_comparison(tmp_path, RATES)
+    shown = view(tmp_path)
+    until(lambda: "<polyline" in shown._curves.value)
+    shown._choices.only.value = " mirrored "
+    until(lambda: [row[0] for row in rows_of(shown._table.value)] == ["OneDevice", "Mirrored x 2"])
+    assert "1 of 3 shown, and the baseline" in shown._choices._told.value
+    shown._choices.baseline.value = "Mirrored x 2"
+    until(lambda: [row[0] for row in rows_of(shown._table.value)] == ["Mirrored x 2"])
+    until(lambda: shown._curves.value.count("<polyline") == 1)
+    assert "OneDevice" not in shown._bars.value
+    assert "1 of 3 shown<" in shown._choices._told.value
+    assert [row["label"] for row in shown._colors.rows] == ["Mirrored x 2"]
+    shown._choices.only.value = ""
+    until(lambda: len(rows_of(shown._table.value)) == 3)
+    assert shown._choices._told.value == ""
+
+
+def test_colours_are_chosen_and_found_again(tmp_path: Path) -> None:
+    comparison = write_comparison(tmp_path, RATES)
+    shown = view(tmp_path)
+    until(lambda: "<polyline" in shown._curves.value)
+    assert [row["usual"] for row in shown._colors.rows] == list(REPLICA_COLORS[:2])
+    shown._colors.chosen = {"Mirrored x 2": "#ffffff"}
+    until(lambda: 'stroke="#ffffff"' in shown._curves.value)
+    assert 'stroke="#ffffff" stroke-width="1.5" stroke-dasharray="8 4"' in shown._curves.value
+    assert 'fill="#ffffff"' in shown._bars.value
+    until(lambda: read_colors(comparison.folder))
+    again = view(tmp_path)
+    until(lambda: 'stroke="#ffffff"' in again._curves.value)
+    again._colors.chosen = {}
+    until(lambda: "#ffffff" not in again._curves.value)
+    until(lambda: not read_colors(comparison.folder))
+
+
+def test_earlier_runs_join_a_comparison_and_leave_it(tmp_path: Path) -> None:
+    write_comparison(tmp_path, RATES)
+    other = replace(ONE, seed=7)
+    runs = [timed_run(tmp_path, other, 1200.0), timed_run(tmp_path, other, 1300.0)]
+    timed_run(tmp_path, ONE, 900.0, "failed")
+    shown = view(tmp_path)
+    until(lambda: "<polyline" in shown._curves.value)
+    advice = shown._advice.value
+    earlier = shown._earlier
+    earlier._asked.click()
+    until(lambda: earlier._found.options)
+    assert {run.id for _, run in earlier._found.options} == {run.id for run in runs}
+    earlier._found.value = [run for _, run in earlier._found.options]
+    earlier._add.click()
+    assert earlier._found.options == ()
+    *_, added = until(lambda: (rows := rows_of(shown._table.value))[3:] and rows)
+    assert added[0] == "OneDevice on 1 replica, custom"
+    assert "2 earlier runs" in added
+    assert "seed differs among these runs" in shown._table.value
+    until(lambda: shown._curves.value.count("<polyline") == 3)
+    assert shown._advice.value == advice
+    shown._choices.baseline.value = added[0]
+    until(lambda: rows_of(shown._table.value)[3][2] == "baseline")
+    earlier._added.value = [run for _, run in earlier._added.options]
+    earlier._remove.click()
+    until(lambda: len(rows_of(shown._table.value)) == 3)
+    assert shown._choices.baseline.value == FIRST
+
+
+def test_earlier_runs_are_compared_without_a_comparison(tmp_path: Path) -> None:
+    runs = [timed_run(tmp_path, ONE, 1000.0), timed_run(tmp_path, TWO, 1500.0)]
+    shown = view(tmp_path)
+    assert shown._told_of_rows.layout.display == "none"
+    shown._earlier._choose(runs)
+    until(lambda: len(rows_of(shown._table.value)) == 2)
+    until(lambda: "2 earlier runs compared" in shown._told.value)
+    until(lambda: "Use Mirrored" in shown._advice.value)
+    assert shown._start.disabled is False
+    until(lambda: shown._told_of_rows.layout.display is None)
+    runs[0].delete()
+    shown._choices.sort.value = "speed"
+    until(lambda: len(rows_of(shown._table.value)) == 1)
+    shown._earlier._choose([])
+    until(lambda: shown._told_of_rows.layout.display == "none")
+    assert shown._told.value == ""
+
+
+def test_a_look_uses_again_what_did_not_change(tmp_path: Path) -> None:
+    comparison = write_comparison(tmp_path, RATES)
+    run = timed_run(tmp_path, ONE, 1000.0)
+    first = look_at(comparison, [run], FIRST, None)
+    assert [group.label for group in first.groups] == [
+        *("OneDevice", "Mirrored x 2", "TPU", "OneDevice on 1 replica, custom"),
+    ]
+    again = look_at(comparison, [run], FIRST, first)
+    assert (again.table, again.groups) == (first.table, first.groups)
+    assert again.table is first.table
+    os.utime(run.dir / "events.jsonl", ns=(1, 1))
+    assert look_at(comparison, [run], FIRST, first).table is not first.table
+    assert look_at(comparison, [run], "TPU", None).table.baseline == 0
+
+
+def test_one_that_was_stopped_can_go_on(tmp_path: Path) -> None:
+    write_comparison(tmp_path, {**RATES, "Mirrored x 2": ()}, "stopped")
+    shown = view(tmp_path)
+    until(lambda: "3 of 6 runs done, stopped" in shown._told.value)
+    until(lambda: shown._resume.layout.display is None)
+    assert rows_of(shown._table.value)[1][-2] == "waits"
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "words"),
+    [
+        ("replicas", "two", "must be a whole number; got two"),
+        ("sizes", "64, x", "must be a whole number; got x"),
+        ("repeats", "", "must be a whole number; got nothing"),
+        ("target", "90 %", "must be a finite number; got 90 %"),
+    ],
+)
+def test_what_cannot_be_read_is_said_beside_the_field(
+    field: str, typed: str, words: str, tmp_path: Path
+) -> None:
+    shown = view(tmp_path)
+    asked = getattr(shown._form, field)
+    asked.control.value = typed
+    shown._start.click()
+    assert words in asked._problems.value
+    assert not list(tmp_path.iterdir())
+
+
+def test_colours_that_cannot_be_read_are_said_and_only_colours_are_believed(tmp_path: Path) -> None:
+    comparison = write_comparison(tmp_path, RATES)
+    kept = comparison.folder / KEPT
+    kept.write_text("{")
+    shown = view(tmp_path)
+    until(lambda: "<polyline" in shown._curves.value)
+    assert "Remove that file, then choose them again." in shown._colors.note
+    kept.write_text('{"colors": {"OneDevice": "#123456", "TPU": "\\"/><script>", "x": 7}}')
+    assert read_colors(comparison.folder) == {"OneDevice": "#123456"}
+    shown._colors.chosen = {"OneDevice": 'red"/><script>'}
+    assert shown._colors.chosen == {}
+
+
+def test_colours_that_cannot_be_kept_hold_for_now(tmp_path: Path) -> None:
+    comparison = write_comparison(tmp_path, RATES)
+    shown = view(tmp_path)
+    until(lambda: "<polyline" in shown._curves.value)
+    (comparison.folder / KEPT).mkdir()
+    shown._colors.chosen = {"OneDevice": "#123456"}
+    until(lambda: "The colours hold until this notebook is closed." in shown._colors.note)
+    until(lambda: 'stroke="#123456"' in shown._curves.value)
+
+
+def test_precisions_and_xla_vary_where_they_are_ticked() -> None:
+    form = ComparisonForm()
+    asked = form.read(RunConfig(precision="float64"))
+    assert asked is not None
+    assert not {"precision", "xla"} & asked.axes.keys()
+    form.precisions.write(["float32", "mixed_bfloat16"])
+    form.xla.write(["off", "on"])
+    asked = form.read(RunConfig())
+    assert asked is not None
+    assert asked.axes["precision"] == ["float32", "mixed_bfloat16"]
+    assert asked.axes["xla"] == [False, True]
+
+
+def test_what_cannot_be_started_is_said(tmp_path: Path) -> None:
+    shown = view(tmp_path)
+    shown._form.strategies.write(["tpu"])
+    shown._start.click()
+    until(lambda: "no TPU here" in shown._told.value)
+    until(lambda: not shown._start.disabled)
+    shown._form.strategies.write([])
+    shown._start.click()
+    until(lambda: "strategy must be varied over one value or more" in shown._told.value)
+
+
+def test_pictures_of_nothing_are_empty_and_text_is_escaped() -> None:
+    told = make_table([Group("<b>tpu</b>", reason="<script>")])
+    assert bars(told) == ""
+    assert curves([], "Loss", "steps") == ""
+    assert "<script>" not in table(told, [""])
+    assert "<b>tpu" not in table(told, [""])
+
+
+def test_curves_are_told_in_words_too(tmp_path: Path) -> None:
+    import numpy as np
+
+    line = Line("one & two", 0, np.arange(1000.0), np.append(np.nan, np.ones(999)))
+    drawn = curves([line], "Loss", "steps")
+    assert 'aria-label="Loss along steps: one &amp; two comes to 1"' in drawn
+    assert len(re.findall(r"\d,\d", drawn)) <= 500
+
+
+def test_long_names_beside_bars_keep_both_ends(tmp_path: Path) -> None:
+    name = f"{'a' * 40}{'b' * 40}"
+    drawn = bars(make_table([Group(name, (timed_run(tmp_path, ONE, 1000.0),))]))
+    assert f">{'a' * 17}…{'b' * 16}</text>" in drawn
+    assert f'aria-label="{name}: 1,000 examples a second"' in drawn

@@ -1,0 +1,253 @@
+"""The form: opens ready to train, links the batch sizes, shows all problems at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from typing import Any
+
+import pytest
+
+from tests.machines import FOUR_GPUS, LAPTOP
+from tests.waiting import LIMIT_SECONDS, until
+from workbench import RunConfig, catalog
+from workbench.widgets.form.form import Form, FormState, problems_text
+
+
+@pytest.fixture
+def form() -> Form:
+    return Form(catalog.PRESETS["mlp_synthetic"].config, LAPTOP)
+
+
+def control(form: Form, name: str) -> Any:
+    fields = {field.name: field for field in (*form.parts.all, *form.parts.batch.fields)}
+    return fields[name].control
+
+
+def problem_beside(form: Form, name: str) -> str:
+    fields = {field.name: field for field in (*form.parts.all, *form.parts.batch.fields)}
+    return str(fields[name].box.children[-1].value)
+
+
+def test_opens_on_two_virtual_replicas_without_gpus(form: Form) -> None:
+    assert form.state.problems == ()
+    assert form.state.plan is not None
+    assert form.state.plan.num_replicas_in_sync == 2
+    assert form.state.plan.virtual
+
+
+def test_opens_on_all_gpus_where_there_are_several() -> None:
+    plan = Form(RunConfig(), FOUR_GPUS).state.plan
+    assert plan is not None
+    assert plan.physical_devices == ("GPU:0", "GPU:1", "GPU:2", "GPU:3")
+    assert not plan.virtual
+
+
+def test_shows_every_field_of_a_config_with_help(form: Form) -> None:
+    shown = {field.name for field in form.parts.all} | set(form.parts.batch.NAMES)
+    assert shown == set(RunConfig.__dataclass_fields__)
+    for field in (*form.parts.all, *form.parts.batch.fields):
+        assert '<div class="wb-help"></div>' not in field._help.value, field.name
+
+
+def test_reads_back_what_it_shows() -> None:
+    config = RunConfig(
+        name="a 'name'",
+        loop="fit",
+        data="fashion_mnist",
+        model="dense",
+        devices=("CPU:0",),
+        replicas=4,
+        cross_device_ops="hierarchical_copy",
+        gpu_memory=512,
+        global_batch_size=256,
+        last_batch="repeat",
+        pipeline="indexed",
+        epochs=3,
+        steps_per_epoch=7,
+        optimizer="momentum",
+        learning_rate=0.05,
+        learning_rate_scaling="linear",
+        steps_per_call=5,
+        eager=False,
+        seed=7,
+        synthetic_noise=0.25,
+        start_now=True,
+    )
+    assert Form(config, LAPTOP).state.config == config
+
+
+def test_the_batch_size_typed_last_leads(form: Form) -> None:
+    each, joined = control(form, "per_replica_batch_size"), control(form, "global_batch_size")
+    each.value = "32"
+    assert joined.value == "64"
+    joined.value = "100"
+    assert each.value == "50"
+    assert form.state.config.per_replica_batch_size is None
+    control(form, "replicas").value = "4"
+    assert (each.value, joined.value) == ("25", "100")
+    each.value = "10"
+    assert joined.value == "40"
+
+
+def test_an_indivisible_global_batch_names_the_nearest_beside_its_field(form: Form) -> None:
+    control(form, "global_batch_size").value = "65"
+    assert form.state.plan is None
+    assert "64 or 66" in problem_beside(form, "global_batch_size")
+    control(form, "global_batch_size").value = "66"
+    assert problem_beside(form, "global_batch_size") == ""
+
+
+def test_all_problems_show_at_once_beside_their_fields(form: Form) -> None:
+    control(form, "epochs").value = "many"
+    control(form, "learning_rate").value = "0"
+    control(form, "global_batch_size").value = "65"
+    wrong = {problem.field for problem in form.state.problems}
+    assert wrong == {"epochs", "learning_rate", "global_batch_size"}
+    assert form.state.plan is None
+    for name in wrong:
+        assert "Problem" in problem_beside(form, name)
+    reason = problems_text(form.state, form.parts)
+    assert "3 problems" in reason
+    assert "Epochs" in reason
+    assert "Global batch" in reason
+
+
+def test_what_cannot_be_read_leaves_what_was_asked_for_and_no_plan(form: Form) -> None:
+    control(form, "epochs").value = "7"
+    control(form, "epochs").value = "many"
+    assert form.state.config.epochs == 7
+    assert form.state.plan is None
+    assert [problem.field for problem in form.state.problems] == ["epochs"]
+
+
+def test_the_batch_is_reckoned_while_something_else_is_wrong(form: Form) -> None:
+    control(form, "epochs").value = "many"
+    control(form, "per_replica_batch_size").value = "32"
+    assert control(form, "global_batch_size").value == "64"
+
+
+def test_an_empty_field_hints_at_what_the_plan_takes(form: Form) -> None:
+    control(form, "strategy").value = "multi_worker_mirrored"
+    assert form.state.plan is not None
+    assert control(form, "workers").placeholder == f"{form.state.plan.workers}, chosen for you"
+
+
+def test_the_engine_that_is_chosen_is_asked(form: Form, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    control(form, "launcher").value = "slurm"
+    until(lambda: "sinfo is not on this machine" in form._reach.box.value)
+
+
+def test_a_problem_in_a_folded_group_shows_in_its_title(form: Form) -> None:
+    control(form, "learning_rate").value = "-1"
+    assert form._groups.box.get_title(0) == "Optimizer and learning rate (1 to mend)"
+    control(form, "learning_rate").value = "0.01"
+    assert form._groups.box.get_title(0) == "Optimizer and learning rate"
+
+
+def test_a_preset_fills_the_form_and_is_left_by_an_edit(form: Form) -> None:
+    control(form, "name").value = "kept"
+    form._preset.value = "cnn_fashion_mnist"
+    assert form.state.config.model == "cnn"
+    assert form.state.config.per_replica_batch_size == 16
+    assert form.state.config.name == "kept"
+    control(form, "epochs").value = "2"
+    assert form._preset.value == ""
+    control(form, "epochs").value = "10"
+    assert form._preset.value == "cnn_fashion_mnist"
+
+
+def test_fields_without_meaning_are_out_of_sight(form: Form) -> None:
+    fields = {field.name: field.box.layout for field in form.parts.all}
+    assert fields["data_dir"].display == "none"
+    assert fields["synthetic_noise"].display is None
+    control(form, "data").value = "fashion_mnist"
+    assert fields["data_dir"].display is None
+    assert fields["synthetic_noise"].display == "none"
+    control(form, "strategy").value = "default"
+    assert fields["replicas"].display == "none"
+
+
+def test_files_and_their_sharding_are_asked_for_where_they_mean_something(form: Form) -> None:
+    fields = {field.name: field.box.layout for field in form.parts.all}
+
+    def shown() -> list[str]:
+        return [n for n in ("auto_shard", "data_files") if fields[n].display is None]
+
+    assert shown() == []
+    control(form, "pipeline").value = "files"
+    assert shown() == ["data_files"]
+    control(form, "strategy").value = "multi_worker_mirrored"
+    assert shown() == ["auto_shard", "data_files"]
+    control(form, "data_files").value = "1"
+    assert "at least the 2 workers" in problem_beside(form, "data_files")
+    control(form, "pipeline").value = "usual"
+    assert shown() == ["auto_shard"]
+    control(form, "pipeline").value = "indexed"
+    assert shown() == []
+
+
+def test_without_tensorflow_the_plan_is_shown_and_train_is_off() -> None:
+    form = Form(RunConfig(), dataclasses.replace(LAPTOP, tensorflow_version=None))
+    assert form.state.plan is not None
+    assert "must be a Python that can import TensorFlow" in problem_beside(form, "interpreter")
+    assert "Train is off" in problems_text(form.state, form.parts)
+    form.use_devices(LAPTOP)
+    assert form.state.problems == ()
+
+
+def test_another_interpreter_leaves_all_else_as_it_was_typed(form: Form) -> None:
+    control(form, "epochs").value = "many"
+    form.use_interpreter("/somewhere/python")
+    assert form.state.config.interpreter == "/somewhere/python"
+    assert control(form, "epochs").value == "many"
+
+
+def test_each_change_tells_one_state(form: Form) -> None:
+    told: list[FormState] = []
+    form.on_change(told.append)
+    control(form, "epochs").value = "7"
+    assert [state.config.epochs for state in told] == [7]
+
+
+def test_what_is_typed_while_a_newer_look_at_the_machine_is_shown_counts(form: Form) -> None:
+    shown, go = threading.Event(), threading.Event()
+
+    def wait(_: object) -> None:
+        shown.set()
+        assert go.wait(LIMIT_SECONDS)
+
+    form.parts.batch.fields[0].show_problems = wait  # type: ignore[method-assign]
+    looker = threading.Thread(target=form.use_devices, args=(LAPTOP,))
+    looker.start()
+    assert shown.wait(LIMIT_SECONDS)
+    person = threading.Thread(target=setattr, args=(control(form, "epochs"), "value", "7"))
+    person.start()
+    person.join(0.2)  # it is over by now only where the change was dropped
+    go.set()
+    looker.join(30)
+    person.join(30)
+    assert form.state.config.epochs == 7
+
+
+def test_a_newer_look_at_the_machine_plans_again(form: Form) -> None:
+    told: list[FormState] = []
+    form.on_change(told.append)
+    form.use_devices(FOUR_GPUS)
+    assert told[-1].plan is not None
+    assert told[-1].plan.num_replicas_in_sync == 4
+
+
+def test_a_preset_leaves_how_a_run_is_called_starts_and_is_kept(form: Form) -> None:
+    preset = form._preset.value
+    kept = {"archive": "/drive/runs", "interpreter": "/somewhere/python", "start": "cold"}
+    for name, value in {**kept, "name": "mine", "start_now": True}.items():
+        control(form, name).value = value
+    assert form._preset.value == preset
+    form._preset.value = "cnn_fashion_mnist"
+    asked = form.state.config
+    assert asked.model == "cnn"
+    assert {name: getattr(asked, name) for name in kept} == kept
+    assert asked.name == "mine"
+    assert asked.start_now

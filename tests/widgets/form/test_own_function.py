@@ -1,0 +1,136 @@
+"""A function of the notebook as the model: offered by name, always as it is now."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.capture.notebook import Notebook, opened
+from tests.machines import LAPTOP
+from workbench import RunConfig, catalog, render_script
+from workbench.config import ConfigError
+from workbench.widgets.form.form import Form
+from workbench.widgets.form.function_field import FunctionField
+from workbench.widgets.form.notebook_function import NotebookFunction
+
+SIZES = "WIDTH, OUTPUTS = 4, 1"
+BUILD = """
+def build():
+    import tensorflow as tf
+
+    layers = [tf.keras.layers.Dense(WIDTH), tf.keras.layers.Dense(OUTPUTS)]
+    return tf.keras.Sequential(layers)
+"""
+
+
+@pytest.fixture
+def notebook() -> Iterator[Notebook]:
+    with opened() as notebook:
+        notebook.run(SIZES, BUILD)
+        yield notebook
+
+
+@pytest.fixture
+def function(notebook: Notebook, tmp_path: Path) -> NotebookFunction:
+    return NotebookFunction(notebook["build"], "model", tmp_path)
+
+
+def form_of(function: NotebookFunction) -> Form:
+    config = catalog.PRESETS["mlp_synthetic"].config
+    return Form(
+        RunConfig(**{**vars(config), "model": function.address()}), LAPTOP, {"model": function}
+    )
+
+
+def model_of(form: Form) -> FunctionField:
+    (field,) = form.parts.named("model")
+    assert isinstance(field, FunctionField)
+    return field
+
+
+def test_its_text_with_what_it_uses_is_kept_beside_the_runs_and_goes_into_the_script(
+    function: NotebookFunction, tmp_path: Path
+) -> None:
+    form = form_of(function)
+    address = form.state.config.model
+    assert address is not None
+    path, _, name = address.rpartition(":")
+    assert (Path(path).parent, name) == (tmp_path / "functions", "build")
+    assert form.state.plan is not None
+    script = render_script(form.state.plan)
+    assert "WIDTH = 4\n" in script
+    assert BUILD.strip() in script
+
+
+def test_the_form_offers_it_by_its_name(function: NotebookFunction) -> None:
+    field = model_of(form_of(function))
+    assert field.control.label == "build()"
+    assert "run its cell again" in field._help.value
+    assert field._own.layout.display == "none"
+
+
+def test_a_cell_that_ran_again_is_planned_with(
+    function: NotebookFunction, notebook: Notebook
+) -> None:
+    form = form_of(function)
+    before = form.state.config.model
+    notebook.run("WIDTH = 8")
+    form.refresh()
+    assert form.state.plan is not None
+    assert "WIDTH = 8\n" in render_script(form.state.plan)
+    assert before != form.state.config.model
+    notebook.run(SIZES)
+    form.refresh()
+    assert form.state.config.model == before
+
+
+def test_what_it_cannot_take_along_any_more_is_told_beside_the_field(
+    function: NotebookFunction, notebook: Notebook
+) -> None:
+    form = form_of(function)
+    notebook.run("WIDTH, OUTPUTS = object(), object()")
+    form.refresh()
+    assert form.state.plan is None
+    told = model_of(form)._problems.value
+    assert "build with WIDTH, an object of the notebook" in told
+    assert "build with OUTPUTS, an object of the notebook" in told
+    assert "Make it inside build." in told
+    notebook.run(SIZES)
+    form.refresh()
+    assert form.state.problems == ()
+
+
+def test_a_config_that_names_another_model_is_shown_as_it_is(function: NotebookFunction) -> None:
+    form = form_of(function)
+    for model in ("dense", "elsewhere.py:make"):
+        form.write(RunConfig(model=model))
+        assert form.state.config.model == model
+    form.write(RunConfig(model=function.address()))
+    assert model_of(form).control.label == "build()"
+
+
+def test_a_function_of_a_module_stays_there(tmp_path: Path) -> None:
+    function = NotebookFunction(opened, "model", tmp_path)
+    assert function.address() == "tests.capture.notebook:opened"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_function_that_cannot_be_written_down_is_refused_at_once(
+    notebook: Notebook, tmp_path: Path
+) -> None:
+    notebook.run("WIDTH = object()")
+    with pytest.raises(ConfigError, match="build with WIDTH"):
+        NotebookFunction(notebook["build"], "model", tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_told_beside_the_field(
+    function: NotebookFunction, notebook: Notebook, tmp_path: Path
+) -> None:
+    form = form_of(function)
+    for path in (tmp_path / "functions").iterdir():
+        path.unlink()
+    (tmp_path / "functions").rmdir()
+    (tmp_path / "functions").write_text("in the way")
+    notebook.run("WIDTH = 9")
+    form.refresh()
+    assert "Give Workbench another runs_dir." in model_of(form)._problems.value

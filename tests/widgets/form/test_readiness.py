@@ -1,0 +1,87 @@
+"""What is made ready while the form is filled in, with a small module in TensorFlow's place."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.waiting import until
+from workbench.forking import fork_server
+from workbench.widgets.form.readiness import LOADING, READY, Readiness
+
+
+@pytest.fixture
+def readiness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Readiness]:
+    monkeypatch.setenv("WORKBENCH_STATE", str(tmp_path / "state"))
+    monkeypatch.setattr(fork_server, "TENSORFLOW", ("json",))
+    monkeypatch.setattr(fork_server, "LEGACY", ("csv",))
+    made = Readiness()
+    yield made
+    held = made._server
+    made.close()
+    if held is not None:
+        until(lambda: held.state in ("absent", "refused"))
+
+
+def says(readiness: Readiness, text: str) -> Callable[[], bool]:
+    return lambda: text in readiness.box.value
+
+
+def test_it_says_when_train_starts_at_once(readiness: Readiness) -> None:
+    assert readiness.box.value == ""
+    readiness.ask(sys.executable, legacy=False)
+    until(says(readiness, READY))
+    server = readiness._server
+    readiness.ask(sys.executable, legacy=False)
+    assert readiness._server is server
+
+
+def test_another_keras_has_a_server_of_its_own(readiness: Readiness) -> None:
+    readiness.ask(sys.executable, legacy=False)
+    until(says(readiness, READY))
+    first = readiness._server
+    readiness.ask(sys.executable, legacy=True)
+    until(lambda: first is not None and first.state == "absent")
+    until(lambda: readiness._server is not None and readiness._server.state == "ready")
+    assert readiness._server is not first
+    until(says(readiness, READY))
+
+
+def test_one_that_went_is_said_to_be_gone_and_comes_again(readiness: Readiness) -> None:
+    readiness.ask(sys.executable, legacy=False)
+    until(says(readiness, READY))
+    server = readiness._server
+    assert server is not None
+    (server.folder / f"{server.name}.socket").unlink()
+    until(lambda: readiness.box.value == "")
+    readiness.ask(sys.executable, legacy=False)
+    until(says(readiness, READY))
+
+
+def test_why_nothing_is_forked_is_said(
+    readiness: Readiness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fork_server, "TENSORFLOW", ("no_such_module",))
+    readiness.ask(sys.executable, legacy=False)
+    until(says(readiness, "Train loads TensorFlow anew: ModuleNotFoundError"))
+    assert not says(readiness, LOADING)()
+
+
+def test_an_interpreter_that_cannot_be_started_is_left_to_train(
+    readiness: Readiness, tmp_path: Path
+) -> None:
+    readiness.ask(str(tmp_path / "python"), legacy=False)
+    until(lambda: not readiness._follows)
+    assert readiness.box.value == ""
+    readiness.ask(sys.executable, legacy=False)
+    until(says(readiness, READY))
+
+
+def test_where_none_is_needed_it_says_nothing(readiness: Readiness) -> None:
+    readiness.ask(sys.executable, legacy=False)
+    until(says(readiness, READY))
+    server = readiness._server
+    readiness.rest()
+    assert readiness.box.value == ""
+    until(lambda: server is not None and server.state == "absent")

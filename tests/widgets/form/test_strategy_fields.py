@@ -1,0 +1,222 @@
+"""The form with each strategy: what it shows, what it keeps, what it says before a start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.machines import FOUR_GPUS, LAPTOP
+from workbench import RunConfig, catalog
+from workbench.plan.launching import OF_JOBS, USES
+from workbench.widgets.form.form import Form
+
+OF_STRATEGY = {
+    "default": set[str](),
+    "one_device": set[str](),
+    "mirrored": {"replicas", "cross_device_ops"},
+    "central_storage": {"replicas"},
+    "multi_worker_mirrored": {"workers", "communication", "bytes_per_pack", "auto_shard",
+                              "rendezvous_seconds"},
+    "parameter_server": {"workers", "parameter_servers", "evaluator", "rendezvous_seconds"},
+    "tpu": {"tpu"},
+}  # fmt: skip
+SOME_ONLY = set().union(*OF_STRATEGY.values())
+
+
+@pytest.fixture
+def form() -> Form:
+    return Form(catalog.PRESETS["mlp_synthetic"].config, LAPTOP)
+
+
+def field(form: Form, name: str) -> Any:
+    every = (*form.parts.all, *form.parts.batch.fields)
+    return next(field for field in every if field.name == name)
+
+
+def set_to(form: Form, **values: Any) -> None:
+    for name, value in values.items():
+        field(form, name).control.value = value
+
+
+def in_sight(form: Form) -> set[str]:
+    return {field.name for field in form.parts.all if field.box.layout.display is None}
+
+
+def problem_beside(form: Form, name: str) -> str:
+    return str(field(form, name)._problems.value)
+
+
+@pytest.mark.parametrize("strategy", catalog.STRATEGIES)
+def test_only_fields_that_matter_are_in_sight(form: Form, strategy: str) -> None:
+    set_to(form, strategy=strategy)
+    assert in_sight(form) & SOME_ONLY == OF_STRATEGY[strategy]
+
+
+@pytest.mark.parametrize("strategy", sorted(set(catalog.STRATEGIES) - {"tpu"}))
+def test_each_strategy_is_ready_to_train(form: Form, strategy: str) -> None:
+    set_to(form, strategy=strategy)
+    assert form.state.problems == ()
+    assert form.state.plan is not None
+
+
+def test_what_was_typed_for_one_strategy_is_there_when_it_is_chosen_again(form: Form) -> None:
+    set_to(form, replicas="4", clip_norm="1", eager=True)
+    for strategy in ("parameter_server", "multi_worker_mirrored", "one_device", "default"):
+        set_to(form, strategy=strategy)
+        assert form.state.problems == (), strategy
+    set_to(form, strategy="multi_worker_mirrored", workers="3")
+    set_to(form, strategy="mirrored")
+    asked = form.state.config
+    assert (asked.replicas, asked.clip_norm, asked.eager, asked.workers) == (4, 1.0, True, None)
+    set_to(form, strategy="parameter_server")
+    assert form.state.config.workers == 3
+
+
+def test_what_was_typed_before_another_config_was_shown_does_not_come_back(form: Form) -> None:
+    set_to(form, strategy="multi_worker_mirrored", workers="3")
+    set_to(form, strategy="mirrored")
+    form.write(RunConfig())
+    set_to(form, strategy="multi_worker_mirrored")
+    assert form.state.config.workers is None
+
+
+@pytest.mark.parametrize("launcher", USES)
+def test_a_launcher_has_only_its_fields_in_sight(form: Form, launcher: str) -> None:
+    set_to(form, launcher=launcher)
+    assert in_sight(form) & set(OF_JOBS) == set(USES[launcher])
+
+
+def test_what_was_typed_for_one_launcher_is_there_when_it_is_chosen_again(form: Form) -> None:
+    set_to(form, strategy="multi_worker_mirrored", launcher="slurm", partition="gpu")
+    set_to(form, launcher="ray")
+    assert field(form, "partition").read() is None
+    set_to(form, launcher="slurm")
+    assert field(form, "partition").read() == "gpu"
+
+
+def test_xla_is_in_sight_where_it_can_be_used(form: Form) -> None:
+    for strategy in catalog.STRATEGIES:
+        set_to(form, strategy=strategy)
+        assert ("xla" in in_sight(form)) == (not catalog.STRATEGIES[strategy].uncompiled)
+    set_to(form, strategy="mirrored", xla=True)
+    assert form.state.config.xla
+    set_to(form, clip_norm="1")
+    assert "off with clip_norm" in problem_beside(form, "xla")
+    set_to(form, clip_norm="", eager=True)
+    assert "off with eager" in problem_beside(form, "xla")
+
+
+def test_what_only_one_strategy_takes_is_not_sent_with_another(form: Form) -> None:
+    typed = {
+        "mirrored": {"cross_device_ops": "hierarchical_copy", "learning_rate_scaling": "linear"},
+        "multi_worker_mirrored": {
+            "communication": "ring", "bytes_per_pack": "4,096", "rendezvous_seconds": "60",
+        },
+        "tpu": {"tpu": "my-tpu"},
+    }  # fmt: skip
+    for strategy, values in typed.items():
+        set_to(form, strategy=strategy)
+        set_to(form, **values)
+    for strategy in ("parameter_server", "default", "central_storage", "one_device"):
+        set_to(form, strategy=strategy)
+        assert form.state.problems == (), strategy
+    for strategy, values in typed.items():
+        set_to(form, strategy=strategy)
+        for name, value in values.items():
+            assert field(form, name).control.value == value
+
+
+def test_what_a_config_asks_for_in_vain_is_shown_with_its_problem() -> None:
+    form = Form(RunConfig(strategy="mirrored", workers=3), LAPTOP)
+    assert "workers" in in_sight(form)
+    assert "must be empty" in problem_beside(form, "workers")
+
+
+def test_workers_apart_have_no_global_batch(form: Form) -> None:
+    batch = form.parts.batch
+    set_to(form, strategy="parameter_server")
+    assert batch.fields[1].box.layout.display == "none"
+    assert "there is no global batch" in batch._times.value
+    assert "= 64 in all" not in batch._sum.value
+    assert "64 examples in each worker&#x27;s step" in batch._sum.value
+    set_to(form, per_replica_batch_size="32")
+    assert form.state.plan is not None
+    assert form.state.plan.per_replica_batch_size == 32
+    set_to(form, per_replica_batch_size="many")
+    assert "whole number" in problem_beside(form, "per_replica_batch_size")
+
+
+def test_a_global_batch_is_set_aside_and_comes_back(form: Form) -> None:
+    set_to(form, global_batch_size="100", strategy="parameter_server")
+    assert form.state.problems == ()
+    assert form.state.config.global_batch_size is None
+    assert form.state.config.per_replica_batch_size == 50
+    set_to(form, strategy="mirrored")
+    assert form.state.config.global_batch_size == 100
+    assert field(form, "per_replica_batch_size").control.value == "50"
+
+
+def test_a_size_typed_meanwhile_leads_afterwards(form: Form) -> None:
+    set_to(form, global_batch_size="100", strategy="parameter_server", per_replica_batch_size="8")
+    set_to(form, strategy="mirrored")
+    assert form.state.config.per_replica_batch_size == 8
+    assert field(form, "global_batch_size").control.value == "16"
+
+
+def test_a_global_batch_that_a_config_asks_for_in_vain_is_in_sight() -> None:
+    form = Form(RunConfig(strategy="parameter_server", global_batch_size=128), LAPTOP)
+    batch = form.parts.batch.fields[1]
+    assert batch.box.layout.display is None
+    assert "workers do not step together" in problem_beside(form, "global_batch_size")
+    set_to(form, global_batch_size="")
+    assert form.state.problems == ()
+    assert batch.box.layout.display == "none"
+
+
+@pytest.mark.parametrize("strategy", catalog.STRATEGIES)
+def test_servers_that_let_anyone_in_are_told_of_before_a_start(form: Form, strategy: str) -> None:
+    set_to(form, strategy=strategy)
+    notice = form.parts.strategy._warning.value
+    assert ("every network interface" in notice) == catalog.STRATEGIES[strategy].workers
+
+
+def test_no_tpu_here_is_said_and_one_elsewhere_can_be_named(form: Form) -> None:
+    def labels() -> list[str]:
+        return [label for label, _ in form.parts.strategy.control.options]
+
+    assert "TPU (no TPU here)" in labels()
+    set_to(form, strategy="tpu")
+    assert "no TPU here" in problem_beside(form, "strategy")
+    set_to(form, tpu="my-tpu")
+    assert "TPU" in labels()
+    assert problem_beside(form, "strategy") == ""
+    assert "replicas" in in_sight(form)
+    assert "my-tpu" in problem_beside(form, "replicas")
+    set_to(form, replicas="8")
+    assert form.state.problems == ()
+    assert form.state.plan is not None
+    assert form.state.plan.num_replicas_in_sync == 8
+    assert form.state.config.strategy == "tpu"
+
+
+def test_a_tpu_found_by_a_newer_look_is_said_no_more_to_be_missing(form: Form) -> None:
+    set_to(form, strategy="tpu")
+    form.use_devices(replace(LAPTOP, tpu_chips=4, tpu_kind="v3"))
+    assert form.state.plan is not None
+    assert form.state.config.strategy == "tpu"
+    assert "TPU" in [label for label, _ in form.parts.strategy.control.options]
+
+
+def test_a_whole_epoch_a_call_says_what_it_costs(form: Form) -> None:
+    set_to(form, steps_per_call="epoch")
+    assert "only at the epoch" in field(form, "steps_per_call")._help.value
+    assert form.state.config.steps_per_call == "epoch"
+    set_to(form, steps_per_call="number")
+    assert form.state.config.steps_per_call == 1
+
+
+def test_workers_share_gpus_only_evenly() -> None:
+    form = Form(RunConfig(strategy="multi_worker_mirrored", workers=3), FOUR_GPUS)
+    assert "divides the 4 GPUs" in problem_beside(form, "workers")

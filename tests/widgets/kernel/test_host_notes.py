@@ -1,0 +1,52 @@
+"""What a workbench says on a lent machine: what is lost, and how a run at risk is kept going."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.widgets.folders import write_run
+from workbench.feed import Look, RunFeed
+from workbench.widgets.kernel.host_notes import HostNotes
+
+CELL = "from workbench import follow\nawait follow()"
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Look:
+    """A look at a run that trains."""
+    run = write_run(tmp_path, steps=10)
+    return replace(Look.at(run, RunFeed(run).plan), status="running")
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HostNotes:
+    """The notes of a workbench on Colab."""
+    monkeypatch.setenv("COLAB_RELEASE_TAG", "any")
+    return HostNotes(tmp_path)
+
+
+def test_while_a_run_trains_the_cell_that_keeps_it_going_is_shown(
+    notes: HostNotes, running: Look, tmp_path: Path
+) -> None:
+    assert f"Runs lie in {tmp_path}." in notes._keeping.value
+    assert notes._awake.value == ""
+    notes.show(running)
+    assert "Colab ends a runtime in which no cell runs" in notes._awake.value
+    assert CELL in notes._awake.value
+    notes.show(replace(running, status="finished"))
+    assert notes._awake.value == ""
+
+
+def test_while_a_cell_follows_it_nothing_is_at_risk(notes: HostNotes, running: Look) -> None:
+    notes.heed_following(True)
+    notes.show(running)
+    assert notes._awake.value == ""
+    notes.heed_following(False)
+    assert CELL in notes._awake.value
+
+
+def test_at_home_nothing_is_said(running: Look, tmp_path: Path) -> None:
+    notes = HostNotes(tmp_path)
+    notes.show(running)
+    assert (notes._awake.value, notes._keeping.value) == ("", "")

@@ -1,0 +1,56 @@
+"""Bringing a run back in a notebook: listed, copied, told; nothing that is here is replaced."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.waiting import until
+from tests.widgets.folders import write_run
+from workbench.runs import Run
+from workbench.widgets.run.bring_back import BringBack
+
+
+def test_a_run_of_an_archive_is_listed_and_brought_back(tmp_path: Path) -> None:
+    root, brought = tmp_path / "runs", list[Run]()
+    old = write_run(tmp_path / "archive", "running", 10)
+    new = write_run(tmp_path / "archive", name="the <b>newest</b>")
+    back = BringBack(root, brought.append)
+    assert back._choice.layout.display == "none"
+    back._asked.click()
+    assert back._choice.layout.display is None
+    assert back._bring.disabled
+    back._folder.value = str(tmp_path / "archive")
+    until(lambda: not back._bring.disabled)
+    labels = [label for label, _ in back._found.options]
+    assert labels == [f"{new.name}, finished", f"{old.id}, lost"]
+    back._found.value = str(old.dir)
+    back._bring.click()
+    until(lambda: brought)
+    assert brought[0].dir == root / old.id
+    assert "lost at step 10. Resume goes on" in back._message.value
+    back._bring.click()
+    until(lambda: "replaces nothing" in back._message.value)
+    assert len(brought) == 1
+    assert not back._bring.disabled
+
+
+def test_a_packed_run_is_brought_back_by_its_file(tmp_path: Path) -> None:
+    run, brought = write_run(tmp_path / "runs"), list[Run]()
+    path = run.pack()
+    shutil.rmtree(run.dir)
+    back = BringBack(tmp_path / "runs", brought.append)
+    back._folder.value = str(path)
+    until(lambda: not back._bring.disabled)
+    back._bring.click()
+    until(lambda: brought)
+    assert brought[0].dir == run.dir
+    assert "finished at step 156." in back._message.value
+
+
+def test_a_folder_without_runs_says_what_to_name(tmp_path: Path) -> None:
+    back = BringBack(tmp_path / "runs", lambda run: None)
+    back._folder.value = str(tmp_path)
+    until(lambda: "holds no run.json" in back._message.value)
+    assert "Name the folder that was given as archive" in back._message.value
+    assert back._bring.disabled

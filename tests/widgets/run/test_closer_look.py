@@ -1,0 +1,45 @@
+"""Pages about the opened run: shown from its first step on, each told of the run and its status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ipywidgets as ipw
+
+from tests.widgets.folders import write_run
+from workbench.runs import Run
+from workbench.widgets.run.closer_look import CloserLook
+
+
+class Page:
+    """Keeps what it was told last."""
+
+    def __init__(self) -> None:
+        self.box = ipw.VBox()
+        self.told: tuple[Run | None, str] | None = None
+
+    def show(self, run: Run | None, status: str) -> None:
+        self.told = (run, status)
+
+
+def test_pages_are_there_from_the_first_step_on(tmp_path: Path) -> None:
+    made: list[Page] = []
+
+    def make() -> Page:
+        made.append(Page())
+        return made[-1]
+
+    closer = CloserLook({"One": make, "Two": make})
+    assert closer.box.layout.display == "none"
+    run = write_run(tmp_path)
+    for status in ("queued", "starting"):
+        closer.show(run, status)
+        assert closer.box.layout.display == "none"
+        assert made == []
+    closer.show(run, "running")
+    assert closer.box.layout.display is None
+    assert closer.box.children[1].children == tuple(page.box for page in made)
+    assert [page.told for page in made] == [(run, "running")] * 2
+    closer.show(None, "")
+    assert closer.box.layout.display == "none"
+    assert [page.told for page in made] == [(None, "")] * 2

@@ -1,0 +1,180 @@
+"""Why is it slow, on the page: asked of a run that is over, drawn, put into the form."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.verdict.verdicts import CHATTY, timed_run, verdict_on
+from tests.waiting import until
+from tests.widgets.folders import write_run
+from tests.widgets.parts.test_markup import EVIL
+from workbench.config import RunConfig
+from workbench.interval import Interval
+from workbench.runs import Run
+from workbench.runs.folder.files import json_text
+from workbench.verdict import OwnPace, Trial
+from workbench.verdict.causes import Suggestion
+from workbench.widgets.pictures import verdict as verdict_picture
+from workbench.widgets.run.verdict_view import WhySlow
+
+STEP = Interval(0.002, 0.0019, 0.0021)
+LABELS = {"steps_per_call": "Steps a call"}
+
+
+def view(written: list[RunConfig] | None = None) -> WhySlow:
+    made = [] if written is None else written
+    return WhySlow(made.append, lambda name: LABELS.get(name, name))
+
+
+def asked(run: Run, written: list[RunConfig] | None = None) -> WhySlow:
+    """The page with a verdict on a run: calls of few steps are the cause."""
+    shown = view(written)
+    shown.show(run, run.status)
+    shown._show_verdict(verdict_on(run, {"host": 1e-3}))
+    return shown
+
+
+def test_the_parts_are_drawn_listed_and_summed_up(tmp_path: Path) -> None:
+    verdict = verdict_on(timed_run(tmp_path), {"host": 1e-3})
+    page = verdict_picture.page(verdict)
+    assert verdict.sentence in page
+    assert re.search(r"A step takes 2\.\d+ ms \[.*\], in 15 rounds\. Parts sum to ", page)
+    cells = re.findall(r'<td class="wb-nowrap"><span [^>]*></span>([^<]+)</td>', page)
+    assert cells == ["input", "compute", "of which fixed", "host", "recording"]
+    svg = re.search(r"<svg.*?</svg>", page)
+    assert svg is not None
+    drawn = ["".join(node.itertext()) for node in ElementTree.fromstring(svg[0]).iter("text")]
+    assert drawn == ["compute", "host"]
+    assert 'aria-label="A step: input 0' in page
+
+
+def test_what_the_run_recorded_otherwise_is_a_warning(tmp_path: Path) -> None:
+    run = timed_run(tmp_path)
+    assert "Note: " not in verdict_picture.page(verdict_on(run, {"host": 1e-3}, 2e-3))
+    assert "does NOT agree" in verdict_picture.page(verdict_on(run, {"host": 1e-3}, 9e-3))
+
+
+def test_a_suggestion_is_told_in_the_words_of_the_form() -> None:
+    changes = {"steps_per_call": None, "eager": False, "pipeline": "indexed", "workers": 2000}
+    words = verdict_picture.in_words(changes, lambda name: LABELS.get(name, name))
+    assert words.startswith("Steps a call: empty; eager: off; pipeline: Indexed")
+    assert words.endswith("; workers: 2,000")
+
+
+def test_a_trial_shows_both_sides_and_whether_they_differ() -> None:
+    found = Trial("a", EVIL, Suggestion({}, ""), STEP, STEP, Interval(1.5, 1.4, 1.6), 9)
+    shown = verdict_picture.trial(found)
+    assert "It helps: 1.50 times the examples a second, 95 % [1.40, 1.60]." in shown
+    assert shown.count("2 ms [1.9 ms, 2.1 ms]") == 2
+    assert "1.50 times the examples a second</text>" in shown
+    assert "<img" not in shown
+
+
+def test_a_run_that_still_trains_is_asked_when_it_is_over(tmp_path: Path) -> None:
+    run, shown = timed_run(tmp_path, state="running"), view()
+    shown.show(run, "running")
+    assert shown._find.disabled
+    assert "When the run is over its step can be timed" in shown._work.state.value
+    shown.show(run, "finished")
+    assert not shown._find.disabled
+    assert "When the run is over" not in shown._work.state.value
+
+
+def test_of_a_run_that_failed_before_a_step_it_says_that_there_is_none(tmp_path: Path) -> None:
+    shown = view()
+    shown.show(write_run(tmp_path, "failed", steps=0), "failed")
+    shown._find.click()
+    until(lambda: "has recorded none. Let it train" in shown._work.state.value)
+    until(lambda: not shown._find.disabled)
+    assert shown._try.layout.display == shown._put.layout.display == "none"
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"), [("soon", "must be a finite number; got soon"), ("", "got nothing")]
+)
+def test_seconds_that_are_none_are_said_beside_the_field(
+    typed: str, words: str, tmp_path: Path
+) -> None:
+    shown = view()
+    shown.show(timed_run(tmp_path), "finished")
+    shown._seconds.control.value = typed
+    shown._find.click()
+    assert words in shown._seconds._problems.value
+    assert not shown._work.busy
+
+
+def test_workers_that_wait_for_nobody_are_told_of_one_by_one(tmp_path: Path) -> None:
+    run = write_run(tmp_path, "running", config=RunConfig(strategy="parameter_server"))
+    shown = view()
+    shown.show(run, "running")
+    assert not shown._find.disabled
+    assert shown._seconds.box.layout.display == "none"
+    shown._find.click()
+    until(lambda: "pace is told from 6 calls; worker-0 has recorded" in shown._work.state.value)
+    slow = Interval(0.004, 0.0039, 0.0041)
+    shown._show_paces([OwnPace("worker-0", STEP, STEP), OwnPace("worker-1", slow, STEP)])
+    assert "<td>the slowest</td>" in shown._found.value
+    assert "no common step" in shown._found.value
+
+
+def test_what_is_suggested_is_put_into_the_form_with_the_rest_of_the_run(tmp_path: Path) -> None:
+    run, written = timed_run(tmp_path), list[RunConfig]()
+    shown = asked(run, written)
+    assert "Try Steps a call: empty. " in shown._suggested.value
+    shown._put.click()
+    assert [(each.steps_per_call, each.strategy) for each in written] == [(None, CHATTY.strategy)]
+    assert "config with Steps a call: empty. Train starts it." in shown._said.value
+
+
+def test_without_a_suggestion_there_is_advice_and_nothing_to_try(tmp_path: Path) -> None:
+    run, shown = timed_run(tmp_path), view()
+    shown.show(run, "finished")
+    verdict = verdict_on(run, {})
+    shown._show_verdict(verdict)
+    assert verdict.advice in shown._suggested.value
+    assert shown._try.layout.display == shown._put.layout.display == "none"
+
+
+def test_of_another_run_nothing_is_left(tmp_path: Path) -> None:
+    first = timed_run(tmp_path)
+    shown = asked(first)
+    assert shown._try.layout.display is None
+    shown.show(timed_run(tmp_path), "finished")
+    shown._show_verdict(verdict_on(first, {"host": 1e-3}))
+    shown._show_trial(Trial(first.id, "b", Suggestion({}, ""), STEP, STEP, STEP, 9))
+    assert shown._tried.value == ""
+    assert shown._found.value == shown._suggested.value == shown._said.value == ""
+    assert shown._try.layout.display == "none"
+
+
+def test_what_was_found_before_is_there_when_the_run_is_opened_again(tmp_path: Path) -> None:
+    run, written = timed_run(tmp_path), list[RunConfig]()
+    verdict = verdict_on(run, {"host": 1e-3})
+    (run.dir / "verdict.json").write_text(json_text(verdict.to_json()))
+    shown = view(written)
+    shown.show(run, "finished")
+    assert shown._found.value == verdict_picture.page(verdict)
+    assert "Measured before" in shown._work.state.value
+    shown._put.click()
+    assert [each.steps_per_call for each in written] == [None]
+
+
+def test_a_verdict_that_cannot_be_read_is_said_and_found_anew(tmp_path: Path) -> None:
+    run, shown = timed_run(tmp_path), view()
+    (run.dir / "verdict.json").write_text("{}")
+    shown.show(run, "finished")
+    assert "Measure it again, which replaces it" in shown._found.value
+    assert not shown._find.disabled
+
+
+def test_a_run_that_goes_on_keeps_what_was_found_but_tries_nothing(tmp_path: Path) -> None:
+    run = timed_run(tmp_path)
+    shown = asked(run)
+    shown.show(run, "running")
+    assert "<svg" in shown._found.value
+    assert shown._find.disabled
+    assert shown._try.disabled

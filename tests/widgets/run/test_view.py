@@ -1,0 +1,81 @@
+"""The opened run on the kernel's side: followed to its end, unreadable ones told, hosts helped."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.waiting import LIMIT_SECONDS, until
+from tests.widgets.folders import write_run
+from workbench.widgets.kernel import host
+from workbench.widgets.run.view import RunView
+from workbench.widgets.run.widget import RunWidget
+
+
+def test_a_finished_run_is_shown_to_its_end(tmp_path: Path) -> None:
+    looks: list[str] = []
+    view = RunView()
+    view.on_look(lambda look, feed: looks.append(f"{look.status} {len(feed.curves()[0].step)}"))
+    view.open(write_run(tmp_path))
+    assert view.wait(LIMIT_SECONDS)
+    assert looks[-1] == "finished 156"
+    view.end()
+    assert view.run is None
+
+
+def test_a_run_whose_plan_cannot_be_read_is_told_and_not_opened(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    (run.dir / "plan.json").write_text("{")
+    view = RunView()
+    view.open(run)
+    assert view.run is None
+    assert "plan.json" in view._message.value
+    view.end()
+
+
+def test_a_run_resumed_elsewhere_is_followed_again(tmp_path: Path) -> None:
+    run = write_run(tmp_path, "stopped", steps=10)
+    states: list[str] = []
+    view = RunView()
+    view.on_look(lambda look, _: states.append(look.status))
+    view.open(run)
+    assert view.wait(LIMIT_SECONDS)
+    with (run.dir / "events.jsonl").open("a") as file:
+        file.write(f'{{"time": {time.time()}, "event": "state", "state": "finished"}}\n')
+    until(lambda: states[-1] == "finished")
+    view.end()
+
+
+def test_while_a_cell_runs_all_is_sent_to_pages_that_cannot_say_they_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(RunWidget, "send", lambda _, content, *__: sent.append(content))
+    monkeypatch.setattr(host.CellClock, "idle_since", None)
+    view = RunView()
+    view.open(write_run(tmp_path))
+    assert view.wait(LIMIT_SECONDS)
+    assert [message["whole"] for message in sent if message["parts"]] == [True]
+    view.end()
+
+
+@pytest.mark.parametrize(
+    ("variable", "name"),
+    [
+        ("COLAB_RELEASE_TAG", "Colab"),
+        ("KAGGLE_KERNEL_RUN_TYPE", "Kaggle"),
+        ("VSCODE_PID", "VS Code"),
+    ],
+)
+def test_each_host_has_its_own_help(
+    monkeypatch: pytest.MonkeyPatch, variable: str, name: str
+) -> None:
+    for other in ("COLAB_RELEASE_TAG", "KAGGLE_KERNEL_RUN_TYPE", "VSCODE_PID"):
+        monkeypatch.delenv(other, raising=False)
+    assert host.host() == "Jupyter"
+    monkeypatch.setenv(variable, "1")
+    assert host.host() == name
+    assert len({host.HELP[known] for known in host.HELP}) == len(host.HELP) == 4

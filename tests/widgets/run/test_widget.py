@@ -1,0 +1,172 @@
+"""The run view's kernel half: answers, silence where nobody looks, actions, versions."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.widgets.folders import write_run
+from workbench.feed import VERSION, Look, RunFeed
+from workbench.widgets.kernel.watchers import SILENCE_SECONDS
+from workbench.widgets.run import widget as run_widget
+from workbench.widgets.run.widget import DEAF_SECONDS, STATIC, RunWidget
+
+
+class Page:
+    """Hears what the kernel half sends, and asks as a page does."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.heard: list[dict[str, Any]] = []
+        self.versions: list[int] = []
+        self.acts: list[tuple[str, int | None]] = []
+        self.deaf = 0
+        monkeypatch.setattr(RunWidget, "send", lambda _, content, *__: self.heard.append(content))
+        self.widget = RunWidget(
+            self.versions.append, lambda *act: self.acts.append(act), self.note_deaf
+        )
+
+    def note_deaf(self) -> None:
+        self.deaf += 1
+
+    def ask(self, kind: str, **content: Any) -> list[dict[str, Any]]:
+        before = len(self.heard)
+        self.widget._handle_custom_msg({"kind": kind, **content}, [])
+        return self.heard[before:]
+
+    def ready(self, view: str = "a") -> list[dict[str, Any]]:
+        return self.ask("ready", id=f"{view}-0", view=view, version=VERSION)
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> Page:
+    return Page(monkeypatch)
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> RunFeed:
+    feed = RunFeed(write_run(tmp_path))
+    feed.news(Look.at(feed.run, feed.plan))
+    return feed
+
+
+def test_a_page_that_is_ready_gets_the_whole(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
+    (run,) = page.ready()
+    assert (run["kind"], run["whole"]) == ("run", True)
+    assert run["parts"]["head"]["id"] == feed.run.id
+    assert page.versions == [VERSION]
+
+
+def test_a_page_that_goes_on_asking_is_known_to_be_deaf(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(run_widget, "time", SimpleNamespace(monotonic=lambda: now))
+    assert page.ready()
+    now += DEAF_SECONDS - 0.1
+    assert page.ready()
+    assert page.deaf == 0
+    now += 0.2
+    assert page.ready() == []
+    assert page.deaf == 1
+    assert page.ready("b")
+
+
+def test_without_a_run_a_page_is_told_so(page: Page) -> None:
+    assert page.ready()[-1]["parts"] == {}
+
+
+def test_nothing_is_sent_while_no_page_has_it_in_sight(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
+    page.widget.send_news(feed, feed.whole())
+    assert page.heard == []
+    page.ready("a")
+    page.ready("b")
+    page.ask("shown", view="a", shown=False)
+    assert page.widget.watched
+    page.ask("shown", view="b", shown=False)
+    assert not page.widget.watched
+    before = len(page.heard)
+    page.widget.send_news(feed, feed.whole())
+    assert len(page.heard) == before
+    assert page.ask("shown", view="a", shown=True)[-1]["whole"]
+
+
+def test_news_of_a_run_that_is_no_longer_shown_are_dropped(
+    page: Page, feed: RunFeed, tmp_path: Path
+) -> None:
+    page.widget.follow(feed)
+    page.ready()
+    other = RunFeed(write_run(tmp_path / "other"))
+    page.widget.follow(other)
+    before = len(page.heard)
+    page.widget.send_news(feed, feed.whole())
+    assert len(page.heard) == before
+
+
+def test_closing_the_run_empties_the_page(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
+    page.ready()
+    page.widget.follow(None)
+    assert page.heard[-1]["parts"] == {}
+    assert page.heard[-1]["whole"]
+
+
+def test_an_action_is_heard_and_done(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
+    here = str(feed.run.dir)
+    heard = [{"kind": "heard", "id": "a-1"}]
+    assert page.ask("action", id="a-1", name="stop", dir=here) == heard
+    page.ask("action", id="a-2", name="train_on", dir=here, epochs=8)
+    assert page.acts == [("stop", None, ""), ("train_on", 8, "")]
+
+
+def test_an_action_for_a_run_that_is_no_longer_open_is_refused(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
+    _, note = page.ask("action", id="a-1", name="delete", dir="/runs/another")
+    assert note["level"] == "error"
+    assert page.acts == []
+
+
+def test_pages_that_went_without_a_word_are_forgotten(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.ready("a")
+    page.widget.forget_silent()
+    assert page.widget.watched
+    later = time.monotonic() + 2 * SILENCE_SECONDS
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    page.ask("looking", view="b")
+    page.widget.forget_silent()
+    assert page.widget.watched
+    page.ask("shown", view="b", shown=False)
+    assert not page.widget.watched
+
+
+def test_an_action_that_is_asked_for_again_is_done_once(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
+    for _ in range(2):
+        page.ask("action", id="a-1", name="stop", dir=str(feed.run.dir))
+    assert page.acts == [("stop", None, "")]
+
+
+def test_a_part_is_answered_under_its_request(page: Page, feed: RunFeed) -> None:
+    page.widget.follow(feed)
+    answer = page.ask("window", request="a-7", firstStep=10, lastStep=20, mostPoints=100)[0]
+    assert (answer["kind"], answer["request"]) == ("window", "a-7")
+
+
+def test_a_page_of_another_version_is_reported_and_told_nothing(page: Page) -> None:
+    assert page.ask("ready") == []
+    assert page.ask("ready", id="a-0", view="a", version=VERSION + 1) == []
+    assert page.versions == [1, VERSION + 1]
+    assert not page.widget.watched
+
+
+def test_the_front_end_is_built_and_small() -> None:
+    built = {"colors.js", "download.js", "gauge.js", "runview.css", "runview.js"}
+    assert {path.name for path in STATIC.iterdir()} == built

@@ -1,0 +1,169 @@
+"""Scripts in the page: opened and taken back, compared, and never written over."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.machines import LAPTOP
+from tests.waiting import LIMIT_SECONDS, until
+from tests.widgets.folders import write_run
+from tests.widgets.scripts import Page
+from workbench.codegen import render_script
+from workbench.config import RunConfig
+from workbench.plan import make_plan
+from workbench.widgets.script.difference import difference
+
+CONFIG = RunConfig(epochs=7, seed=3, name="mine", archive="/copies")
+BY_HAND = ("    recorder.finish()", '    print("by hand")\n    recorder.finish()')
+
+
+def script(config: RunConfig = CONFIG) -> str:
+    return render_script(make_plan(config, LAPTOP))
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Page:
+    return Page(tmp_path / "runs", RunConfig(name="before", epochs=2))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "train.py"
+    path.write_text(script())
+    return path
+
+
+def test_a_script_fills_the_form_and_a_click_fills_it_as_before(page: Page, path: Path) -> None:
+    before = page.config
+    assert not page.shows("Back to what was there")
+    page.open(path)
+    assert (page.config.epochs, page.config.seed) == (7, 3)
+    assert "is as the workbench wrote it" in page.text
+    assert not page.shows("Train this script as it is")
+    page.click("Back to what was there")
+    assert page.config == before
+    assert not page.shows("Back to what was there")
+
+
+def test_what_no_script_tells_stays_as_it_was_typed(page: Page, path: Path) -> None:
+    page.open(path)
+    assert (page.config.name, page.config.archive) == ("before", None)
+
+
+def test_an_edited_model_is_kept_in_a_file_that_the_form_names(page: Page, path: Path) -> None:
+    path.write_text(script().replace("Dense(16,", "Dense(48,"))
+    page.open(path)
+    where, _, function = str(page.config.model).rpartition(":")
+    assert function == "make_model"
+    assert "Dense(48," in Path(where).read_text()
+    assert "make_model is your own function for model now" in page.text
+    assert page.form.state.problems == ()
+    assert "Difference of the opened file and the form" in page.text
+
+
+def test_what_the_form_does_not_know_is_named_and_the_script_can_be_trained_as_it_is(
+    page: Page, path: Path
+) -> None:
+    path.write_text(script().replace(*BY_HAND))
+    page.open(path)
+    assert "main was edited" in page.text
+    assert page.shows("Train this script as it is")
+    assert path.read_text() == script().replace(*BY_HAND)
+
+
+@pytest.mark.slow
+def test_training_it_as_it_is_runs_that_very_text(page: Page, path: Path) -> None:
+    small = RunConfig(epochs=1, synthetic_examples=640)
+    path.write_text(script(small).replace(*BY_HAND))
+    page.open(path)
+    page.click("Train this script as it is")
+    until(lambda: page.started)
+    (run,) = page.started
+    assert run.wait(LIMIT_SECONDS) == "finished", run.failure
+    assert run.script == path.read_text()
+
+
+@pytest.mark.parametrize("text", [None, b"print(1)\n", b"def (", b"\xff\xfe"])
+def test_what_cannot_be_opened_is_said_and_the_form_stays(
+    text: bytes | None, page: Page, tmp_path: Path
+) -> None:
+    before, path = page.config, tmp_path / "other.py"
+    if text is not None:
+        path.write_bytes(text)
+    page.open(path)
+    assert "Problem: " in page.text
+    assert str(path) in page.text
+    assert page.config == before
+    assert not page.shows("Back to what was there")
+
+
+def test_a_script_that_a_person_edited_is_never_written_over(page: Page, path: Path) -> None:
+    path.write_text("mine\n")
+    page.fill("Save as", str(path))
+    page.click("Save .py")
+    assert "never overwritten" in page.text
+    assert not page.shows("Replace it")
+    page.click("Save as train-2.py")
+    assert path.read_text() == "mine\n"
+    assert (path.parent / "train-2.py").read_text() == script(page.config)
+
+
+def test_one_edited_after_it_was_saved_from_here_stays_too(page: Page, path: Path) -> None:
+    path.unlink()
+    page.fill("Save as", str(path))
+    page.click("Save .py")
+    path.write_text(path.read_text().replace(*BY_HAND))
+    page.click("Save .py")
+    assert "never overwritten" in page.text
+    page.click("Keep it")
+    assert BY_HAND[1] in path.read_text()
+
+
+def test_another_script_of_the_workbench_is_replaced_when_that_is_asked(
+    page: Page, path: Path
+) -> None:
+    page.fill("Save as", str(path))
+    page.click("Save .py")
+    assert path.read_text() == script()
+    page.click("Replace it")
+    assert path.read_text() == script(page.config)
+
+
+def test_one_edited_between_the_question_and_the_answer_stays(page: Page, path: Path) -> None:
+    page.fill("Save as", str(path))
+    page.click("Save .py")
+    path.write_text(script().replace(*BY_HAND))
+    page.click("Replace it")
+    assert path.read_text() == script().replace(*BY_HAND)
+    assert "never overwritten" in page.text
+
+
+def test_two_runs_and_a_file_stand_beside_each_other(tmp_path: Path, path: Path) -> None:
+    page = Page(tmp_path / "runs", RunConfig(epochs=2))
+    one = write_run(tmp_path / "runs", config=RunConfig(epochs=2))
+    other = write_run(tmp_path / "runs", config=RunConfig(epochs=4))
+    page.view.show_run(one)
+    page.fill("Compare with", "opened run's script")
+    assert "are the same, letter by letter" in page.text
+    page.fill("Which script", "run")
+    page.fill("Compare with", "other")
+    assert "Type a run" in page.text
+    page.fill("Run or file", other.id)
+    assert "1 line changed." in page.text
+    assert "<mark>4</mark>" in page.text
+    page.fill("Run or file", str(path))
+    assert "2 lines changed." in page.text
+    page.fill("Run or file", "no such run")
+    assert "Problem: " in page.text
+
+
+def test_what_differs_is_told_in_words_and_what_is_the_same_is_folded() -> None:
+    left = "".join(f"line {number}\n" for number in range(40))
+    right = left.replace("line 20\n", "line twenty\n").replace("line 30\n", "") + "more\n"
+    shown = difference(left, right, "<one>", "other")
+    assert "Left &lt;one&gt;, right other: 1 line changed, 1 line only in &lt;one&gt;" in shown
+    assert "1 line only in other." in shown
+    assert "<summary>17 lines that are the same</summary>" in shown
+    assert '<span class="wb-hidden">changed: </span>line <mark>twenty</mark>' in shown
+    assert 'tabindex="0" role="region"' in shown
+    assert "<one>" not in shown

@@ -1,0 +1,319 @@
+"""A comparison: candidates that are trained in turn, several times each, by a queue of its own.
+
+Its folder holds what was asked for, what the queue did, and the runs. The queue is a process that
+outlives who started it; it is alive while it holds the folder's lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from workbench import flock
+from workbench.runs import Run, RunError
+from workbench.runs.folder import locks
+from workbench.runs.folder.events import Event, read_events
+from workbench.runs.folder.files import json_text, read_json, runs_root, unwritable, write_text
+from workbench.runs.folder.logs import log_tail
+from workbench.runs.processes.environment import PACKAGE_ROOT
+
+from .grid import Candidate
+
+if TYPE_CHECKING:
+    from workbench.devices import Devices
+
+VERSION = 1
+ASKED, DEVICES = "compare.json", "devices.json"
+EVENTS, LOG, STOP = "queue.jsonl", "queue.log", "stop"
+State = Literal["running", "stopping", "finished", "stopped", "lost"]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of a candidate, in one of the rounds."""
+
+    candidate: int
+    round: int
+    run: str
+    """Its id."""
+
+
+class Comparison:
+    """A comparison as it stands, read from its folder each time it is asked."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        """Open one.
+
+        Raises:
+            RunError: there is none in this folder.
+        """
+        self.folder = Path(folder).absolute()
+        self._asked = read_json(self.folder / ASKED)
+
+    @cached_property
+    def candidates(self) -> list[Candidate]:
+        """What is compared; those with a reason cannot be had here."""
+        return [Candidate.from_json(each) for each in self._asked["candidates"]]
+
+    @property
+    def repeats(self) -> int:
+        """Runs of each candidate."""
+        return int(self._asked["repeats"])
+
+    @property
+    def budget_seconds(self) -> float | None:
+        """The most that all runs together may take; None: as long as they take."""
+        budget: float | None = self._asked["budget_seconds"]
+        return budget
+
+    @property
+    def drop_below(self) -> float:
+        """A candidate with less than this share of the best's speed is not repeated."""
+        return float(self._asked["drop_below"])
+
+    @property
+    def target_accuracy(self) -> float | None:
+        """The accuracy of which is told when it was reached; None: no such."""
+        target: float | None = self._asked["target_accuracy"]
+        return target
+
+    @property
+    def state(self) -> State:
+        """Whether the queue goes on, and how it ended if not."""
+        if self.alive:
+            return "stopping" if (self.folder / STOP).exists() else "running"
+        told = [event["state"] for event in self.events if event["event"] == "state"]
+        if told and told[-1] in ("finished", "stopped"):
+            last: State = told[-1]
+            return last
+        return "lost"
+
+    @property
+    def alive(self) -> bool:
+        """Whether its queue lives."""
+        return flock.held(lock_of(self.folder))
+
+    @property
+    def events(self) -> list[Event]:
+        """What the queue wrote: state, begun, ended, left_out."""
+        return read_events(self.folder / EVENTS)
+
+    @property
+    def trials(self) -> list[Trial]:
+        """The runs begun, in order."""
+        begun = [event for event in self.events if event["event"] == "begun"]
+        return [Trial(event["candidate"], event["round"], event["run"]) for event in begun]
+
+    @property
+    def left_out(self) -> dict[int, str]:
+        """Why a candidate was not run as often as asked, by its number."""
+        events = self.events
+        return {each["candidate"]: each["reason"] for each in events if each["event"] == "left_out"}
+
+    @property
+    def planned(self) -> int:
+        """Runs that there will be, as it is known now."""
+        out = self.left_out
+        trials = self.trials
+        return sum(
+            sum(trial.candidate == number for trial in trials) if number in out else self.repeats
+            for number, candidate in enumerate(self.candidates)
+            if not candidate.reason
+        )
+
+    @property
+    def ended(self) -> int:
+        """Runs that are over."""
+        return sum(event["event"] == "ended" for event in self.events)
+
+    @property
+    def eta_seconds(self) -> float | None:
+        """Seconds left, as runs took so far; None before the first is over."""
+        took = [event["seconds"] for event in self.events if event["event"] == "ended"]
+        return sum(took) / len(took) * (self.planned - len(took)) if took else None
+
+    def run(self, trial: Trial) -> Run:
+        """Return a trial's run.
+
+        Raises:
+            RunError: it was deleted.
+        """
+        return Run(self.folder / trial.run)
+
+    def log(self, lines: int = 50) -> str:
+        """Return the last lines that the queue logged, where it went wrong."""
+        return log_tail(self.folder / LOG, lines)
+
+    def stop(self) -> None:
+        """Ask the queue to stop its run, with a checkpoint, and to end. Returns at once."""
+        if self.alive:
+            (self.folder / STOP).touch()
+
+    def resume(self) -> None:
+        """Have the queue go on where it was: with the run that was stopped, then the others.
+
+        Raises:
+            RunError: it is alive or finished, or cannot be started.
+        """
+        if self.state == "finished":
+            raise RunError(
+                f"Only a comparison that was stopped or lost goes on; {self.folder.name} is "
+                "finished. Start a new one."
+            )
+        _spawn(self.folder)
+
+    def wait(self, timeout_seconds: float | None = None) -> State:
+        """Wait until the queue has ended and return the state; the one it has when time is up."""
+        deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+        while (state := self.state) in ("running", "stopping"):
+            if deadline is not None and time.monotonic() > deadline:
+                break
+            time.sleep(0.1)
+        return state
+
+
+def start_comparison(
+    candidates: Sequence[Candidate],
+    devices: Devices,
+    runs_dir: str | os.PathLike[str] | None = None,
+    *,
+    repeats: int = 3,
+    budget_seconds: float | None = None,
+    target_accuracy: float | None = None,
+    drop_below: float = 0.0,
+) -> Comparison:
+    """Have candidates trained one after another, and return while that goes on by itself.
+
+    In each round every candidate has one run, so that what changes on the machine meanwhile meets
+    all of them alike.
+
+    Args:
+        candidates: see `grid.candidates`.
+        devices: what they were planned for.
+        runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
+        repeats: runs of each; fewer than three give no interval.
+        budget_seconds: the most that all runs together may take. A run that would go over it is
+            not begun, and the one under way is stopped.
+        target_accuracy: an accuracy of which is told when it was reached.
+        drop_below: a candidate whose runs had less than this share of the best's speed has no more.
+
+    Raises:
+        RunError: nothing can be run, a number is out of its range, or the folder cannot be written.
+    """
+    _check(candidates, repeats, budget_seconds, target_accuracy, drop_below)
+    name = time.strftime(f"compare-%Y%m%d-%H%M%S-{secrets.token_hex(2)}")
+    folder = runs_root(runs_dir) / name
+    asked = {
+        "version": VERSION,
+        "created": time.time(),
+        "repeats": repeats,
+        "budget_seconds": budget_seconds,
+        "target_accuracy": target_accuracy,
+        "drop_below": drop_below,
+        "candidates": [each.to_json() for each in candidates],
+    }
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    write_text(folder / DEVICES, json_text(devices.to_json()))
+    write_text(folder / ASKED, json_text(asked))
+    _spawn(folder)
+    return Comparison(folder)
+
+
+def lock_of(folder: Path) -> Path:
+    """Return the lock that a comparison's queue holds while it lives."""
+    return locks.lock_path(locks.state_dir(), folder)
+
+
+def list_comparisons(runs_dir: str | os.PathLike[str] | None = None) -> list[Comparison]:
+    """Return all comparisons of a folder of runs, newest first."""
+    found = []
+    for path in sorted(runs_root(runs_dir).glob(f"compare-*/{ASKED}"), reverse=True):
+        with contextlib.suppress(RunError):
+            found.append(Comparison(path.parent))
+    return found
+
+
+def _check(
+    candidates: Sequence[Candidate],
+    repeats: int,
+    budget_seconds: float | None,
+    target_accuracy: float | None,
+    drop_below: float,
+) -> None:
+    if not any(not each.reason for each in candidates):
+        reasons = "".join(f"\n  {each.label}: {each.reason}" for each in candidates)
+        raise RunError(
+            "A comparison needs a candidate that can be had here; received "
+            f"{len(candidates)}, and none can:{reasons or ' none.'}\nMend what is named there, or "
+            "choose others."
+        )
+    rules: Mapping[str, tuple[bool, object, str, str]] = {
+        "repeats": (repeats >= 1, repeats, "1 or more", "3 give intervals"),
+        "budget_seconds": (
+            *(budget_seconds is None or budget_seconds > 0, budget_seconds),
+            *("above 0", "Leave it out for no limit"),
+        ),
+        "target_accuracy": (
+            *(target_accuracy is None or 0 < target_accuracy <= 1, target_accuracy),
+            *("above 0 and at most 1", "Of 90 %, give 0.9"),
+        ),
+        "drop_below": (0 <= drop_below < 1, drop_below, "from 0 and below 1", "0 drops none"),
+    }
+    for name, (holds, got, rule, fix) in rules.items():
+        if not holds:
+            raise RunError(f"{name} is {rule}; received {got}. {fix}.")
+
+
+def _spawn(folder: Path) -> None:
+    """Start the queue, which inherits the lock.
+
+    Raises:
+        RunError: it is alive, or cannot be started.
+    """
+    lock = locks.take(lock_of(folder))
+    if lock is None:
+        raise RunError(
+            f"A comparison has one queue; that of {folder.name} is alive. Stop it first, or let it "
+            "finish."
+        )
+    command = [
+        sys.executable,
+        "-m",
+        "workbench.experiments.comparing.queue",
+        str(folder),
+        str(Path.cwd()),
+    ]
+    try:
+        (folder / STOP).unlink(missing_ok=True)
+        with (folder / LOG).open("ab") as log:
+            launcher = subprocess.Popen(
+                command,
+                cwd=PACKAGE_ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(lock,),
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    finally:
+        os.close(lock)
+    if launcher.wait():
+        raise RunError(
+            f"A comparison is under way when its queue has started; {sys.executable} ended with "
+            f"{launcher.returncode}. Its log ends with: {log_tail(folder / LOG, 5)}. Check that it "
+            "can import workbench, then resume the comparison."
+        )

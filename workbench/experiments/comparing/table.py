@@ -1,0 +1,319 @@
+"""Runs side by side: a row for each group of alike runs, compared with a baseline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from workbench.experiments.agreement import compare
+from workbench.interval import Interval
+from workbench.runs import RunError
+
+from .comparison import Comparison
+from .intervals import FEWEST_REPEATS, rate_interval, ratio_interval
+from .measures import Measures, measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbench.runs import Run
+
+MEDIANS = (
+    *("step_seconds_median", "step_seconds_p95", "peak_host_bytes", "peak_device_bytes"),
+    *("loss", "accuracy", "test_loss", "test_accuracy", "training_seconds"),
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in nothing but when they ran."""
+
+    label: str
+    runs: tuple[Run, ...] = ()
+    reason: str = ""
+    """Why there are none, or fewer than were asked for."""
+    rounds: tuple[int, ...] = ()
+    """Of each run the round it was run in; empty where they were not run in turn with others."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A group's numbers, the median of its finished runs' unless it says otherwise. None: unknown.
+
+    A speed-up is against the baseline: how many times as many examples a second.
+    """
+
+    label: str
+    runs: tuple[str, ...]
+    statuses: tuple[str, ...]
+    replicas: int | None = None
+    """Those that train at once; of ParameterServer its workers."""
+    global_batch_size: int | None = None
+    examples_per_second: float | None = None
+    """The geometric mean."""
+    examples_per_second_interval: Interval | None = None
+    speed_up: float | None = None
+    speed_up_interval: Interval | None = None
+    scaling_efficiency: float | None = None
+    """The speed-up over how many times as many replicas there are."""
+    step_seconds_median: float | None = None
+    step_seconds_p95: float | None = None
+    peak_host_bytes: float | None = None
+    peak_device_bytes: float | None = None
+    """Of the GPU or TPU that held most."""
+    loss: float | None = None
+    accuracy: float | None = None
+    test_loss: float | None = None
+    test_accuracy: float | None = None
+    target_seconds: float | None = None
+    training_seconds: float | None = None
+    max_loss_difference: float | None = None
+    """Of any step, between the first run and the baseline's."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def last_accuracy(self) -> float | None:
+        """That of the test, and where nothing is tested that of training."""
+        return self.accuracy if self.test_accuracy is None else self.test_accuracy
+
+    @property
+    def differs(self) -> bool | None:
+        """Whether its speed differs significantly from the baseline's; None where none can tell."""
+        interval = self.speed_up_interval
+        return None if interval is None else interval.differs_from(1.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {**asdict(self), "differs": self.differs}
+
+
+@dataclass(frozen=True)
+class Table:
+    """All rows, and what holds of all of them."""
+
+    rows: tuple[Row, ...]
+    baseline: int | None
+    """The number of the row that the others are compared with; None: none has a speed."""
+    notes: tuple[str, ...]
+    target_accuracy: float | None = None
+
+    def frame(self) -> pd.DataFrame:
+        """Return a row for each label, with the fields of `Row` as columns.
+
+        Of an interval there are two columns, such as `speed_up_low` and `speed_up_high`.
+        """
+        import pandas as pd
+
+        rows = []
+        for row in self.rows:
+            values = row.to_json()
+            for name in ("examples_per_second", "speed_up"):
+                interval = values.pop(f"{name}_interval") or {}
+                values |= {f"{name}_{end}": interval.get(end) for end in ("low", "high")}
+            rows.append(values)
+        return pd.DataFrame(rows).set_index("label")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "rows": [row.to_json() for row in self.rows],
+            "baseline": self.baseline,
+            "notes": self.notes,
+            "target_accuracy": self.target_accuracy,
+        }
+
+
+def groups_of(comparison: Comparison) -> list[Group]:
+    """Return a comparison's candidates with their runs; those deleted since are left out."""
+    left_out = comparison.left_out
+    groups = []
+    for number, candidate in enumerate(comparison.candidates):
+        trials = [trial for trial in comparison.trials if trial.candidate == number]
+        there = [trial for trial in trials if (comparison.folder / trial.run).is_dir()]
+        groups.append(
+            Group(
+                candidate.label,
+                tuple(comparison.run(trial) for trial in there),
+                candidate.reason or left_out.get(number, ""),
+                tuple(trial.round for trial in there),
+            )
+        )
+    return groups
+
+
+def group_runs(runs: Sequence[Run]) -> list[Group]:
+    """Return runs in groups of those with one script, in order, named after their first ones."""
+    found: dict[str, list[Run]] = {}
+    for run in runs:
+        found.setdefault(run.script, []).append(run)
+    return told_apart([Group(_title(each[0]), tuple(each)) for each in found.values()])
+
+
+def told_apart(groups: Sequence[Group]) -> list[Group]:
+    """Return groups of which no two have one label: a later one's gets its first run's id too."""
+    apart: list[Group] = []
+    for group in groups:
+        alike = group.runs and group.label in [other.label for other in apart]
+        apart.append(
+            replace(group, label=f"{group.label} ({group.runs[0].id})") if alike else group
+        )
+    return apart
+
+
+def make_table(
+    groups: Sequence[Group],
+    baseline: int | None = None,
+    target_accuracy: float | None = None,
+    *,
+    with_losses: bool = True,
+) -> Table:
+    """Compare groups of runs.
+
+    Args:
+        groups: see `groups_of` and `group_runs`.
+        baseline: the number of the group that the others are compared with; None: the first with
+            a speed.
+        target_accuracy: an accuracy of which is told when it was reached.
+        with_losses: whether losses are compared step by step, which reads every step of a run of
+            each group.
+
+    Raises:
+        RunError: a run's folder is gone or cannot be read; there is no such group.
+    """
+    if baseline is not None and not 0 <= baseline < len(groups):
+        raise RunError(
+            f"A baseline is the number of a row, from 0 to {len(groups) - 1}; received {baseline}. "
+            "Choose one of those."
+        )
+    told = [[measure(run) for run in group.runs] for group in groups]
+    rows = [_row(group, each, target_accuracy) for group, each in zip(groups, told, strict=True)]
+    able = [at for at, row in enumerate(rows) if row.examples_per_second]
+    at = baseline if baseline is not None else able[0] if able else None
+    if at is not None:
+        rates = [_rates(group, each) for group, each in zip(groups, told, strict=True)]
+        rows = [_against(row, rate, rows[at], rates[at])
+                for row, rate in zip(rows, rates, strict=True)]  # fmt: skip
+        if with_losses:
+            rows = [_with_losses(row, group, groups[at])
+                    for row, group in zip(rows, groups, strict=True)]  # fmt: skip
+    return Table(tuple(rows), at, tuple(_differences(told)), target_accuracy)
+
+
+def _row(group: Group, told: Sequence[Measures], target_accuracy: float | None) -> Row:
+    """Return a row without what needs a baseline."""
+    done = [each for each in told if each.status == "finished"]
+    rates = [each.examples_per_second for each in done if each.examples_per_second]
+    row = Row(
+        group.label,
+        tuple(each.run for each in told),
+        tuple(each.status for each in told),
+        replicas=told[0].replicas if told else None,
+        global_batch_size=told[0].global_batch_size if told else None,
+        examples_per_second=math.exp(sum(map(math.log, rates)) / len(rates)) if rates else None,
+        examples_per_second_interval=rate_interval(rates),
+        notes=tuple(_notes(group, told, len(rates))),
+    )
+    medians: dict[str, Any] = {
+        name: _median([getattr(each, name) for each in done]) for name in MEDIANS
+    }
+    row = replace(row, **medians)
+    if target_accuracy is None or not done:
+        return row
+    reached = _median([each.target_seconds(target_accuracy) for each in done])
+    never = () if reached is not None else (f"{target_accuracy:.1%} was never reached",)
+    return replace(row, target_seconds=reached, notes=(*row.notes, *never))
+
+
+def _notes(group: Group, told: Sequence[Measures], rates: int) -> list[str]:
+    notes = [group.reason] if group.reason else []
+    for words, count in (
+        ("still going", sum(each.alive for each in told)),
+        ("stopped", sum(each.status == "stopped" for each in told)),
+        ("failed", sum(each.status in ("failed", "lost") for each in told)),
+    ):
+        if count:
+            notes.append(f"{count} of {len(told)} {words}, not counted")
+    if 0 < rates < FEWEST_REPEATS:
+        notes.append(f"an interval needs {FEWEST_REPEATS} finished runs, there {_are(rates)}")
+    return notes
+
+
+def _are(count: int) -> str:
+    return f"is {count}" if count == 1 else f"are {count}"
+
+
+def _rates(group: Group, told: Sequence[Measures]) -> dict[int, float]:
+    """Return the speeds of the finished runs by their rounds; numbered below 0 if run alone."""
+    rounds = group.rounds or tuple(range(-len(told), 0))
+    return {
+        at: each.examples_per_second
+        for at, each in zip(rounds, told, strict=True)
+        if each.status == "finished" and each.examples_per_second
+    }
+
+
+def _against(row: Row, rates: dict[int, float], base: Row, others: dict[int, float]) -> Row:
+    """Return a row with what it is against the baseline, round by round where both ran in turn."""
+    if row is base or not row.examples_per_second or not base.examples_per_second:
+        return replace(row, speed_up=1.0) if row is base and row.examples_per_second else row
+    shared = sorted(at for at in rates.keys() & others.keys() if at >= 0)
+    paired = len(shared) >= FEWEST_REPEATS
+    mine = [rates[at] for at in shared] if paired else list(rates.values())
+    theirs = [others[at] for at in shared] if paired else list(others.values())
+    speed_up = row.examples_per_second / base.examples_per_second
+    found = ratio_interval(mine, theirs, paired=paired)
+    more = (row.replicas or 0) / (base.replicas or 1)
+    return replace(
+        row,
+        speed_up=found.value if found else speed_up,
+        speed_up_interval=found,
+        scaling_efficiency=speed_up / more if more else None,
+    )
+
+
+def _with_losses(row: Row, group: Group, base: Group) -> Row:
+    """Return a row with how far its losses are from the baseline's, where their steps are alike."""
+    if group is base or not group.runs or not base.runs:
+        return row
+    one, other = group.runs[0], base.runs[0]
+    plan, standard = one.plan, other.plan
+    alike = plan.global_batch_size == standard.global_batch_size and plan.together
+    if not alike or not standard.together or {one.status, other.status} != {"finished"}:
+        return row
+    found = compare(one, other, one.config.precision)
+    return replace(row, max_loss_difference=found.max_loss_difference)
+
+
+def _differences(told: Sequence[Sequence[Measures]]) -> list[str]:
+    """Return what is not the same in all runs, and makes their numbers tell of other things."""
+    runs = [each for group in told for each in group]
+    return [
+        f"{name} differs among these runs ({', '.join(values)}): {consequence}"
+        for name, consequence in _SAME.items()
+        if len(values := sorted({run.made_of[name] for run in runs})) > 1
+    ]
+
+
+_SAME = {
+    "data": "their losses and speeds tell of other work",
+    "model": "their losses and speeds tell of other work",
+    "seed": "their losses differ by chance too",
+    "learning rate": "their losses differ by it too",
+    "precision": "their losses differ by rounding too",
+    "XLA": "it rounds in another order, so that their losses agree but for rounding",
+}
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def _title(run: Run) -> str:
+    if run.name:
+        return run.name
+    plan = run.plan
+    return f"{plan.strategy_label} on {plan.who_trains}, {plan.loop}"

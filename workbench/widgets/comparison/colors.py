@@ -1,0 +1,114 @@
+"""The colours of a comparison's rows: a person's choice, kept in the comparison's folder."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from workbench.runs import RunError
+from workbench.runs.folder.files import json_text, write_text
+from workbench.widgets.kernel.background import Latest
+from workbench.widgets.pictures import drawing
+from workbench.widgets.static import STATIC
+
+KEPT = "colors.json"
+VERSION = 1
+COLOR = re.compile(r"#[0-9a-f]{6}")
+
+
+class RowColors(anywidget.AnyWidget):
+    """Offers a colour for each row; pages and the folder are believed to hold colours only.
+
+    ipywidgets' own colour picker has no name that a screen reader could say.
+    """
+
+    _esm = STATIC / "colors.js"
+    rows: Any = traitlets.List().tag(sync=True)
+    """Of each row that is shown its label and its usual colour."""
+    chosen: Any = traitlets.Dict().tag(sync=True)
+    """The colours chosen, by the rows' labels."""
+    note = traitlets.Unicode().tag(sync=True)
+    """Why they are not kept; empty where they are."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        super().__init__()
+        self._changed = changed
+        self._folder: Path | None = None
+        self._kept: Mapping[str, str] = {}
+        self._keeping: Latest[None] = Latest()
+        self.observe(self._on_chosen, "chosen")
+
+    def follow(self, folder: Path | None) -> None:
+        """Take the colours of the comparison in a folder; None: of none, kept nowhere."""
+        self._folder, self.note = folder, ""
+        try:
+            self._kept = read_colors(folder) if folder else {}
+        except RunError as error:
+            self._kept, self.note = {}, f"The usual colours are shown. {error}"
+        self.chosen = dict(self._kept)
+
+    def show(self, rows: Sequence[tuple[int, str]]) -> None:
+        """Offer a colour for each of these rows, given their numbers and labels."""
+        self.rows = [{"label": label, "usual": drawing.color_of(at)} for at, label in rows]
+        self.layout.display = None if rows else "none"
+
+    @traitlets.validate("chosen")
+    def _only_colors(self, proposal: Any) -> dict[str, str]:
+        return _colors(proposal["value"])
+
+    def _on_chosen(self, _: Any) -> None:
+        folder, chosen = self._folder, dict(self.chosen)
+        if folder is not None and chosen != self._kept:
+            self._kept = chosen
+            self._keeping.ask(
+                lambda: write_colors(folder, chosen), lambda _: self._say(""), self._failed
+            )
+        self._changed()
+
+    def _failed(self, error: Exception) -> None:
+        self._say(f"The colours hold until this notebook is closed. {error}")
+
+    def _say(self, note: str) -> None:
+        self.note = note
+
+
+def read_colors(folder: Path) -> dict[str, str]:
+    """Return the colours that were chosen for a comparison's rows.
+
+    Raises:
+        RunError: they cannot be read.
+    """
+    path = folder / KEPT
+    try:
+        told = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        return _colors(told.get("colors"))
+    except (OSError, ValueError, AttributeError) as error:
+        raise RunError(
+            f"Chosen colours are a JSON object in {KEPT}; {path}: {error}. Remove that file, then "
+            "choose them again."
+        ) from error
+
+
+def write_colors(folder: Path, chosen: Mapping[str, str]) -> None:
+    """Keep the colours of a comparison's rows.
+
+    Raises:
+        RunError: the folder cannot be written.
+    """
+    write_text(folder / KEPT, json_text({"version": VERSION, "colors": dict(chosen)}))
+
+
+def _colors(told: object) -> dict[str, str]:
+    """Return what of it is colours: they go into pictures as they are."""
+    pairs = told.items() if isinstance(told, Mapping) else ()
+    return {
+        str(label): color
+        for label, color in pairs
+        if isinstance(color, str) and COLOR.fullmatch(color)
+    }

@@ -1,0 +1,121 @@
+"""Earlier runs beside a comparison: finished ones are added to its rows, and taken out again."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench.feed import describe, title_of
+from workbench.runs import RunError, list_runs
+from workbench.runs.folder.files import runs_root
+from workbench.widgets.kernel.background import run_in_background
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import ANY_WIDTH, button, html, styled
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+ROWS = 7
+ABOUT = "Runs of one script are one row. Several are selected with Ctrl or Shift."
+
+
+class EarlierRuns:
+    """The finished runs of a folder, and beside them those that are compared now."""
+
+    def __init__(self, runs_dir: str | Path | None, changed: Callable[[], None]) -> None:
+        self._runs_dir, self._changed = runs_dir, changed
+        self.chosen: tuple[Run, ...] = ()
+        """Those that are compared, in the order in which they were added."""
+        self._there: list[tuple[str, Run]] = []
+        self._asked = button("Add earlier runs ...", "Compare finished runs too", self._on_asked)
+        self._found = _list("Finished runs")
+        self._added = _list("Earlier runs in the table")
+        self._add = button("Add to the table", "Compare the runs selected above", self._on_add)
+        self._remove = button("Take out", "Compare the runs selected above no more",
+                               self._on_remove)  # fmt: skip
+        self._message = html(description="State of the list of finished runs")
+        sides = [
+            _field(self._found, self._add),
+            _field(self._added, self._remove),
+        ]
+        self._lists = styled(ipw.Box, "wb-beside", "wb-lists", children=sides)
+        asked = styled(ipw.Box, "wb-row", children=[self._asked, self._message])
+        self.box = ipw.VBox([asked, self._lists])
+        self._lists.layout.display = "none"
+        self._offer()
+
+    def _on_asked(self, _: Any) -> None:
+        shown = self._lists.layout.display == "none"
+        self._lists.layout.display = None if shown else "none"
+        self._message.value = ""
+        if shown:
+            self._message.value = markup.quiet("Looking ...")
+            run_in_background(lambda: finished_runs(self._runs_dir), self._show, self._failed)
+
+    def _show(self, found: list[tuple[str, Run]]) -> None:
+        self._there = found
+        none = f"No run in {runs_root(self._runs_dir)} has finished yet."
+        self._message.value = markup.quiet(ABOUT if found else none)
+        self._offer()
+
+    def _offer(self) -> None:
+        """Put each run into the list on its side."""
+        compared = {run.dir for run in self.chosen}
+        self._found.options = [pair for pair in self._there if pair[1].dir not in compared]
+        self._added.options = [(title_of(run), run) for run in self.chosen]
+        self._add.disabled = not self._found.options
+        self._remove.disabled = not self._added.options
+
+    def _on_add(self, _: Any) -> None:
+        self._choose([*self.chosen, *self._found.value])
+
+    def _on_remove(self, _: Any) -> None:
+        out = {run.dir for run in self._added.value}
+        self._choose([run for run in self.chosen if run.dir not in out])
+
+    def _choose(self, runs: Sequence[Run]) -> None:
+        self.chosen = tuple(runs)
+        self._offer()
+        self._changed()
+
+    def _failed(self, error: Exception) -> None:
+        self._message.value = markup.notice("error", str(error))
+
+
+def finished_runs(runs_dir: str | Path | None) -> list[tuple[str, Run]]:
+    """Return what to call each finished run of a folder, and the run; the newest first.
+
+    Those that cannot be read are left out.
+
+    Raises:
+        RunError: the folder cannot be read.
+    """
+    found = []
+    for run in list_runs(runs_dir):
+        with contextlib.suppress(RunError, OSError):
+            if run.status == "finished":
+                found.append((_words(run), run))
+    return found
+
+
+def _words(run: Run) -> str:
+    name = f"{run.name}, " if run.name else ""
+    return f"{name}{run.id}: {describe(run.plan)}"
+
+
+def _list(label: str) -> Any:
+    return styled(
+        ipw.SelectMultiple,
+        options=[],
+        rows=ROWS,
+        description=label,
+        style=ANY_WIDTH,
+    )
+
+
+def _field(control: Any, button: Any) -> Any:
+    return styled(ipw.VBox, "wb-field", children=[control, button])

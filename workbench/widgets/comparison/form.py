@@ -1,0 +1,160 @@
+"""What a comparison is asked for: what varies, how often, how long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import ipywidgets as ipw
+
+from workbench import catalog
+from workbench.catalog import Choice
+from workbench.config import RunConfig
+from workbench.experiments.comparing.advice import SIMPLEST_FIRST
+from workbench.experiments.comparing.tournament import steps_that_show_speed
+from workbench.widgets.form.fields import (
+    ChoiceField,
+    NumberField,
+    TextField,
+    UnreadableError,
+    check_box,
+    parse_number,
+)
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
+
+SIZES = {
+    "global_batch_size": Choice(
+        "The same global batch", "All train alike; a replica takes its share of it."
+    ),
+    "per_replica_batch_size": Choice(
+        "The same batch on each replica", "More replicas take more examples in a step."
+    ),
+}
+
+PRECISIONS = {name: each for name, each in catalog.PRECISIONS.items() if name != "float64"}
+XLA = {
+    "off": Choice("Off", "TensorFlow's own operations, one after another."),
+    "on": Choice("On", "Each replica's step compiled by XLA."),
+}
+AS_IN_FORM = "None ticked: as in the form above."
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A comparison as it is asked for."""
+
+    config: RunConfig
+    axes: Mapping[str, Sequence[Any]]
+    repeats: int
+    budget_seconds: float | None
+    target_accuracy: float | None
+
+
+class Ticks:
+    """A box for each row of a table, of which any may be ticked."""
+
+    def __init__(
+        self, label: str, rows: Mapping[str, Choice], ticked: Sequence[str] = (), hint: str = ""
+    ) -> None:
+        self._boxes = {
+            name: check_box(row.label, ticked=name in ticked) for name, row in rows.items()
+        }
+        title = html(f"<div><b>{markup.text(label)}</b></div>", description=label)
+        help_text = html(
+            f'<div class="wb-help">{markup.text(hint)}</div>', description=f"Help for {label}"
+        )
+        self.box = styled(
+            ipw.VBox,
+            "wb-field",
+            children=[title, *self._boxes.values(), *([help_text] if hint else [])],
+        )
+
+    def read(self) -> list[str]:
+        """Return the names of the ticked rows."""
+        return [name for name, box in self._boxes.items() if box.value]
+
+    def write(self, names: Sequence[str]) -> None:
+        """Tick these and no others."""
+        for name, box in self._boxes.items():
+            box.value = name in names
+
+
+class ComparisonForm:
+    """The fields of a comparison. What does not vary is as in the form above it."""
+
+    def __init__(self) -> None:
+        able = [name for name, each in catalog.STRATEGIES.items() if not each.tpu]
+        self.strategies = Ticks("Strategies", catalog.STRATEGIES, able)
+        self.loops = Ticks("Loops", catalog.LOOPS, ["custom"])
+        self.precisions = Ticks("Precision", PRECISIONS, hint=AS_IN_FORM)
+        self.xla = Ticks("XLA", XLA, hint=AS_IN_FORM)
+        self.replicas = TextField(
+            "compared_replicas", "Replicas to compare", hint="as the plan chooses"
+        )
+        self.replicas.show_help("Several, such as 1, 2, 4, are compared.")
+        self.sizes = TextField("compared_sizes", "Batch sizes to compare", hint="the form's")
+        self.sizes.show_help("Several, such as 64, 256, are compared.")
+        self.equal = ChoiceField("compared_equal", "What the sizes are of", SIZES)
+        self.steps = NumberField("compared_steps", "Steps a run", whole=True, optional=True)
+        self.steps.show_help("All in one epoch. Empty: as many as show a speed.")
+        self.repeats = NumberField("compared_repeats", "Runs of each", whole=True)
+        self.repeats.write(3)
+        self.repeats.show_help("Three or more give intervals.")
+        self.budget = NumberField("budget_seconds", "Budget in seconds", whole=False, optional=True)
+        self.budget.show_help("The most that all runs together may take. Empty: no limit.")
+        self.target = NumberField("target_accuracy", "Target accuracy", whole=False, optional=True)
+        self.target.show_help("Such as 0.9: the time until it is reached is told.")
+        self._fields = (
+            *(self.replicas, self.sizes, self.equal, self.steps),
+            *(self.repeats, self.budget, self.target),
+        )
+        ticks = (self.strategies, self.loops, self.precisions, self.xla)
+        boxes = [*(each.box for each in ticks), *(field.box for field in self._fields)]
+        self.box = styled(ipw.Box, "wb-fields", children=boxes)
+
+    def read(self, config: RunConfig) -> Asked | None:
+        """Return what is asked for; None where a field cannot be read, and says so."""
+        told: dict[str, Any] = {}
+        for field, read in (
+            (self.replicas, lambda: _numbers(self.replicas.read())),
+            (self.sizes, lambda: _numbers(self.sizes.read())),
+            (self.steps, self.steps.read),
+            (self.repeats, self.repeats.read),
+            (self.budget, self.budget.read),
+            (self.target, self.target.read),
+        ):
+            field.show_problems([])
+            try:
+                told[field.name] = read()
+            except UnreadableError as error:
+                field.show_problems([f"must be {error.rule}; got {error.got}. {error.fix}"])
+        if len(told) < len(self._fields) - 1:
+            return None
+        axes: dict[str, Sequence[Any]] = {
+            "strategy": sorted(self.strategies.read(), key=SIMPLEST_FIRST.index),
+            "loop": self.loops.read(),
+        }
+        if told["compared_replicas"]:
+            axes["replicas"] = told["compared_replicas"]
+        if told["compared_sizes"]:
+            axes[self.equal.read()] = told["compared_sizes"]
+            config = replace(config, global_batch_size=None, per_replica_batch_size=None)
+        if precisions := self.precisions.read():
+            axes["precision"] = precisions
+        if xla := self.xla.read():
+            axes["xla"] = [name == "on" for name in xla]
+        steps = told["compared_steps"] or steps_that_show_speed(config.data)
+        return Asked(
+            replace(config, epochs=1, steps_per_epoch=int(steps)),
+            axes,
+            int(told["compared_repeats"]),
+            told["budget_seconds"],
+            told["target_accuracy"],
+        )
+
+
+def _numbers(typed: str | None) -> list[int]:
+    """Return whole numbers set apart by commas or blanks."""
+    return [int(parse_number(each, whole=True)) for each in (typed or "").replace(",", " ").split()]

@@ -1,0 +1,119 @@
+"""What a look at a comparison finds: its rows with their numbers, and how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench import units
+from workbench.experiments import (
+    Advice,
+    Comparison,
+    Group,
+    Table,
+    group_runs,
+    groups_of,
+    make_table,
+    recommend,
+    told_apart,
+)
+from workbench.widgets.parts import markup
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+FIRST = ""
+"""As a baseline: the first row with a speed."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one look found: the rows of the comparison, below them those of earlier runs."""
+
+    key: tuple[object, ...]
+    """What table and advice hang on: while it is the same, so are they."""
+    state: str
+    """Of the comparison; empty where there is none."""
+    progress: str
+    groups: list[Group]
+    table: Table
+    states: list[str]
+    advice: Advice
+
+
+def look_at(
+    comparison: Comparison | None,
+    earlier: Sequence[Run],
+    baseline: str,
+    before: Seen | None,
+) -> Seen:
+    """Return what a comparison and earlier runs beside it come to, against a row or `FIRST`.
+
+    What an earlier look found is used again where no run began, ended or went on since. Of the
+    runs of a comparison one is recommended; earlier ones, which ran at other times, only where
+    there is no comparison.
+
+    Raises:
+        RunError: a folder is gone or cannot be read.
+    """
+    state = comparison.state if comparison else ""
+    stamps = {run.dir: stamp for run in earlier if (stamp := _stamp(run))}
+    told = (comparison.folder, len(comparison.trials), comparison.ended) if comparison else ()
+    key = (told, state, tuple(stamps.items()), baseline)
+    if before is not None and before.key == key:
+        groups, table, advice = before.groups, before.table, before.advice
+    else:
+        own = groups_of(comparison) if comparison else []
+        groups = told_apart([*own, *group_runs([run for run in earlier if run.dir in stamps])])
+        target = comparison.target_accuracy if comparison else None
+        table = make_table(groups, _number_of(baseline, groups), target)
+        advice = recommend(own or groups)
+    rows = len(comparison.candidates) if comparison else 0
+    states = [
+        _state(comparison, group) if comparison and at < rows else _count(len(group.runs))
+        for at, group in enumerate(groups)
+    ]
+    progress = _progress(comparison, state) if comparison else f"{_count(len(stamps))} compared."
+    return Seen(key, state, progress, groups, table, states, advice)
+
+
+def _stamp(run: Run) -> int:
+    """Return what changes when a run goes on; 0 where it is gone."""
+    try:
+        return (run.dir / "events.jsonl").stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _number_of(baseline: str, groups: Sequence[Group]) -> int | None:
+    """Return the number of the row of this name, if it has a speed."""
+    for at, group in enumerate(groups):
+        if group.label == baseline and any(run.status == "finished" for run in group.runs):
+            return at
+    return None
+
+
+def _state(comparison: Comparison, group: Group) -> str:
+    if not group.runs:
+        return "" if group.reason else "waits"
+    done = sum(run.status == "finished" for run in group.runs)
+    alive = [run for run in group.runs if run.status in markup.LIVE_STATES]
+    if alive:
+        return f"{alive[-1].status}, {done} of {comparison.repeats} done"
+    return f"{done} of {comparison.repeats} done"
+
+
+def _count(runs: int) -> str:
+    return "1 earlier run" if runs == 1 else f"{runs} earlier runs"
+
+
+def _progress(comparison: Comparison, state: str) -> str:
+    parts = [f"{comparison.ended} of {comparison.planned} runs done"]
+    if state == "running" and comparison.eta_seconds is not None:
+        parts.append(f"about {units.duration(comparison.eta_seconds)} left")
+    elif state == "lost":
+        parts.append("its queue ended without a word; go on by the button")
+    elif state != "running":
+        parts.append(state)
+    return f"{', '.join(parts)}. Runs: {comparison.folder}"

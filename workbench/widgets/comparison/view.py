@@ -1,0 +1,228 @@
+"""Which strategy, which batch? Candidates trained in turn, their table and curves live."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench.config import ConfigError
+from workbench.experiments import Comparison, candidates, list_comparisons, start_comparison
+from workbench.experiments.comparing.tournament import DROP_BELOW
+from workbench.runs.records.live import LiveRun
+from workbench.widgets.kernel.background import Latest, run_in_background
+from workbench.widgets.kernel.poller import Poller
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import button, html, row, section, set_visible, styled
+from workbench.widgets.pictures import comparison as comparison_picture
+
+from .choices import ALONG, MEASURES, ComparisonChoices
+from .colors import RowColors
+from .earlier_runs import EarlierRuns
+from .form import Asked, ComparisonForm
+from .look import Seen, look_at
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+    from workbench.devices import Devices
+    from workbench.runs import Run
+
+ABOUT = (
+    "Trains what the form above asks for in every combination of what is ticked and listed here, "
+    "one run after another, and compares the speeds. It goes on when this page is closed."
+)
+GOING_ON = ("running", "stopping")
+LOOK_SECONDS = 1.0
+SETTLE_SECONDS = 0.1
+"""Waited after a choice, so that typing does not draw all anew at every key."""
+
+
+class ComparisonView:
+    """Starts, follows, stops and resumes comparisons; shows the newest one there is."""
+
+    def __init__(
+        self,
+        runs_dir: str | Path | None,
+        config: Callable[[], RunConfig],
+        devices: Callable[[], Devices],
+        open_run: Callable[[Run], None],
+    ) -> None:
+        self._runs_dir, self._config, self._devices = runs_dir, config, devices
+        self._open_run = open_run
+        self._comparison: Comparison | None = None
+        self._seen: Seen | None = None
+        self._poller: Poller | None = None
+        self._lives: dict[Path, LiveRun] = {}
+        self._looking = threading.Lock()
+        """Held for a look, which a choice asks for too, and while another comparison is taken."""
+        self._choosing: Latest[float] = Latest(SETTLE_SECONDS)
+        self._form = ComparisonForm()
+        self._start = button("Compare", "Train all combinations in turn", self._on_start)
+        self._stop = button(
+            "Stop the comparison", "Stop the run under way, with a checkpoint", self._on_stop
+        )
+        self._resume = button("Go on", "Go on where it was stopped", self._on_resume)
+        self._open = button("Open the recommended run", "Its script is in the tab Script",
+                             self._on_open)  # fmt: skip
+        self._told = html(description="Progress of the comparison")
+        self._advice = html(description="What is recommended")
+        self._table = html(description="What is compared")
+        self._bars = html(description="Speeds")
+        self._curves = html(description="Curves")
+        self._choices = ComparisonChoices(self._on_choice)
+        self._colors_place = ipw.VBox([])
+        self._earlier = EarlierRuns(runs_dir, self._on_choice)
+        self.box = self._lay_out()
+        self._show_buttons()
+        run_in_background(lambda: list_comparisons(runs_dir), self._show_newest, self._failed)
+
+    @cached_property
+    def _colors(self) -> RowColors:
+        """Made when there are rows: what a page makes at once when it opens has little time."""
+        made = RowColors(self._on_choice)
+        self._colors_place.children = [made]
+        return made
+
+    def close(self) -> None:
+        """Stop looking; the comparison goes on."""
+        if self._poller is not None:
+            self._poller.stop()
+
+    def _lay_out(self) -> Any:
+        buttons = row(self._start, self._stop, self._resume, self._told)
+        advice = row(self._open, self._advice)
+        self._told_of_rows = styled(
+            ipw.VBox,
+            "wb-spaced",
+            children=[
+                *(advice, self._choices.of_rows, self._table, self._bars),
+                *(self._choices.of_curves, self._curves, self._colors_place),
+            ],
+        )
+        parts = (self._form.box, buttons, self._earlier.box, self._told_of_rows)
+        box = section("Which strategy, which batch?", ABOUT, *parts)
+        box.add_class("wb-compare")
+        return box
+
+    def _on_start(self, _: Any) -> None:
+        asked = self._form.read(self._config())
+        if asked is None:
+            return
+        self._told.value = markup.quiet("Starting ...")
+        self._start.disabled = True
+        run_in_background(lambda: self._begin(asked), self._follow, self._failed)
+
+    def _begin(self, asked: Asked) -> Comparison:
+        devices = self._devices()
+        several = [name for name, values in asked.axes.items() if len(values) > 1]
+        return start_comparison(
+            candidates(asked.config, asked.axes, devices),
+            devices,
+            self._runs_dir,
+            repeats=asked.repeats,
+            budget_seconds=asked.budget_seconds,
+            target_accuracy=asked.target_accuracy,
+            drop_below=DROP_BELOW if several == ["strategy"] else 0.0,
+        )
+
+    def _on_stop(self, _: Any) -> None:
+        if self._comparison is not None:
+            self._comparison.stop()
+            self._stop.disabled = True
+            self._told.value = markup.quiet("Asked to stop; the run under way saves and ends.")
+
+    def _on_resume(self, _: Any) -> None:
+        comparison = self._comparison
+        if comparison is None:
+            return
+        self._resume.disabled = True
+
+        def resume() -> Comparison:
+            comparison.resume()
+            return comparison
+
+        run_in_background(resume, self._follow, self._failed)
+
+    def _on_open(self, _: Any) -> None:
+        seen = self._seen
+        if seen is not None and seen.advice.group is not None:
+            self._open_run(seen.groups[seen.advice.group].runs[0])
+
+    def _on_choice(self) -> None:
+        self._choosing.ask(self._look, lambda _: None, self._failed)
+
+    def _show_newest(self, found: list[Comparison]) -> None:
+        if found and self._comparison is None:
+            self._follow(found[0])
+
+    def _follow(self, comparison: Comparison) -> None:
+        """Show a comparison, and go on looking while it lives."""
+        with self._looking:
+            self.close()
+            self._comparison, self._lives = comparison, {}
+            self._colors.follow(comparison.folder)
+            self._poller = Poller(self._look, self._failed)
+
+    def _look(self) -> float:
+        with self._looking:
+            comparison, earlier = self._comparison, self._earlier.chosen
+            if comparison is not None or earlier:
+                self._seen = look_at(comparison, earlier, self._choices.baseline.value, self._seen)
+                self._show(self._seen)
+            elif self._seen is not None:
+                self._seen, self._told.value = None, ""
+            self._show_buttons()
+            if self._seen is None or self._seen.state not in GOING_ON:
+                self.close()
+        return LOOK_SECONDS
+
+    def _show(self, seen: Seen) -> None:
+        labels = [group.label for group in seen.groups]
+        self._choices.offer(labels)
+        shown = self._choices.arrange(seen.table)
+        colors = self._colors.chosen
+        self._told.value = markup.quiet(seen.progress)
+        self._advice.value = markup.quiet(seen.advice.sentence)
+        self._table.value = comparison_picture.table(seen.table, seen.states, shown)
+        self._bars.value = comparison_picture.bars(seen.table, shown, colors)
+        self._colors.show([(at, labels[at]) for at in sorted(shown) if seen.groups[at].runs])
+        self._curves.value = self._draw_curves(seen, shown, colors)
+
+    def _draw_curves(self, seen: Seen, shown: Sequence[int], colors: Mapping[str, str]) -> str:
+        lines = []
+        for number in sorted(shown):
+            group = seen.groups[number]
+            if not group.runs:
+                continue
+            run = group.runs[-1]
+            if run.dir not in self._lives:
+                self._lives[run.dir] = LiveRun(run.dir, run.plan)
+            self._lives[run.dir].poll()
+            points = self._lives[run.dir].points()
+            x = getattr(points, self._choices.along.value)
+            y = getattr(points, self._choices.measure.value).joined
+            color = colors.get(group.label, "")
+            lines.append(comparison_picture.Line(group.label, number, x, y, color))
+        title, along = MEASURES[self._choices.measure.value], ALONG[self._choices.along.value]
+        return comparison_picture.curves(lines, title, along)
+
+    def _show_buttons(self) -> None:
+        state = self._seen.state if self._seen else None
+        recommended = self._seen is not None and self._seen.advice.group is not None
+        alive = state in GOING_ON
+        set_visible(self._stop, visible=alive)
+        set_visible(self._resume, visible=state in ("stopped", "lost"))
+        set_visible(self._open, visible=recommended)
+        set_visible(self._told_of_rows, visible=self._seen is not None)
+        self._start.disabled = alive
+        self._stop.disabled = state == "stopping"
+        self._resume.disabled = False
+
+    def _failed(self, error: Exception) -> None:
+        self._show_buttons()
+        problems = error.problems if isinstance(error, ConfigError) else [error]
+        self._told.value = "".join(markup.notice("error", str(each)) for each in problems)

@@ -1,0 +1,1 @@
+"""The form: the fields of a config, and the button that starts a run."""

@@ -1,0 +1,273 @@
+"""One field of the form: a labelled control, its help, and the problems found in it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import ipywidgets as ipw
+
+from workbench.catalog import Choice
+from workbench.field_help import FIELD_HELP
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import ANY_WIDTH, html, styled
+
+Changed = Callable[[], None]
+USUAL = ""
+
+
+class UnreadableError(ValueError):
+    """What was typed is no value of the field: rule, what was got, the change that mends it."""
+
+    def __init__(self, rule: str, got: str, fix: str) -> None:
+        super().__init__(f"{rule}; got {got}. {fix}")
+        self.rule, self.got, self.fix = rule, got, fix
+
+
+class Field(ABC):
+    """A control for one field of the config; kinds of control say how to read and write it."""
+
+    def __init__(self, name: str, label: str, control: Any, help_text: str | None = None) -> None:
+        self.name = name
+        self.label = label
+        self.control = control
+        self._changed: Changed = lambda: None
+        said = _help_text(FIELD_HELP.get(name, "") if help_text is None else help_text)
+        self._help = html(said, description=f"Help for {label}")
+        self._problems = html(description=f"Problems in {label}")
+        parts = [control, self._help, self._problems]
+        self.box = styled(ipw.VBox, "wb-field", children=parts)
+        control.observe(self._on_value, "value")
+
+    @abstractmethod
+    def read(self) -> Any:
+        """Return the field's value for the config.
+
+        Raises:
+            UnreadableError: what was typed is no such value.
+        """
+
+    @abstractmethod
+    def write(self, value: Any) -> None:
+        """Show a value of the config."""
+
+    def on_change(self, changed: Changed) -> None:
+        """Call `changed` whenever the person changes the control."""
+        self._changed = changed
+
+    def show_help(self, help_text: str) -> None:
+        self._help.value = _help_text(help_text)
+
+    def show_problems(self, messages: Sequence[str]) -> None:
+        """Show what is wrong with the field, or nothing."""
+        self._problems.value = "".join(
+            f'<div class="wb-problem"><b>Problem:</b> {markup.text(message)}</div>'
+            for message in messages
+        )
+
+    def show(self, visible: bool) -> None:
+        """Show the field, or take it out of the form where it has no meaning."""
+        self.box.layout.display = None if visible else "none"
+
+    def hint(self, chosen: str) -> None:
+        """Say, in an empty field, what is chosen for it."""
+        if self.control.has_trait("placeholder"):
+            self.control.placeholder = chosen
+
+    def _on_value(self, _: object) -> None:
+        self._changed()
+
+
+def _help_text(help_text: str) -> str:
+    return f'<div class="wb-help">{markup.text(help_text)}</div>'
+
+
+def text_box(label: str, *, fixed: bool = False) -> Any:
+    """Return a line of text whose label is above it (by the style sheet)."""
+    return styled(ipw.Text, description=label, style=ANY_WIDTH, fixed=fixed)
+
+
+def name_box(label: str, example: str = "", *, fixed: bool = False) -> Any:
+    """Return a line of text that is read when the person leaves it, for names and paths."""
+    return styled(
+        ipw.Text, description=label, placeholder=example, continuous_update=False,
+        style=ANY_WIDTH, fixed=fixed,
+    )  # fmt: skip
+
+
+class TextField(Field):
+    """Free text; empty is `empty`. Names and paths are read only when they are typed whole."""
+
+    def __init__(
+        self,
+        name: str,
+        label: str,
+        empty: str | None = None,
+        *,
+        whole: bool = False,
+        hint: str = "",
+    ) -> None:
+        control = (name_box if whole else text_box)(label, fixed=True)
+        super().__init__(name, label, control)
+        self._empty = empty
+        self.hint(hint)
+
+    def read(self) -> str | None:
+        return self.control.value.strip() or self._empty
+
+    def write(self, value: str | None) -> None:
+        self.control.value = "" if value in (None, self._empty) else value
+
+
+class NumberField(Field):
+    """A whole number or a decimal one; where `optional`, empty means: chosen for you.
+
+    It is a line of text on purpose: number boxes of a browser swallow what they cannot read, and
+    clamp what is out of range, without a word.
+    """
+
+    def __init__(self, name: str, label: str, *, whole: bool, optional: bool = False) -> None:
+        super().__init__(name, label, text_box(label, fixed=True))
+        self._whole, self._optional = whole, optional
+
+    def read(self) -> float | None:
+        typed = self.control.value.strip()
+        if not typed and self._optional:
+            return None
+        return parse_number(typed, whole=self._whole)
+
+    def read_or_say(self) -> float | None:
+        """Return the number; None where there is none, with the reason said beside the field."""
+        self.show_problems([])
+        try:
+            return self.read()
+        except UnreadableError as error:
+            self.show_problems([f"must be {error.rule}; got {error.got}. {error.fix}"])
+            return None
+
+    def write(self, value: float | None) -> None:
+        self.control.value = "" if value is None else f"{value:,}" if self._whole else f"{value:g}"
+
+
+def parse_number(typed: str, *, whole: bool) -> float:
+    """Read a typed number; thousands may be set apart by commas, blanks or underscores.
+
+    Raises:
+        UnreadableError: it is no number of the kind.
+    """
+    plain = typed.replace(",", "").replace("_", "").replace(" ", "")
+    try:
+        value = float(plain)
+    except ValueError:
+        value = math.nan
+    kind = "a whole number" if whole else "a finite number"
+    if not math.isfinite(value) or (whole and value != int(value)):
+        example = "64" if whole else "0.001"
+        raise UnreadableError(kind, typed or "nothing", f"Type digits, as in {example}.")
+    return int(value) if whole else value
+
+
+class TableField(Field):
+    """One of a table's rows, whose help stands below; kinds of control say how rows are offered."""
+
+    def __init__(self, name: str, label: str, rows: Mapping[str, Choice], kind: Any) -> None:
+        self.rows = rows
+        options = [(row.label, key) for key, row in rows.items()]
+        control = styled(kind, options=options, description=label, style=ANY_WIDTH, fixed=True)
+        super().__init__(name, label, control, "")
+
+    def read(self) -> Any:
+        return str(self.control.value) or None
+
+    def write(self, value: str | None) -> None:
+        """Show a value; one that is not in the table (typed in a script) becomes a row of it."""
+        keys = [key for _, key in self.control.options]
+        shown = value or USUAL
+        if shown not in keys:
+            self.control.options = [*self.control.options, (shown, shown)]
+        self.control.value = shown
+
+    def _on_value(self, change: object) -> None:
+        self._explain()
+        super()._on_value(change)
+
+    @abstractmethod
+    def _explain(self) -> None:
+        """Show the help of the chosen row."""
+
+
+class ChoiceField(TableField):
+    """One of a table's rows, in a list that opens; with `usual`, so called, also none of them."""
+
+    def __init__(
+        self,
+        name: str,
+        label: str,
+        rows: Mapping[str, Choice],
+        help_text: str | None = None,
+        usual: str | None = None,
+    ) -> None:
+        self._field_help = FIELD_HELP.get(name, "") if help_text is None else help_text
+        super().__init__(name, label, rows, ipw.Dropdown)
+        if usual is not None:
+            self.control.options = [(usual, USUAL), *self.control.options]
+            self.control.value = USUAL
+        self._explain()
+
+    def _explain(self) -> None:
+        row = self.rows.get(self.control.value)
+        self.show_help(row.help if row else self._field_help)
+
+
+class RadioField(TableField):
+    """One of a table's rows, all in sight.
+
+    What there is to know before the chosen one is used stands below it as a notice.
+    """
+
+    def __init__(self, name: str, label: str, rows: Mapping[str, Choice]) -> None:
+        super().__init__(name, label, rows, ipw.RadioButtons)
+        self._warning = html(description=f"Notice on {label}")
+        self.box.children = [self.control, self._help, self._warning, self._problems]
+        self._explain()
+
+    def remark(self, remarks: Mapping[str, str]) -> None:
+        """Say of rows, behind their labels, what is the matter with them here."""
+        chosen = self.control.value
+        options = [(_remarked(r.label, remarks.get(key)), key) for key, r in self.rows.items()]
+        if chosen not in [key for _, key in options]:
+            options.append((chosen, chosen))
+        last = list(self.rows)[-1] in remarks
+        (self.control.add_class if last else self.control.remove_class)("wb-last-faint")
+        if options != list(self.control.options):
+            self.control.options = options
+            self.control.value = chosen
+
+    def _explain(self) -> None:
+        row = self.rows.get(self.control.value)
+        self.show_help(f"{row.label}: {row.help}" if row else FIELD_HELP.get(self.name, ""))
+        self._warning.value = markup.notice("warning", row.warning) if row and row.warning else ""
+
+
+def _remarked(label: str, remark: str | None) -> str:
+    return f"{label} ({remark})" if remark else label
+
+
+def check_box(label: str, *, ticked: bool = False) -> Any:
+    """Return a box to tick."""
+    return styled(ipw.Checkbox, value=ticked, description=label, indent=False, fixed=True)
+
+
+class CheckField(Field):
+    """Yes or no."""
+
+    def __init__(self, name: str, label: str) -> None:
+        super().__init__(name, label, check_box(label))
+
+    def read(self) -> bool:
+        return bool(self.control.value)
+
+    def write(self, value: bool) -> None:
+        self.control.value = value

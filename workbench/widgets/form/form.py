@@ -1,0 +1,318 @@
+"""The form: what the person asks for, checked as it changes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench import catalog
+from workbench.config import NOT_TRAINED, RunConfig
+from workbench.plan import Plan, PlanError, Problem, make_plan
+from workbench.plan.placement import LOCAL
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import ANY_WIDTH, styled
+
+from . import layout as form_layout
+from .data_look import DataLook
+from .fields import Field, UnreadableError
+from .launcher_reach import LauncherReach
+from .strategy_fields import SetAside, fields_shown, row_of
+
+if TYPE_CHECKING:
+    from workbench.devices import Devices
+
+    from .notebook_function import NotebookFunction
+
+CUSTOM = ""
+LOOKING = (
+    "Your data is looked at: its function runs once, in a process of its own, so that its "
+    "examples are counted before the plan. Train is on when that is done."
+)
+
+
+@dataclass(frozen=True)
+class FormState:
+    """What the form asks for and what comes of it: a plan, or the problems.
+
+    Without TensorFlow there are both: what would run can be read and saved, but not started.
+    """
+
+    config: RunConfig
+    plan: Plan | None
+    problems: tuple[Problem, ...]
+    keras: str = ""
+    """The Keras that would run the plan, with its version; empty where that is not known."""
+    looking: bool = False
+    """Whether the user's own data is being looked at, without which there is no plan."""
+
+
+class Form:
+    """Controls for every field of `RunConfig`; each change gives a new `state`.
+
+    `functions` of the notebook are offered in the fields of their names.
+    """
+
+    def __init__(
+        self,
+        config: RunConfig,
+        devices: Devices,
+        functions: Mapping[str, NotebookFunction] | None = None,
+    ) -> None:
+        self._devices = devices
+        self._changed: Callable[[FormState], None] = lambda state: None
+        # What was found on the machine comes from another thread, amid a person's changes.
+        self._turn = threading.RLock()
+        self._busy = True
+        self._last_good = config
+        self._data = DataLook(self._plan_again)
+        self.parts = form_layout.make_fields(device_names(devices), functions)
+        self._preset = _preset_box()
+        self._aside = SetAside(self.parts.all)
+        self._reach = LauncherReach()
+        self.box, self._groups = form_layout.lay_out(self._preset, self.parts, self._reach.box)
+        self.write(config)
+        self._preset.observe(self._on_preset, "value")
+        for field in self.parts.all:
+            field.on_change(self._on_field)
+        self.parts.batch.on_change(self._on_field)
+
+    def on_change(self, changed: Callable[[FormState], None]) -> None:
+        """Call `changed` with each new state."""
+        self._changed = changed
+
+    def use_devices(self, devices: Devices) -> None:
+        """Plan with what a newer look at the machine found."""
+        with self._turn:
+            self._devices = devices
+            self.parts.devices.offer(device_names(devices))
+            self._remark()
+            self._replan()
+
+    def show_refused(self, problems: Iterable[Problem]) -> None:
+        """Show beside their fields what only a start could find, until the next change."""
+        with self._turn:
+            self._busy = True
+            try:
+                self._show(replace(self.state, problems=tuple(problems)))
+            finally:
+                self._busy = False
+
+    def use_interpreter(self, interpreter: str) -> None:
+        """Let runs train in another interpreter; all else stays as it was typed."""
+        with self._turn:
+            self.parts.named("interpreter")[0].write(interpreter)
+
+    def refresh(self) -> None:
+        """Plan anew, for what a field names may have changed."""
+        with self._turn:
+            self._data.forget()
+            self._replan()
+
+    def write(self, config: RunConfig) -> None:
+        """Show a config."""
+        with self._turn:
+            self._busy = True
+            for field in self.parts.all:
+                field.write(getattr(config, field.name))
+            self.parts.batch.write(
+                config.per_replica_batch_size,
+                config.global_batch_size,
+                together=row_of(config.strategy).synchronous,
+            )
+            self._aside.begin(config.strategy, config.launcher)
+            self._remark()
+            self._last_good = config
+            self._replan()
+
+    def label_of(self, name: str) -> str:
+        """Return what a field of the config is called here; its own name where it has no field."""
+        shown = (*self.parts.all, *self.parts.batch.fields)
+        return next((field.label for field in shown if field.name == name), name)
+
+    def _plan_again(self) -> None:
+        with self._turn:
+            self._replan()
+
+    def _on_field(self) -> None:
+        with self._turn:
+            if not self._busy:
+                self._follow_strategy()
+                self._replan()
+
+    def _follow_strategy(self) -> None:
+        self._busy = True
+        try:
+            strategy = self.parts.strategy.read()
+            self._aside.follow(strategy, str(self.parts.named("launcher")[0].read()))
+            self.parts.batch.follow(together=row_of(strategy).synchronous)
+            self._remark()
+        finally:
+            self._busy = False
+
+    def _remark(self) -> None:
+        """Say of TPU that there is none here, unless one elsewhere is named."""
+        busy, self._busy = self._busy, True
+        named = self.parts.named("tpu")[0].read() != LOCAL
+        missing = not named and not self._devices.tpu_chips
+        self.parts.strategy.remark({"tpu": "no TPU here"} if missing else {})
+        self._busy = busy
+
+    def _on_preset(self, change: Any) -> None:
+        preset = catalog.PRESETS.get(change["new"])
+        with self._turn:
+            if preset and not self._busy:
+                asked = self._last_good
+                kept = {name: getattr(asked, name) for name in NOT_TRAINED}
+                self.write(replace(preset.config, **kept))
+
+    def _replan(self) -> None:
+        config, unread = self._read()
+        looking = self._data.begin(config)
+        plan, problems = None, list(unread)
+        try:
+            plan = make_plan(config, self._devices, self._data.facts(config))
+        except PlanError as error:
+            problems += self._data.problems(config)
+            told = {problem.field for problem in problems} | ({"data"} if looking else set())
+            problems += [p for p in error.problems if p.field not in told]
+        if unread:
+            plan = None
+        if self._devices.tensorflow_version is None:
+            problems.append(_no_tensorflow(self._devices))
+        self._busy = True
+        try:
+            self.state = FormState(config, plan, tuple(problems), self._keras(plan), looking)
+            self._show(self.state)
+        finally:
+            self._busy = False
+        self._reach.follow(config)
+        self._changed(self.state)
+
+    def _keras(self, plan: Plan | None) -> str:
+        if plan is None:
+            return ""
+        legacy = plan.keras == "legacy"
+        version = self._devices.tf_keras_version if legacy else self._devices.keras_version
+        return f"{'tf-keras' if legacy else 'Keras'} {version}" if version else ""
+
+    def _read(self) -> tuple[RunConfig, list[Problem]]:
+        values: dict[str, Any] = {}
+        problems = []
+        for field in self.parts.all:
+            try:
+                values[field.name] = field.read()
+            except UnreadableError as error:
+                problems.append(Problem(field.name, error.rule, error.got, error.fix))
+        batch = self.parts.batch
+        try:
+            values.update(batch.read())
+        except UnreadableError as error:
+            problems.append(Problem(batch.leader, error.rule, error.got, error.fix))
+        config = replace(self._last_good, **values)
+        self._last_good = config
+        return config, problems
+
+    def _show(self, state: FormState) -> None:
+        by_field: dict[str, list[str]] = {}
+        for problem in state.problems:
+            by_field.setdefault(problem.field, []).append(sentence(problem))
+        for field in (*self.parts.all, *self.parts.batch.fields):
+            field.show_problems(by_field.get(field.name, []))
+        self._show_fields(state.config, set(by_field))
+        self._groups.mark(set(by_field))
+        self._preset.value = _preset_of(state.config)
+        if state.plan:
+            self._show_plan(state.plan)
+        else:
+            self.parts.batch.show_no_plan()
+
+    def _show_fields(self, config: RunConfig, wrong: set[str]) -> None:
+        needed = fields_shown(config, self._devices)
+        for field in self.parts.all:
+            if field.name in needed:
+                field.show(needed[field.name] or field.name in wrong)
+
+    def _show_plan(self, plan: Plan) -> None:
+        self.parts.batch.show_plan(
+            plan.per_replica_batch_size,
+            plan.global_batch_size,
+            plan.num_replicas_in_sync,
+            _arithmetic(plan),
+        )
+        hints = {
+            "replicas": _replicas_hint(plan),
+            "steps_per_epoch": f"{plan.steps_per_epoch:,}: the data once",
+            "workers": f"{plan.workers}, chosen for you",
+            "parameter_servers": "1, chosen for you",
+            "rendezvous_seconds": "180",
+            "clip_norm": "never clipped",
+            "interpreter": plan.interpreter,
+            "data_dir": "the usual places",
+            "name": "no name",
+        }
+        for field in self.parts.all:
+            if field.name in hints:
+                field.hint(hints[field.name])
+
+
+def _no_tensorflow(devices: Devices) -> Problem:
+    fix = "Under Hardware stands how to get one; or name another Python."
+    return Problem("interpreter", "a Python that can import TensorFlow", devices.interpreter, fix)
+
+
+def _replicas_hint(plan: Plan) -> str:
+    return "8 for a v3-8" if plan.on_tpu else f"{plan.num_replicas_in_sync}, chosen for you"
+
+
+def _arithmetic(plan: Plan) -> str:
+    if plan.together:
+        return plan.arithmetic
+    _, _, rest = plan.arithmetic.partition("; ")
+    return (
+        f"{plan.per_replica_batch_size} examples in each worker's step; {rest}; "
+        f"the {plan.workers} workers share an epoch's steps, each as many as it can take"
+    )
+
+
+def sentence(problem: Problem) -> str:
+    """Return a problem as it is shown beside its field."""
+    return f"must be {problem.rule}; got {problem.got}. {problem.fix}"
+
+
+def device_names(devices: Devices) -> list[str]:
+    """Return the devices that a config can name."""
+    return ["CPU:0", *(gpu.name for gpu in devices.gpus)]
+
+
+def label_of(name: str, parts: form_layout.Parts) -> str:
+    """Return what the form calls a field of the config."""
+    every: tuple[Field, ...] = (*parts.all, *parts.batch.fields)
+    return next((field.label for field in every if field.name == name), name)
+
+
+def _preset_box() -> Any:
+    options = [("Own settings", CUSTOM)]
+    options += [(row.label, key) for key, row in catalog.PRESETS.items()]
+    return styled(ipw.Dropdown, options=options, description="Preset", style=ANY_WIDTH)
+
+
+def _preset_of(config: RunConfig) -> str:
+    """Return the preset whose settings these are, or that it is none."""
+    compared = [f.name for f in fields(RunConfig) if f.name not in NOT_TRAINED]
+    for key, row in catalog.PRESETS.items():
+        if all(getattr(config, name) == getattr(row.config, name) for name in compared):
+            return key
+    return CUSTOM
+
+
+def problems_text(state: FormState, parts: form_layout.Parts) -> str:
+    """Return why Train is off, naming the fields, or nothing."""
+    if not state.problems:
+        return LOOKING if state.looking else ""
+    names = list(dict.fromkeys(label_of(p.field, parts) for p in state.problems))
+    count = "a problem" if len(state.problems) == 1 else f"{len(state.problems)} problems"
+    return markup.text(f"Train is off: {count} to mend in {', '.join(names)}.")

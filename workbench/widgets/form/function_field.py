@@ -1,0 +1,121 @@
+"""The fields of model and data: a row of the catalogue, or one's own function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import ipywidgets as ipw
+
+from workbench.catalog import DATA, MODELS, Choice
+from workbench.config import ConfigError
+from workbench.field_help import FIELD_HELP
+from workbench.runs import RunError
+from workbench.widgets.parts.page_parts import ANY_WIDTH, styled
+
+from .fields import Field, UnreadableError, name_box
+from .notebook_function import NotebookFunction
+
+USUAL = ""
+HERE = "function of the notebook"
+OWN = "own function"
+
+
+class FunctionField(Field):
+    """A row of the catalogue, the `usual` one where there is such a thing, or one's own function.
+
+    A function of the notebook is offered by its name, and is what it is in the notebook now.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        label: str,
+        rows: Mapping[str, Choice],
+        *,
+        example: str,
+        usual: tuple[str, str] | None = None,
+        function: NotebookFunction | None = None,
+    ) -> None:
+        """`usual` is what an empty choice is called, and its help."""
+        self._rows, self._usual, self._function = rows, usual, function
+        options = [] if function is None else [(f"{function.name}()", HERE)]
+        options += [] if usual is None else [(usual[0], USUAL)]
+        options += [(row.label, key) for key, row in rows.items()]
+        options += [("Your own function ...", OWN)]
+        control = styled(ipw.Dropdown, options=options, description=label, style=ANY_WIDTH)
+        self._own = name_box(f"Your function for {label.lower()}", example)
+        super().__init__(name, label, control, "")
+        self.box.children = [control, self._help, self._own, self._problems]
+        self._own.observe(self._on_value, "value")
+        self._explain()
+
+    def read(self) -> str | None:
+        if self.control.value == HERE and self._function is not None:
+            return _address(self._function)
+        if self.control.value != OWN:
+            return self.control.value or None
+        typed = self._own.value.strip()
+        if not typed:
+            raise UnreadableError(
+                "named as module:function or file.py:function",
+                "nothing",
+                f"Type the name, or choose a {self.name} of the list.",
+            )
+        return str(typed)
+
+    def write(self, value: str | None) -> None:
+        if self._function is not None and self._function.kept(value):
+            self.control.value = HERE
+            return
+        known = value is None or value in self._rows
+        if not known:
+            self._own.value = value
+        self.control.value = (value or USUAL) if known else OWN
+
+    def _on_value(self, change: object) -> None:
+        self._explain()
+        super()._on_value(change)
+
+    def _explain(self) -> None:
+        chosen = self.control.value
+        self._own.layout.display = None if chosen == OWN else "none"
+        row = self._rows.get(chosen)
+        others = {
+            OWN: FIELD_HELP[self.name],
+            HERE: "Your function as it is now: run its cell again to change it.",
+            USUAL: self._usual[1] if self._usual else "",
+        }
+        self.show_help(row.help if row else others[chosen])
+
+
+def model_field(function: NotebookFunction | None = None) -> FunctionField:
+    """Return the field of the model."""
+    usual = "The data's usual model", "The model that the data is usually trained with."
+    example = "my_models.py:build_model"
+    return FunctionField("model", "Model", MODELS, example=example, usual=usual, function=function)
+
+
+def data_field(function: NotebookFunction | None = None) -> FunctionField:
+    """Return the field of the data."""
+    return FunctionField("data", "Data", DATA, example="my_data.py:load_data", function=function)
+
+
+def step_field(function: NotebookFunction | None = None) -> FunctionField:
+    """Return the field of the custom loop's train step."""
+    usual = "The loop's own step", "A forward pass, the gradients, an update: see the script."
+    example = "my_steps.py:train_step"
+    return FunctionField("step", "Train step", {}, example=example, usual=usual, function=function)
+
+
+def _address(function: NotebookFunction) -> str:
+    try:
+        return function.address()
+    except ConfigError as error:
+        rule = error.problems[0].rule
+        got = "; ".join(problem.got for problem in error.problems)
+        fix = " ".join(dict.fromkeys(problem.fix for problem in error.problems))
+        raise UnreadableError(rule, got, fix) from error
+    except RunError as error:
+        rule = "kept beside the runs, in a folder that can be written"
+        fix = "Give Workbench another runs_dir."
+        raise UnreadableError(rule, str(error), fix) from error

@@ -1,0 +1,93 @@
+"""Makes ready to train while the form is being filled in, and says so."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+from workbench.forking import ForkServer
+from workbench.runs.processes.environment import Launch
+from workbench.runs.processes.forks import fork_server
+from workbench.widgets.kernel.background import run_in_background
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html
+
+LOADING = "Loading TensorFlow ahead of Train ..."
+READY = "TensorFlow is loaded: Train starts at once."
+LOOK_SECONDS = 0.5
+RETRY_SECONDS = 60.0
+
+
+class Readiness:
+    """Holds a fork server for the interpreter of the form; a line tells whether it is ready."""
+
+    def __init__(self) -> None:
+        self.box = html(description="Readiness")
+        self._lock = threading.Lock()
+        self._server: ForkServer | None = None
+        self._follows = False
+        """Whether a thread tells how it stands."""
+        self._again_at = 0.0
+        """When one that forks nothing is tried again, in monotonic seconds."""
+        self._closed = threading.Event()
+
+    def ask(self, interpreter: str, *, legacy: bool) -> None:
+        """Start one that fits, or keep the one there is; returns at once."""
+        launch = Launch(interpreter, Path.cwd(), None, legacy)
+        wanted = fork_server(launch)
+        with self._lock:
+            held = self._server
+            known = held is not None and held.name == wanted.name
+            if held is not None and known and (self._follows or time.monotonic() < self._again_at):
+                held.keep()
+                return
+            self._server, self._follows = wanted, True
+            if held is not None:
+                held.release()
+        run_in_background(
+            lambda: self._follow(wanted), lambda _: None, self._failed, self._closed.set
+        )
+
+    def rest(self) -> None:
+        """Let it end, and say nothing: the form asks for a run that needs none."""
+        with self._lock:
+            held, self._server, self._follows = self._server, None, False
+            if held is not None:
+                held.release()
+        self.box.value = ""
+
+    def close(self) -> None:
+        """Let it end."""
+        self._closed.set()
+        self.rest()
+
+    def _follow(self, server: ForkServer) -> None:
+        """Start it, and tell how it stands until it is gone or another one is wanted."""
+        server.start()
+        shown = ""
+        while server is self._server and not self._closed.is_set():
+            state = server.state
+            if state != shown:
+                self._show(server)
+                shown = state
+            if state in ("absent", "refused"):
+                break
+            self._closed.wait(LOOK_SECONDS)
+        with self._lock:
+            if server is not self._server:
+                server.release()  # it may have been let go before it was held
+            else:
+                self._follows = False
+                again = RETRY_SECONDS if server.state == "refused" else 0.0
+                self._again_at = time.monotonic() + again
+
+    def _show(self, server: ForkServer) -> None:
+        said = {"loading": LOADING, "ready": READY, "absent": ""}
+        told = said.get(server.state, f"Train loads TensorFlow anew: {server.why_not}.")
+        self.box.value = markup.quiet(told) if told else ""
+
+    def _failed(self, error: Exception) -> None:
+        """Say nothing: Train works without it, and names what is wrong with the interpreter."""
+        with self._lock:
+            self._follows = False

@@ -1,0 +1,251 @@
+"""Fields that are more than one control: linked batch sizes, devices, GPU memory, steps a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import ipywidgets as ipw
+
+from workbench.catalog import Choice
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
+
+from .fields import (
+    Changed,
+    ChoiceField,
+    Field,
+    TextField,
+    UnreadableError,
+    check_box,
+    parse_number,
+    text_box,
+)
+
+LATER = "The arithmetic stands here once the problems are mended."
+
+
+class BatchFields:
+    """Per-replica and global batch size: whichever was typed last leads, the other follows.
+
+    Where workers do not step together there is no global one: a size typed for it is set aside
+    until there is again, and the per-replica size it came to leads meanwhile.
+    """
+
+    NAMES = ("per_replica_batch_size", "global_batch_size")
+    LABELS = ("Per-replica batch", "Global batch")
+
+    def __init__(self) -> None:
+        self.fields = [
+            TextField(name, label) for name, label in zip(self.NAMES, self.LABELS, strict=True)
+        ]
+        self._leader: int | None = None
+        self._replicas: int | None = None
+        self._together = True
+        self._aside: str | None = None
+        self._writing = False
+        self._changed: Changed = lambda: None
+        self._times = html(description="Batch arithmetic")
+        for at, field in enumerate(self.fields):
+            field.on_change(self._typed(at))
+        pair = styled(
+            ipw.Box, "wb-pair", children=[self.fields[0].box, self._times, self.fields[1].box]
+        )
+        self._sum = html(description="What the batch sizes come to")
+        self.box = styled(ipw.VBox, "wb-field", "wb-span", children=[pair, self._sum])
+
+    def read(self) -> dict[str, int | None]:
+        """Return both sizes for the config; only the leading one is set.
+
+        Raises:
+            UnreadableError: what was typed last is no whole number.
+        """
+        sizes: dict[str, int | None] = dict.fromkeys(self.NAMES)
+        if self._leader is not None:
+            sizes[self.NAMES[self._leader]] = self._number(self._leader)
+        return sizes
+
+    @property
+    def leader(self) -> str:
+        """The config field that was typed last."""
+        return self.NAMES[self._leader or 0]
+
+    def write(self, per_replica: int | None, joined: int | None, *, together: bool = True) -> None:
+        """Show what a config asks for; where it asks for nothing, the plan fills in both."""
+        self._together, self._aside = together, None
+        self._leader = 0 if per_replica is not None else 1 if joined is not None else None
+        for at, value in enumerate((per_replica, joined)):
+            self._set(at, "" if value is None else f"{value:,}")
+        self._show_pair()
+
+    def follow(self, *, together: bool) -> None:
+        """Follow the person's choice of a strategy whose workers step together, or do not."""
+        if together == self._together:
+            return
+        self._together, self._replicas = together, None
+        each, joined = (field.control.value.strip() for field in self.fields)
+        if not together and self._leader == 1:
+            self._aside, self._leader = joined, 0 if each else None
+            self._set(1, "")
+        elif together and self._aside is not None:
+            self._set(1, self._aside)
+            self._aside, self._leader = None, 1
+        self._show_pair()
+
+    def on_change(self, changed: Changed) -> None:
+        self._changed = changed
+
+    def show_plan(
+        self, per_replica: int, joined: int | None, replicas: int, arithmetic: str
+    ) -> None:
+        """Show the sizes of a plan that holds, and its arithmetic."""
+        self._replicas = replicas
+        for at, value in enumerate((per_replica, joined)):
+            if at != self._leader:
+                self._set(at, "" if value is None else f"{value:,}")
+        self._show(arithmetic)
+
+    def show_no_plan(self) -> None:
+        """Show what can be said while something else is wrong."""
+        if self._leader is None or self._replicas is None or not self._together:
+            self._show(LATER)
+            return
+        try:
+            size = self._number(self._leader)
+        except UnreadableError:
+            size = None
+        other = 1 - self._leader
+        self._set(other, self._other(size, self._replicas))
+        self._show(LATER)
+
+    def _other(self, size: int | None, replicas: int) -> str:
+        if size is None:
+            return ""
+        if self._leader == 0:
+            return f"{size * replicas:,}"
+        return "" if size % replicas else f"{size // replicas:,}"
+
+    def _show_pair(self) -> None:
+        """Show the global size where there is one, or where one was asked for in vain."""
+        self.fields[1].show(self._together or self._leader == 1)
+        words = f"&times; {self._replicas or ''} replica{'s' * (self._replicas != 1)} ="
+        if not self._together:
+            words = "each worker's batch; there is no global batch"
+        self._times.value = f'<div class="wb-times">{words}</div>'
+
+    def _show(self, arithmetic: str) -> None:
+        self._show_pair()
+        self._sum.value = f'<div class="wb-sum">{markup.text(arithmetic)}</div>'
+
+    def _number(self, at: int) -> int | None:
+        typed = self.fields[at].control.value.strip()
+        return int(parse_number(typed, whole=True)) if typed else None
+
+    def _set(self, at: int, text: str) -> None:
+        self._writing = True
+        try:
+            self.fields[at].control.value = text
+        finally:
+            self._writing = False
+
+    def _typed(self, at: int) -> Callable[[], None]:
+        def typed() -> None:
+            if self._writing:
+                return
+            self._leader = at if self.fields[at].control.value.strip() else None
+            self._aside = None
+            self._changed()
+
+        return typed
+
+
+class DevicesField(Field):
+    """A box for each device that there is; none ticked means: chosen for you."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._row = ipw.VBox()
+        self._checks: dict[str, Any] = {}
+        self._label = html(description="Devices")
+        super().__init__("devices", "Devices", self._row, "")
+        self._label.value = "<div><b>Devices</b></div>"
+        self.box.children = [self._label, self._row, self._help, self._problems]
+        self.show_help("None ticked: every GPU, else the CPU.")
+        self.offer(names)
+
+    def offer(self, names: Sequence[str]) -> None:
+        """Offer these devices; ticked ones that are gone stay, so that the plan can say so."""
+        ticked = [name for name, check in self._checks.items() if check.value]
+        wanted = [*names, *(name for name in ticked if name not in names)]
+        if list(self._checks) == wanted:
+            return
+        self._checks = {name: self._check(name, name in ticked) for name in wanted}
+        self._row.children = list(self._checks.values())
+
+    def read(self) -> tuple[str, ...] | None:
+        return tuple(name for name, check in self._checks.items() if check.value) or None
+
+    def write(self, value: tuple[str, ...] | None) -> None:
+        self.offer([*self._checks, *(n for n in value or () if n not in self._checks)])
+        for name, check in self._checks.items():
+            check.value = name in (value or ())
+
+    def _check(self, name: str, ticked: bool) -> Any:
+        check = check_box(name, ticked=ticked)
+        check.observe(self._on_value, "value")
+        return check
+
+
+class OrNumberField(ChoiceField):
+    """A table's rows, of which one stands for a whole number that is typed below it."""
+
+    def __init__(
+        self, name: str, label: str, rows: Mapping[str, Choice], row: str, typed: str, usual: int
+    ) -> None:
+        super().__init__(name, label, rows, "")
+        self._row = row
+        self._number = text_box(typed)
+        self._number.value = f"{usual}"
+        self._number.layout.display = "none"
+        self.box.children = [self.control, self._help, self._number, self._problems]
+        self._number.observe(self._on_value, "value")
+
+    def read(self) -> Any:
+        if self.control.value != self._row:
+            return self.control.value or None
+        return int(parse_number(self._number.value.strip(), whole=True))
+
+    def write(self, value: Any) -> None:
+        if isinstance(value, int):
+            self._number.value = f"{value}"
+            value = self._row
+        super().write(value or "")
+
+    def _on_value(self, change: object) -> None:
+        self._number.layout.display = None if self.control.value == self._row else "none"
+        super()._on_value(change)
+
+
+def gpu_memory_field() -> OrNumberField:
+    """As needed, all at once, or a limit in MiB for each replica."""
+    rows = {
+        "growth": Choice("As needed", "Memory is taken as it is needed."),
+        "all": Choice("All at once", "All memory is taken at the start: TensorFlow's own way."),
+        "limit": Choice("A limit", "No more than so many MiB for each replica."),
+    }
+    label = "MiB for each replica"
+    return OrNumberField("gpu_memory", "GPU memory", rows, "limit", label, 4096)
+
+
+def steps_per_call_field() -> OrNumberField:
+    """How many steps one graph call takes: found, a number, or a whole epoch."""
+    rows = {
+        "": Choice("As many as take 0.2 s", "Found while training."),
+        "number": Choice(
+            "A number of steps", "1 is the lessons' loop, a call a step, and to debug."
+        ),
+        "epoch": Choice(
+            "A whole epoch", "One graph call an epoch: records and stops only at the epoch's end."
+        ),
+    }
+    label = "Steps in a call"
+    return OrNumberField("steps_per_call", "Steps a graph call", rows, "number", label, 1)

@@ -1,0 +1,129 @@
+"""Train: what a click starts, why it is off, and what is made ready for it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench.plan import PlanError, Problem, rehearsed
+from workbench.plan.launching import is_local
+from workbench.runs import start_run
+from workbench.runs.processes.forks import COLD
+from workbench.widgets.kernel.background import run_in_background
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
+
+from .readiness import Readiness
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.config import RunConfig
+    from workbench.devices import Devices
+    from workbench.runs import Run
+
+    from .form import FormState
+
+REHEARSE = (
+    "Train this with several workers as processes of this machine: kill one, and see all go on "
+    "from the checkpoint, until you stop it"
+)
+
+
+class TrainButton:
+    """Starts a run as the form says, in the background."""
+
+    def __init__(self, runs_dir: str | Path | None, devices: Callable[[], Devices]) -> None:
+        self._runs_dir, self._devices = runs_dir, devices
+        self._readiness = Readiness()
+        self._state: FormState | None = None
+        self._legacy = False
+        """Whether the newest plan trains with the tf-keras package."""
+        self._busy = False
+        self._started: Callable[[Run], None] = lambda run: None
+        self._refused: Callable[[Iterable[Problem]], None] = lambda problems: None
+        self._train = ipw.Button(
+            description="Train", tooltip="Start a run as the form says", button_style="primary"
+        )
+        self._train.on_click(self._on_train)
+        self._rehearse = ipw.Button(description="Rehearse workers", tooltip=REHEARSE)
+        self._rehearse.on_click(self._on_rehearse)
+        self._reason = html(description="Why Train is off")
+        self._notes = html(description="Notes on the plan")
+        self._message = html(description="Messages")
+        row = styled(ipw.Box, "wb-row", children=[self._train, self._rehearse, self._readiness.box])
+        self.box = ipw.VBox([self._notes, row, self._reason, self._message])
+        self._update()
+
+    def on_started(self, started: Callable[[Run], None]) -> None:
+        """Call `started`, in a background thread, with a run that was started."""
+        self._started = started
+
+    def on_refused(self, refused: Callable[[Iterable[Problem]], None]) -> None:
+        """Call `refused`, in a background thread, with what a start found wrong with the config."""
+        self._refused = refused
+
+    def show_form(self, state: FormState, reason: str) -> None:
+        """Follow the form: what Train would start, or why it is off (HTML)."""
+        self._state = state
+        notes = state.plan.notes if state.plan else ()
+        self._notes.value = "".join(markup.notice("warning", note) for note in notes)
+        kind = "wb-problem" if state.problems else "wb-quiet"
+        self._reason.value = f'<div class="{kind}">{reason}</div>' if reason else ""
+        self._update()
+
+    def edited(self, config: RunConfig) -> None:
+        """Make ready to train: a person is filling in the form.
+
+        A TPU build takes the TPU when it is imported, or, while a run has it, is of no use later.
+        """
+        here = config.start != COLD and is_local(config)
+        if here and not self._devices().tensorflow_for_tpus:
+            if self._state is not None and self._state.plan is not None:
+                self._legacy = self._state.plan.keras == "legacy"
+            self._readiness.ask(config.interpreter or sys.executable, legacy=self._legacy)
+        else:
+            self._readiness.rest()
+
+    def close(self) -> None:
+        """Let what is ready for Train end."""
+        self._readiness.close()
+
+    def _update(self) -> None:
+        self._train.disabled = self._rehearse.disabled = self._busy or not self._startable()
+
+    def _startable(self) -> bool:
+        state = self._state
+        return state is not None and state.plan is not None and not state.problems
+
+    def _on_train(self, _: Any) -> None:
+        if self._state is not None and self._startable():
+            self._start(self._state.config)
+
+    def _on_rehearse(self, _: Any) -> None:
+        if self._state is not None and self._startable():
+            self._start(rehearsed(self._state.config))
+
+    def _start(self, config: RunConfig) -> None:
+        runs_dir, devices = self._runs_dir, self._devices()
+        self._busy = True
+        self._message.value = markup.quiet("Starting ...")
+        self._update()
+        run_in_background(lambda: start_run(config, runs_dir, devices), self._done, self._failed)
+
+    def _done(self, run: Run) -> None:
+        self._end("")
+        self._started(run)
+
+    def _failed(self, error: Exception) -> None:
+        self._end(markup.notice("error", str(error)))
+        if isinstance(error, PlanError):
+            self._refused(error.problems)
+
+    def _end(self, message: str) -> None:
+        self._busy = False
+        self._message.value = message
+        self._update()

@@ -1,0 +1,1 @@
+"""What lies between the widgets, the page and the kernel: threads, messages, outputs."""

@@ -1,0 +1,103 @@
+"""Download: a file of the kernel's machine, handed to the page a part at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from workbench.widgets.static import STATIC
+
+from .background import run_in_background
+
+PART_BYTES = 4 * 2**20
+CHANGED = "The file was written anew meanwhile. Click again to download it as it is now."
+NOTHING = "There is nothing to download any more. Open the run again, then click."
+
+
+class DownloadWidget(anywidget.AnyWidget):
+    """Makes the file that is offered in the background, and gives pages what they ask of it.
+
+    Only the page that asked takes it; a page that hears nothing asks again. The file stays where
+    it is, for hosts whose pages download nothing.
+    """
+
+    _esm = STATIC / "download.js"
+    label = traitlets.Unicode().tag(sync=True)
+    tip = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, label: str, tip: str) -> None:
+        """`tip` says what is in the file."""
+        super().__init__(label=label, tip=tip)
+        self._make: Callable[[], Path] | None = None
+        self._place: Path | None = None
+        self._packed: dict[str, tuple[Path, tuple[int, int]]] = {}
+        """What each page was told of: the file, its size and its time of change."""
+        self.on_msg(self._on_message)
+        self.offer(None)
+
+    def offer(self, make: Callable[[], Path] | None, place: Path | None = None) -> None:
+        """Offer the file that `make` returns, or nothing, in place of what was offered.
+
+        Args:
+            make: called at each click; writes the file where it is not there yet.
+            place: where a person finds what is in it on this machine; None: the file itself.
+        """
+        self._make, self._place = make, place
+        self.layout.display = "none" if make is None else None
+
+    def _on_message(self, _: Any, content: dict[str, Any], __: Any) -> None:
+        if content.get("kind") == "pack":
+            self._pack(str(content["view"]))
+        elif content.get("kind") == "part":
+            self._give(str(content["view"]), int(content["from"]))
+
+    def _pack(self, view: str) -> None:
+        make, place = self._make, self._place
+        if make is None:
+            self._refuse(view, NOTHING)
+            return
+        self.send({"kind": "packing", "view": view})
+        run_in_background(
+            lambda: _made(make),
+            lambda made: self._tell(view, *made, place),
+            lambda error: self._refuse(view, str(error)),
+        )
+
+    def _tell(self, view: str, path: Path, known: tuple[int, int], place: Path | None) -> None:
+        self._packed[view] = path, known
+        told = {"name": path.name, "path": str(place or path), "size": known[0]}
+        self.send({"kind": "packed", "view": view, **told})
+
+    def _give(self, view: str, start: int) -> None:
+        if view not in self._packed:
+            self._refuse(view, CHANGED)
+            return
+        path, known = self._packed[view]
+        try:
+            with path.open("rb") as file:
+                if _state_of(os.fstat(file.fileno())) != known:
+                    self._refuse(view, CHANGED)
+                    return
+                file.seek(start)
+                part = file.read(PART_BYTES)
+        except OSError as error:
+            self._refuse(view, f"{path} must stay until it is downloaded: {error}. Click again.")
+            return
+        self.send({"kind": "part", "view": view, "from": start}, [part])
+
+    def _refuse(self, view: str, text: str) -> None:
+        self.send({"kind": "refused", "view": view, "text": text})
+
+
+def _made(make: Callable[[], Path]) -> tuple[Path, tuple[int, int]]:
+    path = make()
+    return path, _state_of(path.stat())
+
+
+def _state_of(found: os.stat_result) -> tuple[int, int]:
+    return found.st_size, found.st_mtime_ns

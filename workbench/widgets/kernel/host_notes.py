@@ -1,0 +1,50 @@
+"""What is to be known of runs on a machine that is lent: what is lost, and what keeps it awake."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import ipywidgets as ipw
+
+from workbench import hosts
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.feed import Look
+
+CELL = "from workbench import follow\nawait follow()"
+AWAKE = "A cell with these two lines runs as long as the run does; buttons work meanwhile:"
+
+
+class HostNotes:
+    """Shows a word on keeping runs and, while one trains and no cell follows it, how to do that."""
+
+    def __init__(self, runs: Path) -> None:
+        self._host = hosts.lent()
+        self._followed = False
+        self._look: Look | None = None
+        keeping = hosts.word_on_keeping(runs)
+        self._keeping = html(markup.quiet(keeping) if keeping else "", description="Keeping")
+        self._awake = html(description="Staying awake")
+        self.box = ipw.VBox([self._awake, self._keeping])
+
+    def show(self, look: Look | None) -> None:
+        """Follow the opened run; None: there is none."""
+        self._look = look
+        at_risk = look is not None and look.alive and not self._followed
+        text = "" if self._host is None or not at_risk else _awake(self._host.idle)
+        if text != self._awake.value:
+            self._awake.value = text
+
+    def heed_following(self, followed: bool) -> None:
+        """Hear whether a cell runs as long as the run does."""
+        self._followed = followed
+        self.show(self._look)
+
+
+def _awake(idle: str) -> str:
+    cell = f'<pre class="wb-log">{markup.text(CELL)}</pre>'
+    return f"{markup.notice('info', f'{idle} {AWAKE}')}{cell}"

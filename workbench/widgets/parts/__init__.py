@@ -1,0 +1,1 @@
+"""Small parts of which the views are made."""

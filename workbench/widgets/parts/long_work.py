@@ -1,0 +1,159 @@
+"""Work that takes long, on request: how far it is, and a button that stops it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import ipywidgets as ipw
+
+from workbench import units
+from workbench.config import ConfigError
+from workbench.runs.folder.files import StoppedError
+from workbench.widgets.kernel.background import ONE_TENSORFLOW, run_in_background
+from workbench.widgets.kernel.poller import Poller
+
+from . import markup
+from .page_parts import html
+
+T = TypeVar("T")
+Told = Callable[[str, float | None], object]
+"""Takes what is done now, and how many seconds are left then; None is unknown."""
+Stopped = Callable[[], bool]
+
+LOOK_SECONDS = 1.0
+WAIT_SECONDS = 0.2
+
+
+class LongWork:
+    """One such work at a time, in the background, while no other view has TensorFlow at work."""
+
+    def __init__(self, name: str, on_busy: Callable[[bool], None]) -> None:
+        """`on_busy` is told when work begins and, before what came of it is passed on, ends."""
+        self._on_busy = on_busy
+        self._turn = threading.Lock()
+        self._stop: threading.Event | None = None
+        """Stops the work under way; None where none is."""
+        self._poller: Poller | None = None
+        self._words = ""
+        self._end: float | None = None
+        self.button = ipw.Button(description="Stop measuring", tooltip=f"Give up: {name}")
+        self.button.on_click(self._on_stop)
+        self.state = html(description=f"State of: {name}")
+        self._show_button()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is under way."""
+        return self._stop is not None
+
+    def begin(self, work: Callable[[Told, Stopped], T], done: Callable[[T], None]) -> None:
+        """Do it, unless something is under way, and call `done` with what came of it.
+
+        A failure is shown.
+        """
+        if self.busy:
+            return
+        stop = threading.Event()
+        self._stop, self._words, self._end = stop, "Waiting for its turn", None
+        self._show_button()
+        self._on_busy(True)
+
+        def alone() -> T:
+            with _turn_of_tensorflow(stop):
+                return work(lambda words, left: self._tell(stop, words, left), stop.is_set)
+
+        self._poller = Poller(lambda: self._look(stop), self._show_error)
+        run_in_background(
+            alone,
+            lambda result: self._finish(stop, "", lambda: done(result)),
+            lambda error: self._finish(stop, _why_ended(error), lambda: None),
+            stop.set,
+        )
+
+    def say(self, words: str) -> None:
+        """Show a line of plain text in the place of the progress."""
+        self.state.value = markup.quiet(words)
+
+    def give_up(self) -> None:
+        """Stop what is under way; nothing of it is shown any more."""
+        with self._turn:
+            stop, self._stop = self._stop, None
+        if stop is not None:
+            stop.set()
+            self._put_away()
+
+    def _on_stop(self, _: Any) -> None:
+        with self._turn:
+            if self._stop is None:
+                return
+            self._stop.set()
+            self.button.disabled = True
+            self.say("Stopping ...")
+
+    def _tell(self, stop: threading.Event, words: str, left_seconds: float | None) -> None:
+        with self._turn:
+            if self._stop is stop:
+                now = time.monotonic()
+                self._words = words
+                self._end = None if left_seconds is None else now + left_seconds
+        self._look(stop)
+
+    def _look(self, stop: threading.Event) -> float:
+        with self._turn:
+            if self._stop is stop and not stop.is_set():
+                self.say(progress(self._words, self._end))
+        return LOOK_SECONDS
+
+    def _finish(self, stop: threading.Event, said: str, then: Callable[[], None]) -> None:
+        with self._turn:
+            if self._stop is not stop:
+                return
+            self._stop = None
+            self.state.value = said
+        self._put_away()
+        then()
+
+    def _put_away(self) -> None:
+        if self._poller is not None:
+            self._poller.stop()
+        self._show_button()
+        self._on_busy(False)
+
+    def _show_button(self) -> None:
+        self.button.disabled = False
+        self.button.layout.display = "none" if self._stop is None else None
+
+    def _show_error(self, error: Exception) -> None:
+        self.state.value = _why_ended(error)
+
+
+def progress(words: str, end: float | None) -> str:
+    """Return what is done now and how long it may take; `end` is on the monotonic clock."""
+    if end is None:
+        return f"{words} ..."
+    left = end - time.monotonic()
+    if left <= 0:
+        return f"{words}; it takes longer than was thought ..."
+    return f"{words}; about {units.duration(left)} left ..."
+
+
+@contextmanager
+def _turn_of_tensorflow(stop: threading.Event) -> Iterator[None]:
+    while not ONE_TENSORFLOW.acquire(timeout=WAIT_SECONDS):
+        if stop.is_set():
+            raise StoppedError("What is measured waits for its turn; it was stopped. Ask again.")
+    try:
+        yield
+    finally:
+        ONE_TENSORFLOW.release()
+
+
+def _why_ended(error: Exception) -> str:
+    if isinstance(error, StoppedError):
+        return markup.quiet("Stopped.")
+    problems = error.problems if isinstance(error, ConfigError) else [error]
+    return "".join(markup.notice("error", str(each)) for each in problems)

@@ -1,0 +1,1 @@
+"""Pictures as SVG and PNG, without a library of charts."""

@@ -1,0 +1,124 @@
+"""Pieces of SVG that pictures of plans are made of; text takes its colour from the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.charts import REPLICA_COLORS
+from workbench.widgets.parts import markup
+
+GAP = 12
+_LINE = 'fill="none" stroke="currentColor" stroke-opacity="0.6"'
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle, in pixels."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+
+def columns(count: int, x: float, width: float, y: float, height: float) -> list[Box]:
+    """Return so many boxes beside each other in this width."""
+    each = (width - (count - 1) * GAP) / count
+    return [Box(x + at * (each + GAP), y, each, height) for at in range(count)]
+
+
+def color_of(replica: int) -> str:
+    """Return the colour that charts give a replica."""
+    return REPLICA_COLORS[replica % len(REPLICA_COLORS)]
+
+
+def rect(box: Box, radius: int, look: str) -> str:
+    """Draw a rectangle with round corners; `look` are its fill and its line."""
+    return (
+        f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
+        f'height="{box.height:.1f}" rx="{radius}" {look}/>'
+    )
+
+
+def text(said: str, x: float, y: float, look: str = "", anchor: str = "") -> str:
+    """Draw a line of text from a point, or as `anchor` says."""
+    css = f' class="{look}"' if look else ""
+    where = f' text-anchor="{anchor}"' if anchor else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}"{where}{css}>{markup.text(said)}</text>'
+
+
+def grid(x: float, y: float, to_x: float, to_y: float) -> str:
+    """Draw a faint line that values are read by."""
+    return (
+        f'<path d="M{x:.1f} {y:.1f} L{to_x:.1f} {to_y:.1f}" stroke="currentColor" '
+        'stroke-opacity="0.15"/>'
+    )
+
+
+def frame(box: Box, title: str = "") -> str:
+    """Draw the outline of a process with its title inside, at the top."""
+    return rect(box, 6, _LINE) + (text(title, box.x + 10, box.y + 20) if title else "")
+
+
+def filled(box: Box, color: str, *lines: str) -> str:
+    """Draw a coloured box with lines of text in its middle; all but the first are secondary."""
+    top = box.y + box.height / 2 - 8 * (len(lines) - 1) + 4
+    drawn = "".join(
+        words(line, box.middle, top + 16 * at, faint=at > 0) for at, line in enumerate(lines)
+    )
+    look = f'fill="{color}" fill-opacity="0.14" stroke="{color}" stroke-width="1.5"'
+    return rect(box, 4, look) + drawn
+
+
+def shard(box: Box, color: str, said: str) -> str:
+    """Draw the examples that somebody takes."""
+    look = f'fill="{color}" fill-opacity="0.3"'
+    return rect(box, 3, look) + words(said, box.middle, box.y + box.height / 2 + 4)
+
+
+def band(box: Box, said: str) -> str:
+    """Draw what all that touch it do together."""
+    look = 'fill="currentColor" fill-opacity="0.09"'
+    return rect(box, 4, look) + words(said, box.middle, box.y + box.height / 2 + 4)
+
+
+def words(said: str, x: float, y: float, *, faint: bool = False, middle: bool = True) -> str:
+    """Draw a line of text around, or else from, a point."""
+    return text(said, x, y, "wb-faint" if faint else "", "middle" if middle else "")
+
+
+def arrow(x: float, tail: float, head: float, *, both: bool = False) -> str:
+    """Draw a vertical arrow; with `both` it has two heads."""
+    back = 5 if tail < head else -5
+    tip = f"m-4 {-back} l4 {back} l4 {-back}"
+    other = f'<path d="M{x:.1f} {tail:.1f} m-4 {back} l4 {-back} l4 {back}" {_LINE}/>'
+    line = f'<path d="M{x:.1f} {tail:.1f} V{head:.1f} {tip}" {_LINE}/>'
+    return line + (other if both else "")
+
+
+def svg(
+    across: float, down: float, account: str, *parts: str, name: str = "Picture of the plan"
+) -> str:
+    """Return a picture with its account in words for those who do not see it.
+
+    It shrinks with the page as far as its text can be read, then it scrolls; `name` is that of the
+    region in which it does.
+    """
+    return (
+        f'<div class="wb-across" tabindex="0" role="region" aria-label="{markup.text(name)}">'
+        f'<svg class="wb-picture" viewBox="0 0 {across:.0f} {down:.0f}" role="img" '
+        f'style="max-width:{across * 1.3:.0f}px;min-width:{across * 0.75:.0f}px" '
+        f'aria-label="{markup.text(account)}">{"".join(parts)}</svg></div>'
+    )

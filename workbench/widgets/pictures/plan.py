@@ -1,0 +1,142 @@
+"""A small picture of a plan: its tasks, their devices, who holds the variables, who takes what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.plan.placement import LOCAL
+from workbench.widgets.parts import markup
+
+from .drawing import GAP, Box, arrow, band, color_of, columns, filled, frame, shard, svg, words
+from .servers import draw_servers
+
+if TYPE_CHECKING:
+    from workbench.plan import Plan
+
+MOST = 8
+WIDE = 4
+"""More replicas or workers beside each other take the whole width of the page."""
+NARROWEST, A_REPLICA = 440, 104
+TITLE_HEIGHT, DEVICE_HEIGHT, SHARD_HEIGHT, BAND_HEIGHT = 32, 46, 24, 26
+
+
+def draw(plan: Plan) -> str:
+    """Return SVG that takes its text colour from the page, and its account in words."""
+    if not plan.together:
+        return draw_servers(plan)
+    return _draw_workers(plan) if plan.workers > 1 else _draw_process(plan)
+
+
+def is_wide(plan: Plan) -> bool:
+    """Return whether the picture needs the whole width of the page."""
+    across = plan.workers * plan.local_replicas if plan.together else plan.workers
+    return across > WIDE
+
+
+def _draw_process(plan: Plan) -> str:
+    shown = plan.replica_devices[:MOST]
+    more = len(plan.replica_devices) - len(shown)
+    across = max(NARROWEST, A_REPLICA * len(shown))
+    central = plan.strategy == "central_storage"
+    summed = len(shown) > 1 and not central
+    host = Box(GAP, TITLE_HEIGHT, across - 2 * GAP, 30 if central else 0)
+    top = host.bottom + (26 if central else 0)
+    boxes = columns(len(shown), GAP, across - 2 * GAP, top, DEVICE_HEIGHT)
+    bottom = top + DEVICE_HEIGHT + (30 if summed else GAP)
+    parts = [frame(Box(1, 1, across - 2, bottom - 1), f"worker 0: one process, {_where(plan)}")]
+    if central:
+        parts.append(band(host, "variables: once, on the host (CPU:0)"))
+        parts += [arrow(box.middle, host.bottom + 4, top - 4, both=True) for box in boxes]
+    if summed:
+        sums = "gradients are summed over the replicas in every step"
+        parts.append(words(sums, across / 2, bottom - 10, faint=True))
+    for at, (device, box) in enumerate(zip(shown, boxes, strict=True)):
+        parts.append(_replica(plan, at, device, box))
+        parts.append(_share(plan, at, box, bottom))
+    down = bottom + 22 + SHARD_HEIGHT + 20
+    parts.append(_batch_text(plan, down - 4))
+    return svg(across, down, _account(plan), *parts) + _and_more(more, "replica")
+
+
+def _draw_workers(plan: Plan) -> str:
+    workers = min(plan.workers, MOST)
+    each = min(plan.local_replicas, max(1, MOST // workers))
+    across = max(NARROWEST, (A_REPLICA + 2 * GAP) * each * workers)
+    height = TITLE_HEIGHT + DEVICE_HEIGHT + GAP
+    joint = Box(1, 1, across - 2, BAND_HEIGHT)
+    processes = columns(workers, 1, across - 2, joint.bottom + 25, height)
+    bottom = processes[0].bottom
+    parts = [band(joint, "all-reduce: gradients are summed over all replicas in every step")]
+    for worker, process in enumerate(processes):
+        parts.append(frame(process, f"worker {worker}{': one process' * (process.width > 180)}"))
+        inside = process.x + GAP, process.width - 2 * GAP
+        for at, box in enumerate(columns(each, *inside, process.y + TITLE_HEIGHT, DEVICE_HEIGHT)):
+            replica = worker * plan.local_replicas + at
+            device = plan.replica_devices[replica].rpartition("/")[2]
+            parts.append(_replica(plan, replica, device, box))
+            parts.append(_share(plan, replica, box, bottom))
+        parts.append(arrow(process.middle, joint.bottom + 3, process.y - 3, both=True))
+    down = bottom + 22 + SHARD_HEIGHT + 20
+    parts.append(_batch_text(plan, down - 4))
+    left = plan.local_replicas - each
+    return (
+        svg(across, down, _account(plan), *parts)
+        + _and_more(plan.workers - workers, "worker")
+        + _and_more(left, "replica", " in each worker")
+    )
+
+
+def _replica(plan: Plan, number: int, device: str, box: Box) -> str:
+    kind = "virtual " if plan.virtual and plan.workers == 1 else ""
+    name = f"core {device}" if plan.on_tpu else f"{kind}{device}"
+    return filled(box, color_of(number), f"replica {number}", name)
+
+
+def _share(plan: Plan, replica: int, box: Box, above: float) -> str:
+    size = plan.per_replica_batch_size
+    first = replica * size
+    one = plan.workers == 1
+    text = f"examples {first:,} to {first + size - 1:,}" if one and box.width > 150 else f"{size:,}"
+    below = Box(box.x, above + 22, box.width, SHARD_HEIGHT)
+    return arrow(box.middle, below.y - 3, above + 5) + shard(below, color_of(replica), text)
+
+
+def _batch_text(plan: Plan, y: float) -> str:
+    text = f"the global batch of one step: {plan.global_batch_size:,} examples"
+    return words(text, GAP, y, faint=True, middle=False)
+
+
+def _where(plan: Plan) -> str:
+    tpu = plan.config.tpu
+    elsewhere = f" {tpu}" if plan.on_tpu and tpu != LOCAL else ""
+    return f"{plan.strategy_label}{elsewhere}"
+
+
+def _and_more(count: int, what: str, where: str = "") -> str:
+    one = f"and {count} more {what}{'s' * (count > 1)}{where} like these"
+    return markup.quiet(one) if count > 0 else ""
+
+
+def _account(plan: Plan) -> str:
+    takes = (
+        f"each takes {plan.per_replica_batch_size} of the {plan.global_batch_size} examples of a "
+        "step"
+    )
+    if plan.workers > 1:
+        return (
+            f"{plan.workers} worker processes with {plan.local_replicas} "
+            f"replica{'s' * (plan.local_replicas > 1)} each; {takes}. An all-reduce between the "
+            "workers sums the gradients of all replicas in every step."
+        )
+    count = len(plan.replica_devices)
+    more = f" and {count - MOST} more" if count > MOST else ""
+    devices = ", ".join(plan.replica_devices[:MOST]) + more
+    if count == 1:
+        takes = f"it takes all {plan.global_batch_size} examples of a step"
+        return f"One process with one replica on {devices}; {takes}."
+    summed = "gradients are summed over the replicas in every step"
+    if plan.strategy == "central_storage":
+        summed = (
+            "the variables are once on the host, where every replica reads them and sends gradients"
+        )
+    return f"One process with {count} replicas on {devices}; {takes}; {summed}."

@@ -1,0 +1,252 @@
+"""Pictures of the two searches (SVG): throughput over the batch size, loss over learning rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbench import units
+from workbench.charts.style import MEAN_COLOR, REPLICA_COLORS, TEST_COLOR
+from workbench.experiments.searching.rate_curve import shown_losses
+from workbench.widgets.parts import markup
+
+from . import drawing
+
+if TYPE_CHECKING:
+    from workbench.experiments.searching.found_batch import Trial
+
+RATE_COLOR, LARGEST_COLOR, BEST_COLOR = REPLICA_COLORS[:3]
+SPEED = f'stroke="{RATE_COLOR}" stroke-width="1.5"'
+ACROSS, DOWN, LEFT, RIGHT, BOTTOM, LINE = 720, 280, 64, 14, 36, 16
+LETTER = 7
+"""Its width at most, in pixels."""
+MOST_TICKS, MOST_POINTS = 12, 500
+MARGIN = 0.04
+"""Of the width, left free at both ends of the axis of batch sizes."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where values stand in a picture: rightwards by their logarithm, upwards by themselves."""
+
+    x_low: float
+    x_high: float
+    y_low: float
+    y_high: float
+    lines: int = 1
+    """Of words above it."""
+
+    @property
+    def box(self) -> drawing.Box:
+        """The part where values stand."""
+        top = LINE * self.lines + 4
+        return drawing.Box(LEFT, top, ACROSS - LEFT - RIGHT, DOWN - BOTTOM - top)
+
+    def x(self, value: float) -> float:
+        """Return where a value stands across, in pixels."""
+        share = math.log(value / self.x_low) / math.log(self.x_high / self.x_low)
+        return self.box.x + share * self.box.width
+
+    def y(self, value: float) -> float:
+        """Return how far down a value stands, in pixels."""
+        share = (self.y_high - value) / (self.y_high - self.y_low)
+        return self.box.y + share * self.box.height
+
+    def axes(self, title: str, along: str, ticks: Iterable[float]) -> str:
+        """Draw both axes with their titles and the grid."""
+        box = self.box
+        parts = [drawing.text(title, 0, 12), drawing.text(along, box.right, DOWN - 5, anchor="end")]
+        for value in even_ticks(self.y_low, self.y_high):
+            y = self.y(value)
+            parts.append(drawing.grid(box.x, y, box.right, y))
+            said = units.number(value)
+            parts.append(drawing.text(said, box.x - 6, y + 4, "wb-faint", "end"))
+        for value in ticks:
+            x = self.x(value)
+            parts.append(drawing.grid(x, box.y, x, box.bottom))
+            said = f"{value:,}" if isinstance(value, int) else f"{value:g}"
+            parts.append(drawing.text(said, x, box.bottom + 16, "wb-faint", "middle"))
+        return "".join(parts)
+
+    def line(self, xs: Sequence[float], ys: Sequence[float], look: str) -> str:
+        """Draw a line through points; what is beyond the frame is cut off."""
+        every = -(-len(xs) // MOST_POINTS) or 1
+        points = " ".join(
+            f"{self.x(x):.1f},{self.y(y):.1f}"
+            for x, y in list(zip(xs, ys, strict=True))[::every]
+        )  # fmt: skip
+        box = self.box
+        place = f"{box.x:.0f} {box.y:.0f} {box.width:.0f} {box.height:.0f}"
+        return (
+            f'<svg x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" '
+            f'height="{box.height:.0f}" viewBox="{place}" overflow="hidden">'
+            f'<polyline points="{points}" fill="none" {look}/></svg>'
+        )
+
+    def mark(self, value: float, said: str, line: int, color: str) -> str:
+        """Draw a vertical line with words on one of the lines above the frame."""
+        x, y = self.x(value), LINE * (line + 1)
+        anchor, aside = ("end", -5) if x > LETTER * len(said) else ("start", 5)
+        path = f"M{x:.1f} {y - 10:.1f} V{self.box.bottom:.1f}"
+        look = f'stroke="{color}" stroke-width="1.5" stroke-dasharray="5 3"'
+        return f'<path d="{path}" {look}/>' + drawing.text(said, x + aside, y - 2, anchor=anchor)
+
+
+def throughput(trials: Sequence[Trial], largest: int | None = None, best: int | None = None) -> str:
+    """Return examples a second over the batch size; empty before any size was measured.
+
+    Args:
+        trials: by size, those of a search or of one under way.
+        largest: the largest size that fits; None: not known yet.
+        best: the size of the best throughput, likewise.
+    """
+    fitting = [trial for trial in trials if trial.examples_per_second is not None]
+    if not fitting:
+        return ""
+    sizes = [trial.per_replica_batch_size for trial in trials]
+    failing = next((trial.per_replica_batch_size for trial in trials if not trial.fits), None)
+    marks = _marks(failing, largest, best)
+    room = max(2.0, sizes[-1] / sizes[0]) ** MARGIN
+    top = 1.05 * max(map(_shown_high, fitting))
+    frame = Frame(sizes[0] / room, sizes[-1] * room, 0.0, top, lines=len(marks) + 1)
+    parts = [frame.axes("Examples a second", "examples a replica in a step", _size_ticks(sizes))]
+    if failing is not None:
+        parts.append(_shade(frame, failing))
+    parts += [
+        frame.mark(size, f"{size:,}: {said}", line, color)
+        for line, (size, said, color) in enumerate(marks, start=1)
+    ]
+    parts.append(_speeds(frame, fitting))
+    measured = [
+        f"{trial.per_replica_batch_size:,} a replica: {trial.examples_per_second:,.0f}"
+        for trial in fitting
+    ]
+    marked = [f"{size:,}: {said}" for size, said, _ in marks]
+    account = f"Examples a second by batch size. {'; '.join(measured + marked)}"
+    drawn = drawing.svg(ACROSS, DOWN, account, *parts, name="Throughput by batch size")
+    return drawn + _keys(("examples a second, with their 95 % interval", SPEED))
+
+
+def losses(
+    rates: Sequence[float],
+    raw: Sequence[float | None],
+    smooth: Sequence[float],
+    ends: tuple[float, float],
+    suggestion: float | None = None,
+) -> str:
+    """Return the loss over the learning rate; empty before there is one.
+
+    Args:
+        rates: one a step.
+        raw: the loss of each step; None, not finite, ends the curve.
+        smooth: at most as many.
+        ends: the lowest and the highest learning rate of the test.
+        suggestion: None: there is none.
+    """
+    known = [(rate, loss) for rate, loss in zip(rates, raw, strict=True) if loss is not None]
+    if not known or not smooth:
+        return ""
+    low, high = shown_losses(smooth)
+    frame = Frame(*ends, low, high, lines=2)
+    parts = [frame.axes("Loss", "learning rate", rate_ticks(*ends))]
+    xs, ys = [rate for rate, _ in known], [loss for _, loss in known]
+    thin = f'stroke="{MEAN_COLOR}" stroke-width="1" stroke-opacity="0.8"'
+    thick = f'stroke="{RATE_COLOR}" stroke-width="2.5"'
+    parts += [frame.line(xs, ys, thin), frame.line(rates[: len(smooth)], smooth, thick)]
+    said = f"Loss by learning rate: smoothed {smooth[0]:.4g} at {rates[0]:.2g}, "
+    said += f"{smooth[-1]:.4g} at {rates[len(smooth) - 1]:.2g}, lowest {min(smooth):.4g}"
+    if suggestion is not None:
+        parts.append(frame.mark(suggestion, f"{suggestion:g}: suggested", 1, TEST_COLOR))
+        said += f"; {suggestion:g} is suggested"
+    drawn = drawing.svg(ACROSS, DOWN, said, *parts, name="Loss by learning rate")
+    return drawn + _keys(("of each step", thin), ("smoothed", thick))
+
+
+def even_ticks(low: float, high: float) -> list[float]:
+    """Return about five round numbers at equal distances between two others."""
+    least = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(power * times for times in (1, 2, 2.5, 5, 10) if power * times >= least * 0.999)
+    return [at * step for at in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def rate_ticks(low: float, high: float) -> list[float]:
+    """Return round numbers of a logarithmic axis: tenfold each where there is room for them."""
+    several = (1, 2, 5) if high / low < 300 else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [float(f"{times}e{power}") for power in powers for times in several]
+    shown = [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
+    every = -(-len(shown) // MOST_TICKS) or 1
+    return shown[::every] if len(shown) > 1 else [low, high]
+
+
+def _size_ticks(sizes: Sequence[int]) -> list[int]:
+    """Return powers of two among batch sizes, or what there is of them."""
+    ticks = [2**power for power in range(sizes[-1].bit_length()) if 2**power >= sizes[0]]
+    every = -(-len(ticks) // MOST_TICKS) or 1
+    return ticks[::every] or [sizes[0]]
+
+
+def _marks(
+    failing: int | None, largest: int | None, best: int | None
+) -> list[tuple[int, str, str]]:
+    """Return each size that is marked, what it is, and its colour.
+
+    The greatest comes first: its words stand highest, where no line of another crosses them.
+    """
+    fits, fastest = "the largest that fits", "the best throughput"
+    both = largest is not None and largest == best
+    told = (
+        (failing, "does not fit", TEST_COLOR),
+        (largest, f"{fits}, {fastest}" if both else fits, LARGEST_COLOR),
+        (None if both else best, fastest, BEST_COLOR),
+    )
+    return [(size, said, color) for size, said, color in told if size is not None]
+
+
+def _speeds(frame: Frame, fitting: Sequence[Trial]) -> str:
+    """Draw each speed with its interval, and a line through all."""
+    x = [trial.per_replica_batch_size for trial in fitting]
+    y = [trial.examples_per_second or 0.0 for trial in fitting]
+    points = "".join(
+        f'<circle cx="{frame.x(a):.1f}" cy="{frame.y(b):.1f}" r="3.5" fill="{RATE_COLOR}"/>'
+        for a, b in zip(x, y, strict=True)
+    )
+    return "".join(_whisker(frame, trial) for trial in fitting) + frame.line(x, y, SPEED) + points
+
+
+def _shade(frame: Frame, size: int) -> str:
+    """Draw where it no longer fits."""
+    box, x = frame.box, frame.x(size)
+    region = drawing.Box(x, box.y, box.right - x, box.height)
+    return drawing.rect(region, 0, f'fill="{TEST_COLOR}" fill-opacity="0.12"')
+
+
+def _shown_high(trial: Trial) -> float:
+    value = trial.examples_per_second or 0.0
+    # An interval of few and uneven blocks reaches far; the curve stays readable.
+    return min(trial.examples_per_second_high or value, 2 * value)
+
+
+def _whisker(frame: Frame, trial: Trial) -> str:
+    """Draw the interval; an upper end that is not known has no cap."""
+    if trial.examples_per_second_low is None:
+        return ""
+    x, low = frame.x(trial.per_replica_batch_size), frame.y(trial.examples_per_second_low)
+    high = trial.examples_per_second_high
+    inside = high is not None and high <= frame.y_high
+    up = frame.y(high) if high is not None and inside else frame.box.y
+    cap = "m-4 0 h8" if inside else ""
+    path = f"M{x - 4:.1f} {low:.1f} h8 m-4 0 V{up:.1f} {cap}"
+    return f'<path d="{path}" fill="none" stroke="{RATE_COLOR}" stroke-width="1.2"/>'
+
+
+def _keys(*lines: tuple[str, str]) -> str:
+    keys = "".join(
+        f'<span class="wb-key"><svg width="28" height="8" aria-hidden="true">'
+        f'<path d="M0 4 H28" {look}/></svg> {markup.text(said)}</span>'
+        for said, look in lines
+    )
+    return f'<div class="wb-keys">{keys}</div>'

@@ -1,0 +1,146 @@
+"""Where a step's time goes, as HTML: a bar of its parts, all of them listed, what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from workbench import catalog
+from workbench.charts.style import MEAN_COLOR
+from workbench.verdict import OwnPace, Trial, Verdict, wording
+from workbench.verdict.causes import Suggestion
+from workbench.verdict.figure import COLORS
+from workbench.verdict.parts import Breakdown
+from workbench.verdict.wording import PartRow
+from workbench.widgets.parts import markup
+
+from . import drawing, interval_bars
+
+ACROSS, DOWN, LETTER = 720, 34, 7.5
+KNOWN, UNKNOWN = 0.55, 0.2
+UNEXPLAINED = "unexplained"
+HEAD = ("Part of a step", "Time", "95 %", "Share", "What it is")
+TRIAL_WIDTHS = {"label": 70, "said": 230}
+
+
+def page(verdict: Verdict) -> str:
+    """Return the sentence, the bar, the table, and what else was found."""
+    found = verdict.breakdown
+    rows = list(wording.part_rows(found))
+    lead = f"{wording.step(found)}. {wording.parts_sum(found)}"
+    notes = [_sentence(lead), *wording.paces(found)]
+    return markup.spaced(
+        markup.answer(verdict.sentence),
+        bar(found, rows),
+        _table(rows),
+        "".join(markup.quiet(note) for note in notes),
+        *(markup.notice("warning", f"{each}.") for each in wording.unmeasured(found)),
+        _recorded(verdict),
+    )
+
+
+def bar(found: Breakdown, rows: Sequence[PartRow]) -> str:
+    """Return the step as one bar of its parts (SVG); what does not differ from 0 is pale."""
+    parts = [(row.name, row.share, row.known) for row in rows if not row.within_compute]
+    rest = max(0.0, found.unexplained_seconds) / found.step.value
+    parts.append((UNEXPLAINED, rest, True))
+    scale = ACROSS / sum(share for _, share, _ in parts)
+    drawn, left = [], 0.0
+    for name, share, known in parts:
+        box = drawing.Box(left, 0, share * scale, DOWN)
+        drawn.append(_segment(box, name, known=known))
+        left = box.right
+    account = ", ".join(f"{name} {share:.1%}" for name, share, _ in parts)
+    return drawing.svg(ACROSS, DOWN, f"A step: {account}", *drawn, name="Parts of a step")
+
+
+def suggestion(found: Suggestion, label_of: Callable[[str], str]) -> str:
+    """Return the change in the form's words, and why."""
+    return markup.notice("info", f"Try {in_words(found.changes, label_of)}. {found.reason}")
+
+
+def in_words(changes: Mapping[str, Any], label_of: Callable[[str], str]) -> str:
+    """Return fields, as the form calls them, with their new values."""
+    return "; ".join(f"{label_of(name)}: {_value(name, new)}" for name, new in changes.items())
+
+
+def trial(found: Trial) -> str:
+    """Return what came of a suggestion: both speeds as bars, both steps, and the sentence."""
+    speed = found.speedup
+    words = f"{speed.value:.2f} times the examples a second"
+    bars = [
+        interval_bars.Bar("before", 1.0, None, None, "1", 0),
+        interval_bars.Bar("after", speed.value, speed.low, speed.high, words, 1),
+    ]
+    highest = max(1.0, speed.high)
+    table = markup.table("Before and after", _titles(wording.TRIAL_HEAD), wording.trial_rows(found))
+    return markup.spaced(
+        markup.answer(found.sentence),
+        interval_bars.draw(bars, "Before and after", found.sentence, highest, **TRIAL_WIDTHS),
+        markup.scrolling("Before and after", table),
+    )
+
+
+def own_paces(found: Sequence[OwnPace]) -> str:
+    """Return how long each worker takes that waits for nobody."""
+    title = "The pace of each worker"
+    table = markup.table(title, _titles(wording.OWN_HEAD), wording.own_pace_rows(found))
+    return markup.spaced(markup.scrolling(title, table), markup.quiet(wording.OWN))
+
+
+def _recorded(verdict: Verdict) -> str:
+    words = wording.recorded(verdict)
+    return markup.notice("warning", words) if verdict.agrees is False else markup.quiet(words)
+
+
+def _segment(box: drawing.Box, name: str, *, known: bool) -> str:
+    color = COLORS.get(name, MEAN_COLOR)
+    look = f'fill="{color}" fill-opacity="{KNOWN if known else UNKNOWN}"'
+    fits = len(name) * LETTER < box.width
+    words = drawing.words(name, box.middle, DOWN / 2 + 4) if fits else ""
+    return drawing.rect(box, 0, look) + words
+
+
+def _table(rows: Sequence[PartRow]) -> str:
+    head = "".join(f"<th{_numeric(at)}>{title}</th>" for at, title in enumerate(HEAD))
+    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
+    caption = '<caption class="wb-hidden">Parts of a step</caption>'
+    table = (
+        f'<table class="wb-table">{caption}<thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table>"
+    )
+    return markup.scrolling("Parts of a step, listed", table)
+
+
+def _cells(row: PartRow) -> str:
+    color = COLORS.get(row.name, "transparent")
+    swatch = f'<span class="wb-swatch" style="background:{color}"></span>'
+    name = f"of which {row.name}" if row.within_compute else row.name
+    values = [row.time, row.interval, f"{row.share:.1%}", row.meaning]
+    cells = "".join(
+        f"<td{_numeric(at)}>{markup.text(value)}</td>" for at, value in enumerate(values, 1)
+    )
+    return f'<td class="wb-nowrap">{swatch}{markup.text(name)}</td>{cells}'
+
+
+def _numeric(at: int) -> str:
+    return ' class="wb-number"' if 0 < at < len(HEAD) - 1 else ""
+
+
+def _titles(head: Sequence[str]) -> list[str]:
+    return [_sentence(title) for title in head]
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _value(name: str, value: object) -> str:
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int):
+        return f"{value:,}"
+    row = catalog.CHOICES.get(name, {}).get(str(value))
+    return str(value) if row is None else row.label

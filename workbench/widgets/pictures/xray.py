@@ -1,0 +1,253 @@
+"""The picture of one step: its batch dealt out, each replica's numbers, the sum, the weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.widgets.parts import markup
+
+from .drawing import Box, color_of, rect, text
+
+MOST, FEW_ROWS = 8, 3
+MARGIN, GAP, ARROW = 8, 34, 34
+COLUMN, NARROWEST = 196, 560
+BATCH, BATCH_HEIGHT, BOX, LINE, SUM_HEIGHT, WEIGHTS_HEIGHT = 28, 46, 108, 21, 52, 54
+
+
+@dataclass(frozen=True)
+class _Column:
+    """Where a replica is drawn, in pixels, and the lines of its box."""
+
+    replica: dict[str, Any]
+    lines: list[tuple[str, str, bool]]
+    """Name, value and whether it is of second rank."""
+    x: float
+    width: float
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def sum(self) -> float:
+        """Where the sum's box begins, below the replica's."""
+        return BOX + (len(self.lines) + 1) * LINE + 16 + ARROW
+
+    @property
+    def weights(self) -> float:
+        """Where the weights' box begins, below the sum's."""
+        return self.sum + SUM_HEIGHT + ARROW
+
+    @property
+    def bottom(self) -> float:
+        return self.weights + WEIGHTS_HEIGHT + 32
+
+    @property
+    def color(self) -> str:
+        return color_of(self.replica["replica"])
+
+
+def draw(told: dict[str, Any]) -> str:
+    """Return SVG of what `Run.xray` returned; it takes its text colour from the page."""
+    shown = told["replicas"][:MOST]
+    across = max(NARROWEST, 2 * MARGIN + len(shown) * (COLUMN + GAP) - GAP)
+    width = (across - 2 * MARGIN + GAP) / len(shown) - GAP
+    columns = [
+        _Column(replica, _lines(told, replica), MARGIN + at * (width + GAP), width)
+        for at, replica in enumerate(shown)
+    ]
+    parts = [_title(told), *(_share(column, across) for column in columns)]
+    parts += [_replica(told, column) for column in columns]
+    parts += [_sum(told, columns[0], across), _weights(told, columns, across)]
+    parts.append(_verdict(told, columns[0], across))
+    more = len(told["replicas"]) - len(shown)
+    left_out = markup.quiet(f"and {more} more replicas; all numbers stand below") if more else ""
+    svg = (
+        f'<svg class="wb-picture wb-xray" viewBox="0 0 {across} {columns[0].bottom}" role="img" '
+        f'style="max-width:{across * 1.25:.0f}px;min-width:{across * 0.8:.0f}px" '
+        f'aria-label="{markup.text(account(told))}">{"".join(parts)}</svg>'
+    )
+    return (
+        f'<div class="wb-across" tabindex="0" role="group" aria-label="X-ray">{svg}</div>{left_out}'
+    )
+
+
+def account(told: dict[str, Any]) -> str:
+    """Return in a few sentences what the picture shows."""
+    replicas = "; ".join(
+        f"{each['name']} took {each['examples']} examples, loss sum "
+        f"{number(each['loss_sum'])}, over {told['examples']} is {number(each['contribution'])}, "
+        f"gradient norm {number(each['gradient_norm'])}"
+        for each in told["replicas"][:MOST]
+    )
+    return (
+        f"Step {told['step']}: {told['examples']} examples. {replicas}. The summed gradient has "
+        f"the norm {number(told['sum_norm'])}. {verdict(told['weights'])}"
+    )
+
+
+def verdict(weights: dict[str, Any]) -> str:
+    """Return whether the copies of the weights are equal, in a sentence."""
+    copies, count = weights["after"], f"{weights['numbers']:,} numbers"
+    if len(copies) == 1:
+        return f"There is one copy of the weights ({count}), on {copies[0]['device']}."
+    if weights["equal"]:
+        all_ = "Both" if len(copies) == 2 else f"All {len(copies)}"
+        return f"{all_} copies of the weights are equal, bit by bit ({count})."
+    return f"The copies of the weights are not equal: {', '.join(weights['differing'])}."
+
+
+def reduction(told: dict[str, Any]) -> str:
+    """Return what the gradients go through: a sum that every replica has, or the host alone."""
+    mirrored = len(told["weights"]["after"]) == len(told["replicas"])
+    return "all-reduce" if mirrored else "reduce to the host"
+
+
+def number(value: float | None) -> str:
+    """Return a measured number with six digits; None is one that is not finite."""
+    if value is None:
+        return "not finite"
+    return f"{value:#,.6g}" if value else "0"
+
+
+def _title(told: dict[str, Any]) -> str:
+    dealt = ", dealt out" if len(told["replicas"]) > 1 else ""
+    words = f"global batch of step {told['step']:,}: {told['examples']:,} examples{dealt}"
+    return text(words, MARGIN, 18, "wb-strong")
+
+
+def _share(column: _Column, across: float) -> str:
+    """Return a replica's part of the batch, which is one bar."""
+    left, right = max(MARGIN, column.x - GAP / 2), column.x + column.width + GAP / 2
+    bar = _Column(column.replica, [], left, min(right, across - MARGIN) - left)
+    words = f"{column.replica['examples']:,} examples"
+    return (
+        _rect(bar, BATCH, BATCH_HEIGHT, 0.3)
+        + _middle(column.middle, BATCH + 19, words, "wb-strong")
+        + _middle(column.middle, BATCH + 37, few(column.replica["rows"]), "wb-faint")
+        + _down(column.middle, BATCH + BATCH_HEIGHT, BOX)
+    )
+
+
+def _replica(told: dict[str, Any], column: _Column) -> str:
+    place, _, device = column.replica["device"].rpartition("/")
+    kind = "virtual " if told["virtual"] and not place else ""
+    parts = [
+        _rect(column, BOX, column.sum - ARROW - BOX, 0.12),
+        text(column.replica["name"], column.x + 10, BOX + LINE, "wb-strong"),
+        _end(column, BOX + LINE, kind + device, "wb-faint"),
+        _down(column.middle, column.sum - ARROW, column.sum, "its gradient"),
+    ]
+    for at, (words, value, faint) in enumerate(column.lines, 2):
+        y, look = BOX + at * LINE + 2, "wb-faint" if faint else ""
+        parts += [text(words, column.x + 10, y, look), _end(column, y, value, look)]
+    return "".join(parts)
+
+
+def _lines(told: dict[str, Any], replica: dict[str, Any]) -> list[tuple[str, str, bool]]:
+    lines = [("loss sum", number(replica["loss_sum"]), False)]
+    if told["agrees"] is not None:
+        lines.append(("recorded", number(replica["recorded_loss_sum"]), True))
+    lines.append((f"÷ {told['examples']:,}", f"= {number(replica['contribution'])}", False))
+    if not told["divides_by_batch"]:
+        lines.append(("differentiated", number(replica["loss"]), True))
+    return [*lines, ("gradient norm", number(replica["gradient_norm"]), False)]
+
+
+def _sum(told: dict[str, Any], column: _Column, across: float) -> str:
+    many = len(told["replicas"]) > 1
+    words = f"{reduction(told)}: sum of the gradients" if many else "one replica: nothing to sum"
+    clipped = told["applied_norm"]
+    after = "" if clipped is None else f", clipped to {number(clipped)}"
+    below = _together(told["replicas"]) if many else "its gradient is the gradient of the step"
+    title = f"{words}, norm {number(told['sum_norm'])}{after}"
+    return (
+        _outline(column.sum, across, SUM_HEIGHT)
+        + _middle(across / 2, column.sum + 22, title, "wb-strong")
+        + _middle(across / 2, column.sum + 41, below, "wb-faint")
+    )
+
+
+def _together(replicas: list[dict[str, Any]]) -> str:
+    norms = [replica["gradient_norm"] for replica in replicas]
+    if None in norms:
+        return "a gradient is not finite, so neither is the sum"
+    return f"the norms by themselves add up to {number(sum(norms))}: directions differ"
+
+
+def _weights(told: dict[str, Any], columns: list[_Column], across: float) -> str:
+    copies, top = told["weights"]["after"], columns[0].weights
+    words = "the sum" if len(told["replicas"]) > 1 else ""
+    arrows = "".join(_down(each.middle, top - ARROW, top, words) for each in columns)
+    if len(copies) != len(told["replicas"]):
+        host = f"one copy of the weights, on the host ({copies[0]['device']})"
+        copy = _copy(across / 2, top, copies[0], host)
+        return arrows + _outline(top, across, WEIGHTS_HEIGHT) + copy
+    boxes = "".join(
+        _rect(column, top, WEIGHTS_HEIGHT, 0.12)
+        + _copy(column.middle, top, copy, "weights after the update")
+        for column, copy in zip(columns, copies, strict=False)
+    )
+    hashes = [copy["sha256"] for copy in copies[: len(columns)]]
+    pairs = zip(columns, hashes, hashes[1:], strict=False)
+    return arrows + boxes + "".join(_mark(column, one == other) for column, one, other in pairs)
+
+
+def _copy(middle: float, top: float, copy: dict[str, str], words: str) -> str:
+    return _middle(middle, top + 20, words, "wb-faint") + _middle(
+        middle, top + 41, copy["sha256"], "wb-hash"
+    )
+
+
+def _mark(column: _Column, same: bool) -> str:
+    x, y = column.x + column.width + GAP / 2, column.weights + WEIGHTS_HEIGHT / 2 + 7
+    title = "equal" if same else "not equal"
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" '
+        f'class="wb-mark{"" if same else " wb-unlike"}">'
+        f"<title>{title}</title>{'=' if same else '≠'}</text>"
+    )
+
+
+def _verdict(told: dict[str, Any], column: _Column, across: float) -> str:
+    equal = told["weights"]["equal"]
+    words = verdict(told["weights"]) if equal else "Not equal: the copies of the weights differ."
+    look = "wb-strong" if equal else "wb-strong wb-unlike"
+    return _middle(across / 2, column.bottom - 9, words, look)
+
+
+def few(rows: list[int] | None) -> str:
+    """Return the first of the numbers of a replica's examples."""
+    if rows is None:
+        return "not in the training set"
+    return ("no. " + ", ".join(map(str, rows[:FEW_ROWS]))) + (
+        " ..." if len(rows) > FEW_ROWS else ""
+    )
+
+
+def _middle(x: float, y: float, words: str, look: str = "") -> str:
+    return text(words, x, y, look, "middle")
+
+
+def _end(column: _Column, y: float, words: str, look: str = "") -> str:
+    return text(words, column.x + column.width - 10, y, look, "end")
+
+
+def _rect(column: _Column, y: float, height: float, opacity: float) -> str:
+    color = column.color
+    look = f'fill="{color}" fill-opacity="{opacity}" stroke="{color}" stroke-width="1.5"'
+    return rect(Box(column.x, y, column.width, height), 5, look)
+
+
+def _outline(y: float, across: float, height: float) -> str:
+    look = 'fill="none" stroke="currentColor" stroke-opacity="0.55" stroke-width="1.5"'
+    return rect(Box(MARGIN, y, across - 2 * MARGIN, height), 5, look)
+
+
+def _down(x: float, top: float, bottom: float, words: str = "") -> str:
+    arrow = (
+        f'<path d="M{x:.1f} {top + 3} V{bottom - 3} m-5 -6 l5 6 l5 -6" fill="none" '
+        'stroke="currentColor" stroke-opacity="0.65" stroke-width="1.3"/>'
+    )
+    return arrow + (text(words, x + 10, (top + bottom) / 2 + 4, "wb-faint") if words else "")

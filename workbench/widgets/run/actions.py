@@ -1,0 +1,83 @@
+"""What a person does with the opened run: stop, resume, train on, pack, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from workbench import units
+from workbench.widgets.kernel.background import run_in_background
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from workbench.runs import Run
+
+T = TypeVar("T")
+Tell = Callable[[str, str], None]
+
+
+class RunActions:
+    """Does one thing at a time, in the background where it takes longer than a moment."""
+
+    def __init__(self, tell: Tell) -> None:
+        """`tell` passes a level, info or error, and a text on to the person."""
+        self._tell = tell
+        self._doing = ""
+        self._started: Callable[[Run], None] = lambda run: None
+        self._deleted: Callable[[Run], None] = lambda run: None
+
+    def on_started(self, started: Callable[[Run], None]) -> None:
+        """Call `started`, in a background thread, with a run that was resumed."""
+        self._started = started
+
+    def on_deleted(self, deleted: Callable[[Run], None]) -> None:
+        """Call `deleted`, in a background thread, with a run whose folder is gone."""
+        self._deleted = deleted
+
+    def act(self, run: Run, name: str, epochs: int | None = None, task: str = "") -> None:
+        """Do what is called stop, kill (a task), resume, train_on (to `epochs`), pack or delete."""
+        if name == "stop":
+            self._ask(run.stop, "Asked to stop: it finishes its step and saves.")
+        elif name == "kill":
+            self._ask(lambda: run.kill(task), f"{task} is killed; all begin anew.")
+        elif name == "resume":
+            self._begin("Resuming", run.resume, self._started)
+        elif name == "train_on":
+            self._begin("Resuming", lambda: run.resume(epochs), self._started)
+        elif name == "pack":
+            self._begin("Packing", run.pack, self._tell_packed)
+        elif name == "delete":
+            self._begin("Deleting", run.delete, lambda _: self._deleted(run))
+
+    def _ask(self, deed: Callable[[], None], said: str) -> None:
+        try:
+            deed()
+        except Exception as error:
+            self._tell("error", str(error))
+        else:
+            self._tell("info", said)
+
+    def _tell_packed(self, path: Path) -> None:
+        size = units.byte_size(path.stat().st_size)
+        where = "Download it with the file browser of this host."
+        self._tell("info", f"Packed {path}, {size}. {where}")
+
+    def _begin(self, deed: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
+        if self._doing:
+            got = f"received {deed.lower()} amid {self._doing.lower()}"
+            self._tell("error", f"One thing is done after another; {got}. Try again in a moment.")
+            return
+        self._doing = deed
+        self._tell("info", f"{deed} ...")
+
+        def ended(result: T) -> None:
+            self._doing = ""
+            self._tell("info", "")
+            done(result)
+
+        def failed(error: Exception) -> None:
+            self._doing = ""
+            self._tell("error", str(error))
+
+        run_in_background(work, ended, failed)

@@ -1,0 +1,97 @@
+"""Bring back: runs of an archive, or of a zip file, copied into the folder of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench.feed import title_of
+from workbench.runs import archived_runs, restore_run
+from workbench.widgets.form.fields import name_box
+from workbench.widgets.kernel.background import Latest, run_in_background
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import ANY_WIDTH, button, html, styled
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+EXAMPLE = "/content/drive/MyDrive/runs, or a run's .zip"
+MOST_LISTED = 50
+
+
+class BringBack:
+    """A folder, the runs in it, and what copies one of them; nothing that is here is replaced."""
+
+    def __init__(self, runs_dir: str | Path | None, brought: Callable[[Run], None]) -> None:
+        """`brought` is called, in a background thread, with a run that is here now."""
+        self._runs_dir, self._brought = runs_dir, brought
+        self._looking: Latest[list[tuple[str, str]]] = Latest()
+        self._asked = button(
+            "Bring back from an archive ...", "Copy a run from elsewhere here", self._on_asked
+        )
+        self._folder = name_box("Archive folder", EXAMPLE)
+        self._folder.observe(lambda _: self._look(), "value")
+        self._found = styled(ipw.Dropdown, description="Run in it", style=ANY_WIDTH)
+        self._bring = button(
+            "Bring it back", "Copy the run into the folder of runs", self._on_bring
+        )
+        self._message = html(description="State of bringing back")
+        fields = [ipw.VBox([self._folder]), ipw.VBox([self._found])]
+        for field in fields:
+            field.add_class("wb-field")
+        self._choice = styled(ipw.Box, "wb-save", children=[*fields, self._bring])
+        asked = styled(ipw.HBox, "wb-row", children=[self._asked])
+        self.box = ipw.VBox([asked, self._choice, self._message])
+        self._choice.layout.display = "none"
+        self._offer([])
+
+    def _on_asked(self, _: Any) -> None:
+        shown = self._choice.layout.display == "none"
+        self._choice.layout.display = None if shown else "none"
+        self._message.value = ""
+
+    def _look(self) -> None:
+        """List what the folder holds; a disk that is slow to answer holds up no button."""
+        place = self._folder.value.strip()
+        self._offer([])
+        if place:
+            self._message.value = markup.quiet("Looking ...")
+            self._looking.ask(lambda: _runs_in(place), self._show, self._failed)
+
+    def _show(self, found: list[tuple[str, str]]) -> None:
+        self._message.value = ""
+        self._offer(found)
+
+    def _offer(self, found: list[tuple[str, str]]) -> None:
+        options = found or [("none found yet", "")]
+        self._found.options = options
+        self._found.value = options[0][1]
+        self._bring.disabled = not found
+
+    def _on_bring(self, _: Any) -> None:
+        chosen = self._found.value
+        self._bring.disabled = True
+        self._message.value = markup.quiet(f"Copying {chosen} ...")
+        run_in_background(lambda: restore_run(chosen, self._runs_dir), self._done, self._failed)
+
+    def _done(self, run: Run) -> None:
+        self._bring.disabled = False
+        words = f"{title_of(run)} is here again, {run.status} at step {run.progress.step:,}."
+        more = " Resume goes on from its last checkpoint." if run.status != "finished" else ""
+        self._message.value = markup.notice("info", words + more)
+        self._brought(run)
+
+    def _failed(self, error: Exception) -> None:
+        self._bring.disabled = not self._found.value
+        self._message.value = markup.notice("error", str(error))
+
+
+def _runs_in(place: str) -> list[tuple[str, str]]:
+    """Return what to call each run of a folder, and where it is."""
+    if place.endswith(".zip"):
+        return [(Path(place).name, place)]
+    runs = archived_runs(place)[:MOST_LISTED]
+    return [(f"{title_of(run)}, {run.status}", str(run.dir)) for run in runs]

@@ -1,0 +1,59 @@
+"""What can be asked about the opened run, a tab each."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import ipywidgets as ipw
+
+from workbench.widgets.kernel.page_order import keep_order
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.titled import Tab
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+BEFORE_ANY_STEP = ("queued", "starting")
+
+
+class RunPage(Protocol):
+    """A page about one run, which is told often which one is open and how it stands."""
+
+    box: Any
+
+    def show(self, run: Run | None, status: str) -> None:
+        """Turn to a run, or to none; of the same run take notice of its status."""
+
+
+class CloserLook:
+    """Pages about the opened run, made at the first step of the first run that is opened."""
+
+    def __init__(self, pages: Mapping[str, Callable[[], RunPage]]) -> None:
+        self._kinds = pages
+        self._pages: list[RunPage] = []
+        self._making = threading.Lock()
+        self.box = styled(ipw.VBox, "wb-section")
+        self.show(None, "")
+
+    def show(self, run: Run | None, status: str) -> None:
+        """Follow the opened run."""
+        started = None if status in BEFORE_ANY_STEP else run
+        with self._making:
+            if started is not None and not self._pages:
+                self._make()
+        for page in self._pages:
+            page.show(started, status)
+        self.box.layout.display = None if started else "none"
+
+    def _make(self) -> None:
+        self._pages = [make() for make in self._kinds.values()]
+        tabs = Tab(children=[page.box for page in self._pages], selected_index=0)
+        for number, title in enumerate(self._kinds):
+            tabs.set_title(number, title)
+        tabs.add_class("wb-tabs")
+        title = html(markup.heading("A closer look"), description="Section")
+        self.box.children = [title, tabs]
+        keep_order(self.box)

@@ -1,0 +1,192 @@
+"""Report and export: the opened run saved for other people and tools, and handed to the page."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench import units
+from workbench.runs import RunError
+from workbench.runs.folder.files import full_path
+from workbench.widgets.form.fields import RadioField, TextField
+from workbench.widgets.kernel.background import run_in_background
+from workbench.widgets.kernel.download import DownloadWidget
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import button, html, styled
+
+from .export_kinds import BUNDLE, KINDS, Saved, save, usual_place
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+IN_PARTS = ("csv", "parquet", "tensorboard")
+"""What is written in parts, so that it tells how far it is and can be stopped."""
+
+
+class _StoppedError(Exception):
+    """The person stopped the saving."""
+
+
+class ExportView:
+    """Saves the opened run as what is chosen; the page can download it then."""
+
+    def __init__(self) -> None:
+        self._run: Run | None = None
+        self._stop: threading.Event | None = None
+        """Ends the saving under way; None where none is."""
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        """Holds the zip file of a saved folder."""
+        self._kind = RadioField("export_kind", "What to save", KINDS)
+        self._path = TextField("export_path", "Save the run as", whole=True)
+        self._path.show_help("A path on the machine of the kernel. Nothing is ever overwritten.")
+        self._save = button("Save", "Write it to this path", self._on_save)
+        self._end = button("Stop saving", "Leave nothing of it behind", self._on_stop)
+        self._state = html(description="State of saving")
+        self._download = ipw.VBox([])
+        fields = styled(ipw.Box, "wb-fields", children=[self._kind.box, self._path.box])
+        for field in fields.children:
+            field.add_class("wb-span")
+        row = styled(ipw.Box, "wb-row", children=[self._save, self._end])
+        title = html(markup.heading("Report and export"), description="Section")
+        self.box = styled(
+            ipw.VBox,
+            "wb-section",
+            "wb-spaced",
+            "wb-export",
+            children=[title, fields, row, self._state, self._download],
+        )
+        self._proposed = ""
+        self._kind.on_change(self._propose)
+        self._set_busy(None)
+
+    def show(self, run: Run | None, status: str) -> None:
+        """Follow the opened run."""
+        if run is None or (self._run is not None and run.id == self._run.id):
+            self._run = run
+            return
+        self._run = run
+        self._propose()
+        if self._stop is None:
+            self._state.value = ""
+            self._offer(None)
+
+    def _propose(self) -> None:
+        """Write a path where nothing is into the field."""
+        if self._run is not None:
+            self._proposed = str(usual_place(self._run, self._kind.read()))
+            self._path.write(self._proposed)
+
+    def _on_save(self, _: Any) -> None:
+        run, kind = self._run, self._kind.read()
+        if run is None:
+            return
+        try:
+            path = full_path(self._path.read() or usual_place(run, kind))
+        except RunError as error:
+            self._failed(error)
+            return
+        stop = threading.Event()
+        self._set_busy(stop)
+        self._end.layout.display = None if kind in IN_PARTS else "none"
+        self._offer(None)
+        seconds = "; its data is made anew to hash it, which takes seconds" * (kind == BUNDLE)
+        self._state.value = markup.quiet(f"Saving {path.name}{seconds} ...")
+        progress = _Progress(self._state, stop)
+        run_in_background(
+            lambda: save(run, kind, path, progress.tell), self._done, self._failed, stop.set
+        )
+
+    def _on_stop(self, _: Any) -> None:
+        if self._stop is not None:
+            self._stop.set()
+            self._end.disabled = True
+
+    def _set_busy(self, stop: threading.Event | None) -> None:
+        self._stop = stop
+        self._save.disabled = stop is not None
+        self._end.disabled = stop is None
+        self._end.layout.display = "none"
+
+    def _done(self, saved: Saved) -> None:
+        self._state.value = told_of(saved)
+        self._offer(saved)
+        if self._path.read() in (None, self._proposed):
+            self._propose()
+        self._set_busy(None)
+
+    def _failed(self, error: Exception) -> None:
+        stopped = isinstance(error, _StoppedError)
+        words = markup.quiet("Stopped; nothing was saved.")
+        self._state.value = words if stopped else markup.notice("error", str(error))
+        self._set_busy(None)
+
+    def _offer(self, saved: Saved | None) -> None:
+        """Offer what was saved to the page, a folder as a zip file; forget what was offered."""
+        for earlier in self._download.children:
+            earlier.close()
+        self._download.children = []
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+        if saved is None:
+            return
+        path = saved.path
+        is_folder = path.is_dir()
+        name = f"{path.name}.zip" if is_folder else path.name
+        widget = DownloadWidget(f"Download {name}", "Hand it to the browser")
+        if is_folder:
+            held = self._folder = tempfile.TemporaryDirectory(prefix="workbench-")
+            into = Path(held.name)
+            widget.offer(lambda: zipped(path, into), path)
+        else:
+            widget.offer(lambda: path)
+        self._download.children = [widget]
+
+
+class _Progress:
+    """Tells how far the saving is, and ends it where it was stopped."""
+
+    def __init__(self, state: Any, stop: threading.Event) -> None:
+        self._state, self._stop, self._began = state, stop, time.monotonic()
+
+    def tell(self, done: int, total: int) -> None:
+        """Take notice of a part that is written."""
+        if self._stop.is_set():
+            raise _StoppedError
+        left = (time.monotonic() - self._began) / done * (total - done)
+        words = f"{done:,} of {total:,} parts written, about {units.duration(left)} left."
+        self._state.value = markup.quiet(words)
+
+
+def told_of(saved: Saved) -> str:
+    """Return where it is and what to type next (HTML)."""
+    parts = [markup.notice("info", f"Saved {saved.path}, {units.byte_size(saved.size)}.")]
+    if saved.command:
+        typed = f'<pre class="wb-log">{markup.text(saved.command)}</pre>'
+        parts.append(f"{markup.quiet(saved.purpose)}{typed}")
+    for module in saved.modules:
+        words = f"The script imports {module}, which no package provides. Take it along."
+        parts.append(markup.notice("warning", words))
+    return "".join(parts)
+
+
+def zipped(folder: Path, into: Path) -> Path:
+    """Write a folder to a zip file in another folder, and return that.
+
+    Raises:
+        RunError: it cannot be written, or the folder is gone.
+    """
+    try:
+        made = shutil.make_archive(str(into / folder.name), "zip", folder.parent, folder.name)
+    except OSError as error:
+        raise RunError(
+            f"A folder is downloaded as a zip file, which is made in {into}; {folder}: {error}. "
+            "Make room there and click again, or take the folder itself."
+        ) from error
+    return Path(made)

@@ -1,0 +1,164 @@
+"""The opened run for pages that do not run the run view's code: text, figures, buttons."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench import charts, units
+from workbench.feed import describe, title_of
+from workbench.runs.records.epoch_events import told_metrics
+from workbench.widgets.kernel.host import HELP, host
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.pictures.png import data_uri
+
+if TYPE_CHECKING:
+    from workbench.feed import Look, RunFeed
+    from workbench.points import EpochPoints, Points
+
+    from .widget import Act
+
+LABELS = {
+    "stop": "Stop",
+    "resume": "Resume",
+    "train_on": "Train on to {epochs} epochs",
+    "pack": "Pack as .zip",
+    "delete": "Delete ...",
+}
+PLOTLY_MIME = "application/vnd.plotly.v1+json"
+
+
+class PlainView:
+    """Shows the same as the run view, at a gentle rate, with what every host can draw.
+
+    The figure goes out both as plotly's and as a picture, of which the host takes the best that
+    it can show.
+    """
+
+    def __init__(self, act: Act) -> None:
+        where = host()
+        missing = f"This page has not drawn the live view. In {where}: {HELP[where]}"
+        self._act = act
+        self._offered: list[str] = []
+        self._more_epochs = 0
+        self._head = html(description="Opened run")
+        self._figure = ipw.Output()
+        self._buttons = styled(ipw.HBox, "wb-row", children=[])
+        self._text = html(description="Epochs and log")
+        help_text = html(markup.notice("warning", missing), description="What is missing")
+        parts = [help_text, self._head, self._buttons, self._figure, self._text]
+        self.box = styled(ipw.VBox, "wb-run", children=parts)
+
+    def show(self, look: Look, feed: RunFeed) -> None:
+        """Show the run as it is now."""
+        points, epochs, rows = feed.curves()
+        self._head.value = head(look)
+        self._text.value = epoch_table(rows) + log(look)
+        self._figure.outputs = (_output(points, epochs, look),)
+        if look.actions != self._offered:
+            self._offered, self._more_epochs = look.actions, 2 * look.progress.epochs
+            self._offer()
+
+    def _offer(self) -> None:
+        offered = [*self._offered, "pack"]
+        clicked = {name: self._does(name) for name in offered} | {"delete": self._ask}
+        self._buttons.children = [
+            _button(LABELS[name].format(epochs=self._more_epochs), clicked[name])
+            for name in offered
+        ]
+
+    def _ask(self, _: Any) -> None:
+        question = "Delete the run with its records, checkpoints and model, for good?"
+        text = html(markup.notice("warning", question), description="Question")
+        keep = _button("Keep it", lambda _: self._offer())
+        self._buttons.children = [text, _button("Delete it", self._does("delete")), keep]
+
+    def _does(self, name: str) -> Callable[[Any], None]:
+        epochs = self._more_epochs if name == "train_on" else None
+        return lambda _: self._act(name, epochs, "")
+
+
+def head(look: Look) -> str:
+    """Return title, state, progress and failure."""
+    name = f'<span class="wb-title">{markup.text(title_of(look.run))}</span>'
+    return (
+        f'<div class="wb-run-head" role="status">{name}{markup.pill(look.status)}</div>'
+        f"{markup.quiet(describe(look.plan))}{_progress(look)}{_failure(look)}"
+    )
+
+
+def epoch_table(rows: list[dict[str, Any]]) -> str:
+    """Return train and test numbers of each epoch."""
+    if not rows:
+        return markup.quiet("No epoch is over yet.")
+    metrics = told_metrics(rows)
+    cells = [
+        (str(row["epoch"]), f"{row['step']:,}", units.number(row.get("loss")),
+         units.percent(row.get("accuracy")), units.number(row.get("test_loss")),
+         units.percent(row.get("test_accuracy")),
+         *(units.number(values[at]) for values in metrics.values()))
+        for at, row in enumerate(rows)
+    ]  # fmt: skip
+    names = ("Epoch", "Step", "Loss", "Accuracy", "Test loss", "Test accuracy", *metrics)
+    return markup.table("Train and test of each epoch", names, cells, numeric=range(len(names)))
+
+
+def log(look: Look) -> str:
+    """Return the end of the log of each task that has one."""
+    written = {task: text for task, text in look.logs.items() if text}
+    if not written:
+        return markup.quiet("Nothing was logged yet.")
+    return "".join(
+        markup.scrolling(
+            f"End of the log of {task}", f'<pre class="wb-log">{markup.text(text)}</pre>', "wb-tail"
+        )
+        for task, text in written.items()
+    )
+
+
+def _progress(look: Look) -> str:
+    progress = look.progress
+    share = progress.step / progress.total_steps if progress.total_steps else 0.0
+    parts = [
+        f"Epoch {progress.epoch} of {progress.epochs}",
+        f"step {progress.step:,} of {progress.total_steps:,} ({share:.0%})",
+    ]
+    if progress.steps_per_second is not None:
+        parts.append(f"{units.number(progress.steps_per_second, 3)} steps a second")
+    if look.alive and progress.eta_seconds is not None:
+        parts.append(f"{units.duration(progress.eta_seconds)} left")
+    if look.alive:
+        parts.append(progress.phase)
+    note = markup.notice("info", progress.note) if progress.note else ""
+    return f"<div>{markup.text(', '.join(parts))}</div>{note}"
+
+
+def _failure(look: Look) -> str:
+    failure = look.failure
+    if failure is None:
+        return ""
+    return markup.notice("error", f"{failure.cause} (task: {failure.task})") + markup.notice(
+        "info", f"What to change: {failure.fix}"
+    )
+
+
+def _output(points: Points, epochs: EpochPoints, look: Look) -> dict[str, Any]:
+    virtual = look.plan.virtual
+    figure = charts.run_figure(points, epochs, virtual=virtual)
+    picture = data_uri(charts.picture(points, epochs, virtual=virtual)).partition(",")[2]
+    data = {
+        PLOTLY_MIME: json.loads(figure.to_json()),
+        "image/png": picture,
+        "text/plain": "Loss, accuracy and throughput",
+    }
+    return {"output_type": "display_data", "data": data, "metadata": {}}
+
+
+def _button(label: str, clicked: Callable[[Any], None]) -> Any:
+    button = ipw.Button(description=label, tooltip=label)
+    button.on_click(clicked)
+    return button

@@ -1,0 +1,159 @@
+"""What the trained model answers on test images, and how often it is right in each class."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+import numpy as np
+
+from workbench import units
+from workbench.widgets.kernel.background import run_in_background, waiting
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.pictures.png import data_uri, grey_png
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+ALL, WRONG, RIGHT = "all", "wrong", "right"
+
+
+class Predictions:
+    """Shows the evaluation of the opened run, made on request."""
+
+    def __init__(self) -> None:
+        self._run: Run | None = None
+        self._evaluation: dict[str, Any] | None = None
+        self._evaluate = ipw.Button(
+            description="Evaluate", tooltip="Let the trained model answer the test examples"
+        )
+        self._evaluate.on_click(self._on_evaluate)
+        self._state = html(description="State of the evaluation")
+        row = styled(ipw.Box, "wb-row", children=[self._evaluate, self._state])
+        self._classes = html(description="Accuracy by class", fixed=False)
+        self._which = ipw.ToggleButtons(
+            options=[("All kept", ALL), ("Wrong answers", WRONG), ("Right answers", RIGHT)],
+            description="Which images", style={"description_width": "0px"},
+        )  # fmt: skip
+        self._which.add_class("wb-nolabel")
+        self._which.observe(lambda _: self._show_images(), "value")
+        self._images = html(description="Test images with the model's answers", fixed=False)
+        title = html(markup.heading("Predictions"), description="Section")
+        self.box = styled(
+            ipw.VBox, "wb-section", children=[title, row, self._classes, self._which, self._images]
+        )
+        self.show(None, "")
+
+    def show(self, run: Run | None, status: str) -> None:
+        """Follow the opened run: show its evaluation, or offer one where it is finished."""
+        if run is None or status != "finished":
+            self._run = None
+            self._evaluate.disabled = True
+            self._show_evaluation(None)
+            self._state.value = markup.quiet("When the run has finished its model can be tested.")
+            return
+        if self._run is not None and run.id == self._run.id:
+            return
+        self._run = run
+        self._evaluate.disabled = False
+        self._show_evaluation(None)
+        self._state.value = markup.quiet("Not evaluated yet.")
+        made = run.dir / "evaluation.json"
+        newer = run.dir / "model.keras"
+        if made.exists() and (not newer.exists() or made.stat().st_mtime > newer.stat().st_mtime):
+            self._read(run)
+
+    def _on_evaluate(self, _: Any) -> None:
+        run = self._run
+        if run is None:
+            return
+        self._evaluate.disabled = True
+        self._state.value = markup.quiet("The model answers; this takes seconds ...")
+        run_in_background(waiting()(run.evaluate), lambda _: self._read(run), self._failed)
+
+    def _read(self, run: Run) -> None:
+        self._evaluate.disabled = False
+        if self._run is not run:
+            return
+        try:
+            evaluation = json.loads((run.dir / "evaluation.json").read_text(encoding="utf-8"))
+            self._show_evaluation(evaluation)
+        except (OSError, ValueError, KeyError) as error:
+            self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        self._evaluate.disabled = False
+        self._state.value = markup.notice("error", f"The model could not be evaluated: {error}")
+
+    def _show_evaluation(self, evaluation: dict[str, Any] | None) -> None:
+        self._evaluation = evaluation
+        for part in (self._classes, self._which, self._images):
+            part.layout.display = None if evaluation else "none"
+        if evaluation is None:
+            return
+        accuracy = units.percent(evaluation.get("test_accuracy"))
+        loss = units.number(evaluation.get("test_loss"))
+        self._state.value = markup.quiet(f"Test accuracy {accuracy}, test loss {loss}.")
+        if not evaluation["classes"]:
+            self._classes.value = markup.quiet(
+                "What is right and wrong by class is not known here."
+            )
+            self._which.layout.display = self._images.layout.display = "none"
+            return
+        self._classes.value = _class_table(evaluation["classes"])
+        self._show_images()
+
+    def _show_images(self) -> None:
+        if self._run is None or self._evaluation is None:
+            return
+        with np.load(self._run.dir / "predictions.npz", allow_pickle=False) as kept:
+            arrays = {name: kept[name] for name in kept.files}
+        there = "images" in arrays
+        self._which.layout.display = None if there else "none"
+        names = [row["name"] for row in self._evaluation["classes"]]
+        self._images.value = (
+            _figures(arrays, names, self._which.value)
+            if there
+            else markup.quiet("The examples of this data are no images.")
+        )
+
+
+def _class_table(classes: list[dict[str, Any]]) -> str:
+    rows = "".join(
+        f"<tr><td>{markup.text(row['name'])}</td>"
+        f'<td class="wb-number">{row["examples"]:,}</td>'
+        f'<td class="wb-number">{units.percent(row["accuracy"])}</td>'
+        f'<td><span class="wb-share"><span style="width:{(row["accuracy"] or 0):.1%}"></span>'
+        "</span></td></tr>"
+        for row in classes
+    )
+    head = '<th>Class</th><th class="wb-number">Examples</th><th class="wb-number">Right</th>'
+    caption = '<caption class="wb-hidden">Accuracy by class</caption>'
+    return (
+        f'<table class="wb-table wb-narrow">{caption}<thead><tr>{head}<th></th></tr></thead>'
+        f"<tbody>{rows}</tbody></table>"
+    )
+
+
+def _figures(arrays: dict[str, Any], names: list[str], which: str) -> str:
+    right = arrays["answers"] == arrays["labels"]
+    wanted = {ALL: np.full(len(right), True), RIGHT: right, WRONG: ~right}[which]
+    shown = "".join(_figure(arrays, names, at) for at in np.flatnonzero(wanted).tolist())
+    about = f"{wanted.sum()} test images: among those kept are the model's surest mistakes."
+    return f'{markup.quiet(about)}<div class="wb-images">{shown}</div>'
+
+
+def _figure(arrays: dict[str, Any], names: list[str], at: int) -> str:
+    label, answer = (int(arrays[name][at]) for name in ("labels", "answers"))
+    said, is_ = (names[n] if n < len(names) else str(n) for n in (answer, label))
+    sure = f"{float(arrays['confidence'][at]):.0%}"
+    right = label == answer
+    words = f"{said}, {sure}" if right else f"{said}, {sure}; it is {is_}"
+    source = data_uri(grey_png(arrays["images"][at]))
+    mark = "right" if right else "wrong"
+    return (
+        f'<figure class="wb-{mark}"><img alt="Test image of {markup.text(is_)}" src="{source}">'
+        f"<figcaption>{'' if right else '<b>Wrong:</b> '}{markup.text(words)}</figcaption></figure>"
+    )

@@ -1,0 +1,87 @@
+"""What a saved notebook shows without a kernel: a picture of the curves and a table.
+
+It is an output of its own, below the live view, and hidden by the live view's style sheet: so it
+can be updated as often as need be without the live view being built anew, which is what the
+widget managers do with an updated output. Where the live view is gone, so is its style sheet.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from workbench import charts, units
+from workbench.feed import describe, title_of
+from workbench.widgets.parts import markup
+from workbench.widgets.pictures.png import data_uri
+
+from .plain_view import epoch_table
+
+if TYPE_CHECKING:
+    from workbench.feed import Look, RunFeed
+
+MARKER_MIME = "application/vnd.tf-distribute-workbench.snapshot+json"
+WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
+EVERY_SECONDS = 30.0
+
+
+def live_bundle(model_id: str) -> dict[str, Any]:
+    """Return the output that is the live view, with what hosts show that have no widgets."""
+    return {
+        "text/plain": "The workbench: run this cell for the live view.",
+        "text/html": "",
+        WIDGET_MIME: {"version_major": 2, "version_minor": 0, "model_id": model_id},
+        MARKER_MIME: {"version": 1},
+    }
+
+
+def saved_bundle(
+    token: str, look: Look | None = None, feed: RunFeed | None = None
+) -> dict[str, Any]:
+    """Return the output that a saved notebook shows."""
+    inside = _nothing() if look is None or feed is None else _run(look, feed)
+    return {
+        "text/plain": "" if look is None else f"{title_of(look.run)}: {look.status}",
+        "text/html": f'<div class="wb-snapshot wb-snapshot-{token}">{inside}</div>',
+    }
+
+
+def hiding_style(token: str) -> str:
+    """Return style for the live view that hides the saved one while the live one is in sight."""
+    seen = f"body:not(:has(.lm-mod-hidden .wb-live-{token}))"
+    saved = f".wb-snapshot-{token}"
+    return (
+        f"<style>{seen} {saved}, {seen} .jp-OutputArea-child:has({saved}){{display:none}}</style>"
+    )
+
+
+def _nothing() -> str:
+    return "<p>The workbench had no run open when this notebook was saved.</p>"
+
+
+def _run(look: Look, feed: RunFeed) -> str:
+    points, epochs, rows = feed.curves()
+    drawn = charts.picture(points, epochs, virtual=look.plan.virtual)
+    account = f"Loss, accuracy and throughput of run {title_of(look.run)}"
+    picture = f'<img alt="{markup.text(account)}" src="{data_uri(drawn)}">'
+    when = time.strftime("%d %b %Y, %H:%M:%S")
+    return (
+        f"<h4>{markup.text(title_of(look.run))}: {markup.text(look.status)}</h4>"
+        f"<p>{markup.text(describe(look.plan))}</p>{picture}{_table(look, rows)}"
+        f"{epoch_table(rows)}<p>As of {when}.</p>"
+    )
+
+
+def _table(look: Look, rows: list[dict[str, Any]]) -> str:
+    progress = look.progress
+    tested = [row for row in rows if row.get("test_accuracy") is not None]
+    last = tested[-1] if tested else {}
+    lines = [
+        ("Run", look.run.id),
+        ("State", look.status),
+        ("Epochs", f"{len(rows)} of {progress.epochs}"),
+        ("Steps", f"{progress.step:,} of {progress.total_steps:,}"),
+        ("Test accuracy", units.percent(last.get("test_accuracy"))),
+        ("Test loss", units.number(last.get("test_loss"))),
+    ]
+    return markup.table("Result", ("", ""), lines)

@@ -1,0 +1,176 @@
+"""Why is it slow? Where the time of the opened run's step goes, one change, and what it brings."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.runs import RunError
+from workbench.verdict import (
+    SECONDS,
+    OwnPace,
+    Trial,
+    Verdict,
+    judge,
+    kept_verdict,
+    own_paces,
+    try_out,
+)
+from workbench.widgets.form.fields import NumberField
+from workbench.widgets.form.layout import grid
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.long_work import LongWork
+from workbench.widgets.parts.page_parts import button, html, row, section, set_visible
+from workbench.widgets.pictures import verdict as verdict_picture
+
+if TYPE_CHECKING:
+    from workbench.config import RunConfig
+    from workbench.runs import Run
+
+ABOUT = (
+    "Times the run's step, and the same step without one part or another, in processes of its own; "
+    "says what takes the time and suggests one change. The run is not changed."
+)
+STILL_TRAINS = (
+    "When the run is over its step can be timed: beside training, each would slow the other down."
+)
+OWN_PACES = (
+    "Its workers wait for nobody: what is shown is the pace of each, as the run recorded it."
+)
+KEPT = "Measured before; Find out measures anew."
+SAME_CONFIG = "The form holds this run's config with"
+
+
+class WhySlow:
+    """Measures on request; a suggestion can be tried, or put into the form."""
+
+    def __init__(self, write: Callable[[RunConfig], None], label_of: Callable[[str], str]) -> None:
+        """`write` fills the form; `label_of` tells what it calls a field of the config."""
+        self._write, self._label_of = write, label_of
+        self._run: Run | None = None
+        self._together = True
+        self._over = False
+        self._verdict: Verdict | None = None
+        self._work = LongWork("timing the step", lambda busy: self._show_buttons(busy=busy))
+        self._seconds = NumberField("verdict_seconds", "Seconds of timing", whole=False)
+        self._seconds.write(SECONDS)
+        self._seconds.show_help("More tell smaller parts from nothing.")
+        self._find = button("Find out", "Time the run's step with all of its parts", self._on_find)
+        self._try = button(
+            "Try it", "Train a short run with the suggestion and time both by turns", self._on_try
+        )
+        self._put = button(
+            "Put it into the form", "Fill the form with this run's config and the suggestion",
+            self._on_put,
+        )  # fmt: skip
+        self._found = html(description="Where the time of a step goes")
+        self._suggested = html(description="What is suggested")
+        self._tried = html(description="What the suggestion brings")
+        self._said = html(description="What the form holds")
+        self.box = section(
+            "Why is it slow?",
+            ABOUT,
+            grid([self._seconds.box]),
+            row(self._find, self._work.button, self._work.state),
+            self._found,
+            self._suggested,
+            row(self._try, self._put, self._said),
+            self._tried,
+        )
+        self.show(None, "")
+
+    def show(self, run: Run | None, status: str) -> None:
+        """Follow the opened run; what is under way for another, or when it goes on, is given up."""
+        same = run is not None and self._run is not None and run.id == self._run.id
+        over = run is not None and status not in markup.LIVE_STATES
+        if same and over == self._over:
+            return
+        self._work.give_up()
+        if not same:
+            self._together = run is None or run.plan.together
+            self._forget()
+        self._run, self._over = run, over
+        self._work.say(OWN_PACES if not self._together else "" if over else STILL_TRAINS)
+        self._show_buttons(busy=False)
+        if run is not None and not same:
+            self._show_kept(run)
+
+    def _show_kept(self, run: Run) -> None:
+        try:
+            verdict = kept_verdict(run)
+        except RunError as error:
+            self._found.value = markup.notice("warning", str(error))
+            return
+        if verdict is not None:
+            self._show_verdict(verdict)
+            self._work.say(KEPT if self._over else f"{KEPT} {STILL_TRAINS}")
+
+    def _forget(self) -> None:
+        self._verdict = None
+        for part in (self._found, self._suggested, self._tried, self._said):
+            part.value = ""
+
+    def _show_buttons(self, *, busy: bool) -> None:
+        offered = self._over or not self._together  # what was recorded can be read at any time
+        self._find.disabled = busy or not offered
+        self._seconds.show(self._together)
+        suggests = self._verdict is not None and self._verdict.suggestion is not None
+        set_visible(self._try, visible=suggests)
+        set_visible(self._put, visible=suggests)
+        self._try.disabled = busy or not self._over
+
+    def _on_find(self, _: Any) -> None:
+        run = self._run
+        if run is None:
+            return
+        if not self._together:
+            self._work.begin(lambda told, stopped: own_paces(run), self._show_paces)
+            return
+        seconds = self._seconds.read_or_say()
+        if seconds is None:
+            return
+        self._forget()
+        self._work.begin(
+            lambda told, stopped: judge(run, seconds, told, stopped), self._show_verdict
+        )
+
+    def _on_try(self, _: Any) -> None:
+        run, verdict = self._run, self._verdict
+        if run is None or verdict is None:
+            return
+        self._tried.value = ""
+        self._work.begin(
+            lambda told, stopped: try_out(run, verdict, told=told, stopped=stopped),
+            self._show_trial,
+        )
+
+    def _on_put(self, _: Any) -> None:
+        run, verdict = self._run, self._verdict
+        if run is None or verdict is None or verdict.suggestion is None:
+            return
+        changes = verdict.suggestion.changes
+        self._write(dataclasses.replace(run.config, **changes))
+        words = verdict_picture.in_words(changes, self._label_of)
+        self._said.value = markup.quiet(f"{SAME_CONFIG} {words}. Train starts it.")
+
+    def _show_verdict(self, verdict: Verdict) -> None:
+        if self._run is None or self._run.id != verdict.run:
+            return
+        self._verdict = verdict
+        self._found.value = verdict_picture.page(verdict)
+        suggestion = verdict.suggestion
+        self._suggested.value = (
+            markup.notice("info", verdict.advice)
+            if suggestion is None
+            else verdict_picture.suggestion(suggestion, self._label_of)
+        )
+        self._show_buttons(busy=False)
+
+    def _show_trial(self, trial: Trial) -> None:
+        if self._run is None or self._run.id != trial.before:
+            return
+        self._tried.value = verdict_picture.trial(trial)
+
+    def _show_paces(self, paces: Sequence[OwnPace]) -> None:
+        self._found.value = verdict_picture.own_paces(paces)

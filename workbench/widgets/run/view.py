@@ -1,0 +1,230 @@
+"""The opened run: followed in a thread, shown by the page's run view or, without it, plainly."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import ipywidgets as ipw
+
+from workbench.feed import VERSION, Look, Message, Pace, RunFeed
+from workbench.runs import RunError
+from workbench.widgets.kernel.download import DownloadWidget
+from workbench.widgets.kernel.host import CellClock
+from workbench.widgets.kernel.poller import Poller
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
+
+from .actions import RunActions
+from .plain_view import PlainView
+from .widget import RunWidget
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+WHOLE_SECONDS = 2.0
+HEARING_SECONDS = 60.0
+"""How long no cell must have run for a page's silence to mean something."""
+PLAIN_SECONDS = 5.0
+ANSWER_SECONDS = 5.0
+PACKED = "Config, plan, script, records, events, model and the last checkpoint in one file"
+OTHER_VERSION = (
+    "This page's run view speaks version {theirs}, this kernel's workbench {ours}. Save the "
+    "notebook and load the page again."
+)
+
+
+class RunView:
+    """Shows the opened run and follows it in a thread of its own until it is over."""
+
+    def __init__(self) -> None:
+        self.run: Run | None = None
+        self.actions = RunActions(self._note)
+        self._lock = threading.RLock()
+        self._poller: Poller | None = None
+        self._over = threading.Event()
+        self._looked: Callable[[Look, RunFeed], None] = lambda look, feed: None
+        self._feed: RunFeed | None = None
+        self._widget = self._make_widget()
+        self._download = DownloadWidget("Download run (.zip)", PACKED)
+        self._message = html(description="Messages of the run view")
+        self._plain: PlainView | None = None
+        self._answered = False
+        self._opened_at = 0.0
+        self._cells = CellClock()
+        self._plain_look: Look | None = None
+        self._plain_due_at = 0.0
+        self._plain_place = ipw.VBox([])
+        self.box = styled(
+            ipw.VBox,
+            "wb-run",
+            children=[self._widget, self._plain_place, self._message, self._download],
+        )
+
+    def on_look(self, looked: Callable[[Look, RunFeed], None]) -> None:
+        """Call `looked`, in the following thread, after each look at the run."""
+        self._looked = looked
+
+    def open(self, run: Run) -> None:
+        """Show this run from its beginning and follow it; returns at once.
+
+        One that is over is looked at now and then, as others may resume or delete it.
+        """
+        with self._lock:
+            self._stop_following()
+            try:
+                feed = RunFeed(run)
+            except RunError as error:
+                self._widget.follow(None)
+                self._message.value = markup.notice("error", f"The run cannot be shown: {error}")
+                return
+            self.run, self._feed = run, feed
+            self._opened_at = time.monotonic()
+            self._download.offer(run.pack)
+            self._widget.follow(feed)
+            self._show_plainly(None)
+            follower = _Follower(
+                feed, lambda: self._widget, self._cells, self._show, self._stand_in
+            )
+            self._poller = Poller(follower.turn, lambda error: self._failed(feed, error))
+
+    def close(self) -> None:
+        """Show no run; the run itself goes on."""
+        with self._lock:
+            self._stop_following()
+            self._widget.follow(None)
+            self._show_plainly(None)
+
+    def end(self) -> None:
+        """Take the view down."""
+        self.close()
+        self._cells.close()
+
+    def wait(self, timeout_seconds: float | None = None) -> bool:
+        """Wait until the opened run is over and shown; return whether it is."""
+        return self.run is None or self._over.wait(timeout_seconds)
+
+    def _stop_following(self) -> None:
+        if self._poller is not None:
+            self._poller.stop()
+        self.run = self._feed = self._poller = None
+        self._download.offer(None)
+        self._over.clear()
+        self._message.value = ""
+
+    def _show(self, look: Look, feed: RunFeed) -> None:
+        if self.run is look.run:
+            self._looked(look, feed)
+        with self._lock:
+            if self.run is look.run and not look.alive:
+                self._over.set()
+
+    def _stand_in(self, look: Look, feed: RunFeed) -> None:
+        """Show the run plainly for as long as a page owes its answer, at a gentle rate."""
+        with self._lock:
+            now = time.monotonic()
+            if self.run is not look.run or not self._needs_plain():
+                return
+            if look is self._plain_look or now < self._plain_due_at:
+                return
+            self._show_plainly(self._plain or PlainView(self._act))
+            assert self._plain is not None
+            self._plain.show(look, feed)
+            self._plain_look, self._plain_due_at = look, now + PLAIN_SECONDS
+
+    def _needs_plain(self) -> bool:
+        """Whether the page has had its time; none can answer while a cell runs."""
+        idle_since = self._cells.idle_since
+        if self._answered or idle_since is None:
+            return False
+        return time.monotonic() - max(idle_since, self._opened_at) > ANSWER_SECONDS
+
+    def _show_plainly(self, view: PlainView | None) -> None:
+        if view is not self._plain:
+            self._plain, self._plain_look, self._plain_due_at = view, None, 0.0
+            self._plain_place.children = [] if view is None else [view.box]
+
+    def _on_answer(self, version: int) -> None:
+        if version != VERSION:
+            text = OTHER_VERSION.format(theirs=version, ours=VERSION)
+            self._message.value = markup.notice("error", text)
+            return
+        with self._lock:
+            self._answered = True
+            self._show_plainly(None)
+
+    def _make_widget(self) -> RunWidget:
+        return RunWidget(self._on_answer, self._act, self._renew_widget)
+
+    def _renew_widget(self) -> None:
+        """Give the page another widget in place of one of which it hears nothing."""
+        with self._lock:
+            deaf, self._widget = self._widget, self._make_widget()
+            self._widget.follow(self._feed)
+            self.box.children = (self._widget, *self.box.children[1:])
+        deaf.close()
+
+    def _act(self, name: str, epochs: int | None, task: str) -> None:
+        run = self.run
+        if run is not None:
+            self.actions.act(run, name, epochs, task)
+
+    def _note(self, level: str, text: str) -> None:
+        self._widget.note(level, text)
+        if self._plain is not None:
+            self._message.value = markup.notice(level, text) if text else ""
+
+    def _failed(self, feed: RunFeed, error: Exception) -> None:
+        message = feed.end(f"The run cannot be shown: {error}")
+        self._widget.send_news(feed, message, unseen=True)
+        self._over.set()
+        if self._plain is not None:
+            self._message.value = markup.notice("error", str(error))
+
+
+class _Follower:
+    """Looks at one run, and tells of it what the page and its stand-in are owed."""
+
+    def __init__(
+        self,
+        feed: RunFeed,
+        widget: Callable[[], RunWidget],
+        cells: CellClock,
+        show: Callable[[Look, RunFeed], None],
+        stand_in: Callable[[Look, RunFeed], None],
+    ) -> None:
+        self._feed, self._widget, self._cells = feed, widget, cells
+        self._show, self._stand_in = show, stand_in
+        self._pace = Pace(feed)
+        self._whole_due_at = 0.0
+        self._untold = False
+
+    def turn(self) -> float:
+        """Take a turn; return the seconds to wait for the next."""
+        turn = self._pace.turn(watched=self._widget().watched)
+        self._tell(turn.news)
+        if turn.look is not None:
+            self._show(turn.look, self._feed)
+        if (last := self._pace.last) is not None:
+            self._stand_in(last, self._feed)
+        return turn.pause_seconds
+
+    def _tell(self, news: Message | None) -> None:
+        """Send what is new where somebody looks.
+
+        While a cell runs nobody can say so: then all of it goes out now and then.
+        """
+        now, idle_since = time.monotonic(), self._cells.idle_since
+        if idle_since is not None and now - idle_since > HEARING_SECONDS:
+            self._widget().forget_silent()
+        if self._widget().watched:
+            self._untold = False
+            if news is not None:
+                self._widget().send_news(self._feed, news)
+            return
+        self._untold = self._untold or news is not None
+        if self._untold and idle_since is None and now >= self._whole_due_at:
+            self._untold, self._whole_due_at = False, now + WHOLE_SECONDS
+            self._widget().send_news(self._feed, self._feed.whole(), unseen=True)

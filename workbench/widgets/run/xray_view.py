@@ -1,0 +1,191 @@
+"""The X-ray of one step of the opened run: asked for by its number, drawn, every number listed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench import units
+from workbench.widgets.kernel.background import run_in_background, waiting
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import ANY_WIDTH, html, styled
+from workbench.widgets.pictures.xray import draw, number, verdict
+
+if TYPE_CHECKING:
+    from workbench.runs import Run
+
+RECORDS = {
+    True: "The run's own record of the step has the same examples and loss sums.",
+    None: "The run has no record of this step, by as many workers, to compare with.",
+}
+OTHER_RECORD = (
+    "The run's own record of the step has other numbers, in the table below: the step was not done "
+    "again as it was done. Random state that no checkpoint holds, or another device, can be why."
+)
+OTHER_LOSS = (
+    "What each replica differentiated is not its loss sum over the examples of the step: Keras' "
+    "own step and losses of one's own may weigh a short batch, or the loss, in another way."
+)
+
+
+NOTHING_COMMON = (
+    "Each worker sends its gradient to the parameter servers by itself, and nothing is summed. "
+    "Staleness counts the updates by others between its reading of the weights and its own update. "
+    "A worker without numbers has not done so many steps."
+)
+
+
+class Xray:
+    """Shows a step of the opened run taken apart, on request."""
+
+    def __init__(self) -> None:
+        self._run: Run | None = None
+        self._step = ipw.IntText(
+            value=0, description="Step, from 0",
+            style=ANY_WIDTH, layout={"width": "190px"},
+        )  # fmt: skip
+        self._ask = ipw.Button(
+            description="X-ray", tooltip="Do this step once more and show every replica's numbers"
+        )
+        self._ask.on_click(self._on_ask)
+        self._state = html(description="State of the X-ray")
+        row = styled(ipw.Box, "wb-row", children=[self._step, self._ask, self._state])
+        self._picture = html(description="One step taken apart")
+        title = html(markup.heading("X-ray of one step"), description="Section")
+        self.box = styled(ipw.VBox, "wb-section", children=[title, row, self._picture])
+
+    def show(self, run: Run | None, status: str) -> None:
+        """Follow the opened run."""
+        if run is None or (self._run is not None and run.id == self._run.id):
+            self._run = run
+            return
+        self._run = run
+        self._ask.disabled = False
+        self._picture.value = ""
+        words = "Which step? The first is 0. What each replica saw in it is measured once more."
+        self._state.value = markup.quiet(words)
+
+    def _on_ask(self, _: Any) -> None:
+        run, step = self._run, self._step.value
+        if run is None:
+            return
+        self._ask.disabled = True
+        words = f"Step {step:,} is done once more, from the nearest checkpoint; this takes seconds"
+        self._state.value = markup.quiet(f"{words} ...")
+        run_in_background(
+            waiting()(lambda: run.xray(step)),
+            lambda told: self._show(run, told),
+            lambda error: self._failed(run, error),
+        )
+
+    def _show(self, run: Run, told: dict[str, Any]) -> None:
+        if self._run is not run:
+            return
+        self._ask.disabled = False
+        self._state.value = markup.quiet(summary(told))
+        self._picture.value = own_steps(told) if "workers" in told else page(told)
+
+    def _failed(self, run: Run, error: Exception) -> None:
+        if self._run is not run:
+            return
+        self._ask.disabled = False
+        self._picture.value = ""
+        self._state.value = markup.notice("error", str(error))
+
+
+def summary(told: dict[str, Any]) -> str:
+    """Return in a line what `Run.xray` returned."""
+    if "workers" in told:
+        return f"Step {told['step']:,} of each worker, which is its own: they wait for nobody."
+    return (
+        f"Step {told['step']:,} of epoch {told['epoch']}, done again from step "
+        f"{told['started_at_step']:,} on. Mean loss {number(told['loss'])}."
+    )
+
+
+def own_steps(told: dict[str, Any]) -> str:
+    """Return what each worker took in its own step, and what is on record of it."""
+    title = "What each worker took in its own step"
+    columns = [
+        *("Worker", "Examples", "Loss sum", "Mean loss", "Correct", "Staleness"),
+        "Their numbers in the training set",
+    ]
+    rows = [
+        [
+            worker["task"].replace("-", "\u00a0"),
+            f"{worker['examples']:,}",
+            *(_known(worker[name]) for name in ("loss_sum", "loss")),
+            *(_count(worker[name]) for name in ("correct", "staleness")),
+            _listed(worker["rows"]),
+        ]
+        for worker in told["workers"]
+    ]
+    table = markup.table(title, columns, rows, numeric=range(1, 6))
+    return markup.scrolling(title, table) + markup.quiet(NOTHING_COMMON)
+
+
+def page(told: dict[str, Any]) -> str:
+    """Return the picture of what `Run.xray` returned, what is to be said of it, and all numbers."""
+    parts = [draw(told)]
+    if told["agrees"] is False:
+        parts.append(markup.notice("warning", OTHER_RECORD))
+    else:
+        parts.append(markup.quiet(RECORDS[told["agrees"]]))
+    if not told["divides_by_batch"]:
+        parts.append(markup.quiet(OTHER_LOSS))
+    weights = told["weights"]
+    if not weights["equal"]:
+        parts.append(markup.notice("error", verdict(weights)))
+    if not weights["changed"]:
+        parts.append(markup.notice("warning", "The step did not change the weights."))
+    if weights["own"]:
+        kept = f"Not trained, and each replica keeps its own: {', '.join(weights['own'])}."
+        parts.append(markup.quiet(kept))
+    parts.append(f"<details><summary>All numbers</summary>{_table(told)}</details>")
+    return "".join(parts)
+
+
+def _table(told: dict[str, Any]) -> str:
+    columns = [
+        *("Replica", "Examples", "Loss sum", "Recorded", "Difference"),
+        *(f"Loss sum ÷ {told['examples']:,}", "Differentiated", "Gradient norm", "Weights"),
+        "Their numbers in the training set",
+    ]
+    copies = [copy["sha256"] for copy in told["weights"]["after"]]
+    if len(copies) < len(told["replicas"]):
+        copies = [f"{copies[0]} (one copy)"] * len(told["replicas"])
+    rows = [
+        _row(replica, copy, recorded=told["agrees"] is not None)
+        for replica, copy in zip(told["replicas"], copies, strict=True)
+    ]
+    table = markup.table("The numbers of each replica", columns, rows, numeric=range(8))
+    return markup.scrolling("The numbers of each replica", table)
+
+
+def _row(replica: dict[str, Any], copy: str, *, recorded: bool) -> list[str]:
+    record = [
+        number(replica[name]) if recorded else units.UNKNOWN
+        for name in ("recorded_loss_sum", "difference")
+    ]
+    return [
+        replica["name"].removeprefix("replica "),
+        f"{replica['examples']:,}",
+        number(replica["loss_sum"]),
+        *record,
+        *(number(replica[name]) for name in ("contribution", "loss", "gradient_norm")),
+        copy,
+        _listed(replica["rows"]),
+    ]
+
+
+def _listed(rows: list[int] | None) -> str:
+    return units.UNKNOWN if rows is None else ", ".join(map(str, rows))
+
+
+def _known(value: float | None) -> str:
+    return units.UNKNOWN if value is None else number(value)
+
+
+def _count(value: float | None) -> str:
+    return units.UNKNOWN if value is None else f"{value:,.0f}"

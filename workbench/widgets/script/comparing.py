@@ -1,0 +1,95 @@
+"""The shown script beside another one: the form's, the opened run's, a file's or another run's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import ipywidgets as ipw
+
+from workbench.runs import RunError, open_run
+from workbench.runs.folder.files import expanded
+from workbench.widgets.form.fields import name_box
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import ANY_WIDTH, styled
+
+from .difference import difference
+
+NOTHING, OTHER = "", "other"
+
+
+class ScriptComparing:
+    """A choice of what to compare with; the view shows the difference in place of the text."""
+
+    def __init__(self, runs_dir: str | Path | None) -> None:
+        self._runs_dir = runs_dir
+        self._texts: dict[str, Callable[[], str | None]] = {}
+        self._changed: Callable[[], None] = lambda: None
+        self._with = styled(
+            ipw.Dropdown, options=[("Nothing", NOTHING)], description="Compare with",
+            style=ANY_WIDTH,
+        )  # fmt: skip
+        self._other = name_box("Run or file", "a run's id, or the path of a script")
+        boxes = []
+        for control in (self._with, self._other):
+            box = styled(ipw.VBox, "wb-field", children=[control])
+            boxes.append(box)
+        self._other_box = boxes[1]
+        self.box = styled(ipw.Box, "wb-save", children=boxes)
+        self._offer()
+        self._with.observe(lambda _: self._on_choice(), "value")
+        self._other.observe(lambda _: self._changed(), "value")
+
+    def on_change(self, changed: Callable[[], None]) -> None:
+        """Call `changed` whenever something else is to be shown."""
+        self._changed = changed
+
+    def offer(self, name: str, text: Callable[[], str | None] | None) -> None:
+        """Offer a text by a name, or no more."""
+        if text is None:
+            self._texts.pop(name, None)
+        else:
+            self._texts[name] = text
+        self._offer()
+
+    def choose(self, name: str) -> None:
+        """Compare with what is offered by a name."""
+        self._with.value = name
+
+    def shown(self, name: str, script: str) -> str | None:
+        """Return the difference to a script as HTML; None where nothing is compared."""
+        chosen = self._with.value
+        if chosen == NOTHING:
+            return None
+        try:
+            other_name, other = self._chosen(chosen)
+        except (OSError, UnicodeDecodeError, RunError) as error:
+            return markup.notice("error", str(error))
+        if other is None:
+            return markup.notice("info", "Type a run's id or the path of a script.")
+        return difference(other, script, other_name, f"the {name}")
+
+    def _chosen(self, chosen: str) -> tuple[str, str | None]:
+        if chosen != OTHER:
+            return f"the {chosen}", self._texts[chosen]()
+        typed = self._other.value.strip()
+        if not typed:
+            return "", None
+        path = expanded(typed)
+        if path.is_file():
+            return path.name, path.read_text(encoding="utf-8")
+        run = open_run(typed, self._runs_dir)
+        return f"run {run.id}", run.script
+
+    def _on_choice(self) -> None:
+        self._other_box.layout.display = None if self._with.value == OTHER else "none"
+        self._changed()
+
+    def _offer(self) -> None:
+        chosen = self._with.value
+        names = list(self._texts)  # a thread that opens a living run offers its script meanwhile
+        options = [("Nothing", NOTHING), *((f"The {name}", name) for name in names)]
+        options.append(("Another run or a file ...", OTHER))
+        self._with.options = options
+        self._with.value = chosen if chosen in dict(options).values() else NOTHING
+        self._other_box.layout.display = None if self._with.value == OTHER else "none"

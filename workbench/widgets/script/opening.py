@@ -1,0 +1,162 @@
+"""Opening a saved script into the form, and taking that back."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench.config import ConfigError, RunConfig
+from workbench.plan.checks import LONGEST_NAME
+from workbench.runs import RunError, start_edited
+from workbench.runs.folder.files import expanded, runs_root
+from workbench.runs.folder.functions import keep_function
+from workbench.scripts import NOT_TOLD, Opened, read_script, sentences
+from workbench.widgets.form.fields import name_box
+from workbench.widgets.kernel.background import run_in_background
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import button, html, styled
+
+if TYPE_CHECKING:
+    from workbench.devices import Devices
+    from workbench.runs import Run
+
+
+@dataclasses.dataclass(frozen=True)
+class Joins:
+    """What opening a script does with the rest of the workbench."""
+
+    asked: Callable[[], RunConfig]
+    """What the form asks for now."""
+    write: Callable[[RunConfig], None]
+    """Fills the form."""
+    devices: Callable[[], Devices]
+    started: Callable[[Run], None]
+    """Told, in a background thread, of a run that was started."""
+
+
+class ScriptOpening:
+    """A path to open; what was understood; back to what the form held; the script as it is."""
+
+    def __init__(self, joins: Joins, runs_dir: str | Path | None) -> None:
+        self._joins, self._runs_dir = joins, runs_dir
+        self._changed: Callable[[str, str], None] = lambda name, text: None
+        self._opened: Opened | None = None
+        self._name = ""
+        self._before: RunConfig | None = None
+        self._path = name_box("Open a script", "train.py")
+        path_box = styled(ipw.VBox, "wb-field", children=[self._path])
+        self._back = button(
+            "Back to what was there", "Fill the form as before the script was opened", self._undo
+        )
+        self._run = button(
+            "Train this script as it is", "Start a run of the opened text, unchanged", self._train
+        )
+        row = ipw.Box(
+            [path_box, button("Open", "Fill the form with this script", self._open), self._back,
+             self._run]
+        )  # fmt: skip
+        row.add_class("wb-save")
+        self._state = html(description="What was understood of the script")
+        self._show(back=False, run=False)
+        self.box = ipw.VBox([row, self._state])
+
+    def on_opened(self, changed: Callable[[str, str], None]) -> None:
+        """Call `changed` with name and text of each script that was opened."""
+        self._changed = changed
+
+    def _open(self, _: Any) -> None:
+        typed = self._path.value.strip() or "train.py"
+        try:
+            path = expanded(typed)
+        except RunError as error:
+            self._refuse(Path(typed), error)
+            return
+        devices = self._joins.devices()
+        self._state.value = markup.quiet(f"Reading {path} ...")
+
+        def read() -> tuple[Opened, RunConfig]:
+            opened = read_script(path.read_text(encoding="utf-8"), devices)
+            return opened, opened.with_files(self._kept(opened))
+
+        run_in_background(
+            read, lambda found: self._fill(path.name, *found), lambda e: self._refuse(path, e)
+        )
+
+    def _fill(self, name: str, opened: Opened, config: RunConfig) -> None:
+        before = self._joins.asked()
+        untold = {name: getattr(before, name) for name in NOT_TOLD}
+        self._opened, self._name, self._before = opened, name, before
+        self._show(back=True, run=bool(opened.unsaid))
+        self._joins.write(dataclasses.replace(config, **untold))
+        self._changed(name, opened.text)
+        self._state.value = self._in_words(opened)
+
+    def _refuse(self, path: Path, error: Exception) -> None:
+        words = f"{path}: {error}"
+        if not isinstance(error, ConfigError | RunError):
+            words = f"A script is opened from a file of text; {path}: {error}. Mend the path."
+        self._state.value = markup.notice("error", words)
+
+    def _kept(self, opened: Opened) -> dict[str, str]:
+        root = runs_root(self._runs_dir)
+        return {each.field: keep_function(each.source, each.function, root) for each in opened.kept}
+
+    def _in_words(self, opened: Opened) -> str:
+        """Return what became of the script: fields, functions kept, and what only it holds."""
+        if opened.as_made:
+            words = f"The form holds {self._name}, which is as the workbench wrote it."
+            return markup.notice("info", words)
+        words = f"The form holds what it can of {self._name}, which was edited and stays as it is."
+        held = markup.notice("info", words) + _items(
+            sentences([each for each in opened.told if not each.lost])
+        )
+        if not opened.unsaid:
+            return held
+        only = (
+            "Only the script itself holds what follows: the form's own script is without it. "
+            "Train the script as it is, or compare the two below."
+        )
+        return held + markup.notice("warning", only) + _items(sentences(opened.unsaid))
+
+    def _undo(self, _: Any) -> None:
+        if self._before is not None:
+            self._joins.write(self._before)
+        self._before = None
+        self._state.value = markup.notice("info", "The form is as it was before.")
+        self._show(back=False, run=False)
+
+    def _train(self, _: Any) -> None:
+        opened, devices = self._opened, self._joins.devices()
+        if opened is None:
+            return
+        asked = self._joins.asked()
+        untold = {name: getattr(asked, name) for name in NOT_TOLD}
+        name = asked.name or self._name
+
+        def start() -> Run:
+            plan = opened.plan_as_it_is(devices, self._kept(opened), **untold)
+            return start_edited(opened.text, plan, devices, self._runs_dir, name[:LONGEST_NAME])
+
+        self._run.disabled = True
+        run_in_background(start, self._started, self._failed)
+
+    def _started(self, run: Run) -> None:
+        self._run.disabled = False
+        self._joins.started(run)
+
+    def _failed(self, error: Exception) -> None:
+        self._run.disabled = False
+        self._state.value = markup.notice("error", str(error))
+
+    def _show(self, *, back: bool, run: bool) -> None:
+        self._back.layout.display = None if back else "none"
+        self._run.layout.display = None if run else "none"
+
+
+def _items(lines: list[str]) -> str:
+    items = "".join(f"<li>{markup.text(line)}</li>" for line in lines)
+    return f'<ul class="wb-told">{items}</ul>' if items else ""

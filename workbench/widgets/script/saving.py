@@ -1,0 +1,111 @@
+"""Saving a script where nothing that a person edited is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as ipw
+
+from workbench.place import beside
+from workbench.runs.folder.files import RunError, expanded, sha256
+from workbench.scripts import ScriptError, read_script
+from workbench.widgets.form.fields import name_box
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import button, html, styled
+
+USUAL = "train.py"
+
+
+class ScriptSaving:
+    """A path and buttons; a text that differs from what was saved from here is never lost.
+
+    A script exactly as the workbench wrote it is replaced when the person says so; what was
+    edited stays, and the new text can be saved beside it.
+    """
+
+    def __init__(self, text: Callable[[str], str | None]) -> None:
+        """`text` gives what to save with a suffix, .py or .ipynb; None where there is none."""
+        self._text = text
+        self._saved: dict[Path, str] = {}
+        self._path = name_box("Save as", USUAL)
+        self._path.value = USUAL
+        path_box = styled(ipw.VBox, "wb-field", children=[self._path])
+        buttons = [
+            button("Save .py", "Save the script", self._saver(".py")),
+            button("Save .ipynb", "Save the same functions as a notebook", self._saver(".ipynb")),
+        ]
+        self._state = html(description="State of saving")
+        self._question = styled(ipw.HBox, "wb-row", children=[])
+        row = styled(ipw.Box, "wb-save", children=[path_box, *buttons])
+        self.box = ipw.VBox([row, self._state, self._question])
+
+    def _saver(self, suffix: str) -> Callable[[Any], None]:
+        def save(_: Any) -> None:
+            self._question.children = []
+            text = self._text(suffix)
+            if text is None:
+                self._say("error", "There is no script while the form has problems; mend them.")
+                return
+            try:
+                path = expanded(self._path.value.strip() or USUAL)
+            except RunError as error:
+                self._say("error", str(error))
+                return
+            self._save(path.with_suffix(suffix), text)
+
+        return save
+
+    def _save(self, path: Path, text: str, *, asked: bool = False) -> None:
+        """Write the file, unless it holds what this view did not write there."""
+        try:
+            held = path.read_text(encoding="utf-8") if path.exists() else None
+            ours = held is None or held == text or self._saved.get(path) == sha256(held)
+            if held is None or ours or (asked and _as_made(held)):
+                path.write_text(text, encoding="utf-8")
+                self._saved[path] = sha256(text)
+                self._say("info", f"Saved {path.resolve()}")
+                return
+        except (OSError, UnicodeDecodeError) as error:
+            fix = "Choose another path."
+            self._say("error", f"A script is saved to a writable file; {path}: {error}. {fix}")
+            return
+        self._ask(path, text, replaceable=_as_made(held))
+
+    def _ask(self, path: Path, text: str, *, replaceable: bool) -> None:
+        aside = beside(path)
+        words = f"{path} was edited, or is not from here, and is never overwritten."
+        if replaceable:
+            words = f"{path} holds another script of the workbench."
+        self._say("warning", f"{words} Save this one beside it, or under another name.")
+
+        def chosen(do: Callable[[], None]) -> Callable[[Any], None]:
+            def click(_: Any) -> None:
+                self._question.children = []
+                do()
+
+            return click
+
+        save_aside = chosen(lambda: self._save(aside, text))
+        replace = chosen(lambda: self._save(path, text, asked=True))
+        keep = chosen(lambda: self._say("info", f"{path} is as it was."))
+        buttons = [
+            button(f"Save as {aside.name}", f"Save beside {path.name}", save_aside),
+            button("Keep it", f"Leave {path.name} as it is", keep),
+        ]
+        if replaceable:
+            tip = f"Replace what {path.name} holds"
+            buttons.insert(1, button("Replace it", tip, replace, "danger"))
+        self._question.children = buttons
+
+    def _say(self, kind: str, message: str) -> None:
+        self._state.value = markup.notice(kind, message)
+
+
+def _as_made(text: str) -> bool:
+    """Return whether a text is a script of which no letter was changed since it was written."""
+    try:
+        return read_script(text).as_made
+    except ScriptError:
+        return False

@@ -1,0 +1,126 @@
+"""The script that will run, or that ran: shown, compared, saved; and a saved one opened."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench.codegen import render_notebook, render_script
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
+
+from .comparing import ScriptComparing
+from .opening import Joins, ScriptOpening
+from .saving import ScriptSaving
+
+if TYPE_CHECKING:
+    from workbench.plan import Plan
+    from workbench.runs import Run
+
+FORM, RUN = "form", "run"
+FORMS, RUNS, OPENED = "form's script", "opened run's script", "opened file"
+
+
+class ScriptView:
+    """Shows one text, alone or beside another, and saves it."""
+
+    def __init__(self, joins: Joins, runs_dir: str | Path | None = None) -> None:
+        self._plan: Plan | None = None
+        self._run: Run | None = None
+        self._opened = ""
+        self._which = ipw.ToggleButtons(
+            options=[("As the form stands", FORM), ("Of the opened run", RUN)],
+            description="Which script", style={"description_width": "0px"},
+        )  # fmt: skip
+        self._code = html(description="Script")
+        self._saving = ScriptSaving(self._text)
+        self._opening = ScriptOpening(joins, runs_dir)
+        self._comparing = ScriptComparing(runs_dir)
+        self._comparing.offer(FORMS, self._form_text)
+        self._which.add_class("wb-nolabel")
+        title = html(markup.heading("Script"), description="Section")
+        self._which.observe(lambda _: self._show(), "value")
+        self._comparing.on_change(self._show)
+        self._opening.on_opened(self._on_opened)
+        self._which.layout.display = "none"
+        views = (self._opening, self._comparing)
+        parts = [title, *(view.box for view in views), self._which, self._code, self._saving.box]
+        self.box = styled(ipw.VBox, "wb-section", children=parts)
+
+    def show_plan(self, plan: Plan | None) -> None:
+        """Follow the form; None where it has problems."""
+        self._plan = plan
+        self._show()
+
+    def show_run(self, run: Run | None) -> None:
+        """Offer the text that the opened run was made from."""
+        self._run = run
+        self._which.layout.display = None if run else "none"
+        self._comparing.offer(RUNS, (lambda: run.script) if run else None)
+        if run is None:
+            self._which.value = FORM
+        self._show()
+
+    def _on_opened(self, name: str, text: str) -> None:
+        """Show how the form's script differs from the opened one."""
+        self._opened = text
+        self._comparing.offer(OPENED, lambda: self._opened)
+        self._which.value = FORM
+        if self._form_text() != text:
+            self._comparing.choose(OPENED)
+        self._show()
+
+    def _show(self) -> None:
+        text, name = self._shown_text()
+        if text is None:
+            self._code.value = markup.notice("info", "No script while there are problems.")
+            return
+        compared = self._comparing.shown(name, text)
+        self._code.value = highlighted(text) if compared is None else compared
+
+    def _shown_text(self) -> tuple[str | None, str]:
+        if self._which.value == RUN and self._run is not None:
+            return self._run.script, RUNS
+        return self._form_text(), FORMS
+
+    def _form_text(self) -> str | None:
+        return render_script(self._plan) if self._plan else None
+
+    def _text(self, suffix: str) -> str | None:
+        run = self._run if self._which.value == RUN else None
+        plan = run.plan if run else self._plan
+        if plan is None:
+            return None
+        if suffix == ".ipynb":
+            return render_notebook(plan)
+        return run.script if run else render_script(plan)
+
+
+def highlighted(script: str) -> str:
+    """Return Python as HTML; only what gets a colour of the style sheet is marked."""
+    lexers: Any = importlib.import_module("pygments.lexers")
+    parts = []
+    for kind, piece in lexers.PythonLexer(ensurenl=False, stripnl=False).get_tokens(script):
+        css_class = next((name for root, name in _colored() if kind in root), "")
+        plain = escape(piece, quote=False)
+        parts.append(f'<span class="{css_class}">{plain}</span>' if css_class else plain)
+    return markup.scrolling("Script", f"<pre>{''.join(parts)}</pre>", "wb-code")
+
+
+@functools.cache
+def _colored() -> tuple[tuple[Any, str], ...]:
+    token: Any = importlib.import_module("pygments.token")
+    return (
+        (token.Keyword, "wb-k"),
+        (token.Operator.Word, "wb-k"),
+        (token.String, "wb-s"),
+        (token.Comment, "wb-c"),
+        (token.Number, "wb-n"),
+        (token.Name.Function, "wb-d"),
+        (token.Name.Class, "wb-d"),
+    )  # fmt: skip

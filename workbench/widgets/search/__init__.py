@@ -1,0 +1,1 @@
+"""The views of searches: batch size and learning rate."""

@@ -1,0 +1,35 @@
+"""Which batch size, which learning rate? Both found by clicks, one search at a time."""
+
+from __future__ import annotations
+
+import ipywidgets as ipw
+
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
+
+from .batch_finder import BatchFinderView
+from .rate_test import RateTestView
+from .view import Joins
+
+ABOUT = "Found by trials on this machine. First the batch size: the learning rate hangs on it."
+
+
+class FinderView:
+    """Two searches below each other."""
+
+    def __init__(self, joins: Joins) -> None:
+        self.batch, self.rate = BatchFinderView(joins), RateTestView(joins)
+        self.batch.on_busy(lambda busy: self.rate.allow(not busy))
+        self.rate.on_busy(lambda busy: self.batch.allow(not busy))
+        title = html(
+            markup.heading("Which batch size, which learning rate?") + markup.quiet(ABOUT),
+            description="Section",
+        )
+        self.box = styled(
+            ipw.VBox, "wb-section", "wb-spaced", children=[title, self.batch.box, self.rate.box]
+        )
+
+    def close(self) -> None:
+        """Let the search under way end."""
+        self.batch.close()
+        self.rate.close()

@@ -1,0 +1,246 @@
+"""A search that a click begins: its fields, how far it is, a way to stop it, what it found."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import ipywidgets as ipw
+
+from workbench import catalog, units
+from workbench.config import NOT_TRAINED, ConfigError, RunConfig
+from workbench.widgets.form.fields import NumberField, UnreadableError
+from workbench.widgets.form.form import FormState, sentence
+from workbench.widgets.kernel.background import run_in_background
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import button, html, row, set_visible, styled
+
+if TYPE_CHECKING:
+    from workbench.devices import Devices
+    from workbench.plan import Problem
+
+Progress = TypeVar("Progress")
+Found = TypeVar("Found")
+
+OTHERS = "One search at a time: the other one is under way."
+CHANGED = (
+    "Other fields of the form have changed since the search, and with them what it would find. "
+    "Search again to be sure."
+)
+OF_NO_ACCOUNT = set(NOT_TRAINED) - {"interpreter"}
+
+
+@dataclass(frozen=True)
+class Joins:
+    """What a search does with the rest of the workbench."""
+
+    state: Callable[[], FormState]
+    """What the form asks for now, and what is wrong with it."""
+    write: Callable[[RunConfig], None]
+    """Fills the form."""
+    devices: Callable[[], Devices]
+
+
+class SearchView(ABC, Generic[Progress, Found]):
+    """Searches in a thread, for what the form asks for when the button is clicked.
+
+    What one search found stays in sight until the next has something to show.
+    """
+
+    TITLE: ClassVar[str]
+    ABOUT: ClassVar[str]
+    FIND: ClassVar[str]
+    STOP: ClassVar[str]
+    LEFT_OUT: ClassVar[frozenset[str]]
+    """The form's fields that the search does not look at."""
+
+    def __init__(self, joins: Joins, fields: Sequence[NumberField], uses: Sequence[Any]) -> None:
+        self._joins, self._fields, self._uses = joins, fields, uses
+        self._stopping: threading.Event | None = None
+        """Ends the search under way; None where none is."""
+        self._asked: Mapping[str, Any] = {}
+        """What was typed into the fields for it."""
+        self._config = self._shown_config = RunConfig()
+        """What it searches for; and what was searched for that is in sight."""
+        self._busy_changed: Callable[[bool], None] = lambda busy: None
+        self._find = button(self.FIND, "Search with what the form asks for", self._on_find)
+        self._end = button(self.STOP, "What was found so far is kept", self._on_stop)
+        self._told = html(description=f"Progress: {self.TITLE}")
+        self._answer = html(description=f"What was found: {self.TITLE}")
+        self._picture = html(description=f"Curve: {self.TITLE}")
+        self._table = html(description=f"Table: {self.TITLE}")
+        self.box = self._lay_out()
+        self._set_busy(None)
+        self._offer(())
+
+    @abstractmethod
+    def _search(
+        self, config: RunConfig, told: Callable[[Progress], None], stopped: Callable[[], bool]
+    ) -> Found:
+        """Search for what was asked."""
+
+    @abstractmethod
+    def _show_progress(self, progress: Progress) -> str:
+        """Show what is known so far; return how far it is (HTML)."""
+
+    @abstractmethod
+    def _show_found(self, found: Found) -> str:
+        """Show what was found, and offer it; return what was done in words."""
+
+    def on_busy(self, changed: Callable[[bool], None]) -> None:
+        """Call `changed` when a search begins or ends."""
+        self._busy_changed = changed
+
+    def allow(self, allowed: bool) -> None:
+        """Let a search begin, or not while another one is under way."""
+        self._find.disabled = not allowed
+        self._find.tooltip = "Search with what the form asks for" if allowed else OTHERS
+
+    def close(self) -> None:
+        """Let the search under way end."""
+        if self._stopping is not None:
+            self._stopping.set()
+
+    def _lay_out(self) -> Any:
+        about = markup.heading(self.TITLE, 3) + markup.quiet(self.ABOUT)
+        fields = styled(ipw.Box, "wb-fields", children=[field.box for field in self._fields])
+        return styled(
+            ipw.VBox,
+            "wb-spaced",
+            children=[
+                html(about, description="Section"),
+                fields,
+                row(self._find, self._end, self._told),
+                row(*self._uses, self._answer),
+                self._picture,
+                self._table,
+            ],
+        )
+
+    def _on_find(self, _: Any) -> None:
+        typed, state = self._typed(), self._joins.state()
+        if typed is None:
+            return
+        problems = [each for each in state.problems if each.field not in self.LEFT_OUT]
+        if problems:
+            self._show_problems(problems)
+            return
+        self._asked, self._config = typed, state.config
+        stopping = threading.Event()
+        self._set_busy(stopping)
+        self._told.value = markup.quiet("Starting ...")
+        run_in_background(
+            lambda: self._search(state.config, self._tell, stopping.is_set),
+            self._done,
+            self._failed,
+            stopping.set,
+        )
+
+    def _typed(self) -> dict[str, Any] | None:
+        """Return what the fields hold; None where one cannot be read, and says so."""
+        typed: dict[str, Any] = {}
+        for field in self._fields:
+            field.show_problems([])
+            try:
+                typed[field.name] = field.read()
+            except UnreadableError as error:
+                field.show_problems([f"must be {error.rule}; got {error.got}. {error.fix}"])
+        return typed if len(typed) == len(self._fields) else None
+
+    def _on_stop(self, _: Any) -> None:
+        if self._stopping is not None:
+            self._stopping.set()
+            self._end.disabled = True
+            self._told.value = markup.quiet("Stopping ...")
+
+    def _set_busy(self, stopping: threading.Event | None) -> None:
+        self._stopping = stopping
+        self._find.disabled = stopping is not None
+        self._end.disabled = False
+        set_visible(self._end, visible=stopping is not None)
+        self._busy_changed(stopping is not None)
+
+    def _tell(self, progress: Progress) -> None:
+        """Show how far it is; called often, from the search's thread."""
+        told = self._show_progress(progress)
+        if self._stopping is not None and not self._stopping.is_set():
+            self._told.value = told
+
+    def _done(self, found: Found) -> None:
+        words = self._show_found(found)
+        self._told.value = markup.quiet(f"{words}: {subject(self._config)}.")
+        self._set_busy(None)
+
+    def _failed(self, error: Exception) -> None:
+        if isinstance(error, ConfigError):
+            self._show_problems(error.problems)
+        else:
+            self._told.value = _explained(str(error))
+        self._set_busy(None)
+
+    def _show_problems(self, problems: Sequence[Problem]) -> None:
+        """Show problems beside the fields of the search, all others as notices."""
+        own = {field.name: field for field in self._fields}
+        for name, field in own.items():
+            field.show_problems([sentence(each) for each in problems if each.field == name])
+        others = [str(each) for each in problems if each.field not in own]
+        self._told.value = "".join(markup.notice("error", each) for each in others)
+
+    def _begin_to_show(self) -> None:
+        """Take what an earlier search found out of sight: there is something new."""
+        self._shown_config = self._config
+        self._answer.value = ""
+        self._offer(())
+
+    def _offer(self, shown: Sequence[Any]) -> None:
+        """Show these of the buttons that write into the form."""
+        for each in self._uses:
+            set_visible(each, visible=each in shown)
+
+    def _use(self, words: str, **values: Any) -> None:
+        """Write into the form what was found."""
+        asked = self._joins.state().config
+        self._joins.write(dataclasses.replace(asked, **values))
+        told = markup.quiet(f"The form has {words} now.")
+        if not self._is_alike(asked, self._shown_config):
+            told += markup.notice("warning", CHANGED)
+        self._told.value = told
+
+    def _is_alike(self, one: RunConfig, other: RunConfig) -> bool:
+        names = {field.name for field in dataclasses.fields(RunConfig)}
+        return all(
+            getattr(one, name) == getattr(other, name)
+            for name in names - self.LEFT_OUT - OF_NO_ACCOUNT
+        )
+
+
+def how_far(words: str, eta_seconds: float | None) -> str:
+    """Return how far a search is and how long it still takes (HTML)."""
+    left = "" if eta_seconds is None else f", about {units.duration(eta_seconds)} left"
+    return markup.quiet(f"{words}{left}")
+
+
+def subject(config: RunConfig) -> str:
+    """Return what was searched with, such as `Mirrored, Custom loop, Synthetic`."""
+    chosen = (
+        (catalog.STRATEGIES, config.strategy),
+        (catalog.LOOPS, config.loop),
+        (catalog.DATA, config.data),
+        (catalog.MODELS, config.model),
+    )
+    return ", ".join(rows[name].label if name in rows else name for rows, name in chosen if name)
+
+
+def _explained(message: str) -> str:
+    """Return an error; what it has of a log can be unfolded."""
+    words, _, log = message.partition("\n")
+    folded = f"<details><summary>The end of its log</summary>{_log(log)}</details>" if log else ""
+    return markup.notice("error", words) + folded
+
+
+def _log(text: str) -> str:
+    return markup.scrolling("Log", f'<pre class="wb-log">{markup.text(text)}</pre>', "wb-tail")
