@@ -48,7 +48,7 @@ def test_the_strategies_are_those_of_tensorflow() -> None:
 
 def test_what_can_be_chosen_has_its_files_in_the_engine() -> None:
     files = [
-        f"strategies/{row.source}_{kind}"
+        f"strategies/{kind}/{row.source}"
         for row in catalog.STRATEGIES.values()
         for kind in ("cpu", "gpu")
         if not row.tpu

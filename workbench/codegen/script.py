@@ -135,17 +135,17 @@ def _task_files(plan: Plan) -> dict[str, str]:
 
 
 def _strategy_files(plan: Plan) -> dict[str, str]:
-    source = f"strategies/{catalog.STRATEGIES[plan.strategy].source}"
+    source = catalog.STRATEGIES[plan.strategy].source
     if plan.on_tpu:
-        return {"strategy": source}
-    on_cpu = plan.physical_devices[0].startswith("CPU")
-    if len(plan.tasks) > 1 and not is_local(plan.config) and (plan.together or not on_cpu):
-        source = f"{source}_hosts"  # whose devices no other task has a part of
-    if on_cpu:
-        return {"strategy": f"{source}_cpu"}
-    if plan.virtual:
-        return {"strategy": f"{source}_virtual_gpu"}
-    return {"gpus": "strategies/gpus", "strategy": f"{source}_gpu"}
+        return {"strategy": f"strategies/{source}"}
+    device = "cpu" if plan.physical_devices[0].startswith("CPU") else "gpu"
+    if plan.virtual and device == "gpu":
+        return {"strategy": f"strategies/virtual_gpu/{source}"}
+    on_hosts = len(plan.tasks) > 1 and not is_local(plan.config)
+    if on_hosts and (plan.together or device == "gpu"):
+        device = f"hosts_{device}"  # no other task has a part of these devices
+    gpus = {"gpus": "strategies/gpus"} if device.endswith("gpu") else {}
+    return {**gpus, "strategy": f"strategies/{device}/{source}"}
 
 
 def _pipeline_files(plan: Plan) -> dict[str, str]:

@@ -3,13 +3,14 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
+    from workbench.engine.strategies.cpu.parameter_server import make_strategy
+
     from ..constants import EPOCHS, RUN_EAGERLY, SEED, STEPS_PER_EPOCH, TEST_STEPS
     from ..coordinator import Coordinator
     from ..loops.scheduled import make_loops
     from ..models.mlp import make_model
     from ..pipelines.per_worker import make_batches
     from ..steps.fit import make_steps
-    from ..strategies.parameter_server_cpu import make_strategy
 
 
 def main() -> None:

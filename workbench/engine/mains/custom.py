@@ -3,13 +3,14 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
+    from workbench.engine.strategies.cpu.mirrored import make_strategy
+
     from ..constants import EPOCHS, RUN_EAGERLY, SEED, STEPS_PER_EPOCH, TEST_STEPS
     from ..loops.usual import make_loops
     from ..models.mlp import make_model
     from ..pipelines.usual import make_batches
     from ..recorder import Recorder
     from ..steps.custom import make_steps
-    from ..strategies.mirrored_cpu import make_strategy
 
 
 def main() -> None:

@@ -3,6 +3,8 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
+    from workbench.engine.strategies.cpu.mirrored import make_strategy
+
     from ..constants import (
         EPOCHS,
         RUN_EAGERLY,
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from ..pipelines.usual import make_batches
     from ..recorder import Recorder
     from ..steps.fit import make_steps
-    from ..strategies.mirrored_cpu import make_strategy
 
 
 def main() -> None:

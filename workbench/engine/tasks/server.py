@@ -3,9 +3,10 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
+    from workbench.engine.strategies.cpu.parameter_server import open_devices
+
     from ..coordinator import end_with_chief
     from ..recorder import Recorder
-    from ..strategies.parameter_server_cpu import open_devices
 
 
 def serve() -> None:

@@ -1,7 +1,7 @@
 """The process that trains a comparison's candidates, one run at a time.
 
-`python -m workbench.experiments.comparing.queue FOLDER WORKING_DIR` goes on as nobody's child with the
-folder's lock, which it inherits. Where it begins again it goes on with the run that it finds.
+`python -m workbench.experiments.comparing.queue FOLDER WORKING_DIR` goes on as nobody's child with
+the folder's lock, which it inherits. Where it begins again it goes on with the run that it finds.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import CROSS_DEVICE_OPS, REPLICAS
+    from workbench.engine.constants import CROSS_DEVICE_OPS, REPLICAS
 
 
 def make_strategy() -> tf.distribute.Strategy:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import COMMUNICATION, WORKERS
+    from workbench.engine.constants import COMMUNICATION, WORKERS
 
 
 def make_strategy() -> tf.distribute.Strategy:

@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from .gpus import open_gpus
+    from workbench.engine.strategies.gpus import open_gpus
 
 
 def make_strategy() -> tf.distribute.Strategy:

@@ -3,11 +3,11 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import DEVICES, GPU_MEMORY, REPLICAS
+    from workbench.engine.constants import CROSS_DEVICE_OPS, DEVICES, GPU_MEMORY, REPLICAS
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Variables once, on the CPU; each virtual part of one GPU computes with its part."""
+    """A copy of the model on each virtual device, made by splitting one GPU's memory."""
     found = {gpu.name.split(":", 1)[1]: gpu for gpu in tf.config.list_physical_devices("GPU")}
     if not set(DEVICES) <= set(found):
         raise SystemExit(f"Needs {DEVICES}; found {list(found)}. Change DEVICES to a GPU found.")
@@ -16,7 +16,4 @@ def make_strategy() -> tf.distribute.Strategy:
     part = tf.config.LogicalDeviceConfiguration(memory_limit=GPU_MEMORY)
     tf.config.set_logical_device_configuration(gpu, [part] * REPLICAS)
     devices = [f"GPU:{number}" for number in range(REPLICAS)]
-    # TensorFlow 2.21 asks input options for a misspelt name (parameter_server_strategy.py).
-    options = tf.distribute.InputOptions
-    options.experimental_replication_moden = options.experimental_replication_mode
-    return tf.distribute.experimental.CentralStorageStrategy(devices, parameter_device="CPU:0")
+    return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)

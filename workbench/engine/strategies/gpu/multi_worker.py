@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import COMMUNICATION, DEVICES, WORKERS
-    from .gpus import open_gpus
+    from workbench.engine.constants import COMMUNICATION, DEVICES, WORKERS
+    from workbench.engine.strategies.gpus import open_gpus
 
 
 def make_strategy() -> tf.distribute.Strategy:

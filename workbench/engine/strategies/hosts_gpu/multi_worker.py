@@ -3,8 +3,8 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import COMMUNICATION
-    from .gpus import open_gpus
+    from workbench.engine.constants import COMMUNICATION
+    from workbench.engine.strategies.gpus import open_gpus
 
 
 def make_strategy() -> tf.distribute.Strategy:

@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from ..constants import COMMUNICATION
+    from workbench.engine.constants import COMMUNICATION
 
 
 def make_strategy() -> tf.distribute.Strategy:
