@@ -3,7 +3,9 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -14,22 +16,18 @@ DEVICES_CHILD = "devices/probe.py"
 # Rooms of ours that a room may import.
 ROOMS: dict[str, set[str]] = {
     "config": set(),
+    "version": set(),
     "catalog": {"config"},
     "field_help": set(),
     "syntax": set(),
-    "capture": {"config", "syntax"},
+    "capture": {"config", "syntax", "runs"},
     "devices": set(),
     "hosts": set(),
     "environments": {"devices"},
-    "usage": {"devices"},
     "units": set(),
-    "meters": {"units", "usage"},
     "plan": {"config", "catalog", "devices", "syntax"},
     "engine": set(),
     "codegen": {"config", "catalog", "plan", "syntax"},
-    "own_data": {"config", "plan", "runs"},
-    "own_function": {"capture", "runs"},
-    "inspection": {"config", "plan", "codegen", "runs"},
     "scripts": {"config", "catalog", "devices", "plan", "codegen", "syntax"},
     "points": set(),
     "interval": set(),
@@ -38,22 +36,12 @@ ROOMS: dict[str, set[str]] = {
     "forking": {"flock"},
     "runs": {
         *("config", "catalog", "devices", "plan", "codegen", "points", "charts"),
-        *("flock", "forking", "hosts", "launchers", "own_data"),
+        *("flock", "forking", "hosts", "launchers"),
     },
     "charts": {"points"},
-    "feed": {"catalog", "plan", "points", "runs"},
+    "feed": {"catalog", "devices", "plan", "points", "runs", "units"},
     "experiments": {
-        *(
-            "config",
-            "catalog",
-            "charts",
-            "codegen",
-            "devices",
-            "flock",
-            "interval",
-            "own_data",
-            "plan",
-        ),
+        *("config", "catalog", "charts", "codegen", "devices", "flock", "interval", "plan"),
         "runs",
     },
     "place": {"runs"},
@@ -61,56 +49,35 @@ ROOMS: dict[str, set[str]] = {
     "exports": {"config", "place", "report", "runs"},
     "report": {
         *("catalog", "charts", "config", "devices", "place", "plan", "points", "runs", "units"),
-        "__version__",
+        "version",
     },
-    "bundle": {"config", "plan", "codegen", "runs", "experiments", "place", "__version__"},
+    "bundle": {"config", "plan", "codegen", "runs", "experiments", "place", "version"},
     "verdict": {"config", "devices", "interval", "plan", "runs", "charts"},
     "lab": {"runs"},
     "widgets": {
-        *("config", "catalog", "field_help", "devices", "usage", "plan", "codegen"),
-        *(
-            "capture",
-            "bundle",
-            "environments",
-            "exports",
-            "forking",
-            "inspection",
-            "launchers",
-            "own_data",
-            "own_function",
-            "place",
-            "points",
-            "runs",
-            "charts",
-            "feed",
-            "lab",
-            "experiments",
-            "hosts",
-            "scripts",
-            "meters",
-            "units",
-            "verdict",
-        ),
+        *("config", "catalog", "field_help", "devices", "plan", "codegen", "capture", "bundle"),
+        *("environments", "exports", "forking", "launchers", "place", "points", "runs", "charts"),
+        *("feed", "lab", "experiments", "hosts", "scripts", "units", "verdict"),
     },
-    "server": {
-        *("config", "codegen", "devices", "usage", "meters", "plan", "points", "runs", "feed"),
-    },
+    "server": {"config", "codegen", "devices", "plan", "points", "runs", "feed"},
     "cli": {
-        *("config", "catalog", "field_help", "devices", "usage", "plan", "codegen"),
-        *("environments", "inspection", "own_data", "runs", "charts", "lab"),
-        *(
-            "experiments",
-            "exports",
-            "bundle",
-            "report",
-            "scripts",
-            "tf_config",
-            "verdict",
-            "__version__",
-        ),
+        *("config", "catalog", "field_help", "devices", "plan", "codegen", "environments"),
+        *("runs", "charts", "lab", "experiments", "exports", "bundle", "report", "scripts"),
+        *("tf_config", "verdict", "version"),
     },
     "__main__": {"cli"},
-    "__init__": {"config", "codegen", "plan", "runs", "widgets", "devices"},
+    "__init__": {"config", "codegen", "plan", "runs", "widgets", "devices", "version"},
+}
+# The inner rooms of a room, the lowest first: each may import those before it, none after it.
+INNER: dict[str, tuple[set[str], ...]] = {
+    "runs": (
+        *({"folder"}, {"processes"}, {"copying"}, {"supervise"}, {"records"}),
+        {"programs"},
+    ),
+    "widgets": (
+        *({"static"}, {"kernel"}, {"parts"}, {"pictures"}, {"form"}),
+        {"run", "comparison", "search", "script"},
+    ),
 }
 # Other people's packages that a room may import; all else is the standard library.
 PACKAGES: dict[str, set[str]] = {
@@ -120,9 +87,13 @@ PACKAGES: dict[str, set[str]] = {
     "report": {"numpy", "pandas"},
     "exports": {"numpy", "pandas", "tensorboard"},
     "devices": {"psutil", "pynvml"},
-    "usage": {"psutil", "pynvml"},
     "launchers": {"ray", "yaml"},
-    "runs": {"numpy", "pandas", "pydantic"},
+    "runs": {"numpy", "pandas"},
+    "runs/folder": set(),
+    "runs/processes": set(),
+    "runs/copying": set(),
+    "runs/supervise": set(),
+    "runs/programs": {"numpy", "pydantic"},
     "points": {"numpy"},
     "feed": {"numpy"},
     "server": {"numpy", "jupyter_core", "jupyter_server", "tornado"},
@@ -133,12 +104,19 @@ PACKAGES: dict[str, set[str]] = {
         *("ipywidgets", "anywidget", "IPython", "traitlets"),
     },
 }
+MOST_FILES = 15
+"""In a folder: more cannot be taken in at a glance."""
 
 
 def imported(path: Path) -> Iterator[str]:
-    """Every module that a file imports anywhere in it, by its full name."""
+    """Every module that a file of the package imports; see `imported_names`."""
     package = ("workbench", *path.relative_to(PACKAGE).parts[:-1])
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    return imported_names(path.read_text(encoding="utf-8"), package)
+
+
+def imported_names(text: str, package: tuple[str, ...]) -> Iterator[str]:
+    """Every module that a text imports anywhere in it, by its full name; of ours, each name."""
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -146,14 +124,21 @@ def imported(path: Path) -> Iterator[str]:
             if node.level:
                 base = package[: len(package) - node.level + 1]
                 module = ".".join([*base, *filter(None, [module])])
-            if module == "workbench":
-                yield from (f"workbench.{alias.name}" for alias in node.names)
+            if module.partition(".")[0] == "workbench":
+                yield from (f"{module}.{alias.name}" for alias in node.names)
             else:
                 yield module
 
 
+def packages_of(where: Path) -> set[str]:
+    """The packages that a file may import: those of its inner room, else those of its room."""
+    room = where.with_suffix("").parts[0]
+    inner = "/".join(where.parts[:2])
+    return PACKAGES.get(inner, PACKAGES.get(room, set()))
+
+
 def faults(path: Path) -> Iterator[str]:
-    """What a file imports against the two tables."""
+    """What a file imports against the tables."""
     where = path.relative_to(PACKAGE)
     room = where.with_suffix("").parts[0]
     for module in imported(path):
@@ -161,14 +146,74 @@ def faults(path: Path) -> Iterator[str]:
         if top == "workbench":
             if rest and rest[0] != room and rest[0] not in ROOMS[room]:
                 yield f"{where}: {room} may not import {module}"
+            elif rest[1:] and rest[0] == room:
+                yield from inner_faults(where, rest[1])
         elif top == "tensorflow" and where.as_posix() == DEVICES_CHILD:
             continue
-        elif top not in sys.stdlib_module_names and top not in PACKAGES.get(room, set()):
+        elif top not in sys.stdlib_module_names and top not in packages_of(where):
             yield f"{where}: {room} may not import {top}"
+
+
+def inner_faults(where: Path, imported_room: str) -> Iterator[str]:
+    """What a file of an inner room imports of its own room above itself."""
+    order = INNER.get(where.parts[0], ())
+    at = {name: level for level, names in enumerate(order) for name in names}
+    here = where.with_suffix("").parts[1]
+    if here not in at or imported_room == here:
+        return
+    if at.get(imported_room, len(order)) >= at[here]:
+        yield f"{where}: {here} may not import {imported_room}"
+
+
+def module_of(path: Path) -> str:
+    """The full name of a file as a module."""
+    parts = ("workbench", *path.relative_to(PACKAGE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def import_graph() -> dict[str, set[str]]:
+    """The modules that each module imports: in functions and for types alone, too."""
+    files = {module_of(path): path for path in PACKAGE.rglob("*.py")}
+    return {
+        name: {holder(module, files) for module in imported(path)} & set(files) - {name}
+        for name, path in files.items()
+    }
+
+
+def holder(module: str, files: Collection[str]) -> str:
+    """The module that holds a name, given with it; the name itself where it is none of ours."""
+    parts = module.split(".")
+    longer = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
+    return next((name for name in longer if name in files), module)
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """The modules of a circle; none where there is no circle."""
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def test_every_room_imports_only_what_it_may() -> None:
     assert [fault for path in sorted(PACKAGE.rglob("*.py")) for fault in faults(path)] == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circle(import_graph()) == []
+
+
+def test_a_circle_is_found_through_functions_and_types(tmp_path: Path) -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) != []
+    late = tmp_path / "late.py"
+    late.write_text("def use():\n    from workbench.runs import Run\n")
+    assert list(imported_names(late.read_text(), ("workbench",))) == ["workbench.runs.Run"]
+
+
+def test_no_folder_has_more_files_than_can_be_taken_in_at_a_glance() -> None:
+    counts = Counter(path.parent.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+    assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
 
 
 @pytest.mark.parametrize(
@@ -179,7 +224,7 @@ def test_every_room_imports_only_what_it_may() -> None:
             "tensorflow keras pandas numpy plotly ipywidgets IPython matplotlib psutil pynvml",
         ),
         (
-            "workbench.runs.supervise.supervisor",
+            "workbench.runs.supervise.__main__",
             "tensorflow keras pandas numpy plotly ipywidgets psutil",
         ),
         ("workbench.cli", "tensorflow keras pandas plotly ipywidgets IPython matplotlib"),

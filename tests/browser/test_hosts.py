@@ -15,7 +15,7 @@ from tests.browser.lab_server import running_lab
 from tests.browser.test_own_model import OWN
 from tests.browser.workbench_page import LONG_RUN, WorkbenchPage
 from workbench.runs import list_runs
-from workbench.widgets.kernel.host_notes import CELL
+from workbench.widgets.host_notes import CELL
 
 WHOLE = "root => root.closest('.jp-Cell-outputArea, .output').scrollHeight"
 SEEN = "root => root.closest('.jp-Cell-outputArea, .output').clientHeight"

@@ -1,6 +1,7 @@
 """Functions of a notebook as text that stands alone, with all that they use."""
 
+from .address import address_of
 from .capture import Captured, capture
 from .home import Home, home_of
 
-__all__ = ["Captured", "Home", "capture", "home_of"]
+__all__ = ["Captured", "Home", "address_of", "capture", "home_of"]

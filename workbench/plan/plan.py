@@ -189,7 +189,7 @@ def who_trains(tasks: Sequence[str], replicas: int, local_replicas: int, *, virt
 def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = None) -> Plan:
     """Resolve a config for a machine.
 
-    `facts` tells what data of one's own is, as `workbench.runs.programs.own_data.look` found it.
+    `facts` tells what data of one's own is, as `workbench.runs.look` found it.
 
     Raises:
         PlanError: with every problem found: field, rule, value received, fix.
@@ -224,7 +224,7 @@ def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = Non
         check_static(findings, config, placement.replicas, epoch)
     if own_data and facts is None:
         rule = "one whose examples are counted before it is planned"
-        fix = "Give make_plan what workbench.runs.programs.own_data.look(config) returns."
+        fix = "Give make_plan what workbench.runs.look(config) returns."
         findings.add("data", rule, config.data, fix)
     if findings.problems or not (strategy and data and placement and batches and epoch):
         raise PlanError(findings.problems)

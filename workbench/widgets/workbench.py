@@ -19,11 +19,10 @@ from workbench.widgets.comparison.view import ComparisonView
 from workbench.widgets.form.form import Form, FormState, problems_text
 from workbench.widgets.form.notebook_function import NotebookFunction
 from workbench.widgets.form.train_button import TrainButton
+from workbench.widgets.host_notes import HostNotes
 from workbench.widgets.kernel import outputs
 from workbench.widgets.kernel.background import Latest, run_in_background
-from workbench.widgets.kernel.following import Following
 from workbench.widgets.kernel.host import allow_own_widgets, heed
-from workbench.widgets.kernel.host_notes import HostNotes
 from workbench.widgets.kernel.page_order import keep_order
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html, styled
@@ -31,6 +30,7 @@ from workbench.widgets.parts.titled import Tab
 from workbench.widgets.run import snapshot
 from workbench.widgets.run.closer_look import CloserLook
 from workbench.widgets.run.export_view import ExportView
+from workbench.widgets.run.following import Following
 from workbench.widgets.run.predictions import Predictions
 from workbench.widgets.run.runs_list import RunsList
 from workbench.widgets.run.verdict_view import WhySlow

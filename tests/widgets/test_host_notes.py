@@ -7,7 +7,7 @@ import pytest
 
 from tests.widgets.folders import write_run
 from workbench.feed import Look, RunFeed
-from workbench.widgets.kernel.host_notes import HostNotes
+from workbench.widgets.host_notes import HostNotes
 
 CELL = "from workbench import follow\nawait follow()"
 
