@@ -9,7 +9,8 @@ from typing import Any
 from workbench.runs.folder.files import runs_root
 from workbench.runs.folder.functions import keep_function
 
-from . import capture, home_of
+from .capture import capture
+from .home import home_of
 
 
 def address_of(function: Callable[..., Any], field: str, runs_dir: str | Path | None = None) -> str:
