@@ -19,6 +19,7 @@ import workbench
 ROOT = Path(__file__).parents[1]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+WITH_INNER_ROOMS = tuple(f"workbench/{room}" for room in ("cli", "experiments", "runs", "widgets"))
 # What Colab's runtimes hold (August 2026): what we need must not upgrade any of it.
 COLAB = {
     "anywidget": "0.9.21",
@@ -99,6 +100,35 @@ def test_python_range_is_the_same_everywhere() -> None:
     assert named == ["3.11", "3.12", "3.13"]
     script = (ROOT / "find-python.sh").read_text()
     assert "(3, 11) <= sys.version_info[:2] <= (3, 13)" in script
+
+
+def test_the_map_of_rooms_names_what_is_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    table = text.partition("## The map of rooms")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`[^|]+`) \|", table, re.MULTILINE)
+    named = {path for row in rows for path in paths_in(row)}
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+    for room in ("workbench", *WITH_INNER_ROOMS):
+        there = {path for path in tracked_files() if path.is_relative_to(ROOT / room)}
+        parts = {path.relative_to(ROOT / room).parts for path in there}
+        rooms = {part[0] for part in parts if len(part) > 1}
+        files = {part[0] for part in parts if len(part) == 1 and not part[0].startswith("__")}
+        looked_for = rooms | files if room == "workbench" else rooms
+        assert {f"{room}/{name}" for name in looked_for} - named == set()
+
+
+def test_the_six_files_for_a_newcomer_are_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    files = re.findall(r"^\d\. `(workbench/\S+\.py)`", text, re.MULTILINE)
+    assert len(files) == 6
+    assert [name for name in files if not (ROOT / name).is_file()] == []
+
+
+def paths_in(row: str) -> list[str]:
+    """The paths that a row of the map names: the first in full, the others beside it."""
+    first, *others = (path.rstrip("/") for path in re.findall(r"`([^`]+)`", row))
+    beside = first.rpartition("/")[0]
+    return [first, *(path if (ROOT / path).exists() else f"{beside}/{path}" for path in others)]
 
 
 def test_versions_agree() -> None:
