@@ -63,7 +63,7 @@ def test_replicas_of_workers_are_called_by_both() -> None:
 
 
 def test_workers_apart_have_no_line_of_all_and_no_ends_of_epochs() -> None:
-    apart = replace(points(3), workers=2, together=False)
+    apart = replace(points(3), workers=2, synchronous=False)
     names = {line.name for line in charts.lines(apart, ONE_EPOCH, virtual=False)}
     assert names == {"worker 0, replica 0", "worker 1, replica 1"}
     figure = charts.run_figure(apart, ONE_EPOCH, virtual=False)

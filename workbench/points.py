@@ -48,7 +48,7 @@ class Points:
     steps_a_point: int = 1
     workers: int = 1
     """Processes that the replicas are in, the same number in each."""
-    together: bool = True
+    synchronous: bool = True
     """Whether all replicas take a step together; else steps and examples are each worker's own."""
 
     @property
@@ -61,12 +61,12 @@ class Points:
         return self.loss, self.accuracy, self.rate
 
     @classmethod
-    def none(cls, replicas: int, workers: int = 1, *, together: bool = True) -> Points:
+    def none(cls, replicas: int, workers: int = 1, *, synchronous: bool = True) -> Points:
         """Return no points yet, for a run of so many replicas."""
         line, lines = np.empty(0), np.empty((0, replicas))
         curve = Curve(lines, line, lines, lines)
         return cls(line, line, line, curve, curve, curve, np.empty((0, replicas), np.bool_),
-                   workers=workers, together=together)  # fmt: skip
+                   workers=workers, synchronous=synchronous)  # fmt: skip
 
     def after(self, examples: float, training_seconds: float) -> Points:
         """Return the same of a run that had done and taken so much before."""

@@ -112,7 +112,7 @@ def certificate(root: Path, float32_loss_difference: float | None = None, **fiel
     """What a run's certificate says, as JSON takes it."""
     standard = write_run(root, "standard", RunConfig(strategy="one_device")).run
     run = write_run(root, "run", RunConfig(**fields)).run
-    together = run.plan.together
+    together = run.plan.synchronous
     found = Agreement(20, run.config.precision, *((1e-7, 2e-7) if together else ()))
     proof = Proof(run, standard, found, "abc", {"tensorflow": "2.21.0"}, {})
     return json.loads(json.dumps(proof.certificate(float32_loss_difference), allow_nan=False))

@@ -96,7 +96,7 @@ def check_replay(bundle: Bundle, run: Run, facts: Facts | None = None) -> Replay
 
 def _agreement(bundle: Bundle, run: Run) -> Agreement:
     told = bundle.manifest
-    if told.together and run.plan.together:
+    if told.together and run.plan.synchronous:
         return compare_losses(run.steps()[["step", "loss"]], _losses(bundle), told.precision)
     return Agreement(len(run.steps()), told.precision, reason=trains(run))
 

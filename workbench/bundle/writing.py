@@ -77,7 +77,7 @@ def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
         SCRIPT: run.script,
         REQUIREMENTS: _requirements(pins),
     }
-    if plan.together:
+    if plan.synchronous:
         losses = run.steps()[["step", "loss"]]
         texts[LOSSES] = losses.to_csv(index=False, na_rep="nan", lineterminator="\n")
     if certificate:
@@ -88,7 +88,7 @@ def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
         created=run.created,
         workbench=__version__,
         precision=plan.config.precision,
-        together=plan.together,
+        together=plan.synchronous,
         replica_devices=list(plan.replica_devices),
         virtual=plan.virtual,
         cpu=devices.cpu_model if devices else None,

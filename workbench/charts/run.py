@@ -37,10 +37,10 @@ def lines(points: Points, epochs: EpochPoints, *, virtual: bool) -> list[Line]:
             look = line_look(replica)
             name = _name(points, replica, virtual=virtual)
             made.append(Line(name, chart, points.step, curve.mean[:, replica], look, chart == 0))
-        if points.replicas > 1 and points.together:
+        if points.replicas > 1 and points.synchronous:
             made.append(Line(JOINED, chart, points.step, curve.joined, JOINED_LOOK, chart == 0))
     # Among steps that are each worker's own, an epoch of all has no end.
-    return made + (_epoch_lines(epochs) if points.together else [])
+    return made + (_epoch_lines(epochs) if points.synchronous else [])
 
 
 def _name(points: Points, replica: int, *, virtual: bool) -> str:
@@ -98,7 +98,7 @@ def _epoch_lines(epochs: EpochPoints) -> list[Line]:
 
 
 def _step_title(points: Points) -> str:
-    step = "step" if points.together else "worker's own steps"
+    step = "step" if points.synchronous else "worker's own steps"
     if points.steps_a_point == 1:
         return step
     return f"{step} (each point is the mean of {points.steps_a_point:,} steps)"

@@ -105,7 +105,7 @@ def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
 
 
 def _tasks(plan: Plan) -> str:
-    if plan.together:
+    if plan.synchronous:
         return '{"worker": WORKERS}'
     servers = sum(task.startswith("ps-") for task in plan.tasks)
     return f'{{"chief": 1, "worker": WORKERS, "ps": {servers}}}'

@@ -57,7 +57,7 @@ def call(plan: Plan) -> str:
     """Return the statements that a script ends with."""
     if len(plan.tasks) == 1:
         return f"{ALONE}\nmain()"
-    return "run_task(worker=main)" if plan.together else f"run_task({COORDINATED})"
+    return "run_task(worker=main)" if plan.synchronous else f"run_task({COORDINATED})"
 
 
 def _entry(plan: Plan) -> str:
@@ -87,7 +87,7 @@ def _standing_alone(part: Lifted) -> str:
 
 def _below(plan: Plan) -> Iterator[str]:
     yield "recorder"
-    if not plan.together:
+    if not plan.synchronous:
         yield "coordinator"
     if plan.data_facts is None and catalog.DATA[plan.data].reader:
         yield catalog.DATA[plan.data].reader
@@ -103,7 +103,7 @@ def _files(plan: Plan) -> dict[str, str]:
         **_xla_files(plan),
         **_step_files(plan),
         "loops": f"loops/{_loops(plan)}",
-        "main": f"mains/{'' if plan.together else 'coordinator_'}{catalog.LOOPS[plan.loop].source}",
+        "main": _main(plan),
         **_task_files(plan),
     }
 
@@ -121,15 +121,20 @@ def _data_file(plan: Plan) -> str:
 
 
 def _loops(plan: Plan) -> str:
-    if not plan.together:
+    if not plan.synchronous:
         return "scheduled"
     return "stacked" if plan.pipeline == "indexed" else "usual"
+
+
+def _main(plan: Plan) -> str:
+    source = catalog.LOOPS[plan.loop].source
+    return f"mains/{source}" if plan.synchronous else f"mains/coordinator_{source}"
 
 
 def _task_files(plan: Plan) -> dict[str, str]:
     if len(plan.tasks) == 1:
         return {}
-    if plan.together:
+    if plan.synchronous:
         return {"task": "tasks/task"}
     return {"evaluator": "tasks/evaluator", "server": "tasks/server", "task": "tasks/task"}
 
@@ -142,7 +147,7 @@ def _strategy_files(plan: Plan) -> dict[str, str]:
     if plan.virtual and device == "gpu":
         return {"strategy": f"strategies/virtual_gpu/{source}"}
     on_hosts = len(plan.tasks) > 1 and not is_local(plan.config)
-    if on_hosts and (plan.together or device == "gpu"):
+    if on_hosts and (plan.synchronous or device == "gpu"):
         device = f"hosts_{device}"  # no other task has a part of these devices
     gpus = {"gpus": "strategies/gpus"} if device.endswith("gpu") else {}
     return {**gpus, "strategy": f"strategies/{device}/{source}"}
@@ -155,8 +160,8 @@ def _pipeline_files(plan: Plan) -> dict[str, str]:
         each_its_own = {"pipeline": "pipelines/dataset_per_worker"}
         pipeline = "cached" if plan.pipeline == "cached" else "dataset"
         shared = {"tests": "pipelines/dataset_tests", "pipeline": f"pipelines/{pipeline}"}
-        return shared if plan.together else each_its_own
-    if not plan.together:
+        return shared if plan.synchronous else each_its_own
+    if not plan.synchronous:
         return {**order, "pipeline": "pipelines/per_worker"}
     if plan.pipeline in ("files", "numpy"):
         return {**tests, "pipeline": f"pipelines/{plan.pipeline}"}
@@ -176,14 +181,14 @@ def _xla_files(plan: Plan) -> dict[str, str]:
 def _step_files(plan: Plan) -> dict[str, str]:
     source, custom = f"steps/{catalog.LOOPS[plan.loop].source}", plan.loop == "custom"
     general = plan.last_batch == "keep" or plan.config.clip_norm is not None
-    ending = "_general" if general and plan.together else ""
+    ending = "_general" if general and plan.synchronous else ""
     if plan.own_step is not None:
         own = {"accuracy": "steps/accuracy", "step": "steps/own"}
         return {**own, "steps": "steps/custom_step"}
     if plan.own_model is not None:
         own = {"accuracy": "steps/accuracy", "watched": f"steps/watched{ending}"}
         return {**own, "steps": f"{source}_own{ending if custom else ''}"}
-    if custom and not plan.together:
+    if custom and not plan.synchronous:
         return {"steps": "steps/custom_worker"}
     return {"steps": source + ending}
 

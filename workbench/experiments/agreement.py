@@ -62,7 +62,7 @@ class Proof:
             "created": time.time(),
             "claim": self._claim(),
             "run": self.run.id,
-            "standard": self.standard.id if plan.together else None,
+            "standard": self.standard.id if plan.synchronous else None,
             "script_sha256": self.run.result()["script_sha256"],
             "versions": {**self.versions, **_keras(plan.keras, devices)},
             "environment": self.environment,
@@ -75,7 +75,7 @@ class Proof:
             "steps": found.steps,
             "global_batch_size": plan.global_batch_size,
             "precision": found.precision,
-            "tolerance": TOLERANCE[found.precision] if plan.together else None,
+            "tolerance": TOLERANCE[found.precision] if plan.synchronous else None,
             "max_loss_difference": found.max_loss_difference,
             "max_weight_difference": found.max_weight_difference,
         }  # fmt: skip
@@ -90,7 +90,7 @@ class Proof:
     def _claim(self) -> str:
         plan, standard = self.run.plan, self.standard.plan
         what = f"{plan.strategy_label}, {plan.loop} loop"
-        if plan.together:
+        if plan.synchronous:
             return f"{what}, trains as {standard.strategy_label}, {standard.loop} loop"
         return f"{what}, {what_is_seen(self.agreement.steps)}; its workers do not step together"
 
@@ -133,7 +133,7 @@ def certify(standard: Run, runs: Sequence[Run]) -> dict[str, Proof]:
     proofs = {}
     for run in runs:
         key = str(run.dir)
-        if run.plan.together:
+        if run.plan.synchronous:
             found = _with_weights(
                 compare(run, standard, run.config.precision),
                 told["runs"][key]["max_weight_difference"],

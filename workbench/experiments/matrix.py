@@ -260,7 +260,7 @@ class _Runner:
         rate = run.result()["examples_per_second"]
         per_step = run.plan.examples_per_step
         cell = replace(cell, steps_per_second=rate and rate / per_step)
-        return self._compared(cell, runs) if run.plan.together else _asynchronous(cell, run)
+        return self._compared(cell, runs) if run.plan.synchronous else _asynchronous(cell, run)
 
     def _train(self, cell: Cell, precision: str) -> Run:
         config = replace(_of_cell(self._config, cell.strategy, cell.loop), precision=precision)

@@ -58,11 +58,11 @@ def _write_steps(run: Run, folder: Path, told: Told) -> None:
 def _lines(run: Run, frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each line's name with its rows."""
     plan = run.plan
-    if plan.together:
+    if plan.synchronous:
         steps = run.steps()
         ends = frame.groupby("step", sort=True)["time"].max()
         yield "all", steps.assign(time=steps["step"].map(ends))
-    if plan.num_replicas_in_sync > 1 or not plan.together:
+    if plan.num_replicas_in_sync > 1 or not plan.synchronous:
         for replica, own in frame.groupby("replica", sort=True):
             yield f"replica-{replica}", own
 

@@ -143,7 +143,7 @@ def title_of(run: Run) -> str:
 def describe(plan: Plan) -> str:
     """Return a run's make in a line: strategy, replicas, loop, data, model, batch."""
     model, data = catalog.label_of("model", plan.model), catalog.label_of("data", plan.data)
-    together = f", {plan.global_batch_size} in all" if plan.together else ""
+    together = f", {plan.global_batch_size} in all" if plan.synchronous else ""
     return (
         f"{model} on {data}, "
         f"{catalog.LOOPS[plan.loop].label}, {plan.strategy_label} on {plan.who_trains}, "

@@ -132,7 +132,7 @@ class RunFeed:
             "from": first,
             "replicas": points.replicas,
             "workers": points.workers,
-            "together": points.together,
+            "together": points.synchronous,
             "virtual": self.plan.virtual,
             "stepsAPoint": points.steps_a_point,
             "spans": spans,

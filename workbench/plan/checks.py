@@ -139,10 +139,10 @@ def check_together(
     if placement.workers > 1 and config.last_batch == "keep" and config.pipeline == "usual":
         rule = "drop or repeat with several workers, which need batches of one size"
         findings.add("last_batch", rule, "keep", "Choose drop or repeat.")
-    if placement.coordinated:
-        _check_coordinated(findings, config)
+    if not placement.synchronous:
+        _check_asynchronous(findings, config)
     if not is_own(config.data):
-        if config.pipeline == "cached" and not placement.coordinated:
+        if config.pipeline == "cached" and placement.synchronous:
             rule = "other than cached with data of the catalogue, which is in memory already"
             findings.add("pipeline", rule, config.pipeline, "Choose usual, or indexed.")
         train = (data and data.train_examples) or config.synthetic_examples
@@ -167,7 +167,7 @@ def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Ep
         findings.add("data", rule, got, fix)
 
 
-def _check_coordinated(findings: Findings, config: RunConfig) -> None:
+def _check_asynchronous(findings: Findings, config: RunConfig) -> None:
     why = "workers do not step together"
     for name, value, rule, fix in (
         ("global_batch_size", config.global_batch_size, f"empty: {why}", "Give the per-replica"

@@ -34,8 +34,8 @@ class Placement:
     workers: int = 1
     parameter_servers: int = 0
     evaluator: bool = False
-    coordinated: bool = False
-    """Whether a chief gives workers their steps, which they take without each other."""
+    synchronous: bool = True
+    """Whether all workers take a step together; else a chief gives each its own."""
     local: bool = True
     """Whether the workers share this machine's devices; else each has the physical ones."""
 
@@ -53,7 +53,7 @@ class Placement:
     @property
     def workers_in_step(self) -> int:
         """Workers that share the batch of a step."""
-        return 1 if self.coordinated else self.workers
+        return self.workers if self.synchronous else 1
 
     @property
     def local_replicas(self) -> int:
@@ -72,7 +72,7 @@ class Placement:
     def tasks(self) -> tuple[str, ...]:
         """The run's tasks; the first leads."""
         workers = tuple(f"worker-{number}" for number in range(self.workers))
-        if not self.coordinated:
+        if self.synchronous:
             return workers
         servers = tuple(f"ps-{number}" for number in range(self.parameter_servers))
         return ("chief-0", *workers, *servers, *(["evaluator-0"] if self.evaluator else []))
@@ -161,7 +161,7 @@ def _place_workers(
         workers=workers,
         parameter_servers=max(1, servers),
         evaluator=config.evaluator,
-        coordinated=not strategy.synchronous,
+        synchronous=strategy.synchronous,
         local=local,
     )
 

@@ -127,14 +127,14 @@ class Plan:
         return sum(task.startswith("worker-") for task in self.tasks)
 
     @property
-    def together(self) -> bool:
+    def synchronous(self) -> bool:
         """Whether all replicas take a step together; else each worker counts its own."""
         return not self.tasks[0].startswith("chief-")
 
     @property
     def read_per_step(self) -> int:
         """Examples that each worker reads for a step, in pipelines that are split among workers."""
-        sharers = self.workers if self.together else 1
+        sharers = self.workers if self.synchronous else 1
         in_all = self.global_batch_size or self.per_replica_batch_size
         return in_all // plan_sharding(self.config, sharers, self.data_facts).readers
 
@@ -213,8 +213,8 @@ def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = Non
         check_xla(findings, config, strategy, placement)
     if strategy:
         check_keras(findings, config, strategy, devices, own_model)
-    together = strategy is None or strategy.synchronous
-    in_step = placement.replicas if placement and together else 1
+    synchronous = strategy is None or strategy.synchronous
+    in_step = placement.replicas if placement and synchronous else 1
     batches = plan_batches(findings, config, in_step) if placement else None
     epoch = None
     if data and placement and batches:
@@ -299,7 +299,7 @@ def _steps_per_call(config: RunConfig, epoch: Epoch, placement: Placement) -> in
         return 1
     if isinstance(config.steps_per_call, int | None):
         return config.steps_per_call
-    return math.ceil(epoch.steps / placement.workers) if placement.coordinated else epoch.steps
+    return epoch.steps if placement.synchronous else math.ceil(epoch.steps / placement.workers)
 
 
 def _steps_per_stack(

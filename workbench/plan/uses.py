@@ -16,14 +16,14 @@ USUAL = RunConfig()
 
 def uses(strategy: Strategy) -> dict[str, bool]:
     """Return, for each field that stays as usual with some strategies, whether this one has it."""
-    together = strategy.workers and strategy.synchronous
+    synchronous_workers = strategy.workers and strategy.synchronous
     return {
         "workers": strategy.workers,
         "parameter_servers": not strategy.synchronous,
         "evaluator": not strategy.synchronous,
         "rendezvous_seconds": strategy.workers,
-        "communication": together,
-        "bytes_per_pack": together,
+        "communication": synchronous_workers,
+        "bytes_per_pack": synchronous_workers,
         "cross_device_ops": strategy.reduces,
         "learning_rate_scaling": strategy.synchronous,
         "tpu": strategy.tpu,

@@ -27,7 +27,7 @@ def curves(subjects: Sequence[Subject]) -> Html | None:
 def _of_one(subject: Subject) -> Html:
     points, plan = subject.points, subject.plan
     every = lines(points, subject.epoch_points, virtual=plan.virtual)
-    across = "step" if points.together else "worker's own steps"
+    across = "step" if points.synchronous else "worker's own steps"
     return joined([_charts(every, across), legend([each for each in every if each.in_legend])])
 
 
@@ -67,7 +67,7 @@ def _lines_of(subject: Subject, across: Values | None = None) -> list[Line]:
     look = {"mode": "lines", "line": {"color": subject.color, "dash": subject.dash, "width": 1.25}}
     made = []
     for number, curve in enumerate(points.curves):
-        together = points.together and points.replicas > 1
+        together = points.synchronous and points.replicas > 1
         ys = [curve.joined] if together else list(curve.mean.T)
         made += [Line(subject.title, number, x, y, look, in_legend=True) for y in ys]
     return made
@@ -82,6 +82,6 @@ def _about(subjects: Sequence[Subject]) -> str:
         told.append("A line is a run over all its replicas.")
     if any(subject.plan.virtual for subject in subjects):
         told.append("Virtual replicas share one device, so their speeds tell little.")
-    if not all(subject.points.together for subject in subjects):
+    if not all(subject.points.synchronous for subject in subjects):
         told.append("Where workers do not step together, each has a line and steps of its own.")
     return " ".join(told)

@@ -71,7 +71,7 @@ def subjects_of(runs: Sequence[Run]) -> list[Subject]:
 
 def _lines(plan: Plan) -> int:
     """Return how many lines a run has in charts of several: one, or one a worker, in each."""
-    return 4 * (1 if plan.together else plan.workers)
+    return 4 * (1 if plan.synchronous else plan.workers)
 
 
 def _replicas(plan: Plan) -> int:

@@ -96,7 +96,7 @@ def _with_workers(config: RunConfig, workers: int | None, plan: Plan, run_id: st
     _check_whole("workers", workers, 2)
     if workers is None or workers == plan.workers:
         return config
-    if not STRATEGIES[plan.strategy].workers or not plan.together:
+    if not STRATEGIES[plan.strategy].workers or not plan.synchronous:
         raise RunError(
             "Only a run whose workers step together goes on with another number of them; "
             f"{run_id} is of {plan.strategy_label}. Resume it without workers, or start a new run."

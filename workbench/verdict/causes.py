@@ -70,7 +70,7 @@ class Suggestion:
 
 def _cached(case: Case) -> dict[str, Any] | None:
     facts = case.plan.data_facts
-    own = facts is not None and facts.kind == DATASET and case.plan.together
+    own = facts is not None and facts.kind == DATASET and case.plan.synchronous
     return {"pipeline": "cached"} if own and case.config.pipeline != "cached" else None
 
 
@@ -99,7 +99,7 @@ def _larger_batch(case: Case) -> dict[str, Any] | None:
 
 def _fewer_replicas(case: Case) -> dict[str, Any] | None:
     replicas = case.plan.num_replicas_in_sync
-    if not case.plan.together or len(case.plan.tasks) > 1 or replicas == 1:
+    if not case.plan.synchronous or len(case.plan.tasks) > 1 or replicas == 1:
         return None
     same = {"global_batch_size": case.plan.global_batch_size, "per_replica_batch_size": None}
     if replicas > case.cpu_cores > 1 and case.plan.physical_devices[0].startswith("CPU"):
@@ -110,7 +110,7 @@ def _fewer_replicas(case: Case) -> dict[str, Any] | None:
 
 def _fewer_workers(case: Case) -> dict[str, Any] | None:
     cores = case.cpu_cores
-    if not case.plan.together or not case.plan.workers > cores > 1:
+    if not case.plan.synchronous or not case.plan.workers > cores > 1:
         return None
     same = {"global_batch_size": case.plan.global_batch_size, "per_replica_batch_size": None}
     return {"workers": cores, **same}

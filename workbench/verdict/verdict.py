@@ -83,7 +83,7 @@ def judge(
         StoppedError: `stopped`, which is asked again and again, said so.
     """
     plan = read_json(run.dir / "plan.json")
-    if not run.plan.together:
+    if not run.plan.synchronous:
         raise RunError(
             "A step is taken apart where all replicas take it together; received a run of "
             f"{plan['strategy_label']}, whose workers wait for nobody. Ask own_paces for the pace "

@@ -149,7 +149,7 @@ def _numbers(state: FormState, plan: Plan) -> list[tuple[str, str]]:
         ("Examples", f"{plan.num_train_examples:,} + {plan.num_test_examples:,} to test"),
         (
             "Steps an epoch",
-            f"{plan.steps_per_epoch:,}{'' if plan.together else ', of all workers'}",
+            f"{plan.steps_per_epoch:,}{'' if plan.synchronous else ', of all workers'}",
         ),
         ("Steps in all", f"{plan.total_steps:,}"),
         ("Learning rate", _learning_rate(plan)),

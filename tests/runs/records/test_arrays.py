@@ -11,7 +11,7 @@ from workbench.runs.records.arrays import Shape, missing_ranges, read_tasks, ste
 from workbench.runs.records.frames import epoch_frame, replica_frame, step_frame
 
 SHAPE = Shape(replicas=2, steps_per_epoch=10)
-LED = Shape(replicas=1, steps_per_epoch=10, together=False)
+LED = Shape(replicas=1, steps_per_epoch=10, synchronous=False)
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_one_call_alone_gives_no_steady_rate(task: TaskWriter) -> None:
     assert steady_rate(read_tasks(task.dir.parent, SHAPE)) is None
 
 
-def test_two_workers_together_are_one_step_as_slow_as_the_slowest(tmp_path: Path) -> None:
+def test_two_workers_synchronous_are_one_step_as_slow_as_the_slowest(tmp_path: Path) -> None:
     for number, seconds in ((0, 0.5), (1, 2.0)):
         writer = TaskWriter(tmp_path / f"worker-{number}")
         for first in (0, 5, 10):

@@ -131,7 +131,7 @@ def two(**options: bool) -> Curves:
     return Curves(1, tasks=2, **options)
 
 
-def test_workers_together_are_one_line_weighted_by_examples_and_as_fast_as_the_slowest() -> None:
+def test_workers_synchronous_are_one_line_weighted_by_examples_and_as_fast_as_the_slowest() -> None:
     curves = two()
     curves.add(block(0, weighed(4, loss=2.0, examples=1), seconds=4.0), task=0)
     curves.add(block(0, weighed(4, loss=6.0, examples=3), seconds=8.0), task=1)
@@ -174,8 +174,8 @@ def test_a_late_worker_is_a_gap_of_a_point_of_many_steps_too() -> None:
     np.testing.assert_allclose(curves.points().loss.joined, 5.0)
 
 
-def test_workers_that_do_not_step_together_have_no_joined_line() -> None:
-    curves = two(together=False)
+def test_workers_that_do_not_step_synchronous_have_no_joined_line() -> None:
+    curves = two(synchronous=False)
     curves.add(block(0, weighed(4, loss=2.0, examples=1)), task=0)
     curves.add(block(0, weighed(2, loss=6.0, examples=3)), task=1)
     points = curves.points()

@@ -143,7 +143,7 @@ def lanes(run: Run) -> list[tuple[str, str, int | None]]:
     return [(lane.task, lane.phase, lane.step) for lane in run.progress.lanes]
 
 
-def test_workers_together_are_as_far_as_the_first_and_as_fast_as_the_slowest(
+def test_workers_synchronous_are_as_far_as_the_first_and_as_fast_as_the_slowest(
     two: tuple[Told, Told],
 ) -> None:
     for worker, seconds in zip(two, (0.5, 1.0), strict=True):

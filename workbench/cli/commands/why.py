@@ -47,7 +47,7 @@ def add_to(adding: Any) -> None:
 def why(arguments: Namespace) -> int:
     """Measure and tell; with --apply try the suggestion too."""
     run = open_run(arguments.run, arguments.runs_dir)
-    if not run.plan.together:
+    if not run.plan.synchronous:
         return _tell_own_paces(run, arguments)
     with _telling() as told:
         verdict = judge(run, arguments.seconds, told)

@@ -136,7 +136,7 @@ def _fitting(config: RunConfig) -> RunConfig:
 
 def _label(plan: Plan, axes: Mapping[str, Sequence[Any]]) -> str:
     """Return strategy and replicas, and of all else what varies."""
-    many = plan.num_replicas_in_sync if plan.together else plan.workers
+    many = plan.num_replicas_in_sync if plan.synchronous else plan.workers
     words = [plan.strategy_label + (f" x {many}" if many > 1 else "")]
     for name, values in axes.items():
         if len(values) > 1 and name not in _IN_EVERY_LABEL:

@@ -101,7 +101,7 @@ def _measured(run: Run) -> Measures:
         run=run.id,
         status=result["status"],
         steps=int(result["steps"]),
-        replicas=plan.num_replicas_in_sync if plan.together else plan.workers,
+        replicas=plan.num_replicas_in_sync if plan.synchronous else plan.workers,
         global_batch_size=plan.global_batch_size,
         examples_per_second=result["examples_per_second"],
         step_seconds_median=median,

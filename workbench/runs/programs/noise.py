@@ -109,7 +109,7 @@ def steps_of_a_pass(plan: dict[str, Any]) -> int:
 
 def _require_common_steps(plan: dict[str, Any]) -> None:
     rule = "A noise scale compares the gradients of replicas that step together"
-    if not shape_of(plan).together:
+    if not shape_of(plan).synchronous:
         raise RunError(
             f"{rule}; received a run of {plan['strategy_label']}, whose workers each step by "
             "themselves. Choose a run of another strategy, such as Mirrored."

@@ -63,7 +63,7 @@ def xray(run_dir: Path, step: int) -> dict[str, Any]:
     """
     plan = read_numbers(run_dir)
     shape, tasks = shape_of(plan), workers_of(plan)
-    if shape.together:
+    if shape.synchronous:
         _require_unscaled(plan)
         _require_done(step, steps_done(run_dir, plan, attempt_events(run_dir)))
         told = run_programs(run_dir, "xray", str(step), tasks=tasks)

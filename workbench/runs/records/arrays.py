@@ -22,7 +22,7 @@ class Shape:
     replicas: int
     """Replicas of each task."""
     steps_per_epoch: int
-    together: bool = True
+    synchronous: bool = True
     """Whether all workers take a step together; else each counts its own."""
     worker_counts: WorkerCounts = ()
     """How many workers there were from which step on, where that is known."""
@@ -56,7 +56,7 @@ class TaskRecords:
         self.calls: Doubles = joined([piece.calls for piece in read], np.empty((0, 4)))
         openings = [np.arange(len(piece.calls)) == 0 for piece in read]
         self.opening: npt.NDArray[np.bool_] = joined(openings, np.empty(0, np.bool_))
-        if shape.together and shape.worker_counts:
+        if shape.synchronous and shape.worker_counts:
             self._leave_out_absence()
 
     def _leave_out_absence(self) -> None:
@@ -88,7 +88,7 @@ class TaskRecords:
 
     def epochs_of(self, steps: npt.NDArray[Any]) -> Ints:
         """Return the epoch, from 0, that each step belongs to."""
-        if self.shape.together:
+        if self.shape.synchronous:
             return (steps // self.shape.steps_per_epoch).astype(np.int64)
         return np.searchsorted(self._epoch_ends, steps, side="right")
 
@@ -164,7 +164,7 @@ def missing_ranges(tasks: Sequence[TaskRecords], done: int) -> list[tuple[int, i
 
     Where workers count their own steps these are the gaps in what each recorded.
     """
-    if tasks and not tasks[0].shape.together:
+    if tasks and not tasks[0].shape.synchronous:
         return [
             gap
             for task in tasks

@@ -34,15 +34,15 @@ class Curves:
         width: int = 1,
         *,
         tasks: int = 1,
-        together: bool = True,
+        synchronous: bool = True,
     ) -> None:
         """Start empty, for `tasks` workers of `replicas` each.
 
-        Where they do not step `together`, step n is each worker's own n-th, and there is no line
+        Where they are not `synchronous`, step n is each worker's own n-th, and there is no line
         of all of them.
         """
         self._replicas, self._tasks = replicas, tasks
-        self._together = together
+        self._synchronous = synchronous
         self.worker_counts: WorkerCounts = ()
         """How many workers there were from which step on."""
         self._most = most + most % 2
@@ -99,7 +99,7 @@ class Curves:
         """Return the points from `first` on; steps that were not recorded are NaN in between."""
         there = np.flatnonzero(self._steps.any(axis=1))
         if not len(there):
-            return Points.none(self._sums.shape[1], self._tasks, together=self._together)
+            return Points.none(self._sums.shape[1], self._tasks, synchronous=self._synchronous)
         used = slice(int(there[0]) + first, int(there[-1]) + 1)
         examples_before, seconds_before = self.before(used.start)
         steps = self._steps[used]
@@ -128,7 +128,7 @@ class Curves:
             broken=broken,
             steps_a_point=self.width,
             workers=self._tasks,
-            together=self._together,
+            synchronous=self._synchronous,
         )
 
     def before(self, stretch: int) -> tuple[float, float]:
@@ -156,14 +156,14 @@ class Curves:
         ends = np.arange(used.start + 1, used.stop + 1) * self.width + self._first_step - 1
         here = np.arange(steps.shape[1]) < workers_at(self.worker_counts, ends)[:, None]
         whole = ((steps == steps[:, :1]) | ~here).all(axis=1)
-        return np.asarray(whole & self._together)
+        return np.asarray(whole & self._synchronous)
 
     def _lines(self, task: int) -> slice:
         return slice(task * self._replicas, (task + 1) * self._replicas)
 
     def _examples(self, stretches: slice) -> Values:
         examples: Values = self._sums[stretches, :, EXAMPLES]
-        return np.asarray(examples.sum(axis=1) if self._together else examples.max(axis=1))
+        return np.asarray(examples.sum(axis=1) if self._synchronous else examples.max(axis=1))
 
     def _span(self, stretches: Ints, starts: Ints, measures: Floats, task: int) -> None:
         low = _reduced(np.fmin, measures, starts, self.width)

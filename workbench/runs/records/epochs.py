@@ -26,7 +26,7 @@ def epoch_columns(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]
     events by epoch, with test_loss and test_accuracy. Metrics that a model of one's own was
     compiled with follow as columns by their names, those of the test as `test_...`.
     """
-    if tasks and not tasks[0].shape.together:
+    if tasks and not tasks[0].shape.synchronous:
         return _own_epochs(tasks, tests)
     shared, picked = shared_steps(tasks)
     per_epoch = tasks[0].shape.steps_per_epoch if tasks else 1

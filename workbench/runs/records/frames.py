@@ -72,7 +72,7 @@ def step_frame(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
     loss and accuracy are weighted by examples; call_seconds is the slowest task's;
     examples_per_second is all examples of the call over the call's time.
     """
-    if tasks and not tasks[0].shape.together:
+    if tasks and not tasks[0].shape.synchronous:
         frames = [_joined_steps([task]).assign(worker=task.worker) for task in tasks]
         return pd.concat(frames).sort_values(["step", "worker"], ignore_index=True)
     return _joined_steps(tasks)

@@ -71,7 +71,7 @@ class History:
         """
         tasks = self._records()
         spans = [task.of_call(task.steady_seconds() / task.calls[:, 1]) for task in tasks]
-        if not tasks or not tasks[0].shape.together:
+        if not tasks or not tasks[0].shape.synchronous:
             seconds = joined(spans, np.empty(0))
         else:
             shared, picked = shared_steps(tasks)

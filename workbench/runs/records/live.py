@@ -73,7 +73,7 @@ class LiveRun:
         if worker_counts and max(workers for _, workers in worker_counts) > len(self._task_dirs):
             self._open(max(workers for _, workers in worker_counts))
             return
-        for first, workers in worker_counts if self._plan.together else ():
+        for first, workers in worker_counts if self._plan.synchronous else ():
             self.curves.worker_counts = self._worker_counts
             for task in range(workers, len(self._task_dirs)):
                 self.curves.drop(first, task)
@@ -83,7 +83,7 @@ class LiveRun:
         """Return what cuts a block off where the worker was not there."""
 
         def cut(block: Block) -> Block:
-            if not (self._plan.together and self._worker_counts):
+            if not (self._plan.synchronous and self._worker_counts):
                 return block
             steps = np.arange(block.first_step, block.first_step + len(block.values))
             absent = np.flatnonzero(task >= workers_at(self._worker_counts, steps))
@@ -92,8 +92,8 @@ class LiveRun:
         return cut
 
     def _curves(self, *shape: int) -> Curves:
-        tasks, together = len(self._task_dirs), self._plan.together
-        curves = Curves(self._plan.local_replicas, *shape, tasks=tasks, together=together)
+        tasks, synchronous = len(self._task_dirs), self._plan.synchronous
+        curves = Curves(self._plan.local_replicas, *shape, tasks=tasks, synchronous=synchronous)
         curves.worker_counts = self._worker_counts
         return curves
 

@@ -77,9 +77,9 @@ class Progress:
 def shape_of(plan: dict[str, Any]) -> Shape:
     """Return what records are read with, from plan.json."""
     replicas = plan.get("local_replicas") or plan["num_replicas_in_sync"]
-    together = type_of(tasks_of(plan)[0]) != "chief"
+    synchronous = type_of(tasks_of(plan)[0]) != "chief"
     steps, total = int(plan["steps_per_epoch"]), int(plan["total_steps"])
-    return Shape(int(replicas), steps, together, total_steps=total)
+    return Shape(int(replicas), steps, synchronous, total_steps=total)
 
 
 def read_progress(run_dir: Path) -> Progress:
@@ -110,7 +110,7 @@ def read_progress(run_dir: Path) -> Progress:
         lost or trouble_in(told),
         disk_note(run_dir) if living else "",
     )
-    rate = _joined_rate(list(rates.values()), together=shape.together)
+    rate = _joined_rate(list(rates.values()), synchronous=shape.synchronous)
     lanes = _lanes(run_dir, plan, phase, step, rates, silence)
     configs = {task: json.dumps(config) for task, config in tf_configs(told).items()}
     return Progress(
@@ -147,12 +147,12 @@ def _lanes(
             yield Lane(task, own_phase, None, None, note)
 
 
-def _joined_rate(rates: list[float | None], *, together: bool) -> float | None:
+def _joined_rate(rates: list[float | None], *, synchronous: bool) -> float | None:
     """Return steps a second over all workers: of one of them, or of all that count their own."""
     known = [rate for rate in rates if rate is not None]
     if not known:
         return None
-    return min(known) if together else sum(known)
+    return min(known) if synchronous else sum(known)
 
 
 def steps_done(run_dir: Path, plan: dict[str, Any], attempt: Sequence[Event]) -> int:
@@ -174,7 +174,7 @@ def _steps_done(
     if not newest or (start is not None and newest < start["time"]):
         return told, False
     steps = [step for step, _ in done]
-    return max(told, max(steps) if shape.together else sum(steps)), start is not None
+    return max(told, max(steps) if shape.synchronous else sum(steps)), start is not None
 
 
 def recorded_steps(task_dir: Path, shape: Shape) -> tuple[int, float]:

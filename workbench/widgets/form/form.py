@@ -121,7 +121,7 @@ class Form:
             self.parts.batch.write(
                 config.per_replica_batch_size,
                 config.global_batch_size,
-                together=row_of(config.strategy).synchronous,
+                synchronous=row_of(config.strategy).synchronous,
             )
             self._aside.begin(config.strategy, config.launcher)
             self._remark()
@@ -148,7 +148,7 @@ class Form:
         try:
             strategy = self.parts.strategy.read()
             self._aside.follow(strategy, str(self.parts.named("launcher")[0].read()))
-            self.parts.batch.follow(together=row_of(strategy).synchronous)
+            self.parts.batch.follow(synchronous=row_of(strategy).synchronous)
             self._remark()
         finally:
             self._busy = False
@@ -269,7 +269,7 @@ def _replicas_hint(plan: Plan) -> str:
 
 
 def _arithmetic(plan: Plan) -> str:
-    if plan.together:
+    if plan.synchronous:
         return plan.arithmetic
     _, _, rest = plan.arithmetic.partition("; ")
     return (

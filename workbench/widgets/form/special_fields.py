@@ -41,7 +41,7 @@ class BatchFields:
         ]
         self._leader: int | None = None
         self._replicas: int | None = None
-        self._together = True
+        self._synchronous = True
         self._aside: str | None = None
         self._writing = False
         self._changed: Changed = lambda: None
@@ -70,24 +70,26 @@ class BatchFields:
         """The config field that was typed last."""
         return self.NAMES[self._leader or 0]
 
-    def write(self, per_replica: int | None, joined: int | None, *, together: bool = True) -> None:
+    def write(
+        self, per_replica: int | None, joined: int | None, *, synchronous: bool = True
+    ) -> None:
         """Show what a config asks for; where it asks for nothing, the plan fills in both."""
-        self._together, self._aside = together, None
+        self._synchronous, self._aside = synchronous, None
         self._leader = 0 if per_replica is not None else 1 if joined is not None else None
         for at, value in enumerate((per_replica, joined)):
             self._set(at, "" if value is None else f"{value:,}")
         self._show_pair()
 
-    def follow(self, *, together: bool) -> None:
+    def follow(self, *, synchronous: bool) -> None:
         """Follow the person's choice of a strategy whose workers step together, or do not."""
-        if together == self._together:
+        if synchronous == self._synchronous:
             return
-        self._together, self._replicas = together, None
+        self._synchronous, self._replicas = synchronous, None
         each, joined = (field.control.value.strip() for field in self.fields)
-        if not together and self._leader == 1:
+        if not synchronous and self._leader == 1:
             self._aside, self._leader = joined, 0 if each else None
             self._set(1, "")
-        elif together and self._aside is not None:
+        elif synchronous and self._aside is not None:
             self._set(1, self._aside)
             self._aside, self._leader = None, 1
         self._show_pair()
@@ -107,7 +109,7 @@ class BatchFields:
 
     def show_no_plan(self) -> None:
         """Show what can be said while something else is wrong."""
-        if self._leader is None or self._replicas is None or not self._together:
+        if self._leader is None or self._replicas is None or not self._synchronous:
             self._show(LATER)
             return
         try:
@@ -127,9 +129,9 @@ class BatchFields:
 
     def _show_pair(self) -> None:
         """Show the global size where there is one, or where one was asked for in vain."""
-        self.fields[1].show(self._together or self._leader == 1)
+        self.fields[1].show(self._synchronous or self._leader == 1)
         words = f"&times; {self._replicas or ''} replica{'s' * (self._replicas != 1)} ="
-        if not self._together:
+        if not self._synchronous:
             words = "each worker's batch; there is no global batch"
         self._times.value = f'<div class="wb-times">{words}</div>'
 

@@ -22,14 +22,14 @@ TITLE_HEIGHT, DEVICE_HEIGHT, SHARD_HEIGHT, BAND_HEIGHT = 32, 46, 24, 26
 
 def draw(plan: Plan) -> str:
     """Return SVG that takes its text colour from the page, and its account in words."""
-    if not plan.together:
+    if not plan.synchronous:
         return draw_servers(plan)
     return _draw_workers(plan) if plan.workers > 1 else _draw_process(plan)
 
 
 def is_wide(plan: Plan) -> bool:
     """Return whether the picture needs the whole width of the page."""
-    across = plan.workers * plan.local_replicas if plan.together else plan.workers
+    across = plan.workers * plan.local_replicas if plan.synchronous else plan.workers
     return across > WIDE
 
 

@@ -88,7 +88,7 @@ class WhySlow:
             return
         self._work.give_up()
         if not same:
-            self._together = run is None or run.plan.together
+            self._together = run is None or run.plan.synchronous
             self._forget()
         self._run, self._over = run, over
         self._work.say(OWN_PACES if not self._together else "" if over else STILL_TRAINS)
