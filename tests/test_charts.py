@@ -27,7 +27,7 @@ def points(count: int, replicas: int = 2, steps_a_point: int = 1) -> Points:
         loss=curve(1, 1),
         accuracy=curve(0.01, 0.01),
         rate=curve(10, 20),
-        broken=np.zeros(each.shape, np.bool_),
+        nonfinite=np.zeros(each.shape, np.bool_),
         steps_a_point=steps_a_point,
     )
 

@@ -34,7 +34,7 @@ class Points:
 
     `step`, `examples` and `training_seconds` are [points]: completed global steps, examples of all
     replicas up to there, and the time that the calls up to there took. `rate` is in examples a
-    second, over the call's time. `broken` is [points, replicas]: a loss that is no number, which
+    second, over the call's time. `nonfinite` is [points, replicas]: a loss that is no number, which
     is a gap in the curves.
     """
 
@@ -44,7 +44,7 @@ class Points:
     loss: Curve
     accuracy: Curve
     rate: Curve
-    broken: npt.NDArray[np.bool_]
+    nonfinite: npt.NDArray[np.bool_]
     steps_a_point: int = 1
     workers: int = 1
     """Processes that the replicas are in, the same number in each."""

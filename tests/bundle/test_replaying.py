@@ -62,7 +62,7 @@ def test_other_data_or_other_steps_do_not_agree(bundle: Bundle, run: Run) -> Non
     assert not found.same_data
     fewer = replace(bundle, losses="\n".join(bundle.losses.splitlines()[:-1]))
     found = check_replay(fewer, run, FACTS)
-    assert found.agreement.reason == "156 steps recorded, the standard has 155"
+    assert found.agreement.reason == "156 steps recorded, the reference has 155"
 
 
 def test_in_mixed_precision_only_equal_losses_agree(bundle: Bundle, run: Run) -> None:

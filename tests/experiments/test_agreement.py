@@ -59,8 +59,8 @@ def test_the_first_step_that_differs_by_more_than_rounding_is_named(runs: Runs) 
 def test_a_loss_that_is_no_number_never_agrees(runs: Runs) -> None:
     for number in ("nan", "inf"):
         odd = finished(runs, code=raised_from(20, float(number)))
-        for standard in (finished(runs), odd):
-            found = compare(odd, standard, "float32")
+        for reference in (finished(runs), odd):
+            found = compare(odd, reference, "float32")
             assert not found.holds
             assert found.reason == "loss is not finite, first at step 20"
             assert found.max_loss_difference is None
@@ -68,7 +68,7 @@ def test_a_loss_that_is_no_number_never_agrees(runs: Runs) -> None:
 
 def test_runs_of_different_steps_cannot_be_compared(runs: Runs) -> None:
     found = compare(finished(runs, steps=30), finished(runs), "float32")
-    assert found.reason == "30 steps recorded, the standard has 60"
+    assert found.reason == "30 steps recorded, the reference has 60"
     assert found.max_loss_difference is None
 
 
@@ -110,11 +110,11 @@ def test_a_run_does_not_train_where_a_step_is_not_on_record(tmp_path: Path) -> N
 
 def certificate(root: Path, float32_loss_difference: float | None = None, **fields: Any) -> Any:
     """What a run's certificate says, as JSON takes it."""
-    standard = write_run(root, "standard", RunConfig(strategy="one_device")).run
+    reference = write_run(root, "standard", RunConfig(strategy="one_device")).run
     run = write_run(root, "run", RunConfig(**fields)).run
     together = run.plan.synchronous
     found = Agreement(20, run.config.precision, *((1e-7, 2e-7) if together else ()))
-    proof = Proof(run, standard, found, "abc", {"tensorflow": "2.21.0"}, {})
+    proof = Proof(run, reference, found, "abc", {"tensorflow": "2.21.0"}, {})
     return json.loads(json.dumps(proof.certificate(float32_loss_difference), allow_nan=False))
 
 

@@ -139,5 +139,5 @@ def test_a_run_that_cannot_be_read_fails_its_cell_alone_and_others_say_so(tmp_pa
     torn, other = (cell for cell in ended.cells if cell.status == "fail")
     assert (torn.strategy, torn.loop) == ("one_device", "custom")
     assert "A run folder holds a whole plan.json" in torn.reason
-    assert other.reason == f"OneDevice, the standard, did not train: {torn.reason}"
+    assert other.reason == f"OneDevice, the reference, did not train: {torn.reason}"
     assert not list(ended.folder.glob("*/certificate.json"))

@@ -13,7 +13,7 @@ import pytest
 
 from tests.widgets.folders import BATCH, CONFIG, records, write_epoch, write_run, write_steps
 from workbench import RunConfig
-from workbench.feed import Look, Message, RunFeed, nothing
+from workbench.feed import Message, RunFeed, RunSnapshot, nothing
 from workbench.feed.account import offered
 from workbench.runs import Run, RunError
 from workbench.runs.records.curves import MOST_POINTS
@@ -32,8 +32,8 @@ def feed(run: Run) -> RunFeed:
     return RunFeed(run)
 
 
-def look(feed: RunFeed) -> Look:
-    return Look.at(feed.run, feed.plan)
+def look(feed: RunFeed) -> RunSnapshot:
+    return RunSnapshot.at(feed.run, feed.plan)
 
 
 def add_steps(run: Run, first: int, rows: np.ndarray) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tests.widgets.folders import records, write_run, write_steps
 from workbench.feed import Message, RunFeed
-from workbench.feed.account import Look
+from workbench.feed.account import RunSnapshot
 from workbench.runs import Run
 from workbench.runs.records.live import Window
 from workbench.server.folder import RunsFolder
@@ -39,7 +39,7 @@ def told() -> dict[str, bytes]:
 def _of_a_run(run: Run, names: dict[str, str]) -> dict[str, str | bytes]:
     """`names` are what to put in place of what differs each time."""
     feed = RunFeed(run)
-    feed.news(Look.at(run, run.plan))
+    feed.news(RunSnapshot.at(run, run.plan))
     whole = feed.whole()
     names = {**names, whole.content["feed"]: FEED}
     frames = {"whole.bin": _frame(whole, names)}

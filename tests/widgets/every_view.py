@@ -25,7 +25,7 @@ import plotly.graph_objects as go
 from tests.waiting import LIMIT_SECONDS
 from tests.widgets.folders import write_run
 from workbench import RunConfig, Workbench
-from workbench.feed import Look, RunFeed
+from workbench.feed import RunFeed, RunSnapshot
 from workbench.widgets.run.plain_view import PLOTLY_MIME, PlainView
 from workbench.widgets.run.predictions import Predictions
 from workbench.widgets.run.xray_view import Xray
@@ -68,7 +68,7 @@ def make_views(root: Path) -> list[Any]:
     assert workbench._run.wait(LIMIT_SECONDS)
     plain = PlainView(lambda *_: None)
     feed = RunFeed(run)
-    look = Look.at(run, feed.plan)
+    look = RunSnapshot.at(run, feed.plan)
     assert feed.news(look) is not None
     plain.show(look, feed)
     assert "step 156 of 156" in plain._head.value, plain._head.value

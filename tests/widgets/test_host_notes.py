@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 from tests.widgets.folders import write_run
-from workbench.feed import Look, RunFeed
+from workbench.feed import RunFeed, RunSnapshot
 from workbench.widgets.host_notes import HostNotes
 
 CELL = "from workbench import follow\nawait follow()"
 
 
 @pytest.fixture
-def running(tmp_path: Path) -> Look:
+def running(tmp_path: Path) -> RunSnapshot:
     """A look at a run that trains."""
     run = write_run(tmp_path, steps=10)
-    return replace(Look.at(run, RunFeed(run).plan), status="running")
+    return replace(RunSnapshot.at(run, RunFeed(run).plan), status="running")
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HostNotes:
 
 
 def test_while_a_run_trains_the_cell_that_keeps_it_going_is_shown(
-    notes: HostNotes, running: Look, tmp_path: Path
+    notes: HostNotes, running: RunSnapshot, tmp_path: Path
 ) -> None:
     assert f"Runs lie in {tmp_path}." in notes._keeping.value
     assert notes._awake.value == ""
@@ -38,7 +38,7 @@ def test_while_a_run_trains_the_cell_that_keeps_it_going_is_shown(
     assert notes._awake.value == ""
 
 
-def test_while_a_cell_follows_it_nothing_is_at_risk(notes: HostNotes, running: Look) -> None:
+def test_while_a_cell_follows_it_nothing_is_at_risk(notes: HostNotes, running: RunSnapshot) -> None:
     notes.heed_following(True)
     notes.show(running)
     assert notes._awake.value == ""
@@ -46,7 +46,7 @@ def test_while_a_cell_follows_it_nothing_is_at_risk(notes: HostNotes, running: L
     assert CELL in notes._awake.value
 
 
-def test_at_home_nothing_is_said(running: Look, tmp_path: Path) -> None:
+def test_at_home_nothing_is_said(running: RunSnapshot, tmp_path: Path) -> None:
     notes = HostNotes(tmp_path)
     notes.show(running)
     assert (notes._awake.value, notes._keeping.value) == ("", "")

@@ -46,7 +46,7 @@ class Proof:
     """What a certificate says."""
 
     run: Run
-    standard: Run
+    reference: Run
     agreement: Agreement
     """With no differences where workers do not step together."""
     data_sha256: str
@@ -62,7 +62,7 @@ class Proof:
             "created": time.time(),
             "claim": self._claim(),
             "run": self.run.id,
-            "standard": self.standard.id if plan.synchronous else None,
+            "standard": self.reference.id if plan.synchronous else None,
             "script_sha256": self.run.result()["script_sha256"],
             "versions": {**self.versions, **_keras(plan.keras, devices)},
             "environment": self.environment,
@@ -88,23 +88,23 @@ class Proof:
         return values
 
     def _claim(self) -> str:
-        plan, standard = self.run.plan, self.standard.plan
+        plan, reference = self.run.plan, self.reference.plan
         what = f"{plan.strategy_label}, {plan.loop} loop"
         if plan.synchronous:
-            return f"{what}, trains as {standard.strategy_label}, {standard.loop} loop"
+            return f"{what}, trains as {reference.strategy_label}, {reference.loop} loop"
         return f"{what}, {what_is_seen(self.agreement.steps)}; its workers do not step together"
 
 
-def compare(run: Run, standard: Run, precision: str) -> Agreement:
+def compare(run: Run, reference: Run, precision: str) -> Agreement:
     """Compare the losses of all steps, each the mean over the global batch."""
-    one, other = (each.steps()[["step", "loss"]] for each in (run, standard))
+    one, other = (each.steps()[["step", "loss"]] for each in (run, reference))
     return compare_losses(one, other, precision)
 
 
 def compare_losses(one: pd.DataFrame, other: pd.DataFrame, precision: str) -> Agreement:
     """Compare two runs' frames of step and loss; in mixed precision only equal ones agree."""
     if one["step"].tolist() != other["step"].tolist():
-        reason = f"{len(one)} steps recorded, the standard has {len(other)}"
+        reason = f"{len(one)} steps recorded, the reference has {len(other)}"
         return Agreement(len(one), precision, reason=reason)
     with np.errstate(invalid="ignore"):
         gaps = np.abs(one["loss"].to_numpy() - other["loss"].to_numpy())
@@ -120,30 +120,30 @@ def compare_losses(one: pd.DataFrame, other: pd.DataFrame, precision: str) -> Ag
     return Agreement(len(one), precision, most, reason=reason)
 
 
-def certify(standard: Run, runs: Sequence[Run]) -> dict[str, Proof]:
-    """Compare data and last weights of runs with those of the standard, in its interpreter.
+def certify(reference: Run, runs: Sequence[Run]) -> dict[str, Proof]:
+    """Compare data and last weights of runs with those of the reference, in its interpreter.
 
     Of a run whose workers do not step together only the data: its weights are its own.
 
     Raises:
         RunError: the comparing program fails.
     """
-    told = run_program(standard.dir, "certify", *(str(run.dir) for run in runs))
+    told = run_program(reference.dir, "certify", *(str(run.dir) for run in runs))
     hashes = {folder: each["data_sha256"] for folder, each in told["runs"].items()}
     proofs = {}
     for run in runs:
         key = str(run.dir)
         if run.plan.synchronous:
             found = _with_weights(
-                compare(run, standard, run.config.precision),
+                compare(run, reference, run.config.precision),
                 told["runs"][key]["max_weight_difference"],
             )
         else:
             found = Agreement(len(run.steps()), run.config.precision, reason=trains(run))
-        if hashes[key] != hashes[str(standard.dir)]:
+        if hashes[key] != hashes[str(reference.dir)]:
             found = replace(found, reason="it was trained on other data")
         proofs[key] = Proof(
-            run, standard, found, hashes[key], told["versions"], told["environment"]
+            run, reference, found, hashes[key], told["versions"], told["environment"]
         )
     return proofs
 

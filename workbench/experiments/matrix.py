@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 GLOBAL_BATCH_SIZE = 64
 STEPS = {"synthetic": 200}
 STEPS_OF_IMAGES = 100
-STANDARD = ("one_device", "custom")
+REFERENCE = ("one_device", "custom")
 Status = Literal["waiting", "running", "pass", "fail", "unavailable", "stopped"]
 
 
@@ -90,8 +90,8 @@ def cells_of(
 ) -> list[Cell]:
     """Return all cells: OneDevice's custom loop first, those that cannot be had with the reason."""
     facts = look(config)
-    names = sorted(product(catalog.STRATEGIES, catalog.LOOPS), key=lambda cell: cell != STANDARD)
-    wanted = [name for name in names if name[0] in strategies or name == STANDARD]
+    names = sorted(product(catalog.STRATEGIES, catalog.LOOPS), key=lambda cell: cell != REFERENCE)
+    wanted = [name for name in names if name[0] in strategies or name == REFERENCE]
     return [_planned(config, devices, facts, *name) for name in wanted]
 
 
@@ -142,7 +142,7 @@ def run_matrix(
     facts = look(config)
     if facts is not None and facts.kind == DATASET:
         config = replace(config, pipeline="usual")
-    make_plan(replace(config, strategy=STANDARD[0], loop=STANDARD[1]), devices, facts)
+    make_plan(replace(config, strategy=REFERENCE[0], loop=REFERENCE[1]), devices, facts)
     folder = runs_root(runs_dir) / time.strftime(f"matrix-%Y%m%d-%H%M%S-{secrets.token_hex(2)}")
     try:
         folder.mkdir(parents=True)
@@ -272,16 +272,16 @@ class _Runner:
         return run
 
     def _compared(self, cell: Cell, runs: Mapping[str, Run]) -> Cell:
-        standard = self._runs.get(STANDARD)
-        if standard is None:
+        reference = self._runs.get(REFERENCE)
+        if reference is None:
             named = [(each.strategy, each.loop) for each in self._matrix.cells]
-            first = self._matrix.cells[named.index(STANDARD)]
-            reason = f"OneDevice, the standard, did not train: {first.reason or first.status}"
+            first = self._matrix.cells[named.index(REFERENCE)]
+            reason = f"OneDevice, the reference, did not train: {first.reason or first.status}"
             return replace(cell, status="fail", reason=reason)
-        found = compare(runs[cell.precision], standard[cell.precision], cell.precision)
+        found = compare(runs[cell.precision], reference[cell.precision], cell.precision)
         other = None
         if "float32" in runs and cell.precision != "float32":
-            other = compare(runs["float32"], standard["float32"], "float32").max_loss_difference
+            other = compare(runs["float32"], reference["float32"], "float32").max_loss_difference
         return _judged(
             replace(
                 cell,
@@ -298,11 +298,11 @@ class _Runner:
             for at, cell in enumerate(self._matrix.cells)
             if cell.status == "pass" or cell.max_loss_difference is not None
         ]
-        if not compared or STANDARD not in self._runs:
+        if not compared or REFERENCE not in self._runs:
             return
-        standard = self._runs[STANDARD][self._config.precision]
+        reference = self._runs[REFERENCE][self._config.precision]
         try:
-            proofs = certify(standard, [run for _, run in compared])
+            proofs = certify(reference, [run for _, run in compared])
             self._write_certificates(compared, proofs)
         except (RunError, OSError) as error:
             for at, _ in compared:

@@ -1,16 +1,16 @@
 """What a page is told of a run, whether it hears it from a kernel or from a server."""
 
-from .account import Look, describe, title_of
+from .account import RunSnapshot, describe, title_of
 from .feed import VERSION, Message, RunFeed, nothing
 from .pace import Pace, Turn
 from .row import row_of
 
 __all__ = [
     "VERSION",
-    "Look",
     "Message",
     "Pace",
     "RunFeed",
+    "RunSnapshot",
     "Turn",
     "describe",
     "nothing",

@@ -24,7 +24,7 @@ RESUMABLE = ("stopped", "failed", "lost")
 
 
 @dataclass(frozen=True)
-class Look:
+class RunSnapshot:
     """What one look at a run found."""
 
     run: Run
@@ -37,7 +37,7 @@ class Look:
     copies: Copies | None = None
 
     @classmethod
-    def at(cls, run: Run, plan: Plan) -> Look:
+    def at(cls, run: Run, plan: Plan) -> RunSnapshot:
         """Look at a run.
 
         Raises:
@@ -68,7 +68,7 @@ def offered(status: str) -> list[str]:
     return ["resume", "delete"] if status in RESUMABLE else []
 
 
-def account(look: Look) -> dict[str, Any]:
+def account(look: RunSnapshot) -> dict[str, Any]:
     """Return the parts of the account; a part is sent again when it changes."""
     progress = look.progress
     return {

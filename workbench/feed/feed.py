@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.runs.records.live import LiveRun, Window
 
-from .account import Look, account, epoch_part
+from .account import RunSnapshot, account, epoch_part
 
 if TYPE_CHECKING:
     from workbench.points import Curve, EpochPoints, Points
@@ -67,7 +67,7 @@ class RunFeed:
         self._sequence = 0
         self._parts: dict[str, Any] = {}
 
-    def news(self, look: Look | None) -> Message | None:
+    def news(self, look: RunSnapshot | None) -> Message | None:
         """Read what is new and return it; None where nothing is. `look` is a newer account.
 
         The first message is the whole.
@@ -139,7 +139,7 @@ class RunFeed:
         }
         across = np.stack([points.step, points.examples, points.training_seconds])
         lines = [_lines(curve, spans=spans) for curve in points.curves]
-        lines[0][: points.replicas][points.broken.T] = np.inf
+        lines[0][: points.replicas][points.nonfinite.T] = np.inf
         return content, [across.astype("<f8").tobytes(), np.concatenate(lines).tobytes()]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from .account import Look
+from .account import RunSnapshot
 
 if TYPE_CHECKING:
     from .feed import Message, RunFeed
@@ -20,7 +20,7 @@ OVER_SECONDS = 2.0
 class Turn(NamedTuple):
     """What a turn found."""
 
-    look: Look | None
+    look: RunSnapshot | None
     """The newest account; None where it was not due."""
     news: Message | None
     pause_seconds: float
@@ -32,7 +32,7 @@ class Pace:
 
     def __init__(self, feed: RunFeed) -> None:
         self._feed = feed
-        self.last: Look | None = None
+        self.last: RunSnapshot | None = None
         self._look_due_at = 0.0
 
     def turn(self, *, watched: bool) -> Turn:
@@ -46,7 +46,7 @@ class Pace:
             return Turn(None, None, OVER_SECONDS)
         look = None
         if began >= self._look_due_at:
-            self.last = look = Look.at(run, self._feed.plan)
+            self.last = look = RunSnapshot.at(run, self._feed.plan)
             took = time.monotonic() - began
             self._look_due_at = began + max(LOOK_SECONDS, LOOKS_SHARE * took)
         news = self._feed.news(look)

@@ -5,7 +5,7 @@ Standard library only: a run's supervisor imports it.
 
 from __future__ import annotations
 
-from .engine import Engine, LauncherError, Look, Reach
+from .engine import Engine, JobStatus, LauncherError, Reach
 from .kubernetes import Kubernetes
 from .ray_cluster import Ray
 from .slurm import Slurm
@@ -14,4 +14,4 @@ LOCAL = "local"
 ENGINES: dict[str, Engine] = {"kubernetes": Kubernetes(), "ray": Ray(), "slurm": Slurm()}
 """Those that are not local, by the name that a config has for them."""
 
-__all__ = ["ENGINES", "LOCAL", "Engine", "LauncherError", "Look", "Reach"]
+__all__ = ["ENGINES", "LOCAL", "Engine", "JobStatus", "LauncherError", "Reach"]

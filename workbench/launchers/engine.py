@@ -33,7 +33,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Look:
+class JobStatus:
     """How a job stands, as its engine tells it."""
 
     phase: Phase
@@ -67,7 +67,7 @@ class Engine(Protocol):
             LauncherError: it did not take the job.
         """
 
-    def look(self, job_dir: Path, job: str) -> Look | None:
+    def look(self, job_dir: Path, job: str) -> JobStatus | None:
         """Return how the job stands; None where it knows of none.
 
         Raises:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .engine import Look, Reach
+from .engine import JobStatus, Reach
 from .hand import CANCEL
 from .manifests import PYTHON, manifests
 
@@ -48,25 +48,27 @@ class Kubernetes:
         (job_dir / MANIFEST).write_text(text, encoding="utf-8")
         return name
 
-    def look(self, job_dir: Path, job: str) -> Look | None:
+    def look(self, job_dir: Path, job: str) -> JobStatus | None:
         """Tell from what its hands have said on the volume."""
         begun = sorted(int(path.parent.name) for path in job_dir.glob("[0-9]*/*-*.clock"))
         if not begun:
             if (job_dir / CANCEL).exists():
-                return Look("over", "CANCELLED")
-            return Look("waiting", "WRITTEN", f"{_typed('apply', job_dir)} begins it")
+                return JobStatus("over", "CANCELLED")
+            return JobStatus("waiting", "WRITTEN", f"{_typed('apply', job_dir)} begins it")
         attempt = begun[-1]
         tasks = json.loads((job_dir / "job.json").read_text(encoding="utf-8"))["tasks"]
         exits = [job_dir / str(attempt) / f"{task}.exit" for task in tasks]
         if not all(path.exists() for path in exits):
-            return Look("running", "RUNNING", attempt=attempt)
+            return JobStatus("running", "RUNNING", attempt=attempt)
         statuses = [json.loads(path.read_text(encoding="utf-8"))["status"] for path in exits]
         if not any(statuses):
-            return Look("over", "COMPLETED", attempt=attempt)
+            return JobStatus("over", "COMPLETED", attempt=attempt)
         newest = max(path.stat().st_mtime for path in exits)
         if time.time() - newest < RESTART_SECONDS and not (job_dir / CANCEL).exists():
-            return Look("running", "RESTARTING", attempt=attempt)
-        return Look("over", "FAILED", f"{_typed('delete', job_dir)} removes it", attempt=attempt)
+            return JobStatus("running", "RESTARTING", attempt=attempt)
+        return JobStatus(
+            "over", "FAILED", f"{_typed('delete', job_dir)} removes it", attempt=attempt
+        )
 
     def cancel(self, job_dir: Path, job: str) -> None:
         """Have its hands end, those too that begin later."""

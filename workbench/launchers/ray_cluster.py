@@ -19,7 +19,7 @@ from workbench import flock
 from workbench.config import Problem
 
 from . import ray_driver
-from .engine import RESTARTS, LauncherError, Look, Reach
+from .engine import RESTARTS, JobStatus, LauncherError, Reach
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -85,15 +85,17 @@ class Ray:
             )
         return str(driver.pid)
 
-    def look(self, job_dir: Path, job: str) -> Look | None:
+    def look(self, job_dir: Path, job: str) -> JobStatus | None:
         """Read what its driver says."""
         lives = flock.held(job_dir / ray_driver.LOCK)
         told: dict[str, Any] = {"phase": "waiting", "state": "STARTING", "why": "", "attempt": 0}
         with contextlib.suppress(FileNotFoundError):
             told = json.loads((job_dir / ray_driver.LOOK).read_text(encoding="utf-8"))
         if told["phase"] != "over" and not lives:
-            return Look("over", "LOST", f"its driver, process {job}, is gone", "", told["attempt"])
-        return Look(told["phase"], told["state"], told["why"], "", told["attempt"])
+            return JobStatus(
+                "over", "LOST", f"its driver, process {job}, is gone", "", told["attempt"]
+            )
+        return JobStatus(told["phase"], told["state"], told["why"], "", told["attempt"])
 
     def cancel(self, job_dir: Path, job: str) -> None:
         """Have its driver end it."""

@@ -115,7 +115,7 @@ class Driver:
         return "COMPLETED" if statuses == [0] * len(self.tasks) else "FAILED"
 
     def watch(self) -> None:
-        """Say whether Ray has begun the tasks or what it waits for, and heed who cancels."""
+        """Say whether Ray has begun the tasks or what it waits for, and obey whoever cancels."""
         import ray
 
         resting = threading.Event()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbench.config import Problem
 
-from .engine import HAND, LauncherError, Look, Phase, Reach
+from .engine import HAND, JobStatus, LauncherError, Phase, Reach
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -75,7 +75,7 @@ class Slurm:
         path.write_text(sbatch(config, tasks, job_dir), encoding="utf-8")
         return _ask("sbatch", "--parsable", str(path)).strip().partition(";")[0]
 
-    def look(self, job_dir: Path, job: str) -> Look | None:
+    def look(self, job_dir: Path, job: str) -> JobStatus | None:
         """Ask how the job stands; it remembers those that are over for some minutes."""
         try:
             told = _ask("scontrol", "--oneliner", "show", "job", job)
@@ -90,7 +90,7 @@ class Slurm:
         if phase == "over" and (status := fields.get("ExitCode", "0:0")) != "0:0":
             why = f"{why}, exit status {status}".removeprefix(", ")
         hosts = fields.get("NodeList", "").replace("(null)", "")
-        return Look(phase, state, why, hosts, int(fields.get("Restarts") or 0))
+        return JobStatus(phase, state, why, hosts, int(fields.get("Restarts") or 0))
 
     def cancel(self, job_dir: Path, job: str) -> None:
         """Cancel it."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from .. import catalog
 from ..config import RunConfig, did_you_mean
+from .applicable_fields import USUAL
 from .own_data import is_own
 from .own_function import OwnFunction, read_own_function
 from .problems import Findings
 from .sharding import check_sharding
-from .uses import USUAL
 
 if TYPE_CHECKING:
     from .batches import Epoch

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .. import catalog
 from ..config import NOT_TRAINED
 from ..devices import Gpu
-from .uses import USUAL, uses
+from .applicable_fields import USUAL, uses
 
 if TYPE_CHECKING:
     from ..config import RunConfig

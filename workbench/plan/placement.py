@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .applicable_fields import check_used
 from .launching import is_local
 from .problems import Findings
-from .uses import check_used
 
 if TYPE_CHECKING:
     from ..catalog import Strategy

@@ -121,8 +121,8 @@ def _write_anew(
     from workbench.codegen import render_script
     from workbench.devices import Devices
     from workbench.plan import make_plan
+    from workbench.plan.applicable_fields import without_unused
     from workbench.plan.checks import LONGEST_NAME
-    from workbench.plan.uses import without_unused
 
     # Of an earlier release, whose plans passed over what a strategy has no use for, and long names.
     config = without_unused(config, STRATEGIES[config.strategy])

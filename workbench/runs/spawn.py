@@ -27,8 +27,8 @@ PATIENCE_SECONDS = 5.0
 """A supervisor that has just written its final state still holds the lock for a moment."""
 
 
-def take(run_dir: Path, deed: str) -> int:
-    """Lock a run that nobody supervises; `deed` says what for, as in "cannot be started".
+def take(run_dir: Path, action: str) -> int:
+    """Lock a run that nobody supervises; `action` says what for, as in "cannot be started".
 
     Raises:
         RunError: it is alive.
@@ -37,7 +37,7 @@ def take(run_dir: Path, deed: str) -> int:
     if lock is None and status(run_dir) in ("finished", "stopped", "failed"):
         lock = take_lock(run_dir, patience_seconds=PATIENCE_SECONDS)
     if lock is None:
-        raise alive_error(run_dir, deed)
+        raise alive_error(run_dir, action)
     return lock
 
 

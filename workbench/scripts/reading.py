@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.plan.applicable_fields import USUAL, without_unused
+
 from ..catalog import STRATEGIES
 from ..config import ConfigError, RunConfig
 from ..devices import Devices
 from ..plan import Plan
 from ..plan.own_function import DOORS
-from ..plan.uses import USUAL, without_unused
 from .guessing import guess
 from .own import CHECKS, Kept, closure, door, keep_edited, keep_own, reader
 from .parts import ASSIGNMENT, DEFINITION, Parts, ScriptError, Statement, split

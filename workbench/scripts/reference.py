@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from workbench.plan.applicable_fields import without_unused
+
 from .. import catalog
 from ..codegen import render_script
 from ..config import ConfigError, RunConfig
@@ -16,7 +18,6 @@ from ..plan import Plan, make_plan
 from ..plan.own_data import DataFacts
 from ..plan.own_function import OwnFunction
 from ..plan.plan import STACK_BYTES
-from ..plan.uses import without_unused
 from .parts import DEFINITION, Parts, split
 from .values import UnreadError, constant, number, replicas
 

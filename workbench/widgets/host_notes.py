@@ -13,7 +13,7 @@ from workbench.widgets.parts.page_parts import html
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from workbench.feed import Look
+    from workbench.feed import RunSnapshot
 
 CELL = "from workbench import follow\nawait follow()"
 AWAKE = "A cell with these two lines runs as long as the run does; buttons work meanwhile:"
@@ -25,13 +25,13 @@ class HostNotes:
     def __init__(self, runs: Path) -> None:
         self._host = hosts.lent()
         self._followed = False
-        self._look: Look | None = None
+        self._look: RunSnapshot | None = None
         keeping = hosts.word_on_keeping(runs)
         self._keeping = html(markup.quiet(keeping) if keeping else "", description="Keeping")
         self._awake = html(description="Staying awake")
         self.box = ipw.VBox([self._awake, self._keeping])
 
-    def show(self, look: Look | None) -> None:
+    def show(self, look: RunSnapshot | None) -> None:
         """Follow the opened run; None: there is none."""
         self._look = look
         at_risk = look is not None and look.alive and not self._followed

@@ -22,12 +22,12 @@ from workbench.widgets.form.train_button import TrainButton
 from workbench.widgets.host_notes import HostNotes
 from workbench.widgets.kernel import outputs
 from workbench.widgets.kernel.background import Latest, run_in_background
-from workbench.widgets.kernel.host import allow_own_widgets, heed
+from workbench.widgets.kernel.host import allow_own_widgets, on_cell_event
 from workbench.widgets.kernel.page_order import keep_order
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html, styled
 from workbench.widgets.parts.titled import Tab
-from workbench.widgets.run import snapshot
+from workbench.widgets.run import saved_output as snapshot
 from workbench.widgets.run.closer_look import CloserLook
 from workbench.widgets.run.export_view import ExportView
 from workbench.widgets.run.following import Following
@@ -48,7 +48,7 @@ from .scaling_view import ShouldScale
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
-    from workbench.feed import Look, RunFeed
+    from workbench.feed import RunFeed, RunSnapshot
     from workbench.runs import Run
 
 STYLE = Path(__file__).with_name("workbench.css")
@@ -114,7 +114,9 @@ class Workbench:
         self._form = Form(config, self._hardware.devices, functions)
         self._closer = self._make_closer_look()
         self._script = ScriptView(self._joins_of_scripts(), runs_dir)
-        self._forget_cells = heed("post_run_cell", self._on_cell) if functions else lambda: None
+        self._forget_cells = (
+            on_cell_event("post_run_cell", self._on_cell) if functions else lambda: None
+        )
         self._matrix = MatrixView(
             runs_dir, lambda: self._hardware.devices, lambda: self.config.interpreter
         )
@@ -132,7 +134,7 @@ class Workbench:
         self._asked = self._form.state.config
         self._show_form(self._form.state)
         self._hardware.ask(config.interpreter)
-        self._reattaching = run_in_background(self._runs.start, self._reattach, self._ignore)
+        self._reattaching = run_in_background(self._runs.start, self._reattach, self._raise)
         Workbench.newest = weakref.ref(self)
 
     @property
@@ -282,9 +284,7 @@ class Workbench:
     def _show_form(self, state: FormState) -> None:
         self._train.show_form(state, problems_text(state, self._form.parts))
         self._plan.show(state)
-        self._rendering.ask(
-            lambda: self._script.show_plan(state.plan), lambda _: None, self._ignore
-        )
+        self._rendering.ask(lambda: self._script.show_plan(state.plan), lambda _: None, self._raise)
         if state.config.interpreter != self._interpreter:
             self._interpreter = state.config.interpreter
             self._hardware.ask(self._interpreter)
@@ -302,16 +302,16 @@ class Workbench:
         self._script.show_run(None)
         self._runs.show_open(None)
 
-    def _on_look(self, look: Look, feed: RunFeed) -> None:
+    def _on_look(self, look: RunSnapshot, feed: RunFeed) -> None:
         self._plan.hold(look.status == STARTING)
         self._host_notes.show(look)
         self._closer.show(look.run, look.status)
         over = not look.alive
         if over or time.monotonic() - self._saved_at > snapshot.EVERY_SECONDS:
             self._saved_at = time.monotonic()
-            self._saving.ask(lambda: self._save(look, feed), lambda _: None, self._ignore)
+            self._saving.ask(lambda: self._save(look, feed), lambda _: None, self._raise)
 
-    def _save(self, look: Look, feed: RunFeed) -> None:
+    def _save(self, look: RunSnapshot, feed: RunFeed) -> None:
         """Put the picture of now into the notebook's own file."""
         if self._shown:
             outputs.update_bundle(snapshot.saved_bundle(self._token, look, feed), self._display_id)
@@ -323,7 +323,7 @@ class Workbench:
                 self.open(alive[0])
         charts.warm_up()
 
-    def _ignore(self, error: Exception) -> None:
+    def _raise(self, error: Exception) -> None:
         raise error
 
 

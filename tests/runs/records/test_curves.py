@@ -156,7 +156,7 @@ def test_a_worker_that_is_late_is_a_gap_of_the_joined_line_that_is_filled_when_i
     np.testing.assert_allclose(points.loss.mean[:, 0], 2.0)
     assert np.isnan(points.loss.mean[:, 1]).tolist() == [False, False, True, True]
     assert np.isnan(points.loss.joined).tolist() == [False, False, True, True]
-    assert not points.broken.any()
+    assert not points.nonfinite.any()
     curves.add(block(2, weighed(2, loss=6.0, examples=3)), task=1)
     assert curves.changes() == 2
     points = curves.points()

@@ -93,8 +93,8 @@ def delete(arguments: Namespace) -> int:
         print("Kept.", file=sys.stderr)
         return FAILED
     opened.delete()
-    deed = {"run": opened.id, "deleted": True}
-    print(json.dumps(deed) if arguments.json else f"Deleted {opened.id}.")
+    action = {"run": opened.id, "deleted": True}
+    print(json.dumps(action) if arguments.json else f"Deleted {opened.id}.")
     return OK
 
 

@@ -63,11 +63,11 @@ def difference(one: dict | None, other: dict | None) -> float | None:
 
 def main(run_dirs: list[pathlib.Path]) -> None:
     """Compare and print."""
-    standard = weights(run_dirs[0])
+    reference = weights(run_dirs[0])
     runs = {
         str(run_dir): {
             "data_sha256": data_hash(run_dir),
-            "max_weight_difference": difference(standard, weights(run_dir)),
+            "max_weight_difference": difference(reference, weights(run_dir)),
         }
         for run_dir in run_dirs
     }

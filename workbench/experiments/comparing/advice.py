@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbench.catalog import STRATEGIES
-from workbench.plan.uses import USUAL
+from workbench.plan.applicable_fields import USUAL
 
 from .table import Group, Row, make_table
 

@@ -11,7 +11,7 @@ from workbench import catalog
 from workbench.codegen import render_script
 from workbench.config import ConfigError, Problem, RunConfig
 from workbench.plan import PlanError, make_plan
-from workbench.plan.uses import without_unused
+from workbench.plan.applicable_fields import without_unused
 from workbench.runs.programs.own_data import look
 
 if TYPE_CHECKING:

@@ -279,9 +279,9 @@ def _with_losses(row: Row, group: Group, base: Group) -> Row:
     if group is base or not group.runs or not base.runs:
         return row
     one, other = group.runs[0], base.runs[0]
-    plan, standard = one.plan, other.plan
-    alike = plan.global_batch_size == standard.global_batch_size and plan.synchronous
-    if not alike or not standard.synchronous or {one.status, other.status} != {"finished"}:
+    plan, reference = one.plan, other.plan
+    alike = plan.global_batch_size == reference.global_batch_size and plan.synchronous
+    if not alike or not reference.synchronous or {one.status, other.status} != {"finished"}:
         return row
     found = compare(one, other, one.config.precision)
     return replace(row, max_loss_difference=found.max_loss_difference)

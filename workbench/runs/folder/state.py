@@ -136,11 +136,11 @@ def last_silence(events: Sequence[Event]) -> Event | None:
     return None
 
 
-def alive_error(run_dir: Path, deed: str) -> RunError:
+def alive_error(run_dir: Path, action: str) -> RunError:
     """Return the error for doing to a living run what only an ended one allows."""
     event = last_state(supervisor_events(run_dir))
     return RunError(
-        f"Only a run that is over can be {deed}; {run_dir.name} is alive "
+        f"Only a run that is over can be {action}; {run_dir.name} is alive "
         f"({event['state'] if event else 'queued'}). Stop it first, or let it finish."
     )
 

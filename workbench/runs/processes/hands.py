@@ -14,7 +14,7 @@ from workbench.runs.folder.tasks import environments
 from .ending import TaskProcess
 from .environment import Launch
 from .forks import Forks
-from .trainer import Trainer
+from .local_process import LocalProcess
 
 
 class Hands(ABC):
@@ -65,7 +65,7 @@ class LocalHands(Hands):
         """Start its process."""
         environment = self._environments[task]
         folder = self._run_dir / task
-        return Trainer(folder, self._launch, log, environment, self._held_fds, self._forks)
+        return LocalProcess(folder, self._launch, log, environment, self._held_fds, self._forks)
 
     def close(self) -> None:
         """Let go of the ports."""

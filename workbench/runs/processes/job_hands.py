@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.launchers import Engine, LauncherError, Look
+from workbench.launchers import Engine, JobStatus, LauncherError
 from workbench.launchers.job import AttemptFolder, JobFolder
 
 from .ending import TaskProcess
@@ -22,7 +22,7 @@ LAST_FILES_SECONDS = 10.0
 KILLED = -9
 NOT_ASKED = (LauncherError, OSError, ValueError)
 """What comes of an engine that cannot be asked now, or of a shared folder that cannot be read."""
-NOT_YET_LOOKED = Look("waiting", "SUBMITTED")
+NOT_YET_LOOKED = JobStatus("waiting", "SUBMITTED")
 
 
 class Job:
@@ -39,7 +39,7 @@ class Job:
         threading.Thread(target=self._watch, daemon=True).start()
 
     @property
-    def look(self) -> Look:
+    def look(self) -> JobStatus:
         """How it stood when last asked for."""
         return self._look
 
@@ -52,7 +52,7 @@ class Job:
             self._over_at = time.monotonic()
         return time.monotonic() - self._over_at > LAST_FILES_SECONDS
 
-    def settle(self, attempt: int, seconds: float) -> Look:
+    def settle(self, attempt: int, seconds: float) -> JobStatus:
         """Wait until this attempt at it is over, at most so long; return how it stands."""
         until = time.monotonic() + seconds
         while self._is_in(attempt) and time.monotonic() < until:
@@ -78,7 +78,7 @@ class Job:
         while not self._closed.is_set():
             try:
                 told = self.engine.look(self.folder.path, self.name)
-                self._look = told or Look("over", "FORGOTTEN", attempt=self._look.attempt)
+                self._look = told or JobStatus("over", "FORGOTTEN", attempt=self._look.attempt)
                 self.trouble = ""
             except NOT_ASKED as error:
                 self.trouble = str(error)
@@ -113,10 +113,10 @@ class JobHands(Hands):
         if times:
             self.folder.ask(task, "again", str(times))
         self._started[task] = times + 1
-        return JobTask(self, task, times)
+        return JobProcess(self, task, times)
 
 
-class JobTask(TaskProcess):
+class JobProcess(TaskProcess):
     """The process of a task on a host of the job."""
 
     def __init__(self, hands: JobHands, task: str, times: int) -> None:

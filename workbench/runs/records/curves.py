@@ -109,7 +109,7 @@ class Curves:
         end = np.where(steps.any(axis=1), self._end[used].max(axis=1), gap_end) + self._first_step
         with np.errstate(divide="ignore", invalid="ignore"):
             seconds = steps * (self._seconds[used] / self._timed[used])
-            mean, broken = _means(sums, np.repeat(seconds, self._replicas, axis=1))
+            mean, nonfinite = _means(sums, np.repeat(seconds, self._replicas, axis=1))
             joined, _ = _means(self._sums[used].sum(axis=1), np.fmax.reduce(seconds, axis=1))
         joined = np.where(self._whole(used)[:, None], joined, np.nan)
         spoilt = np.isnan(mean)
@@ -125,7 +125,7 @@ class Curves:
             loss=loss,
             accuracy=accuracy,
             rate=rate,
-            broken=broken,
+            nonfinite=nonfinite,
             steps_a_point=self.width,
             workers=self._tasks,
             synchronous=self._synchronous,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from workbench.config import RunConfig
-from workbench.launchers import ENGINES, LauncherError, Look
+from workbench.launchers import ENGINES, JobStatus, LauncherError
 from workbench.launchers.job import JobFolder
 from workbench.runs.folder.files import SCRIPT, RunError, read_json, sha256
 from workbench.runs.folder.tasks import tasks_of, tf_configs
@@ -112,7 +112,7 @@ class JobSupervisor(Supervisor):
                 return ended
             group = self._group(job.folder, max(settled.attempt, look.attempt + 1))
 
-    def _wait_for_hosts(self, job: Job) -> Look | None:
+    def _wait_for_hosts(self, job: Job) -> JobStatus | None:
         """Return how the job stands once it waits no longer; None where a stop is asked for."""
         waited_for = ""
         while job.look.phase == "waiting":
@@ -129,7 +129,7 @@ class JobSupervisor(Supervisor):
             self._sleep()
         return job.look
 
-    def _follow_once(self, job: Job, group: TaskGroup, look: Look) -> dict[str, Any]:
+    def _follow_once(self, job: Job, group: TaskGroup, look: JobStatus) -> dict[str, Any]:
         """Follow one attempt of the engine; return the state it came to."""
         hands = cast("JobHands", group.hands)
         hands.job = job
@@ -144,7 +144,9 @@ class JobSupervisor(Supervisor):
         self._note_memory(group)
         return blame_disk(group.conclusion(), self.dir)
 
-    def _meet(self, group: TaskGroup, hands: JobHands, facts: dict[str, Any], look: Look) -> None:
+    def _meet(
+        self, group: TaskGroup, hands: JobHands, facts: dict[str, Any], look: JobStatus
+    ) -> None:
         """Tell where the tasks have met, and whose clock differs."""
         if len(self.tasks) == 1:
             return
@@ -161,7 +163,7 @@ class JobSupervisor(Supervisor):
             if ahead is not None and abs(ahead) > CLOCK_SECONDS:
                 self.events.write("clock_differs", task=task, ahead_seconds=round(ahead, 1))
 
-    def _never_begun(self, job: Job, look: Look) -> dict[str, Any]:
+    def _never_begun(self, job: Job, look: JobStatus) -> dict[str, Any]:
         why = f": {look.why}" if look.why else ""
         return {
             "state": "failed",
@@ -173,7 +175,7 @@ class JobSupervisor(Supervisor):
             "log": job.folder.output,
         }
 
-    def _with_the_engines_word(self, ended: dict[str, Any], look: Look) -> dict[str, Any]:
+    def _with_the_engines_word(self, ended: dict[str, Any], look: JobStatus) -> dict[str, Any]:
         """Add how the engine says that the job ended, where that is what ended the run."""
         if ended["state"] == "finished" or look.state in ("COMPLETED", "RUNNING", "COMPLETING"):
             return ended

@@ -20,7 +20,7 @@ from . import layout as form_layout
 from .data_look import DataLook
 from .fields import Field, UnreadableError
 from .launcher_reach import LauncherReach
-from .strategy_fields import SetAside, fields_shown, row_of
+from .strategy_fields import StashedFields, fields_shown, row_of
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -71,7 +71,7 @@ class Form:
         self._data = DataLook(self._plan_again)
         self.parts = form_layout.make_fields(device_names(devices), functions)
         self._preset = _preset_box()
-        self._aside = SetAside(self.parts.all)
+        self._aside = StashedFields(self.parts.all)
         self._reach = LauncherReach()
         self.box, self._groups = form_layout.lay_out(self._preset, self.parts, self._reach.box)
         self.write(config)

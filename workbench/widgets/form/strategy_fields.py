@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
 from workbench.config import RunConfig
+from workbench.plan.applicable_fields import USUAL, uses
 from workbench.plan.launching import OF_JOBS, USES
 from workbench.plan.own_data import is_own
 from workbench.plan.placement import LOCAL
-from workbench.plan.uses import USUAL, uses
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -64,7 +64,7 @@ def fields_shown(config: RunConfig, devices: Devices) -> dict[str, bool]:
     }
 
 
-class SetAside:
+class StashedFields:
     """Keeps what was typed for a strategy and a launcher while others have no use for it.
 
     What a config asked for stays: only a person's own change of one of these sets aside.

@@ -46,16 +46,16 @@ def allow_own_widgets() -> None:
             importlib.import_module("google.colab.output").enable_custom_widget_manager()
 
 
-def heed(event: str, deed: Callable[..., None]) -> Callable[[], None]:
-    """Call `deed` at each such event of IPython; return what ends that, however often called."""
+def on_cell_event(event: str, action: Callable[..., None]) -> Callable[[], None]:
+    """Call `action` at each such event of IPython; return what ends that, however often called."""
     shell: Any = get_ipython()
     if shell is None:
         return lambda: None
-    shell.events.register(event, deed)
+    shell.events.register(event, action)
 
     def end() -> None:
         with contextlib.suppress(ValueError):  # ended before
-            shell.events.unregister(event, deed)
+            shell.events.unregister(event, action)
 
     return end
 
@@ -67,7 +67,10 @@ class CellClock:
         # Made by a cell, so one runs now, or by a thread; the next cell sets it right.
         in_cell = bool(getattr(get_ipython(), "execution_count", 0))
         self._idle_since = None if in_cell else time.monotonic()
-        self._ends = heed("pre_run_cell", self._on_start), heed("post_run_cell", self._on_end)
+        self._ends = (
+            on_cell_event("pre_run_cell", self._on_start),
+            on_cell_event("post_run_cell", self._on_end),
+        )
 
     @property
     def idle_since(self) -> float | None:

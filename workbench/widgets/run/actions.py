@@ -50,9 +50,9 @@ class RunActions:
         elif name == "delete":
             self._begin("Deleting", run.delete, lambda _: self._deleted(run))
 
-    def _ask(self, deed: Callable[[], None], said: str) -> None:
+    def _ask(self, action: Callable[[], None], said: str) -> None:
         try:
-            deed()
+            action()
         except Exception as error:
             self._tell("error", str(error))
         else:
@@ -63,13 +63,13 @@ class RunActions:
         where = "Download it with the file browser of this host."
         self._tell("info", f"Packed {path}, {size}. {where}")
 
-    def _begin(self, deed: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
+    def _begin(self, action: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
         if self._doing:
-            got = f"received {deed.lower()} amid {self._doing.lower()}"
+            got = f"received {action.lower()} amid {self._doing.lower()}"
             self._tell("error", f"One thing is done after another; {got}. Try again in a moment.")
             return
-        self._doing = deed
-        self._tell("info", f"{deed} ...")
+        self._doing = action
+        self._tell("info", f"{action} ...")
 
         def ended(result: T) -> None:
             self._doing = ""

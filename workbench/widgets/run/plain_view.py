@@ -17,7 +17,7 @@ from workbench.widgets.parts.page_parts import html, styled
 from workbench.widgets.pictures.png import data_uri
 
 if TYPE_CHECKING:
-    from workbench.feed import Look, RunFeed
+    from workbench.feed import RunFeed, RunSnapshot
     from workbench.points import EpochPoints, Points
 
     from .widget import Act
@@ -53,7 +53,7 @@ class PlainView:
         parts = [help_text, self._head, self._buttons, self._figure, self._text]
         self.box = styled(ipw.VBox, "wb-run", children=parts)
 
-    def show(self, look: Look, feed: RunFeed) -> None:
+    def show(self, look: RunSnapshot, feed: RunFeed) -> None:
         """Show the run as it is now."""
         points, epochs, rows = feed.curves()
         self._head.value = head(look)
@@ -82,7 +82,7 @@ class PlainView:
         return lambda _: self._act(name, epochs, "")
 
 
-def head(look: Look) -> str:
+def head(look: RunSnapshot) -> str:
     """Return title, state, progress and failure."""
     name = f'<span class="wb-title">{markup.text(title_of(look.run))}</span>'
     return (
@@ -107,7 +107,7 @@ def epoch_table(rows: list[dict[str, Any]]) -> str:
     return markup.table("Train and test of each epoch", names, cells, numeric=range(len(names)))
 
 
-def log(look: Look) -> str:
+def log(look: RunSnapshot) -> str:
     """Return the end of the log of each task that has one."""
     written = {task: text for task, text in look.logs.items() if text}
     if not written:
@@ -120,7 +120,7 @@ def log(look: Look) -> str:
     )
 
 
-def _progress(look: Look) -> str:
+def _progress(look: RunSnapshot) -> str:
     progress = look.progress
     share = progress.step / progress.total_steps if progress.total_steps else 0.0
     parts = [
@@ -137,7 +137,7 @@ def _progress(look: Look) -> str:
     return f"<div>{markup.text(', '.join(parts))}</div>{note}"
 
 
-def _failure(look: Look) -> str:
+def _failure(look: RunSnapshot) -> str:
     failure = look.failure
     if failure is None:
         return ""
@@ -146,7 +146,7 @@ def _failure(look: Look) -> str:
     )
 
 
-def _output(points: Points, epochs: EpochPoints, look: Look) -> dict[str, Any]:
+def _output(points: Points, epochs: EpochPoints, look: RunSnapshot) -> dict[str, Any]:
     virtual = look.plan.virtual
     figure = charts.run_figure(points, epochs, virtual=virtual)
     picture = data_uri(charts.picture(points, epochs, virtual=virtual)).partition(",")[2]

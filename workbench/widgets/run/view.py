@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import ipywidgets as ipw
 
-from workbench.feed import VERSION, Look, Message, Pace, RunFeed
+from workbench.feed import VERSION, Message, Pace, RunFeed, RunSnapshot
 from workbench.runs import RunError
 from workbench.widgets.kernel.download import DownloadWidget
 from workbench.widgets.kernel.host import CellClock
@@ -45,7 +45,7 @@ class RunView:
         self._lock = threading.RLock()
         self._poller: Poller | None = None
         self._over = threading.Event()
-        self._looked: Callable[[Look, RunFeed], None] = lambda look, feed: None
+        self._looked: Callable[[RunSnapshot, RunFeed], None] = lambda look, feed: None
         self._feed: RunFeed | None = None
         self._widget = self._make_widget()
         self._download = DownloadWidget("Download run (.zip)", PACKED)
@@ -54,7 +54,7 @@ class RunView:
         self._answered = False
         self._opened_at = 0.0
         self._cells = CellClock()
-        self._plain_look: Look | None = None
+        self._plain_look: RunSnapshot | None = None
         self._plain_due_at = 0.0
         self._plain_place = ipw.VBox([])
         self.box = styled(
@@ -63,7 +63,7 @@ class RunView:
             children=[self._widget, self._plain_place, self._message, self._download],
         )
 
-    def on_look(self, looked: Callable[[Look, RunFeed], None]) -> None:
+    def on_look(self, looked: Callable[[RunSnapshot, RunFeed], None]) -> None:
         """Call `looked`, in the following thread, after each look at the run."""
         self._looked = looked
 
@@ -114,14 +114,14 @@ class RunView:
         self._over.clear()
         self._message.value = ""
 
-    def _show(self, look: Look, feed: RunFeed) -> None:
+    def _show(self, look: RunSnapshot, feed: RunFeed) -> None:
         if self.run is look.run:
             self._looked(look, feed)
         with self._lock:
             if self.run is look.run and not look.alive:
                 self._over.set()
 
-    def _stand_in(self, look: Look, feed: RunFeed) -> None:
+    def _stand_in(self, look: RunSnapshot, feed: RunFeed) -> None:
         """Show the run plainly for as long as a page owes its answer, at a gentle rate."""
         with self._lock:
             now = time.monotonic()
@@ -192,8 +192,8 @@ class _Follower:
         feed: RunFeed,
         widget: Callable[[], RunWidget],
         cells: CellClock,
-        show: Callable[[Look, RunFeed], None],
-        stand_in: Callable[[Look, RunFeed], None],
+        show: Callable[[RunSnapshot, RunFeed], None],
+        stand_in: Callable[[RunSnapshot, RunFeed], None],
     ) -> None:
         self._feed, self._widget, self._cells = feed, widget, cells
         self._show, self._stand_in = show, stand_in

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from ..config import RunConfig
+from workbench.config import RunConfig
 
 if TYPE_CHECKING:
-    from ..catalog import Strategy
+    from workbench.catalog import Strategy
+
     from .problems import Findings
 
 USUAL = RunConfig()

@@ -18,7 +18,7 @@ from workbench.widgets.pictures.png import data_uri
 from .plain_view import epoch_table
 
 if TYPE_CHECKING:
-    from workbench.feed import Look, RunFeed
+    from workbench.feed import RunFeed, RunSnapshot
 
 MARKER_MIME = "application/vnd.tf-distribute-workbench.snapshot+json"
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
@@ -36,7 +36,7 @@ def live_bundle(model_id: str) -> dict[str, Any]:
 
 
 def saved_bundle(
-    token: str, look: Look | None = None, feed: RunFeed | None = None
+    token: str, look: RunSnapshot | None = None, feed: RunFeed | None = None
 ) -> dict[str, Any]:
     """Return the output that a saved notebook shows."""
     inside = _nothing() if look is None or feed is None else _run(look, feed)
@@ -59,7 +59,7 @@ def _nothing() -> str:
     return "<p>The workbench had no run open when this notebook was saved.</p>"
 
 
-def _run(look: Look, feed: RunFeed) -> str:
+def _run(look: RunSnapshot, feed: RunFeed) -> str:
     points, epochs, rows = feed.curves()
     drawn = charts.picture(points, epochs, virtual=look.plan.virtual)
     account = f"Loss, accuracy and throughput of run {title_of(look.run)}"
@@ -72,7 +72,7 @@ def _run(look: Look, feed: RunFeed) -> str:
     )
 
 
-def _table(look: Look, rows: list[dict[str, Any]]) -> str:
+def _table(look: RunSnapshot, rows: list[dict[str, Any]]) -> str:
     progress = look.progress
     tested = [row for row in rows if row.get("test_accuracy") is not None]
     last = tested[-1] if tested else {}

@@ -18,7 +18,7 @@ from .forks import Forks
 from .peak_memory import peak_bytes_of
 
 
-class Trainer(TaskProcess):
+class LocalProcess(TaskProcess):
     """The process that runs train.py on this machine, in a process group of its own.
 
     Its log is a plain file, and a pipe ties it to the supervisor: a byte asks it to stop, and the
