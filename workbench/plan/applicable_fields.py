@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 USUAL = RunConfig()
 
 
-def uses(strategy: Strategy) -> dict[str, bool]:
+def applicable_fields(strategy: Strategy) -> dict[str, bool]:
     """Return, for each field that stays as usual with some strategies, whether this one has it."""
     synchronous_workers = strategy.workers and strategy.synchronous
     return {
@@ -34,14 +34,14 @@ def uses(strategy: Strategy) -> dict[str, bool]:
 
 def without_unused(config: RunConfig, strategy: Strategy) -> RunConfig:
     """Return the config with what the strategy has no use for as usual."""
-    unused = [name for name, used in uses(strategy).items() if not used]
+    unused = [name for name, used in applicable_fields(strategy).items() if not used]
     return dataclasses.replace(config, **{name: getattr(USUAL, name) for name in unused})
 
 
 def check_used(findings: Findings, config: RunConfig, strategy: Strategy) -> None:
     """Note what is asked of a strategy that has no use for it."""
     wrong = {problem.field for problem in findings.problems}
-    for name, used in uses(strategy).items():
+    for name, used in applicable_fields(strategy).items():
         value, usual = getattr(config, name), getattr(USUAL, name)
         if used or not value or value == usual or name in wrong:
             continue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .. import catalog
 from ..config import NOT_TRAINED
 from ..devices import Gpu
-from .applicable_fields import USUAL, uses
+from .applicable_fields import USUAL, applicable_fields
 
 if TYPE_CHECKING:
     from ..config import RunConfig
@@ -67,7 +67,9 @@ def rehearsed(config: RunConfig) -> RunConfig:
     led = config.strategy == "parameter_server"
     strategy = config.strategy if led else "multi_worker_mirrored"
     least, most = REHEARSED_WORKERS
-    unused = [name for name, used in uses(catalog.STRATEGIES[strategy]).items() if not used]
+    unused = [
+        name for name, used in applicable_fields(catalog.STRATEGIES[strategy]).items() if not used
+    ]
     usual = {name: getattr(USUAL, name) for name in (*OF_JOBS, *unused, "devices", "replicas")}
     return dataclasses.replace(
         config,

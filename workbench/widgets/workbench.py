@@ -27,7 +27,7 @@ from workbench.widgets.kernel.page_order import keep_order
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html, styled
 from workbench.widgets.parts.titled import Tab
-from workbench.widgets.run import saved_output as snapshot
+from workbench.widgets.run import saved_output
 from workbench.widgets.run.closer_look import CloserLook
 from workbench.widgets.run.export_view import ExportView
 from workbench.widgets.run.following import Following
@@ -183,8 +183,8 @@ class Workbench:
         """Show the live view, and below it what a saved notebook shows without a kernel."""
         self._shown = True
         allow_own_widgets()
-        outputs.show_bundle(snapshot.live_bundle(self.widget.model_id))
-        outputs.show_bundle(snapshot.saved_bundle(self._token), self._display_id)
+        outputs.show_bundle(saved_output.live_bundle(self.widget.model_id))
+        outputs.show_bundle(saved_output.saved_bundle(self._token), self._display_id)
 
     def _join(self) -> None:
         self._form.on_change(self._on_form)
@@ -226,7 +226,7 @@ class Workbench:
     def _lay_out(self) -> Any:
         style = f"<style>{STYLE.read_text(encoding='utf-8')}</style>"
         head = html(
-            f"{style}{snapshot.hiding_style(self._token)}{markup.heading('Workbench', 1)}"
+            f"{style}{saved_output.hiding_style(self._token)}{markup.heading('Workbench', 1)}"
             + markup.quiet("Distributed TensorFlow training: plan, run, watch, export."),
             description="Workbench",
         )
@@ -307,14 +307,16 @@ class Workbench:
         self._host_notes.show(look)
         self._closer.show(look.run, look.status)
         over = not look.alive
-        if over or time.monotonic() - self._saved_at > snapshot.EVERY_SECONDS:
+        if over or time.monotonic() - self._saved_at > saved_output.EVERY_SECONDS:
             self._saved_at = time.monotonic()
             self._saving.ask(lambda: self._save(look, feed), lambda _: None, self._raise)
 
     def _save(self, look: RunSnapshot, feed: RunFeed) -> None:
         """Put the picture of now into the notebook's own file."""
         if self._shown:
-            outputs.update_bundle(snapshot.saved_bundle(self._token, look, feed), self._display_id)
+            outputs.update_bundle(
+                saved_output.saved_bundle(self._token, look, feed), self._display_id
+            )
 
     def _reattach(self, runs: list[Run]) -> None:
         if self._run.run is None:

@@ -1,4 +1,4 @@
-"""The trainer's process on this machine."""
+"""A task's process on this machine."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
 from workbench.config import RunConfig
-from workbench.plan.applicable_fields import USUAL, uses
+from workbench.plan.applicable_fields import USUAL, applicable_fields
 from workbench.plan.launching import OF_JOBS, USES
 from workbench.plan.own_data import is_own
 from workbench.plan.placement import LOCAL
@@ -27,7 +27,7 @@ def fields_of(strategy: str) -> dict[str, bool]:
     """Return, for each field that stays as usual with some strategies, whether this one has it."""
     row = row_of(strategy)
     return {
-        **uses(row),
+        **applicable_fields(row),
         "replicas": row.mirrors,
         "auto_shard": row.workers and row.synchronous,
         "clip_norm": row.synchronous,
