@@ -40,7 +40,7 @@ SHOW = """
 import json, time, IPython
 from workbench.runs import Run
 from workbench.feed import RunFeed
-from workbench.widgets import run_view
+from workbench.widgets.run import view as run_view
 from workbench.widgets.workbench import STYLE
 
 updates, looks, sizes = [], [], []

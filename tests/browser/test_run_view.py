@@ -28,14 +28,14 @@ STEPS = 5_000
 SOME = re.compile(r"^[1-9]\d*$")
 VIEW = """
 from workbench.runs import Run
-from workbench.widgets.run_view import RunView
+from workbench.widgets.run.view import RunView
 view = RunView()
 view.open(Run({path!r}))
 view.box
 """
 LATE_FRONT_END = """
 import json
-from workbench.widgets.run_widget import STATIC, RunWidget
+from workbench.widgets.run.widget import STATIC, RunWidget
 real = json.dumps((STATIC / "runview.js").read_text())
 RunWidget._esm = f'''
 const real = new Blob([{{real}}], {{{{type: "text/javascript"}}}});
@@ -47,7 +47,7 @@ export default {{{{ async render(context) {{{{
 '''
 """
 SLOW_FRONT_END = """
-from workbench.widgets.run_widget import STATIC, RunWidget
+from workbench.widgets.run.widget import STATIC, RunWidget
 wait = "await new Promise(done => setTimeout(done, 2500)); window.waited = true;"
 RunWidget._esm = "if (!window.waited) {{" + wait + "}}" + (STATIC / "runview.js").read_text()
 """

@@ -15,8 +15,8 @@ DRAW_TO_THE_END = """
 import threading
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from workbench.widgets import background
-from workbench.widgets.background import start_thread
+from workbench.widgets.kernel import background
+from workbench.widgets.kernel.background import start_thread
 
 background.END_SECONDS = 1e9
 told, drawing = threading.Event(), threading.Event()
@@ -34,8 +34,8 @@ drawing.wait()
 """
 WAIT_FOR_EVER = """
 import threading
-from workbench.widgets import background
-from workbench.widgets.background import start_thread, waiting
+from workbench.widgets.kernel import background
+from workbench.widgets.kernel.background import start_thread, waiting
 
 background.END_SECONDS = 1e9
 begun = threading.Event()
@@ -50,8 +50,8 @@ begun.wait()
 """
 WORK_TO_THE_END = """
 import threading
-from workbench.widgets import background
-from workbench.widgets.background import run_in_background
+from workbench.widgets.kernel import background
+from workbench.widgets.kernel.background import run_in_background
 
 background.END_SECONDS = 1e9
 told, begun = threading.Event(), threading.Event()
@@ -65,7 +65,7 @@ run_in_background(work, print, print, told.set)
 begun.wait()
 """
 NOT_SHOWN = """
-from workbench.widgets.background import Latest, run_in_background
+from workbench.widgets.kernel.background import Latest, run_in_background
 
 def show(result):
     raise ValueError(f"cannot show {result}")
@@ -82,7 +82,7 @@ print(heard)
 """
 OVERTAKEN = """
 import threading
-from workbench.widgets.background import Latest
+from workbench.widgets.kernel.background import Latest
 
 latest, done = Latest(settle_seconds=1e6), []
 latest.ask(lambda: 1, done.append, done.append)
