@@ -37,7 +37,7 @@ from workbench.plan import make_plan
 from workbench.runs import Run, list_runs, start_run
 from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import BEGUN, fork_server
-from workbench.runs.programs.run import inspection
+from workbench.runs.programs import inspection
 from workbench.runs.records.segments import list_segments
 
 FORKED, COLD = WAYS = ("auto", "cold")

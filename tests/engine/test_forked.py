@@ -20,7 +20,7 @@ from workbench.forking import Forked, ForkServer, Order
 from workbench.plan import make_plan
 from workbench.runs import Run, start_run
 from workbench.runs.processes.forks import loaded_ahead
-from workbench.runs.programs.run import inspection, own_data
+from workbench.runs.programs import inspection, own_data
 
 OWN = Path(__file__).parent
 WORKERS = {"strategy": "multi_worker_mirrored", "workers": 2}

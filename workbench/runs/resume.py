@@ -26,7 +26,6 @@ from .spawn import spawn, take
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
-    from workbench.plan import Plan
 
 
 def resume(
@@ -58,8 +57,7 @@ def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
     script = read_script(run_dir)
     made = str(card.get(MADE) or card.get("script_sha256"))
     before = read_config(run_dir / "config.json")
-    plan = read_plan(run_dir / "plan.json")
-    config = _with_workers(_with_epochs(before, epochs), workers, plan, run_dir.name)
+    config = _with_workers(_with_epochs(before, epochs), workers, run_dir)
     if config == before:
         if status(run_dir) == "finished":
             done = config.epochs
@@ -77,7 +75,7 @@ def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
             f"by hand (sha256 {sha256(script)[:12]}, made as {made[:12]})"
             ". Put the original back, or change EPOCHS or WORKERS in it and resume without them."
         )
-    _write_anew(run_dir, card, script, config, plan)
+    _write_anew(run_dir, card, script, config)
 
 
 def _with_epochs(config: RunConfig, epochs: int | None) -> RunConfig:
@@ -91,15 +89,16 @@ def _with_epochs(config: RunConfig, epochs: int | None) -> RunConfig:
     return dataclasses.replace(config, epochs=config.epochs if epochs is None else epochs)
 
 
-def _with_workers(config: RunConfig, workers: int | None, plan: Plan, run_id: str) -> RunConfig:
+def _with_workers(config: RunConfig, workers: int | None, run_dir: Path) -> RunConfig:
     """Return the config with so many workers and the same global batch; None leaves them."""
     _check_whole("workers", workers, 2)
-    if workers is None or workers == plan.workers:
+    if workers is None or workers == (plan := read_plan(run_dir / "plan.json")).workers:
         return config
     if not STRATEGIES[plan.strategy].workers or not plan.synchronous:
         raise RunError(
             "Only a run whose workers step together goes on with another number of them; "
-            f"{run_id} is of {plan.strategy_label}. Resume it without workers, or start a new run."
+            f"{run_dir.name} is of {plan.strategy_label}. Resume it without workers, or start a "
+            "new run."
         )
     return dataclasses.replace(
         config,
@@ -114,9 +113,7 @@ def _check_whole(name: str, value: int | None, example: int) -> None:
         raise RunError(f"{name} is a whole number; received {value!r}. Give {example}.")
 
 
-def _write_anew(
-    run_dir: Path, card: dict[str, object], script: str, config: RunConfig, before: Plan
-) -> None:
+def _write_anew(run_dir: Path, card: dict[str, object], script: str, config: RunConfig) -> None:
     """Write plan and script again for a changed config, and keep the earlier script beside them."""
     from workbench.codegen import render_script
     from workbench.devices import Devices
@@ -127,6 +124,7 @@ def _write_anew(
     # Of an earlier release, whose plans passed over what a strategy has no use for, and long names.
     config = without_unused(config, STRATEGIES[config.strategy])
     config = dataclasses.replace(config, name=config.name[:LONGEST_NAME])
+    before = read_plan(run_dir / "plan.json")
     devices = Devices.from_json(read_json(run_dir / "devices.json"))
     plan = make_plan(config, devices, before.data_facts)
     if plan.local_replicas != before.local_replicas:

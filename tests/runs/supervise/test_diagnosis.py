@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.runs.supervise.diagnosis import FIXES, LINE_CHARACTERS, OTHER_FIX, explain, log_tail
+from workbench.runs.folder.logs import log_tail
+from workbench.runs.supervise.diagnosis import FIXES, OTHER_FIX, explain
 
 LOGS = {
     "ModuleNotFoundError: No module named 'tensorflow'": "/py -m pip install tensorflow",
@@ -103,113 +104,6 @@ def test_what_was_not_finite_is_named() -> None:
     event = {"event": "nonfinite", "step": 7, "replica": 1}
     assert "step 7 on replica 1" in explain(3, [event], "", "py")["cause"]
     assert explain(3, [{**event, "message": "NaN!"}], "", "py")["cause"] == "NaN!"
-
-
-def test_the_signal_that_ends_a_task_whose_work_is_over_is_not_its_last_word(
-    tmp_path: Path,
-) -> None:
-    log = tmp_path / "log.txt"
-    notice = "W0000 00:00:1.0 1 preemption_notifier.cc:90] SIGTERM caught at 2026-11-22T09:10:12\n"
-    log.write_text(f"{notice}finished step=600\n{notice}\n")
-    assert log_tail(log, 5) == f"{notice}finished step=600"
-
-
-def test_the_tail_of_a_log_is_its_last_lines(tmp_path: Path) -> None:
-    log = tmp_path / "log.txt"
-    assert log_tail(log, 5) == ""
-    log.write_bytes(b"one\ntwo\r\n 1/9\r 9/9\n\xff\n\n")
-    assert log_tail(log, 3) == "two\n 9/9\n\ufffd"
-    assert log_tail(log, 3, since=4) == "two\n 9/9\n\ufffd"
-    assert log_tail(log, 3, since=10) == " 9/9\n\ufffd"
-    log.write_text("x" * 300 + "\n" + "line\n" * 100_000)
-    assert log_tail(log, 1000).count("line") == 1000
-
-
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
-        (b"\x1b[1;31mred\x1b[0m and \x1b[38;2;1;2;3mtrue\x1b[m", "red and true"),
-        (b"\x1b[2K\x1b[1Aup\x1b[?25l\x1b[10;20H", "up"),
-        (b"\x1b]0;a title\x07text", "text"),
-        (b"\x1b]8;;https://example.org\x1b\\a link\x1b]8;;\x1b\\", "a link"),
-        (b"\x1bPsome device string\x1b\\text \x1b(B\x1b7\x1b=", "text "),
-        (b"kept\x1b]0;a title that never ends", "kept"),
-        (b"kept\x1b[31", "kept"),
-        (b"kept\x1b", "kept"),
-        (b"a\x00b\x07c\x08d\x0be\x0cf\x1fg\x7fh", "abcdefgh"),
-        ("a\x85b\x9bc".encode(), "abc"),
-        ("\tindented, \u00e4\u2192\U0001f642".encode(), "\tindented, \u00e4\u2192\U0001f642"),
-        (b"<b>&amp;</b>", "<b>&amp;</b>"),
-    ],
-)
-def test_the_tail_is_plain_text(written: bytes, shown: str, tmp_path: Path) -> None:
-    log = tmp_path / "log.txt"
-    log.write_bytes(b"before\n" + written + b"\nafter\n")
-    assert log_tail(log, 5) == f"before\n{shown}\nafter"
-
-
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
-        (b"10%\r50%\r100%", "100%"),
-        (b"10%\r50%\r", "50%"),
-        (b"\x08\x08\x08\r10%\x1b[K\r\x1b[1m 50%\x1b[0m\x1b[K\r\r", " 50%"),
-        (b"100%\r    \rdone\r\r", "done"),
-        (b"windows\r\r", "windows"),
-    ],
-)
-def test_of_a_line_that_was_rewritten_the_last_state_is_kept(
-    written: bytes, shown: str, tmp_path: Path
-) -> None:
-    log = tmp_path / "log.txt"
-    log.write_bytes(b"before\n" + written)
-    assert log_tail(log, 5) == f"before\n{shown}"
-    log.write_bytes(b"before\n" + written + b"\nafter")
-    assert log_tail(log, 5) == f"before\n{shown}\nafter"
-
-
-def test_a_bar_rewritten_for_hours_is_one_short_line(tmp_path: Path) -> None:
-    log = tmp_path / "log.txt"
-    log.write_bytes(b"".join(b"\r%7d/1000000 [====>....]" % step for step in range(100_000)))
-    assert log_tail(log, 50) == "  99999/1000000 [====>....]"
-
-
-@pytest.mark.parametrize("noise", [b"\r", b"\x1b]", b"\x1b[0;", b"\x1b ", b"\x00"])
-def test_noise_alone_is_read(noise: bytes, tmp_path: Path) -> None:
-    log = tmp_path / "log.txt"
-    log.write_bytes(b"before\n" + noise * 15_000)
-    assert log_tail(log, 50) == "before"
-
-
-def test_of_a_long_line_the_middle_is_left_out_and_counted(tmp_path: Path) -> None:
-    log = tmp_path / "log.txt"
-    log.write_text(f"{'a' * LINE_CHARACTERS}\nbegin{'-' * 10_000}end\n")
-    whole, cut = log_tail(log, 5).split("\n")
-    assert whole == "a" * LINE_CHARACTERS
-    assert cut.startswith("begin---")
-    assert "- [8,008 characters left out] -" in cut
-    assert cut.endswith("---end")
-    assert len(cut) < LINE_CHARACTERS + 50
-
-
-def test_a_line_of_a_megabyte_shows_its_end_and_that_more_was_there(tmp_path: Path) -> None:
-    log = tmp_path / "log.txt"
-    log.write_text("x" * 2**20 + "the end")
-    tail = log_tail(log, 50)
-    assert tail.startswith("[the line's beginning is left out] xxx")
-    assert tail.endswith("xxx" + "the end")
-    assert len(tail) < LINE_CHARACTERS + 50
-    log.write_text("x" * 2**20 + "\n" + "y" * 30_000 + "\n" + "the end\n")
-    assert log_tail(log, 2).startswith("yyy")
-
-
-def test_lines_that_the_reading_does_not_cut_are_not_called_cut(tmp_path: Path) -> None:
-    log = tmp_path / "log.txt"
-    lines = ["z" * (2**12 - 1)] * 20
-    log.write_text("\n".join(lines) + "\n")
-    shown = log_tail(log, 50).split("\n")
-    assert set(shown[-16:]) == {f"{'z' * 1000} [2,095 characters left out] {'z' * 1000}"}
-    assert not any("beginning" in line for line in shown)
 
 
 def test_the_cause_of_a_failure_is_found_in_colours_too(tmp_path: Path) -> None:

@@ -215,7 +215,7 @@ def test_a_worker_that_does_not_come_fails_the_run_after_the_time_given_to_meet(
 def brought_to(group: TaskGroup, run: Run, step: int) -> None:
     """Look at 1 s until the chief, which `begin` lets go once all serve, has come to a step."""
     ready = {"start", "serving"}
-    until(lambda: group.look(1.0) or all(ready & set(member.names) for member in group.tasks))
+    until(lambda: group.look(1.0) or all(ready & set(task.event_names) for task in group.tasks))
     if step:
         (run.dir / "begin").touch()
     until(lambda: group.look(1.0) or steps_called(run) == step)
@@ -282,9 +282,9 @@ def test_workers_without_work_during_a_long_test_pass_are_not_silent(
     run = runs.make(tasks=LED, tests={"30": "tested"}, pauses={"0": "begin", "30": "go"})
     group = group_of(run)
     brought_to(group, run, 30)
-    until(lambda: group.look(1.0) or "test" in group.leader.names)
+    until(lambda: group.look(1.0) or "test" in group.leader.event_names)
     assert group.look(1000.0) == []
     (run.dir / "tested").touch()
-    until(lambda: group.look(1000.0) or "checkpoint" in group.leader.names)
+    until(lambda: group.look(1000.0) or "checkpoint" in group.leader.event_names)
     assert group.look(1001.0) == []
     assert group.look(1016.1) != []

@@ -14,7 +14,7 @@ from workbench.runs import Run, RunError, start_script
 from workbench.runs.folder import locks, state
 from workbench.runs.folder.files import sha256
 from workbench.runs.processes.bounds import Bounds
-from workbench.runs.supervise import supervisor
+from workbench.runs.supervise import __main__ as program
 
 
 def test_a_run_goes_from_queued_to_finished_and_its_lock_is_free(runs: Runs) -> None:
@@ -209,7 +209,7 @@ def test_events_that_cannot_be_written_are_a_clear_error_before_the_start(runs: 
 
 def test_the_supervisor_needs_no_package_but_the_standard_library(runs: Runs) -> None:
     code = (
-        "import sys, workbench.runs.supervise.supervisor; "
+        "import sys, workbench.runs.supervise.__main__; "
         "print([name for name in ('numpy', 'pandas', 'tensorflow') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -220,7 +220,7 @@ def test_a_supervisor_started_by_hand_takes_the_lock_itself(runs: Runs) -> None:
     run: Run = runs.make()
     lock = locks.take(state.run_lock(run.dir))
     assert lock is not None
-    assert supervisor.main([str(run.dir)]) == 1
+    assert program.main([str(run.dir)]) == 1
     os.close(lock)
     assert states_or_none(run) is None
 
