@@ -1,14 +1,14 @@
 /** The JupyterLab plugins of the workbench. Each stands alone: where one cannot work, the others do. */
 
-import { arrivalPlugin } from './arrival.js';
-import { latePlugin } from './late.js';
+import { arrivalPlugin } from './notebook/arrival.js';
+import { latePlugin } from './notebook/late.js';
 import { comparePlugin } from './main/comparePlugin.js';
 import { runPlugin } from './main/runPlugin.js';
 import { openPlugin } from './open.js';
 import { panelPlugin } from './panel/plugin.js';
 import { serverPlugin } from './server/plugin.js';
 import { sidebarPlugin } from './sidebar/plugin.js';
-import { snapshotPlugin } from './snapshot.js';
+import { snapshotPlugin } from './notebook/snapshot.js';
 import { statusPlugin } from './status/plugin.js';
 
 export default [

@@ -9,7 +9,7 @@ import { ILauncher } from '@jupyterlab/launcher';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
 import { workbenchIcon, workbenchIconUrl } from './icon.js';
-import { fillAndRun } from './notebook.js';
+import { fillAndRun } from './notebook/notebook.js';
 
 const OPEN = 'workbench:open';
 

@@ -3,7 +3,7 @@
 import type { Kernel, Session } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
 
-import { liveWidgets } from '../kernel.js';
+import { liveWidgets } from '../notebook/kernel.js';
 import { isLost, type Condition } from './condition.js';
 import { Form } from './form.js';
 import type { Host } from './host.js';

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { notebookOf, withoutNotebook } from '../address.js';
-import { AUTORUN_TAG, runsAtOpening, WORKBENCH_SOURCE } from '../cells.js';
+import { notebookOf, withoutNotebook } from '../notebook/address.js';
+import {
+  AUTORUN_TAG,
+  runsAtOpening,
+  WORKBENCH_SOURCE
+} from '../notebook/cells.js';
 import { bytes } from '../download/download.js';
 import { isGone, noteFor } from '../state.js';
 

@@ -19,9 +19,9 @@ import { MessageLoop, type Message } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
 import { Panel, Widget } from '@lumino/widgets';
 
-import { kernelOf } from './kernel.js';
-import { WIDGET_MIME } from './mime.js';
-import { isGone, noteFor } from './state.js';
+import { waitForKernel } from './kernel.js';
+import { WIDGET_MIME } from '../mime.js';
+import { isGone, noteFor } from '../state.js';
 
 const SNAPSHOT_MIME = 'application/vnd.tf-distribute-workbench.snapshot+json';
 const HTML_MIME = 'text/html';
@@ -91,7 +91,7 @@ class WorkbenchOutput extends Panel implements IRenderMime.IRenderer {
   }
 
   private async _renderLive(model: IRenderMime.IMimeModel): Promise<void> {
-    await kernelOf(this.session);
+    await waitForKernel(this.session);
     while (this._widgetFactory() === this.placeholder) {
       await new Promise(resolve => setTimeout(resolve, POLL_MS));
     }

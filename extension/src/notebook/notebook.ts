@@ -5,7 +5,7 @@ import { NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 
 import { AUTORUN_TAG, runsAtOpening, WORKBENCH_SOURCE } from './cells.js';
 import { liveWidgets } from './kernel.js';
-import { WIDGET_MIME } from './mime.js';
+import { WIDGET_MIME } from '../mime.js';
 
 /** Wait until a notebook is loaded and its kernel is there to run cells. */
 export async function kernelReady(panel: NotebookPanel): Promise<void> {

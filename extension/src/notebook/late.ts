@@ -11,7 +11,7 @@ import type {
 } from '@jupyterlab/application';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 
-import { kernelOf } from './kernel.js';
+import { waitForKernel } from './kernel.js';
 
 /** Register the notebook with the widget manager once its first kernel comes. */
 async function registerLate(panel: NotebookPanel): Promise<void> {
@@ -19,7 +19,7 @@ async function registerLate(panel: NotebookPanel): Promise<void> {
   if (panel.sessionContext.session?.kernel) {
     return;
   }
-  await kernelOf(panel.sessionContext);
+  await waitForKernel(panel.sessionContext);
   const { registerWidgetManager } =
     await import('@jupyter-widgets/jupyterlab-manager');
   registerWidgetManager(panel.context, panel.content.rendermime, [].values());

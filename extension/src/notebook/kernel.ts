@@ -8,7 +8,7 @@ import type { Kernel } from '@jupyterlab/services';
  *
  * `ready` alone does not say so: it also resolves for a notebook opened by "Notebook (no kernel)".
  */
-export async function kernelOf(session: ISessionContext): Promise<void> {
+export async function waitForKernel(session: ISessionContext): Promise<void> {
   await session.ready;
   if (session.session?.kernel) {
     return;
