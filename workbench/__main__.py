@@ -1,4 +1,4 @@
-"""`python -m workbench`: the command line in this very interpreter."""
+"""`python -m workbench`: the command line in this interpreter."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The tables: what can be chosen, what each choice needs, and the words shown beside it."""
+"""The tables of choices, with the needs of each choice and the words shown next to it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .config import RunConfig
 
 @dataclass(frozen=True)
 class Choice:
-    """One value of a field: how it is called and what it means."""
+    """One value of a field: its label and its meaning."""
 
     label: str
     help: str
     warning: str = ""
-    """What to know before it is used."""
+    """A fact that the user must know before using it."""
 
 
 @dataclass(frozen=True)
@@ -28,17 +28,17 @@ class Strategy(Choice):
     reduces: bool = False
     """Whether cross-device operations can be chosen for it."""
     workers: bool = False
-    """Whether its replicas are in worker processes of their own."""
+    """Whether its replicas are in separate worker processes."""
     synchronous: bool = True
-    """Whether all replicas take a step together."""
+    """Whether all replicas step together."""
     tpu: bool = False
     uncompiled: str = ""
-    """Why XLA is not to be chosen for its replicas' steps; empty where it can be."""
+    """Why XLA must not be chosen for its replicas' steps; empty if it can be chosen."""
 
 
 @dataclass(frozen=True)
 class Loop(Choice):
-    """What drives training; `source` names its files under `engine/steps` and `engine/mains`."""
+    """A training loop; `source` names its files under `engine/steps` and `engine/mains`."""
 
     source: str = ""
 
@@ -49,7 +49,7 @@ class Data(Choice):
 
     source: str = ""
     accuracy: str = ""
-    """The function of `tf.keras.metrics` that tells right answers from wrong ones."""
+    """The function of `tf.keras.metrics` that separates right answers from wrong answers."""
     model: str = ""
     """The model it is usually trained with."""
     train_examples: int | None = None
@@ -57,12 +57,12 @@ class Data(Choice):
     files: tuple[str, ...] = ()
     """Files that a folder given for it must hold."""
     reader: str = ""
-    """What reads them: a file under `engine`, which scripts have below their functions."""
+    """The file under `engine` that reads them; scripts have it below their functions."""
 
 
 @dataclass(frozen=True)
 class Model(Choice):
-    """A model; `source` is its file under `engine/models`, `data` the sets that it can take."""
+    """A model; `source` is its file under `engine/models`, `data` names its possible data sets."""
 
     source: str = ""
     data: tuple[str, ...] = ()
@@ -70,14 +70,14 @@ class Model(Choice):
 
 @dataclass(frozen=True)
 class CrossDeviceOps(Choice):
-    """How gradients are summed; `expression` is what the script writes."""
+    """A way to sum gradients; `expression` is its code in the script."""
 
     expression: str = "None"
 
 
 @dataclass(frozen=True)
 class Preset(Choice):
-    """A whole lesson, ready to train."""
+    """A complete lesson, ready to train."""
 
     config: RunConfig = field(default_factory=RunConfig)
 
@@ -347,7 +347,7 @@ CHOICES: Mapping[str, Mapping[str, Choice]] = {
     "start": STARTS,
     "kubernetes_kind": KUBERNETES_KINDS,
 }
-"""The table that a field's values come from."""
+"""The table of values for each field."""
 
 PRESETS: Mapping[str, Preset] = {
     "mlp_synthetic": Preset(
@@ -369,6 +369,6 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def label_of(field: str, name: str) -> str:
-    """Return what a choice is called; a function of one's own by its name."""
+    """Return the label of a choice; for a user's function, its name."""
     row = CHOICES[field].get(name)
     return row.label if row is not None else f"{name.rpartition(':')[2]}()"

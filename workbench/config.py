@@ -1,4 +1,4 @@
-"""What a person asks for: one frozen record, JSON both ways, no checks beyond types."""
+"""The user's request: one frozen dataclass, to and from JSON, with no checks except types."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from typing import Any
 
 CONFIG_VERSION = 1
 NOT_TRAINED = ("name", "interpreter", "start", "start_now", "archive")
-"""Fields that change nothing of what is trained: how a run is called, starts and is kept."""
+"""Fields that do not change the training: the run's name, its start and its storage."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with one field, in words that complete "FIELD must be ..."."""
+    """The problem of one field, in words that complete "FIELD must be ..."."""
 
     field: str
     rule: str
@@ -42,14 +42,14 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True)
 class RunConfig:
-    """Everything a run is made from. `None` means: let the plan choose, and say what it chose.
+    """Everything that defines a run. `None` means that the plan chooses and shows its choice.
 
-    Names of fields are the names of the command line's flags and of the form's fields, so that a
-    problem named after a field can be shown beside it. NumPy's numbers, paths and lists of device
-    names become plain ones.
+    The flags of the command line and the fields of the form have the names of these fields.
+    Therefore a problem that names a field can be shown next to it. NumPy's numbers, paths and
+    lists of device names become plain values.
 
     Raises:
-        ConfigError: values of another type, all of them.
+        ConfigError: values have a wrong type; the error holds all of them.
     """
 
     name: str = ""
@@ -57,37 +57,38 @@ class RunConfig:
     strategy: str = "mirrored"
     loop: str = "custom"
     data: str = "synthetic"
-    """A catalogue name, or one's own `module:function` or `file.py:function`."""
+    """A catalogue name, or the user's own `module:function` or `file.py:function`."""
     model: str | None = None
-    """A catalogue name, or one's own `module:function` or `file.py:function`.
+    """A catalogue name, or the user's own `module:function` or `file.py:function`.
 
-    None: the model the data is usually trained with."""
+    None: the usual model for the data."""
     step: str | None = None
-    """One's own train step of the custom loop, `module:function` or `file.py:function`."""
+    """The user's own train step of the custom loop, `module:function` or `file.py:function`."""
     devices: tuple[str, ...] | None = None
     """Physical devices such as `("GPU:0", "GPU:2")`. None: every GPU, else the CPU."""
     replicas: int | None = None
-    """Replicas in sync. None: one a device, or two virtual ones where Mirrored has one device."""
+    """Replicas in sync. None: one per device, or two virtual ones if Mirrored has one device."""
     workers: int | None = None
     """Worker processes of MultiWorkerMirrored and ParameterServer. None: two, or a
     ParameterServer worker on each GPU."""
     parameter_servers: int | None = None
     """Processes that hold the variables under ParameterServer. None: one."""
     evaluator: bool = False
-    """Whether a process of its own tests the checkpoints under ParameterServer."""
+    """Whether a separate process tests the checkpoints under ParameterServer."""
     tpu: str = "local"
     """`local` on a TPU VM, or the name of a Cloud TPU."""
     cross_device_ops: str = "default"
     communication: str = "auto"
     """How workers sum gradients: auto, ring or nccl."""
     bytes_per_pack: int = 0
-    """Gradients are sent in packs of so many bytes. 0: TensorFlow decides."""
+    """Size in bytes of the packs in which gradients are sent. 0: TensorFlow decides."""
     gpu_memory: str | int = "growth"
-    """`all` at once (TensorFlow's way), `growth` as needed, or a limit in MiB a replica."""
+    """`all`: all of it from the start (TensorFlow's way); `growth`: as needed; or a limit in MiB
+    for each replica."""
     per_replica_batch_size: int | None = None
     global_batch_size: int | None = None
     last_batch: str = "drop"
-    """What becomes of an epoch's examples that do not fill a global batch: drop, keep or repeat."""
+    """The use of an epoch's examples that do not fill a global batch: drop, keep or repeat."""
     pipeline: str = "usual"
     auto_shard: str = "auto"
     """How training data is split among workers: auto, data, file or off."""
@@ -95,9 +96,9 @@ class RunConfig:
     """Files that the pipeline `files` writes the training data to."""
     epochs: int = 5
     steps_per_epoch: int | None = None
-    """None: the whole data once. More than the data holds repeats it."""
+    """None: all data once. More steps than the data can fill repeat the data."""
     optimizer: str | None = None
-    """None: adam, or of a model of one's own `compiled`: the one that it is compiled with."""
+    """None: adam, or for the user's own model `compiled`: the optimizer it is compiled with."""
     learning_rate: float = 0.001
     learning_rate_scaling: str = "none"
     """How the learning rate grows with the replicas: none, linear or square_root."""
@@ -108,8 +109,8 @@ class RunConfig:
     xla: bool = False
     """Whether XLA compiles each replica's step."""
     steps_per_call: int | str | None = None
-    """Steps in one graph call. None: found at run time (fit: at most 50); 1 helps debugging;
-    `epoch`: a whole epoch, which then records and stops only at its end."""
+    """Steps in one graph call. None: found at run time (fit: at most 50). 1 helps debugging.
+    `epoch`: a complete epoch; the run then records and stops only at the end of an epoch."""
     eager: bool = False
     seed: int = 42
     data_dir: str | None = None
@@ -120,15 +121,15 @@ class RunConfig:
     rendezvous_seconds: int | None = None
     """How long tasks may take to find each other. None: 180."""
     interpreter: str | None = None
-    """The Python that trains. None: the one that plans."""
+    """The Python that trains. None: the Python that plans."""
     start_now: bool = False
-    """Start although another run holds the same device, instead of waiting for it."""
+    """Whether the run starts although another run holds the device, instead of waiting."""
     start: str = "auto"
-    """How the run's processes begin here: auto, forked from one that has TensorFlow where that is
-    safe and sooner; or cold, each with an import of its own."""
+    """How the run's processes start on this machine. auto: forked from a process that has
+    TensorFlow loaded, if that is safe and faster. cold: each process imports TensorFlow itself."""
     restarts: int | None = None
-    """How often all tasks are begun anew from the checkpoint after one was killed or lost. None:
-    never on this machine, three times with ray and kubernetes; Slurm has its own rules."""
+    """How often all tasks start again from the checkpoint after a task was killed or lost. None:
+    never on this machine, three times with ray and kubernetes. Slurm has its own rules."""
     launcher: str = "local"
     """Where the tasks run: local, on this machine, or as a job of kubernetes, ray or slurm."""
     ray_address: str | None = None
@@ -137,28 +138,28 @@ class RunConfig:
     """Hosts of the job. None: the engine decides."""
     cpus_per_task: int | None = None
     gpus_per_task: int | None = None
-    """GPUs that each task has on its host. None: none, it computes on CPUs."""
+    """GPUs that each task has on its host. None: no GPU; the task computes on CPUs."""
     time_limit_minutes: int | None = None
     partition: str | None = None
     account: str | None = None
     job_setup: str = ""
     """Lines of shell that the job runs first, such as `module load cuda`."""
     container: str | None = None
-    """The image in which each task runs: for Slurm an Apptainer one, and None the host itself."""
+    """The image in which each task runs. Slurm: an Apptainer image; None is the host itself."""
     kubernetes_kind: str = "job"
-    """What the tasks are for Kubernetes: job, jobset or tfjob."""
+    """The kind of the tasks in Kubernetes: job, jobset or tfjob."""
     namespace: str | None = None
     volume_claim: str | None = None
-    """The claim of the volume that holds the folder of runs, for each pod as for this machine."""
+    """The claim of the volume with the folder of runs, which all pods and this machine share."""
     volume_path: str | None = None
-    """Where on the volume the folder of runs lies. None: it is the volume's root."""
+    """The path of the folder of runs on the volume. None: the volume's root."""
     node_selector: str | None = None
-    """Labels of the nodes wanted, `key=value` with commas between."""
+    """Labels that the nodes must have: `key=value`, separated by commas."""
     memory_gib_per_task: int | None = None
     tpus_per_task: int | None = None
-    """TPU chips of the one task that the strategy tpu has."""
+    """TPU chips of the single task of the strategy tpu."""
     archive: str | None = None
-    """A folder that outlives the machine, where the run is copied while it lives. None: nowhere."""
+    """A folder that outlives the machine; an active run is copied there. None: no copy."""
 
     def __post_init__(self) -> None:
         problems = []
@@ -178,10 +179,10 @@ class RunConfig:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> RunConfig:
-        """Read what `to_json` wrote.
+        """Return the config that `to_json` wrote.
 
         Raises:
-            ConfigError: a newer version, names that are no fields, or values of another type.
+            ConfigError: no JSON object, a newer version, unknown fields, or values of a wrong type.
         """
         return cls(**fields_in(values))
 
@@ -193,10 +194,10 @@ def field_types() -> dict[str, Any]:
 
 
 def fields_in(values: object) -> dict[str, Any]:
-    """Return the fields that a config in JSON gives, their types not yet checked.
+    """Return the fields of a config in JSON; their types are not yet checked.
 
     Raises:
-        ConfigError: no object, a newer version, or names that are no fields.
+        ConfigError: no JSON object, a newer version, or unknown fields.
     """
     if not isinstance(values, dict):
         fix = 'Write it as {"version": 1, ...}.'
@@ -225,14 +226,14 @@ def fields_in(values: object) -> dict[str, Any]:
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
-    """Return a sentence that offers the nearest of the known names, if one is near."""
+    """Return a sentence that offers the nearest known name; `otherwise` if no name is near."""
     by_lower = {each.lower(): each for each in known}
     close = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
     return f"Did you mean {by_lower[close[0]]}?" if close else otherwise
 
 
 def _plain(value: Any, hint: Any) -> Any:
-    """Return the value in the hint's own type; raise TypeError where it is of another."""
+    """Return the value in the hint's own type; raise TypeError if it has another type."""
     for option in _options(hint):
         kind, read = _KINDS[option]
         if isinstance(value, kind) and (option is bool or not isinstance(value, bool)):

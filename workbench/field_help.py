@@ -1,4 +1,4 @@
-"""A sentence of help for each field of a config, shown beside it in the form and by `--help`."""
+"""A sentence of help for each field of a config, shown next to it in the form and by `--help`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Locks on files that end with their holders.
 
-A lock belongs to an open file, which child processes can inherit: it is held until the last of them
-has ended, however it ended. See flock(2).
+A lock belongs to an open file, which child processes can inherit. So the lock is held until the
+last of these processes has ended, for any reason. See flock(2).
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import time
 from pathlib import Path
 
 PATIENCE_SECONDS = 0.3
-"""How long a lock is tried for: others look at it with `held`, each for a moment."""
+"""How long `take` tries; it must try for a while, because `held` takes the lock for a moment."""
 
 
 def take(path: Path, patience_seconds: float = PATIENCE_SECONDS) -> int | None:
-    """Lock a file, made where it is not there; return its descriptor, None where somebody has.
+    """Lock a file and return its descriptor; None if the lock stays taken.
+
+    The file is created if it does not exist.
 
     Raises:
-        OSError: it cannot be opened.
+        OSError: the file cannot be opened.
     """
     deadline = time.monotonic() + patience_seconds
     while True:
@@ -41,7 +43,7 @@ def held(path: Path) -> bool:
     """Return whether a living process has locked a file.
 
     Raises:
-        OSError: it is there and cannot be read.
+        OSError: the file exists but cannot be read.
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -57,7 +59,7 @@ def held(path: Path) -> bool:
 
 
 def _is_at(fd: int, path: Path) -> bool:
-    """Whether a file that is open is still the one of that path."""
+    """Return whether an open file is still the file at that path."""
     try:
         return os.path.samestat(os.fstat(fd), path.stat())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Hosts that lend a machine for a while: how they are told, and what they keep of it."""
+"""Hosts that lend a machine for a while: how to recognise them, and which files they keep."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ DRIVE = Path("/content/drive")
 
 @dataclass(frozen=True)
 class LentMachine:
-    """A host whose machine is gone when its session ends, with what was written there."""
+    """A host that removes its machine, with the files on it, when the session ends."""
 
     name: str
     home: Path
-    """Where its notebooks start, and where it keeps most."""
+    """The folder in which its notebooks start, and in which it keeps the most."""
     kept: str
-    """What becomes of runs there."""
+    """A sentence on what happens to runs in that folder."""
     idle: str
-    """When it takes the machine back before its time."""
+    """A sentence on when the host takes the machine back early."""
 
 
 COLAB = LentMachine(
@@ -39,9 +39,10 @@ KAGGLE = LentMachine(
 
 
 def lent() -> LentMachine | None:
-    """Return whose machine this is, by what each leaves in a process; None: of neither.
+    """Return the host of this machine; None if it is neither Colab nor Kaggle.
 
-    Colab Enterprise is Colab with other limits.
+    Each host sets its own environment variables, and Colab also imports a module. Colab Enterprise
+    is Colab with other limits.
     """
     of_colab = "COLAB_RELEASE_TAG" in os.environ or "google.colab" in sys.modules
     if of_colab or os.environ.get("VERTEX_PRODUCT") == "COLAB_ENTERPRISE":
@@ -50,13 +51,16 @@ def lent() -> LentMachine | None:
 
 
 def runs_home() -> Path:
-    """Return the folder in which runs lie where nobody says another: the host's, else this one."""
+    """Return the folder that holds the default folder of runs.
+
+    It is the home folder of the host of a lent machine, else the current folder.
+    """
     host = lent()
     return host.home if host is not None and host.home.is_dir() else Path.cwd()
 
 
 def word_on_keeping(runs: Path) -> str:
-    """Return a sentence on what becomes of runs in this folder; empty where they stay."""
+    """Return a sentence on what happens to runs in this folder; empty if they stay."""
     host = lent()
     if host is None or runs.is_relative_to(DRIVE):
         return ""

@@ -1,4 +1,4 @@
-"""A number that was measured, with its 95 % interval."""
+"""A measured number with its 95 % interval."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Interval:
     high: float
 
     def differs_from(self, value: float) -> bool:
-        """Whether a value lies outside, so that chance does not explain the difference."""
+        """Return whether a value is outside, so that chance does not explain the difference."""
         return not self.low <= value <= self.high
 
     @property
     def above_zero(self) -> bool:
-        """Whether it differs from 0, upwards."""
+        """Whether the interval is above 0."""
         return self.low > 0

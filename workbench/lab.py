@@ -1,4 +1,4 @@
-"""Start JupyterLab on this machine with a workbench open in it, ready to click."""
+"""Start JupyterLab on this machine with an open workbench, ready to use."""
 
 import contextlib
 import json
@@ -24,12 +24,12 @@ PORTS_TRIED = 50
 
 
 class LabError(Exception):
-    """JupyterLab cannot be started as asked; the message says why and what to change."""
+    """JupyterLab cannot be started as asked; the text gives the reason and a fix."""
 
 
 @dataclass(frozen=True)
 class LabLaunch:
-    """What to execute: command and environment, and the address at which the workbench opens."""
+    """The command and the environment to execute, and the address at which the workbench opens."""
 
     command: tuple[str, ...]
     environment: dict[str, str]
@@ -43,12 +43,13 @@ def launch(
 ) -> NoReturn:
     """Become a JupyterLab that serves the current folder on loopback and opens a workbench.
 
-    `runs_dir` is where its notebooks keep their runs (default: $WORKBENCH_RUNS, else `runs` here).
-    `notebook` is opened, and made where it is not there: by default the first lesson where this
-    folder has it, else `workbench.ipynb`. This process is replaced: Ctrl+C stops JupyterLab.
+    JupyterLab replaces this process, so Ctrl+C stops JupyterLab. `runs_dir` is the folder in which
+    its notebooks keep their runs (default: $WORKBENCH_RUNS, else `runs` in the current folder).
+    `notebook` is opened; if it does not exist, it is created. Its default is the first lesson if
+    the current folder has that, else `workbench.ipynb`.
 
-    Raises LabError where JupyterLab is not installed, the notebook lies outside this folder, or
-    no port is free.
+    Raises LabError if JupyterLab is not installed, if the notebook is not a .ipynb file inside the
+    current folder, or if no port is free.
     """
     prepared = prepare(runs_dir, open_browser and has_display(), notebook)
     lines = (
@@ -62,10 +63,13 @@ def launch(
 
 
 def load_ahead() -> None:
-    """Have TensorFlow load while JupyterLab starts, which then holds the process that has it."""
+    """Start a fork server, so that TensorFlow loads while JupyterLab starts.
+
+    JupyterLab, which replaces this process, then keeps the fork server alive.
+    """
     if find_spec("tensorflow") is not None:
         server = fork_server(Launch(sys.executable, Path.cwd(), None))
-        with contextlib.suppress(OSError):  # Train works without it
+        with contextlib.suppress(OSError):  # Train works without the fork server
             server.start()
             server.hand_on()
 
@@ -73,7 +77,7 @@ def load_ahead() -> None:
 def prepare(
     runs_dir: str | Path | None, open_browser: bool, notebook: str | Path | None
 ) -> LabLaunch:
-    """Check what `launch` needs, make the notebook where it is not there, and find a port."""
+    """Check the needs of `launch`, create the notebook if it does not exist, and find a port."""
     if find_spec("jupyterlab") is None:
         raise LabError(
             "`workbench lab` needs JupyterLab in the same Python environment. "
@@ -95,7 +99,7 @@ def prepare(
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")
     runs = runs_dir or os.environ.get("WORKBENCH_RUNS") or "runs"
-    # By environment, not by argument: other users of the machine can read a command line.
+    # The token goes by environment, because other users of the machine can read a command line.
     environment = os.environ | {
         "WORKBENCH_RUNS": str(folder / runs),
         "JUPYTER_TOKEN": token,
@@ -106,16 +110,22 @@ def prepare(
 
 
 def config_path() -> str:
-    """`$JUPYTER_CONFIG_PATH` with our settings, which keep Jupyter's news from covering the charts.
+    """Return `$JUPYTER_CONFIG_PATH` with the workbench's settings added.
 
-    JupyterLab asks whether it may tell the news whatever its `news_url` is.
+    These settings keep Jupyter's news from covering the charts. They are needed because JupyterLab
+    asks whether it may show news, whatever its `news_url` is.
     """
     folders = (str(JUPYTER), os.environ.get("JUPYTER_CONFIG_PATH", ""))
     return os.pathsep.join(filter(None, folders))
 
 
 def ensure_notebook(folder: Path, notebook: str | Path | None) -> Path:
-    """The notebook's path relative to `folder`, made with one workbench cell if it is not there."""
+    """Return the notebook's path relative to `folder`.
+
+    If the notebook does not exist, it is created with one workbench cell.
+
+    Raises LabError if the path is outside `folder` or is not a .ipynb file.
+    """
     default = LESSON if (folder / LESSON).exists() else OWN_NOTEBOOK
     path = (folder / (notebook or default)).resolve()
     if not path.is_relative_to(folder.resolve()) or path.suffix != ".ipynb":
@@ -131,7 +141,10 @@ def ensure_notebook(folder: Path, notebook: str | Path | None) -> Path:
 
 
 def starter_notebook() -> dict[str, object]:
-    """A notebook of one cell, which shows a workbench and is run when `workbench lab` opens it."""
+    """Return a notebook with one cell, which shows a workbench.
+
+    The cell runs when `workbench lab` opens the notebook.
+    """
     cell: dict[str, object] = {
         "cell_type": "code",
         "id": "workbench",
@@ -150,7 +163,10 @@ def starter_notebook() -> dict[str, object]:
 
 
 def free_port() -> int:
-    """The first port from 8888 on that nothing on this machine listens on."""
+    """Return the first free port of this machine, from 8888 on.
+
+    Raises LabError if all ports that are tried are taken.
+    """
     last = FIRST_PORT + PORTS_TRIED
     for port in range(FIRST_PORT, last):
         with socket.socket() as probe:
@@ -168,7 +184,10 @@ def free_port() -> int:
 
 
 def has_display() -> bool:
-    """Whether a browser can show a window: else it would fill the terminal, or not start."""
+    """Return whether a browser can show a window.
+
+    Without a display, a browser would fill the terminal or would not start.
+    """
     if sys.platform == "linux":
         return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
     return True

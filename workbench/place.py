@@ -1,4 +1,4 @@
-"""Where what is written of runs goes: under a name that is free, whole or not at all."""
+"""Places for exports of runs: each gets a free name, and is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from workbench.runs import RunError
 
 
 def file_name(text: str) -> str:
-    """Return a text as the name of a file: without separators, never hidden, never empty."""
+    """Return a text as a file name: without separators, never hidden, never empty."""
     return re.sub(r"[^\w.\- ]+", "_", text).strip(" .")[:100] or "run"
 
 
 def beside(path: Path) -> Path:
-    """Return a path beside another one where nothing is, such as `train-2.py`."""
+    """Return a free path next to another path, such as `train-2.py`."""
     number = 2
     while os.path.lexists(free := path.with_stem(f"{path.stem}-{number}")):
         number += 1
@@ -28,10 +28,10 @@ def beside(path: Path) -> Path:
 
 @contextlib.contextmanager
 def new_place(target: Path) -> Iterator[Path]:
-    """Give a path to write a file or a folder to, which gets the target's name when it is whole.
+    """Yield a path for a new file or folder, which gets the target's name when it is complete.
 
     Raises:
-        RunError: something is there already, or it cannot be written; nothing is left.
+        RunError: the target exists already, or it cannot be written; nothing is left.
     """
     _check_free(target)
     hidden = target.with_name(f".exporting-{os.getpid()}-{secrets.token_hex(3)}")
@@ -57,7 +57,7 @@ def _check_free(target: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove what was left of an export that failed; nothing to do where it went well."""
+    """Remove the rest of a failed export; after a successful one there is nothing to remove."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:

@@ -1,4 +1,4 @@
-"""The points of a run's curves: what a reader thins its records to, and what charts draw."""
+"""The points of a run's curves: a reader makes them from the records, and charts draw them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ Values = npt.NDArray[np.float64]
 class Curve:
     """One measure, point by point; a gap is NaN, never zero.
 
-    Where a point stands for several steps, `mean` is their mean weighted by examples (of a speed,
-    their examples over their time), `low` and `high` the least and the greatest of single steps.
+    If a point stands for several steps, `mean` is their mean weighted by examples. For a speed,
+    `mean` is their examples divided by their time. `low` and `high` are the least and the greatest
+    value of a single step.
     """
 
     mean: Values
     """[points, replicas]"""
     joined: Values
-    """[points], over all replicas: the mean weighted by examples; of a speed, the sum."""
+    """[points], over all replicas: the mean weighted by examples; for a speed, the sum."""
     low: Values
     """[points, replicas]"""
     high: Values
@@ -32,10 +33,10 @@ class Curve:
 class Points:
     """The curves of a run; each point stands for `steps_a_point` steps.
 
-    `step`, `examples` and `training_seconds` are [points]: completed global steps, examples of all
-    replicas up to there, and the time that the calls up to there took. `rate` is in examples a
-    second, over the call's time. `nonfinite` is [points, replicas]: a loss that is no number, which
-    is a gap in the curves.
+    `step`, `examples` and `training_seconds` are [points]. `step` is the number of completed global
+    steps. `examples` is the number of examples of all replicas up to that step. `training_seconds`
+    is the time of all calls up to that step. `rate` is in examples a second, over the call's time.
+    `nonfinite` is [points, replicas]: whether the loss is not finite, which is a gap in the curves.
     """
 
     step: Values
@@ -47,9 +48,12 @@ class Points:
     nonfinite: npt.NDArray[np.bool_]
     steps_a_point: int = 1
     workers: int = 1
-    """Processes that the replicas are in, the same number in each."""
+    """The number of processes of the replicas; each process has the same number of replicas."""
     synchronous: bool = True
-    """Whether all replicas take a step together; else steps and examples are each worker's own."""
+    """Whether all replicas take a step together.
+
+    If not, each worker counts its own steps and examples.
+    """
 
     @property
     def replicas(self) -> int:
@@ -62,14 +66,14 @@ class Points:
 
     @classmethod
     def none(cls, replicas: int, workers: int = 1, *, synchronous: bool = True) -> Points:
-        """Return no points yet, for a run of so many replicas."""
+        """Return empty points for a run with this number of replicas."""
         line, lines = np.empty(0), np.empty((0, replicas))
         curve = Curve(lines, line, lines, lines)
         return cls(line, line, line, curve, curve, curve, np.empty((0, replicas), np.bool_),
                    workers=workers, synchronous=synchronous)  # fmt: skip
 
     def after(self, examples: float, training_seconds: float) -> Points:
-        """Return the same of a run that had done and taken so much before."""
+        """Return the points with earlier examples and training seconds added."""
         return replace(
             self,
             examples=self.examples + examples,
@@ -79,7 +83,7 @@ class Points:
 
 @dataclass(frozen=True)
 class EpochPoints:
-    """The numbers at the end of each epoch; each is [epochs], NaN where it is not known."""
+    """The numbers at the end of each epoch; each is [epochs], NaN if it is not known."""
 
     step: Values = field(default_factory=lambda: np.empty(0))
     loss: Values = field(default_factory=lambda: np.empty(0))
@@ -87,4 +91,4 @@ class EpochPoints:
     test_loss: Values = field(default_factory=lambda: np.empty(0))
     test_accuracy: Values = field(default_factory=lambda: np.empty(0))
     metrics: dict[str, Values] = field(default_factory=dict)
-    """What a model of one's own was compiled with beside them; of the test as `test_...`."""
+    """The other metrics of a custom, compiled model; the metrics of the test are `test_...`."""

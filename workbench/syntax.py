@@ -12,10 +12,10 @@ def parse(source: str | bytes) -> ast.Module:
     """Return the tree of a source, as `ast.parse` does.
 
     Raises:
-        SyntaxError: it is no Python.
-        ValueError: it holds a null character.
+        SyntaxError: the source is not Python.
+        ValueError: the source contains a null character.
     """
-    # CPython 3.11 counts the depth of the tree for all threads in one place, and another can come
-    # in where memory is collected: https://github.com/python/cpython/issues/106905.
+    # CPython 3.11 counts the depth of the tree in one place for all threads. Another thread can
+    # run during a garbage collection: https://github.com/python/cpython/issues/106905.
     with _LOCK:
         return ast.parse(source)

@@ -1,4 +1,4 @@
-"""Numbers as people read them; what is not known is said."""
+"""Numbers as text that people can read; a missing number becomes `unknown`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ UNKNOWN = "unknown"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a number for reading, `unknown` where there is none."""
+    """Return a number as text, `unknown` if there is none."""
     if value is None or math.isnan(value):
         return UNKNOWN
     if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 1000):
@@ -17,12 +17,12 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share of one as a percentage, `unknown` where there is none."""
+    """Return a share of one as a percentage, `unknown` if there is none."""
     return UNKNOWN if share is None or math.isnan(share) else f"{share:.2%}"
 
 
 def byte_size(size: int | None) -> str:
-    """Return a number of bytes in the unit that reads best."""
+    """Return a number of bytes in the unit that is easiest to read, `unknown` if there is none."""
     if size is None:
         return UNKNOWN
     amount = float(size)
@@ -34,7 +34,7 @@ def byte_size(size: int | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Return a time span such as `3 min 20 s`, `unknown` where there is none."""
+    """Return a time span such as `3 min 20 s`, `unknown` if there is none."""
     if seconds is None or math.isnan(seconds):
         return UNKNOWN
     whole = max(0, round(seconds))

@@ -22,7 +22,7 @@ NOTED_SECONDS = 1.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status is 1 where lint or a test failed, flaky ones aside."""
+    """Run a command; the exit status is 1 if lint or a test failed, except for flaky tests."""
     options = parser().parse_args(arguments)
     try:
         parts = parts_of(options.command, options.room)
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the command line."""
+    """Return the parser of the command line."""
     made = argparse.ArgumentParser(prog="python -m tests.suite", description=__doc__)
     made.add_argument("command", choices=("test", "all"))
     made.add_argument("--room", help="of `all`: a folder or file of tests, such as engine")
@@ -64,14 +64,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def count_tensorflow(log: Path) -> None:
-    """Have every Python started from here on note in `log` when it imports TensorFlow."""
+    """Make every Python that starts after this call write to `log` when it imports TensorFlow."""
     os.environ["SUITE_TENSORFLOW_LOG"] = str(log)
     paths = filter(None, [str(COUNTING), os.environ.get("PYTHONPATH")])
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
 def note_seconds(results: Sequence[Result]) -> None:
-    """Note what each test took that takes long, beside what is noted of others."""
+    """Store the times of long tests in seconds.json, and keep those of tests that did not run."""
     noted: dict[str, int] = json.loads(SECONDS.read_text())
     for result in results:
         for test, seconds in result.seconds.items():

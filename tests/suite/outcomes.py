@@ -1,4 +1,4 @@
-"""A pytest plugin that writes how a session went, as JSON, to the file of `--outcomes`."""
+"""A pytest plugin that writes the results of a session as JSON to the file of `--outcomes`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 RANK = {"passed": 0, "skipped": 1, "failed": 2}
-"""A test has a report for its set-up, its call and its end: what tells most stands for all."""
+"""The rank of each outcome.
+
+A test has a report for its set-up, its call and its end; the outcome of the highest rank counts.
+"""
 NO_WORD = "no message"
 
 
@@ -25,7 +28,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Outcomes:
-    """Gathers the reports of all workers."""
+    """A collector of the reports from all workers."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -56,10 +59,10 @@ class Outcomes:
 
 
 def first_line(report: Any) -> str:
-    """Return the first line of the error that a report tells."""
+    """Return the first line of a report's error."""
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash is not None else report.longreprtext
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    # Without a traceback of ours, as where a file cannot be collected, the error is marked by an E.
+    # If no traceback is recorded, as for a file that cannot be collected, an E marks the error.
     told = [line.removeprefix("E ").strip() for line in lines if line.startswith("E ")]
     return next(iter(told or lines), NO_WORD)

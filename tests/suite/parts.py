@@ -1,4 +1,4 @@
-"""What `make test` and `make test-all` run: which tests, and how many of them at a time."""
+"""The parts of `make test` and `make test-all`: their tests, and how many run simultaneously."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ ROOT = Path(__file__).parents[2]
 FIRST_NOTEBOOK = "notebooks/01_click_to_train.ipynb"
 BENCHMARKS = "tests/benchmarks"
 SIDE_BY_SIDE = (
-    # Twice two cores: a test waits half of its time for processes to come up and go.
+    # Twice two cores: a test waits half of its time for processes to start and end.
     *("--numprocesses", "4", "--dist", "loadfile"),
-    "--no-loadscope-reorder",  # the order of conftest.py holds: the longest files first
+    "--no-loadscope-reorder",  # keeps the order of conftest.py: the longest files first
     "--nbval-lax",
 )
 
@@ -24,18 +24,19 @@ class Part:
     targets: tuple[str, ...]
     """Files and folders, from the root of the project."""
     options: tuple[str, ...] = ()
-    """Options of pytest for the first pass; the second is serial and names its tests."""
+    """Options of pytest for the first pass; the second pass is serial and names its tests."""
 
 
 def parts_of(command: str, room: str | None) -> tuple[Part, ...]:
-    """Return the parts of the command `test` or `all`; of a room, only what is in it.
+    """Return the parts of the command `test` or `all`; with a room, only the part of that room.
 
-    Pages are opened after all else and one at a time: beside other work their front end starves.
-    Where three fail all will, each after the ten minutes that it waits. Benchmarks run one at a
-    time too, for some wait until the machine is quiet.
+    The tests of pages run after all other tests and one at a time, because their front end is too
+    slow during other work. `test` stops them after three failures, because then all would fail,
+    each after a wait of ten minutes. Benchmarks run one at a time too, because some of them wait
+    until the machine is quiet.
 
     Raises:
-        ValueError: there is no such room.
+        ValueError: the room does not exist.
     """
     if command == "test":
         chosen = ("-m", "(not slow or promise) and not browser")
@@ -68,7 +69,7 @@ def target_of(room: str) -> str:
     """Return the folder or file of a room.
 
     Raises:
-        ValueError: there is no such room.
+        ValueError: the room does not exist.
     """
     if (target := rooms().get(room)) is None:
         known = ", ".join(rooms())

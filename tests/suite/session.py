@@ -1,4 +1,4 @@
-"""A part is run, and what fails in it is run once more by itself."""
+"""The run of a part, and the second run of its failed tests, alone."""
 
 from __future__ import annotations
 
@@ -15,42 +15,45 @@ from pathlib import Path
 from tests.suite.parts import ROOT, Part
 
 MOST_FILES = 5
-"""Where more files than this have failures, luck is no explanation: there is no second chance."""
+"""If more files than this have failures, chance does not explain them, and no test runs again."""
 FAILURES = 1
 """The exit status of a session of pytest that ran to its end with failures."""
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """How a session of pytest went, by the name of each test."""
+    """The results of a session of pytest, by the name of each test."""
 
     tests: Mapping[str, str] = field(default_factory=dict)
-    """passed, failed or skipped."""
+    """The outcome: passed, failed or skipped."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     """The first line of the error of each test that failed."""
     uncollected: Mapping[str, str] = field(default_factory=dict)
-    """The same of what could not be collected, and of a session that broke off."""
+    """The first line of the error of each file that could not be collected.
+
+    A session that ended too early also has an entry.
+    """
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a part went in the end."""
+    """The final result of a part."""
 
     part: str
     wall_seconds: float
     counts: Counter[str]
     """Tests by outcome: passed, failed, skipped."""
     seconds: Mapping[str, float]
-    """What each test took, in seconds, in the first pass."""
+    """The time of each test in the first pass, in seconds."""
     failed: Mapping[str, str]
-    """The first line of the error of what failed and had no second chance, or failed again."""
+    """The first line of the error of each test that failed and did not pass in a second run."""
     flaky: Mapping[str, str]
-    """The same of what failed and then passed by itself."""
+    """The first line of the error of each test that failed and then passed alone."""
 
 
 def run(part: Part, folder: Path = ROOT) -> Result:
-    """Run a part in a folder; give what fails a second chance."""
+    """Run a part in a folder, and run its failed tests a second time."""
     began = time.monotonic()
     first = pytest([*part.options, *part.targets], folder)
     flaky: dict[str, str] = {}
@@ -74,7 +77,7 @@ def run(part: Part, folder: Path = ROOT) -> Result:
 
 
 def pytest(arguments: Sequence[str], folder: Path) -> Outcomes:
-    """Run pytest in a process of its own and return what it told."""
+    """Run pytest in a separate process and return its results."""
     with tempfile.TemporaryDirectory(prefix="suite-") as place:
         path = Path(place) / "outcomes.json"
         plugin = ("-p", "tests.suite.outcomes", f"--outcomes={path}")
@@ -93,7 +96,10 @@ def file_of(test: str) -> str:
 
 
 def by_file(tests: Iterable[str]) -> dict[str, list[str]]:
-    """Return, for each file, what to give pytest to run of it again: of a notebook, all of it."""
+    """Return, for each file, the arguments of pytest to run its tests again.
+
+    A notebook is always run completely.
+    """
     files: dict[str, list[str]] = {}
     for test in tests:
         file = file_of(test)

@@ -1,4 +1,4 @@
-"""What a command tells at its end."""
+"""The summary that a command prints at its end."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ LINE_LENGTH = 160
 def summary(
     results: Sequence[Result], wall_seconds: Mapping[str, float], tensorflow_starts: int
 ) -> str:
-    """Return the times, what was flaky, what failed, and the counts in the last line.
+    """Return the times, the failed tests, the flaky tests, and the counts in the last line.
 
-    `wall_seconds` are those of each step of the command, in order; their sum is told too.
+    `wall_seconds` has the time of each stage of the command, in order. The summary also gives the
+    sum of these times.
     """
     counts = sum((result.counts for result in results), Counter[str]())
     seconds = Counter[str]()
@@ -40,13 +41,13 @@ def summary(
 
 
 def lines(word: str, told: Iterable[Mapping[str, str]]) -> list[str]:
-    """Return a line for each test: word, name, first line of its error."""
+    """Return a line for each test: the word, the test's name, and the first line of its error."""
     return [
         f"{word} {test}: {error}"[:LINE_LENGTH] for each in told for test, error in each.items()
     ]
 
 
 def clock(seconds: float) -> str:
-    """Return minutes and seconds, such as 2:05."""
+    """Return a time in minutes and seconds, such as 2:05."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02}"

@@ -1,4 +1,4 @@
-"""Processes that import TensorFlow are counted, whoever starts them."""
+"""Tests that each process that imports TensorFlow is counted, regardless of its parent."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ ASKS = "import importlib.util; assert importlib.util.find_spec('tensorflow')"
 
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where processes are counted, in which a package stands for TensorFlow."""
+    """Return the log of counted processes, and put a package on the path in place of TensorFlow."""
     package = tmp_path / "tensorflow"
     (package / "python").mkdir(parents=True)
     (package / "__init__.py").write_text("from tensorflow import python\n")

@@ -1,4 +1,4 @@
-"""Which tests each command runs."""
+"""Tests of the parts that each command runs."""
 
 import subprocess
 import sys

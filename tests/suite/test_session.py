@@ -1,4 +1,4 @@
-"""A second chance: what fails twice is red, what fails once is green and listed."""
+"""Tests of the second run: a test that fails twice is failed, a test that fails once is flaky."""
 
 from pathlib import Path
 
@@ -40,15 +40,15 @@ SIDE_BY_SIDE = ("-p", "xdist", "--numprocesses", "2", "--dist", "loadfile")
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of tests from which the plugin of the command can be imported."""
+    """Return a folder of tests, from which the plugin of the command can be imported."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take seconds to load
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # plugins take seconds to load
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     return tmp_path
 
 
 def tried(place: Path, *options: str, **files: str) -> Result:
-    """Run test files of this text as one part."""
+    """Run test files with these texts as one part, and return its result."""
     for name, text in files.items():
         (place / f"test_{name}.py").write_text(text.format(marker=str(place / f"{name}.marker")))
     return run(Part("planted", (".",), ("-p", "no:cacheprovider", *options)), place)

@@ -1,4 +1,4 @@
-"""What a command tells at its end."""
+"""Tests of the summary that a command prints at its end."""
 
 from collections import Counter
 

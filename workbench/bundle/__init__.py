@@ -1,4 +1,4 @@
-"""Replay bundles: one zip file with which a run can be done again elsewhere and compared."""
+"""Replay bundles: one zip file with which a run can be repeated elsewhere and compared."""
 
 from __future__ import annotations
 

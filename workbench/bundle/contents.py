@@ -1,4 +1,4 @@
-"""What a replay bundle holds."""
+"""The contents of a replay bundle."""
 
 from __future__ import annotations
 
@@ -19,36 +19,38 @@ MOST_BYTES = {
     LOSSES: 2**27,
     CERTIFICATE: 2**20,
 }
-"""Each file that can be in a bundle, in this order, and how large it can be: losses of millions of
-steps fit."""
+"""The largest size in bytes of each file that can be in a bundle, in the order of the files.
+
+The losses of millions of steps fit.
+"""
 OPTIONAL = (LOSSES, CERTIFICATE)
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a run's losses depend on beside its script."""
+    """The facts on which a run's losses depend, in addition to its script."""
 
     data_sha256: str
-    """Of all examples and labels to train and test on, as the program `certify` hashes them."""
+    """The hash by the program `certify` of all examples and labels for training and tests."""
     versions: dict[str, str]
-    """Of python, tensorflow, numpy, and keras or tf-keras."""
+    """The versions of python, tensorflow, numpy, and keras or tf-keras."""
     environment: dict[str, str]
-    """The variables that change how numbers are computed, where they were set."""
+    """The environment variables that were set and that change how numbers are computed."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a bundle tells of its run."""
+    """The facts about a run that its bundle records."""
 
     run: str
     name: str
     created: float
-    """When the run began, in seconds since 1970."""
+    """The time when the run was created, in seconds since 1970."""
     workbench: str
-    """The release that wrote the bundle."""
+    """The release of the workbench that wrote the bundle."""
     precision: str
     together: bool
-    """Whether all replicas took a step together; else there are no losses to compare."""
+    """Whether the run is synchronous; if not, there are no losses to compare."""
     replica_devices: list[str]
     virtual: bool
     cpu: str | None
@@ -56,7 +58,10 @@ class Manifest:
     versions: dict[str, str]
     environment: dict[str, str]
     modules: list[str]
-    """What the script imports that no package provides: it has to be taken along by hand."""
+    """The modules that the script imports and no package provides.
+
+    The user has to copy them by hand.
+    """
     files: dict[str, str]
     """The sha256 of each other file of the bundle."""
     version: int = BUNDLE_VERSION
@@ -64,19 +69,19 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Bundle:
-    """A bundle as it was read; nothing of it is on disk but the zip file."""
+    """A bundle in memory; only its zip file is on disk."""
 
     manifest: Manifest
     config: RunConfig
-    """What the run asked for, on the devices it had, without what belongs to its machine."""
+    """The run's config with the devices that it had, without fields that fit only its machine."""
     script: str
     requirements: str
     losses: str
-    """CSV with the columns step and loss; empty where workers did not step together."""
+    """CSV with the columns step and loss; empty if the run is not synchronous."""
     certificate: dict[str, Any] = field(default_factory=dict)
-    """Empty where there is none."""
+    """The certificate of the run; empty if there is none."""
 
     @property
     def script_sha256(self) -> str:
-        """Of its script."""
+        """The sha256 of the script."""
         return self.manifest.files[SCRIPT]

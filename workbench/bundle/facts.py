@@ -1,4 +1,4 @@
-"""What a run's losses depend on, looked up by the run's own interpreter."""
+"""The facts on which a run's losses depend, found by the run's own interpreter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def facts_of(run: Run) -> Facts:
-    """Make the run's data anew and hash it; takes the seconds that TensorFlow needs to load.
+    """Return the facts of a run, after making its data again to hash it.
+
+    This takes the seconds that TensorFlow needs to load.
 
     Raises:
         RunError: the program fails.

@@ -1,4 +1,4 @@
-"""Reading a replay bundle that may come from anywhere: in memory, each part in bounds."""
+"""The reading of a replay bundle from any source: in memory, with a size limit for each file."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _KINDS: dict[str, Any] = {
 
 
 def read_bundle(path: str | os.PathLike[str]) -> Bundle:
-    """Read a bundle. Nothing of it is written anywhere, and nothing of it is run.
+    """Return the bundle in a file; no part of it is written to disk or run.
 
     Raises:
-        RunError: it cannot be read, is no bundle, is damaged, or is of a newer release.
+        RunError: the file cannot be read, is no bundle, is damaged, or is of another version.
     """
     source = full_path(path)
     texts = _texts(source)
@@ -64,7 +64,7 @@ def read_bundle(path: str | os.PathLike[str]) -> Bundle:
         told = sorted({*changed, *absent}) or [LOSSES]
         raise _broken(source, f"{', '.join(told)} is not as it was written")
     try:
-        # Commands, interpreter and hosts that its maker chose are no concern of who replays it.
+        # A replay does not use the commands, the interpreter and the hosts of the original run.
         config = for_anywhere(RunConfig.from_json(_json(source, texts, CONFIG)))
     except ConfigError as error:
         raise _broken(source, f"{CONFIG}: {error}") from error
@@ -74,7 +74,7 @@ def read_bundle(path: str | os.PathLike[str]) -> Bundle:
 
 
 def _texts(path: Path) -> dict[str, str]:
-    """Return the files of a zip file as texts, after a look at what it says it holds."""
+    """Return the files of a zip file as texts, after a check of its size and its list of names."""
     try:
         if path.stat().st_size > sum(MOST_BYTES.values()):
             raise _broken(path, f"it has {path.stat().st_size:,} bytes")
@@ -118,7 +118,7 @@ def _check_names(path: Path, entries: list[zipfile.ZipInfo]) -> None:
 def _text(path: Path, file: zipfile.ZipFile, entry: zipfile.ZipInfo) -> str:
     most = MOST_BYTES[entry.filename]
     with file.open(entry) as content:
-        data = content.read(most + 1)  # whatever size its header claims
+        data = content.read(most + 1)  # the size in the header may be wrong
         if len(data) > most:
             raise _broken(path, f"{entry.filename} has more than {most:,} bytes")
     return data.decode("utf-8")
@@ -145,7 +145,7 @@ def _manifest(path: Path, values: dict[str, Any]) -> Manifest:
 
 
 def _all_text(value: object) -> bool:
-    """Return whether what is in a list or an object is text."""
+    """Return whether all items of a list or an object are text."""
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return all(isinstance(item, str) for item in items)
 

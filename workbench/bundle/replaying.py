@@ -1,4 +1,4 @@
-"""Whether a replay came out as the bundle's run did."""
+"""The comparison of a replay with the run of its bundle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Difference:
-    """One value there and here; None where it was not set or is not known."""
+    """One value in the bundle's run and in the replay; None if it was not set or is unknown."""
 
     name: str
     there: str | None
@@ -31,23 +31,23 @@ class Difference:
 
 @dataclass(frozen=True)
 class Replay:
-    """How a replay compares with the run that a bundle was made of."""
+    """The comparison of a replay with the run from which a bundle was made."""
 
     run: str
     of: str
     same_script: bool
     same_data: bool
     versions: tuple[Difference, ...]
-    """All of them, the same ones too."""
+    """All versions, including equal ones."""
     environment: tuple[Difference, ...]
-    """Variables that change how numbers are computed, where they differ."""
+    """The variables that differ and that change how numbers are computed."""
     agreement: Agreement
     tolerance: float | None
-    """The largest difference that rounding explains; None where no steps can be compared."""
+    """The largest difference that rounding explains; None if no steps can be compared."""
 
     @property
     def holds(self) -> bool:
-        """Whether the replay trained the same, but for rounding."""
+        """Whether the replay trained on the same data with the same losses, except for rounding."""
         return self.same_data and self.agreement.holds
 
     @property
@@ -64,13 +64,14 @@ def check_replay(bundle: Bundle, run: Run, facts: Facts | None = None) -> Replay
     """Compare a finished replay with its bundle.
 
     Args:
-        bundle: what it was a replay of.
+        bundle: the bundle that was replayed.
         run: the replay.
-        facts: what it depended on; None asks its interpreter, which loads TensorFlow for seconds.
+        facts: the facts of the replay; None asks its interpreter, which loads TensorFlow for
+            seconds.
 
     Raises:
         RunError: the replay is not finished, the bundle's losses cannot be read, or the run's
-            interpreter cannot tell what it trained on.
+            interpreter cannot find the facts.
     """
     if run.status != "finished":
         raise RunError(

@@ -1,4 +1,4 @@
-"""Writing a replay bundle: the same run gives the same bytes."""
+"""The writing of a replay bundle: the same run gives the same bytes."""
 
 from __future__ import annotations
 
@@ -36,22 +36,24 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""The time of every file: the earliest that a zip file can tell."""
+"""The time of every file: the earliest time that a zip file can store."""
 
 
 def write_bundle(run: Run, path: str | os.PathLike[str] | None = None) -> Manifest:
-    """Write a finished run's bundle, whole or not at all; return what it tells of the run.
+    """Write the complete bundle of a finished run, and return the bundle's manifest.
 
-    The run's interpreter is asked for the versions of what the script imports, and makes the data
-    anew to hash it, unless the run's certificate has the hash. That takes seconds.
+    If the writing fails, no file remains. The run's interpreter reports the versions of the
+    packages that the script imports. It also makes the data again to hash it, unless the run's
+    certificate has the hash. That takes seconds.
 
     Args:
         run: a finished run.
-        path: what to write; nothing may be there. None: `RUN-bundle.zip` in the working directory.
+        path: the file to write, which must not exist; None means `RUN-bundle.zip` in the working
+            directory.
 
     Raises:
-        RunError: the run is not finished, its interpreter has other versions by now, a program
-            fails, something is at the path, or it cannot be written.
+        RunError: the run is not finished, its interpreter has other versions now, a program fails,
+            the path exists already, or the path cannot be written.
     """
     if run.status != "finished":
         raise RunError(
@@ -100,7 +102,11 @@ def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
 
 
 def _check_versions(run: Run, pins: Mapping[str, Any]) -> None:
-    """Refuse to pin what the run did not have."""
+    """Check that the versions to pin are the versions that the run had.
+
+    Raises:
+        RunError: a version has changed.
+    """
     devices, packages = run.devices, pins["packages"]
     if devices is None:
         return
@@ -123,7 +129,7 @@ def _check_versions(run: Run, pins: Mapping[str, Any]) -> None:
 
 
 def _certificate(run: Run) -> dict[str, Any]:
-    """Return the certificate, where there is one of this very script."""
+    """Return the certificate of exactly this script; empty if there is none."""
     path = run.dir / "certificate.json"
     told = read_json(path) if path.exists() else {}
     return told if told.get("script_sha256") == sha256(run.script) else {}
@@ -134,9 +140,9 @@ def _told(certificate: Mapping[str, Any]) -> Facts:
 
 
 def _portable(run: Run) -> RunConfig:
-    """Return the config without what belongs to its machine, on the devices that the run had.
+    """Return the config with the run's devices, without fields that fit only its machine.
 
-    The devices are left open where naming them would make another script.
+    The config does not name the devices if naming them would make another script.
     """
     here = for_anywhere(run.config)
     devices, plan = run.devices, run.plan

@@ -1,4 +1,4 @@
-"""Functions of a notebook as text that stands alone, with all that they use."""
+"""Functions of a notebook as standalone text, with everything that they use."""
 
 from .address import address_of
 from .capture import Captured, capture

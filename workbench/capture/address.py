@@ -1,4 +1,4 @@
-"""A function of a notebook as a config names it: by its text, which is kept beside the runs."""
+"""The address of a notebook's function in a config; the function's text is kept with the runs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .home import home_of
 
 
 def address_of(function: Callable[..., Any], field: str, runs_dir: str | Path | None = None) -> str:
-    """Return what a config's field names a function by, as it is now.
+    """Return the address of a function, in its present state, for a field of a config.
 
-    A function of the notebook is written down with all that it uses: `file.py:function`. One that
-    was imported stays where it is: `module:function`.
+    A function of the notebook is written to a file with everything that it uses:
+    `file.py:function`. An imported function stays in its module: `module:function`.
 
     Args:
-        function: makes the model or the data.
-        field: the field of the config, `model` or `data`.
-        runs_dir: the folder of runs, where its text is kept; None: see `start_run`.
+        function: a function for the model, the data or the train step.
+        field: the field of the config, `model`, `data` or `step`.
+        runs_dir: the folder of runs, which keeps the function's text; None: see `start_run`.
 
     Raises:
-        ConfigError: with everything that cannot be taken along, and what to do instead.
+        ConfigError: the function uses values that cannot be captured; each has its fix.
         RunError: the folder of runs cannot be written.
     """
     home = home_of(function, field)

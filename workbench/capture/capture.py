@@ -1,4 +1,4 @@
-"""Follows a function to all that it uses, and writes it down as one text."""
+"""The capture of a function, with everything that it uses, as one text."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ RULE = "a function that stands alone: code, imports and plain values"
 
 @dataclass(frozen=True)
 class Captured:
-    """A function with all that it uses, as a file of its own would have it."""
+    """A function with everything that it uses, as the text of a separate file."""
 
     function: str
     source: str
 
 
 def capture(function: Callable[..., Any], field: str = "model") -> Captured:
-    """Write down a function of a notebook: its imports, constants, helpers and itself.
+    """Return the text of a notebook's function with its imports, constants and helpers.
 
-    Constants have the values of now. Nothing is executed.
+    Constants have their present values. Nothing is executed.
 
     Args:
-        function: a `def` of a cell's top level; decorators may stand above it.
-        field: the field of the config that problems are told of.
+        function: a `def` at the top level of a cell; it may have decorators.
+        field: the field of the config that problems name.
 
     Raises:
-        ConfigError: with everything that cannot be taken along, and what to do instead.
+        ConfigError: the function uses values that cannot be captured; each has its fix.
     """
     home = home_of(function, field)
     walk = _Walk(home.name, home.namespace, field)
@@ -58,7 +58,7 @@ class _Walk:
         self.problems: list[Problem] = []
 
     def take(self, name: str, value: Any, user: str) -> None:
-        """Take what a name stands for where `user` uses it, and before it all that it uses."""
+        """Take the value of a name that `user` uses, after everything that the value uses."""
         self._seen.add(name)
         value = plain_number(value)
         if self._is_typed_here(value):
@@ -71,7 +71,7 @@ class _Walk:
             self._refuse(name, f"{name}, {_kind(value)}", _instead(value, user))
 
     def text(self) -> str:
-        """Return imports, constants and definitions, each after what it needs."""
+        """Return imports, constants and definitions, each below everything that it needs."""
         heads = ["\n".join(lines) for lines in (sorted(self._imports), self._constants) if lines]
         return "\n\n\n".join(["\n\n".join(heads), *self._definitions]).strip() + "\n"
 
@@ -96,7 +96,7 @@ class _Walk:
         self._definitions.append(text)
 
     def _own_text(self, name: str, value: Any) -> str | None:
-        """Return a definition's text, or note why it has none that stands alone."""
+        """Return a definition's text, or note why it cannot stand alone."""
         function = None if isinstance(value, type) else plain_function(value)
         own = value.__name__ if function is None else function.__name__
         if function is not None and function.__closure__:

@@ -1,4 +1,4 @@
-"""Where a function is at home: in the notebook, or in a module that was imported."""
+"""The home of a function: the notebook, or an imported module."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from .sources import plain_function
 
 @dataclass(frozen=True)
 class Home:
-    """A function's name and where that name is looked up."""
+    """A function's name, and the namespace in which the name is looked up."""
 
     name: str
     namespace: Mapping[str, Any]
     address: str | None
-    """`module:function` of one that a module gives; None of one of the notebook."""
+    """`module:function` for a function of a module; None for a function of the notebook."""
     _first: Callable[..., Any]
 
     def now(self) -> Callable[..., Any]:
-        """Return what has the name now, for a cell may have run again."""
+        """Return the function that has the name now, because a cell may have run again."""
         found = self.namespace.get(self.name)
         return found if callable(found) else self._first
 
 
 def home_of(function: Callable[..., Any], field: str = "model") -> Home:
-    """Find where a function is at home.
+    """Find the home of a function.
 
     Raises:
-        ConfigError: it is no function that was written with `def`.
+        ConfigError: the value is not a function that was written with `def`.
     """
     plain = plain_function(function)
     if plain is None or plain.__name__ == "<lambda>":

@@ -1,4 +1,4 @@
-"""Plain values as Python writes them."""
+"""Plain values as Python code."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import PurePath
 from typing import Any
 
 MAX_CHARACTERS = 20_000
-"""A script is to be read; a longer value belongs into a file."""
+"""The limit of a value in a script. People read scripts; a longer value belongs in a file."""
 LINE_LENGTH = 100
 _PLAIN = (type(None), bool, int, float, str, bytes, range)
 _CONTAINERS = (list, tuple, set, frozenset)
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is made of numbers, text, paths and containers of these alone."""
+    """Return whether a value is only made of numbers, text, paths and containers of these."""
     if type(value) is dict:
         return all(is_plain(key) and is_plain(item) for key, item in value.items())
     if type(value) in _CONTAINERS:
@@ -24,19 +24,22 @@ def is_plain(value: Any) -> bool:
 
 
 def plain_number(value: Any) -> Any:
-    """Return a NumPy scalar, as `labels.max() + 1` gives one, as Python's own number."""
+    """Return a NumPy scalar, such as `labels.max() + 1`, as a Python number.
+
+    Other values are returned unchanged.
+    """
     of_numpy = type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
     return value.item() if of_numpy and hasattr(value, "item") else value
 
 
 def assignment(name: str, value: Any) -> str:
-    """Return the statement that gives a plain value its name, always the same for the same."""
+    """Return the assignment of a plain value; equal values always give the same statement."""
     width = LINE_LENGTH - len(f"{name} = ")
     return f"{name} = {_Writer(width=width, compact=True, sort_dicts=False).pformat(value)}"
 
 
 class _Writer(pprint.PrettyPrinter):
-    """Writes what `repr` does not write as Python, or not twice in the same order."""
+    """A writer for values that `repr` does not write as Python code, or not in a fixed order."""
 
     def format(self, value: Any, *rest: Any) -> tuple[str, bool, bool]:
         if type(value) is float and not math.isfinite(value):

@@ -1,4 +1,4 @@
-"""The names that a text takes from outside."""
+"""The names that a text uses from outside."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from workbench.syntax import parse
 
 OF_NOTEBOOKS = frozenset({"get_ipython", "display", "In", "Out", "_ih", "_oh"})
-"""What only a notebook has, some of it among the builtins."""
+"""Names that only a notebook has; some of them are builtins there."""
 
 
 def names_from_outside(text: str) -> list[str]:
-    """Return the names that a definition reads and does not bind, as they appear; no builtins."""
+    """Return the names that a definition reads but does not bind, in order of appearance.
+
+    Builtins are left out, except the builtins of notebooks.
+    """
     table = symtable.symtable(text, "definition", "exec")
     bound = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned()}
     found = set(_read(table)) - bound - (set(dir(builtins)) - OF_NOTEBOOKS)

@@ -1,4 +1,4 @@
-"""The text of functions, classes and imports as it was typed, in a notebook's cells or a file."""
+"""The text of functions, classes and imports, as typed in a notebook's cells or a file."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def plain_function(value: Any) -> FunctionType | None:
-    """Return the function that was written, below what decorators such as tf.function put on it."""
+    """Return the written function below decorators such as tf.function; None if there is none."""
     inner = inspect.unwrap(value) if callable(value) else None
     return inner if isinstance(inner, FunctionType) else None
 
 
 def definition_of(value: Any, namespace: Mapping[str, Any]) -> str | None:
-    """Return a function's or a class's own text with its decorators; None where there is none."""
+    """Return the text of a function or class with its decorators; None if it is not found."""
     if isinstance(value, type):
         return _class_text(value, namespace)
     function = plain_function(value)
@@ -35,10 +35,11 @@ def definition_of(value: Any, namespace: Mapping[str, Any]) -> str | None:
 
 
 def import_of(name: str, value: Any, namespace: Mapping[str, Any]) -> list[str]:
-    """Return the statements that give a name the value it has here; none where there is none.
+    """Return the import statements that give a name its value here; none if there are none.
 
-    As they were typed, if they were; else by where the value says that it is from. None is
-    executed: what a statement would give is looked up among the modules that are loaded.
+    A typed statement is returned as it was typed. Without one, the statement is made from the
+    value's own module and name. Nothing is executed: the value that a statement would give is
+    looked up among the loaded modules.
     """
     typed = [text for text, found in _imports(name, namespace) if _same(found, value)]
     if typed:
@@ -53,7 +54,7 @@ def import_of(name: str, value: Any, namespace: Mapping[str, Any]) -> list[str]:
 
 
 def _same(found: Any, value: Any) -> bool:
-    """Whether both are one object, or modules of one file: there are several of tf.keras."""
+    """Return whether both are one object, or modules of one file, because tf.keras has several."""
     if isinstance(found, ModuleType) and isinstance(value, ModuleType):
         files = [getattr(module, "__file__", None) for module in (found, value)]
         return found is value or (files[0] == files[1] is not None)
@@ -61,7 +62,10 @@ def _same(found: Any, value: Any) -> bool:
 
 
 def _class_text(value: type, namespace: Mapping[str, Any]) -> str | None:
-    """Return the class that one of its methods is part of; without any the last of its name."""
+    """Return the text of the class definition that contains the class's own methods.
+
+    For a class without methods, it is the last definition with the class's name.
+    """
     for member in vars(value).values():
         method = plain_function(member)
         if method is not None and method.__qualname__.startswith(f"{value.__qualname__}."):
@@ -76,7 +80,7 @@ def _lines(file: str) -> list[str]:
 
 
 def _text_at(lines: list[str], name: str, line: int | None = None) -> str | None:
-    """Return the text of the definition of this name, where given of that with this line in it."""
+    """Return the text of the definition of this name; if a line is given, the one around it."""
     for node in ast.walk(_parsed("".join(lines))):
         if isinstance(node, Definition) and node.name == name:
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
@@ -89,7 +93,7 @@ def _text_at(lines: list[str], name: str, line: int | None = None) -> str | None
 
 @lru_cache(maxsize=1000)
 def _parsed(text: str) -> ast.Module:
-    """Return a cell's tree; kept, for a form asks at each change about the same cells."""
+    """Return a cell's tree, cached because a form asks about the same cells at each change."""
     try:
         return parse(text)
     except SyntaxError:
@@ -97,7 +101,7 @@ def _parsed(text: str) -> ast.Module:
 
 
 def _imports(name: str, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield each import statement of this name that was typed, newest first, and its value now."""
+    """Yield each typed import statement of this name and its present value, newest cell first."""
     for text in reversed(_typed(namespace)):
         if "import" in text and name in text:
             yield from _imports_in(text, name)
@@ -120,7 +124,7 @@ def _imports_in(text: str, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _typed(namespace: Mapping[str, Any]) -> list[str]:
-    """Return the texts that made a namespace: a notebook's cells in their order, or a file."""
+    """Return the texts that made a namespace: a notebook's cells in order, or a file."""
     cells = namespace.get("In")
     if isinstance(cells, list):
         return [cell for cell in cells if isinstance(cell, str)]
@@ -136,7 +140,7 @@ def _import_module(module: str, name: str) -> str:
 
 
 def _member(module: str, name: str) -> Any:
-    """Return what a loaded module has under a name, a submodule too."""
+    """Return the value of a name in a loaded module; the value may be a submodule."""
     value: Any = sys.modules.get(module)
     for part in name.split("."):
         value = getattr(value, part, None)

@@ -1,7 +1,7 @@
-"""Numbers -> plotly figures and pictures: of a run, and of runs that are compared.
+"""Plotly figures and pictures from numbers: of one run, and of several compared runs.
 
-Backgrounds are transparent and colours are chosen to be readable on white and on near black, so
-one figure serves both themes. This room reads arrays; it knows no run folder and no widget.
+Backgrounds are transparent. Colours are readable on white and on near black, so one figure serves
+both themes. This package reads arrays; it uses no run folder and no widget.
 """
 
 from .comparison import Bar, Overlay, overlay_figure, speed_figure

@@ -1,4 +1,4 @@
-"""Runs that are compared: their speeds with intervals, and their curves over each other."""
+"""Charts of compared runs: their speeds with intervals, and their curves in one chart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Bar:
-    """A speed in examples a second, with its 95 % interval where there is one."""
+    """A speed in examples a second, with its 95 % interval if there is one."""
 
     label: str
     value: float
@@ -42,7 +42,10 @@ class Overlay:
 
 
 def speed_figure(bars: Sequence[Bar], baseline: int | None = None) -> Any:
-    """Return a plotly `Figure` of speeds, the first on top; a dotted line goes on the baseline."""
+    """Return a plotly `Figure` of speeds, the first on top.
+
+    A dotted line marks the speed of the bar with the number `baseline`.
+    """
     import plotly.graph_objects as go
 
     trace = go.Bar(

@@ -19,7 +19,7 @@ JOINED_LOOK: dict[str, Any] = {"mode": "lines", "line": {"color": MEAN_COLOR, "w
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the figure: what it is called, which chart it is in (0, 1, 2), its points."""
+    """One line of the figure: its name, the number of its chart (0, 1, 2), its points."""
 
     name: str
     chart: int
@@ -30,7 +30,7 @@ class Line:
 
 
 def lines(points: Points, epochs: EpochPoints, *, virtual: bool) -> list[Line]:
-    """Return every line, chart by chart."""
+    """Return all lines: first the lines of steps, chart by chart, then the lines of epochs."""
     made = []
     for chart, curve in enumerate(points.curves):
         for replica in range(points.replicas):
@@ -39,7 +39,7 @@ def lines(points: Points, epochs: EpochPoints, *, virtual: bool) -> list[Line]:
             made.append(Line(name, chart, points.step, curve.mean[:, replica], look, chart == 0))
         if points.replicas > 1 and points.synchronous:
             made.append(Line(JOINED, chart, points.step, curve.joined, JOINED_LOOK, chart == 0))
-    # Among steps that are each worker's own, an epoch of all has no end.
+    # If each worker has steps of its own, no step ends the epoch of all workers.
     return made + (_epoch_lines(epochs) if points.synchronous else [])
 
 
@@ -59,7 +59,7 @@ def run_figure(points: Points, epochs: EpochPoints, *, virtual: bool) -> Any:
 
 
 def warm_up() -> None:
-    """Load what the first picture needs: about a second, better not later."""
+    """Load the modules of the first picture early, because loading takes about a second."""
     picture(Points.none(1), EpochPoints(), virtual=False)
 
 

@@ -1,4 +1,4 @@
-"""How much of an example's worth is left as the global batch grows -> a plotly figure."""
+"""A plotly figure of an example's remaining worth as the global batch grows."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ HEIGHT_PX = 360
 POINTS = 200
 SHADE = "rgba(47,129,247,0.18)"
 Curve = tuple[int, float | None, float | None, float | None]
-"""Steps trained, the noise scale there, and the ends of its interval; None is unknown."""
+"""The trained steps, the noise scale at that step, and its interval's ends; None is unknown."""
 
 
 def scaling_figure(curves: Sequence[Curve], global_batch_size: int) -> Any:
     """Return a plotly `Figure` of statistical efficiency against the global batch, on a log axis.
 
-    A line for each point of training, the interval of the last one shaded; the run's batch and the
-    noise scale are marked. What is unknown is left out.
+    Each point of training has a line, and the interval of the last one is shaded. The run's batch
+    and the noise scale are marked. Unknown values are left out.
     """
     import plotly.graph_objects as go
 
@@ -43,13 +43,17 @@ def scaling_figure(curves: Sequence[Curve], global_batch_size: int) -> Any:
 
 
 def _batches(curves: Sequence[Curve], batch: int) -> np.ndarray:
-    """Return global batches from a tenth of what is marked to ten times it."""
+    """Return global batches from a tenth of the least known value to ten times the greatest.
+
+    The known values are the run's batch, the noise scales and the ends of their intervals. No
+    batch is below 1.
+    """
     marked = [batch, *(each for _, *ends in curves for each in ends if each is not None)]
     return np.geomspace(max(1.0, min(marked) / 10), 10 * max(marked), POINTS)
 
 
 def _line(go: Any, batches: np.ndarray, step: int, examples: float, age: int) -> Any:
-    """Return the line of a point of training; the newest, of age 0, stands out."""
+    """Return the line of a point of training; the newest line, of age 0, stands out."""
     color = TEXT_COLOR if age else REPLICA_COLORS[0]
     dash = REPLICA_DASHES[age % len(REPLICA_DASHES)]
     return go.Scatter(
@@ -61,7 +65,7 @@ def _line(go: Any, batches: np.ndarray, step: int, examples: float, age: int) ->
 
 
 def _band(go: Any, batches: np.ndarray, low: float | None, high: float | None) -> list[Any]:
-    """Return the interval; without an upper end it reaches up to where all is kept."""
+    """Return the shaded interval; without an upper end it reaches up to an efficiency of 1."""
     if low is None:
         return []
     most = np.ones_like(batches) if high is None else high / (high + batches)

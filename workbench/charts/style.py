@@ -1,4 +1,4 @@
-"""Colours and frames that all figures share."""
+"""The colours and layouts that all figures share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LAYOUT: dict[str, Any] = {
 
 
 def line_look(number: int, width: float = 1) -> dict[str, Any]:
-    """Return how a line is drawn, told from its neighbours by its dashes too."""
+    """Return the look of a line; its dashes also distinguish it from other lines."""
     color = REPLICA_COLORS[number % len(REPLICA_COLORS)]
     dash = REPLICA_DASHES[number % len(REPLICA_DASHES)]
     return {"mode": "lines", "line": {"color": color, "dash": dash, "width": width}}

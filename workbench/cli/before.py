@@ -1,4 +1,4 @@
-"""What is asked, checked and said before a run is started."""
+"""Questions, checks and messages before a run is started."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def devices_for(config: RunConfig) -> Devices:
-    """Ask TensorFlow, which takes seconds, only where the quick look leaves something open."""
+    """Return the devices for a config.
+
+    TensorFlow is asked only if the quick check leaves a question open, because it takes seconds.
+    """
     quick = detect(config.interpreter, import_tensorflow=False)
     accelerated = quick.gpus or quick.tpu_chips
     settled = quick.tensorflow_version is not None and not accelerated
@@ -25,9 +28,12 @@ def devices_for(config: RunConfig) -> Devices:
 
 
 def checked(config: RunConfig, devices: Devices) -> Plan:
-    """Say what of the machine cannot be used, and raise all that is against this run at once.
+    """Return the plan of a run, and print which parts of the machine cannot be used.
 
-    A model of one's own is built once, apart, before a run is made for it; that takes seconds.
+    A custom model is built once, in a separate process, before its run is made. This takes seconds.
+
+    Raises:
+        PlanError: the run cannot be started; all problems are reported together.
     """
     problems, plan = check_tensorflow(devices), None
     try:
@@ -42,7 +48,7 @@ def checked(config: RunConfig, devices: Devices) -> Plan:
 
 
 def check_tensorflow(devices: Devices) -> list[Problem]:
-    """Return what is against training there; else say what of the machine cannot be used."""
+    """Return the problem if TensorFlow is missing; else print which devices cannot be used."""
     if devices.tensorflow_version is None:
         rule = "a Python that can import TensorFlow"
         fix = " ".join(devices.problems)
@@ -53,6 +59,6 @@ def check_tensorflow(devices: Devices) -> list[Problem]:
 
 
 def tell_before(plan: Plan) -> None:
-    """Say what is to be known before the start, beside what is printed of the run."""
+    """Print the strategy's warning and the plan's notes before the start of the run."""
     for sentence in filter(None, (STRATEGIES[plan.strategy].warning, *plan.notes)):
         print(f"Note: {sentence}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Flags that make a config: one for each field of `RunConfig`, named and typed like it."""
+"""Flags that make a config: one for each field of `RunConfig`, with its name and type."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SIZES = {"per_replica_batch_size", "global_batch_size"}
 
 
 def add_config_flags(parser: argparse.ArgumentParser, several: Collection[str] = ()) -> None:
-    """Add `--config`, `--preset` and a flag for every field; of `several` it takes more values."""
+    """Add `--config`, `--preset` and one flag per field. Fields in `several` take many values."""
     presets = ", ".join(catalog.PRESETS)
     parser.add_argument("--preset", help=f"A whole lesson to start from: {presets}.")
     words = "A JSON file of a config's fields, which overrule a preset's, as flags overrule both; "
@@ -51,12 +51,12 @@ def add_runs_dir(parser: argparse.ArgumentParser) -> None:
 
 
 def config_from(arguments: argparse.Namespace, opened: RunConfig | None = None) -> RunConfig:
-    """Return the config that preset, file and flags make, later ones over earlier ones.
+    """Return the config made of preset, file and flags, in this order; later ones overrule.
 
-    What was `opened`, a script's config, comes before them all.
+    `opened`, the config of an opened script, comes before all of them.
 
     Raises:
-        ConfigError: the file cannot be read, or names what there is not.
+        ConfigError: the file cannot be read, or it names a preset or field that does not exist.
     """
     layers = (
         {} if opened is None else dataclasses.asdict(opened),
@@ -71,7 +71,7 @@ def config_from(arguments: argparse.Namespace, opened: RunConfig | None = None) 
 
 
 def given_flags(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the fields that flags give; those of several values are no config's."""
+    """Return the fields given by flags, without flags of several values: no config has them."""
     flags = {name: getattr(arguments, name) for name in field_types()}
     return {
         name: value
@@ -81,7 +81,7 @@ def given_flags(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _without_overruled(values: dict[str, Any], layer: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what follows from a value that the layer changes."""
+    """Return the values without batch sizes and a model that the layer overrules."""
     dropped = _SIZES if _SIZES & layer.keys() else set()
     model = catalog.MODELS.get(values.get("model") or "")
     if model is not None and layer.get("data", values.get("data")) not in model.data:
@@ -134,12 +134,12 @@ def _reader(hint: Any) -> Any:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Read names set apart by commas."""
+    """Read names separated by commas; return them in upper case."""
     return tuple(name.strip().upper() for name in text.split(",") if name.strip())
 
 
 def whole_number(text: str) -> int | str:
-    """Read a whole number, else the text as it is: the config says what is wrong with it."""
+    """Read an integer. Other text is returned unchanged: the config then reports the problem."""
     try:
         return int(text)
     except ValueError:
@@ -147,12 +147,12 @@ def whole_number(text: str) -> int | str:
 
 
 def on_or_off(text: str) -> bool | str:
-    """Read on or off, else the text as it is."""
+    """Read on or off. Other text is returned unchanged."""
     return {"on": True, "off": False}.get(text.lower(), text)
 
 
 def number(text: str) -> float | str:
-    """Read a number, else the text as it is."""
+    """Read a number. Other text is returned unchanged."""
     try:
         return float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Ctrl-C as a wish rather than an end."""
+"""Ctrl-C as a request to stop instead of an immediate end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def stop_by_interrupt() -> Iterator[Event]:
-    """Set the event at the first Ctrl-C; a second one interrupts as usual."""
+    """Yield an event that the first Ctrl-C sets. A second Ctrl-C interrupts as usual."""
     stop = Event()
 
     def note(_: int, __: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""Parses the command line, calls the command, and turns errors into words and a status."""
+"""Parses the command line, calls the command, and turns errors into a message and a status."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status: 0 done, 1 failed, 2 cannot be planned."""
+    """Run a command and return its exit status.
+
+    0: done. 1: failed. 2: wrong usage, or the config cannot be planned. 130: interrupted.
+    """
     parser = make_parser()
     parsed = parser.parse_args(arguments)
     if parsed.command is None:
@@ -38,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nInterrupted. Runs that have started go on.", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # whoever reads, such as head, has enough
+    except BrokenPipeError:  # the reader, such as head, has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     return status

@@ -1,7 +1,7 @@
-"""How a command ends: its exit status, or the error that it prints."""
+"""The outcome of a command: its exit status, or the error that it prints."""
 
 OK, FAILED = 0, 1
 
 
 class OutputError(Exception):
-    """A file that is not written: the rule, what was met, the change that fixes it."""
+    """A file cannot be written. The message gives the rule, the problem found and the fix."""

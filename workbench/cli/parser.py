@@ -1,4 +1,4 @@
-"""What the command line takes."""
+"""The parser of the command line: all commands and their flags."""
 
 from __future__ import annotations
 
@@ -41,13 +41,16 @@ the first minute:
 
 
 class Parser(argparse.ArgumentParser):
-    """Names the nearest where a flag or command is misspelt; takes no flag by its first letters."""
+    """A parser that suggests the nearest name for a misspelt flag or command.
+
+    It does not accept a flag by its first letters only.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **options})
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse; what is not known is an error of this very command."""
+        """Parse the arguments. An unknown argument is an error of this command, not of a parent."""
         parsed, unknown = super().parse_known_args(args, namespace)
         if unknown:
             flag = unknown[0].split("=")[0]
@@ -61,13 +64,13 @@ class Parser(argparse.ArgumentParser):
             self.error(f"there is no {value} here. {did_you_mean(value, action.choices, choose)}")
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong in a line, rather than below a page of usage."""
+        """Print the problem as a short message, not below a page of usage, and exit."""
         print(f"{self.prog}: {message}\nSee {self.prog} --help", file=sys.stderr)
         sys.exit(USAGE_ERROR)
 
 
 def make_parser() -> Parser:
-    """Return the parser of all commands; what it parses names its `command`."""
+    """Return the parser of all commands. The parsed arguments hold the chosen `command`."""
     parser = Parser(
         prog="workbench",
         description="Plan, run, watch and export distributed TensorFlow training.",
@@ -162,7 +165,7 @@ def _add_runs(adding: Any) -> None:
 
 
 def _add_options(parser: argparse.ArgumentParser, action: str) -> None:
-    """Add what only this action takes."""
+    """Add the options that only this action takes."""
     if action == "resume":
         words = "epochs in all, more than before"
         parser.add_argument("--epochs", type=int, metavar="N", help=words)

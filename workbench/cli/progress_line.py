@@ -1,4 +1,4 @@
-"""One line on standard error that tells how far long work is."""
+"""One line on standard error that shows the progress of long work."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from datetime import timedelta
 
 
 class ProgressLine:
-    """A line that is rewritten on a terminal; elsewhere a line wherever its words have changed."""
+    """A line that is rewritten on a terminal. Elsewhere a new line follows if the words changed."""
 
     def __init__(self) -> None:
         self._last = ""
 
     def write(self, words: str, eta_seconds: float | None = None, aside: str = "") -> None:
-        """Tell how far it is; what is left, and the aside, only where the line is rewritten."""
+        """Show the progress. The time left and the aside appear only on a terminal."""
         if sys.stderr.isatty():
             left = "" if eta_seconds is None else f", {timedelta(seconds=round(eta_seconds))} left"
             print(f"\r\033[K{words}{left}{aside}", end="", file=sys.stderr, flush=True)
@@ -22,6 +22,6 @@ class ProgressLine:
             print(words, file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)

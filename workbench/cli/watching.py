@@ -1,4 +1,4 @@
-"""Runs in a terminal: a line that moves while one trains, its card, and the table of all."""
+"""Runs in a terminal: a progress line during training, a run's card, and the table of all runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OVER = ("finished", "stopped", "failed", "lost")
 
 
 def watch(run: Run, out: TextIO) -> None:
-    """Show a run until it is over. The first Ctrl-C stops it, a second one leaves it running."""
+    """Show a run until it ends. The first Ctrl-C stops it, a second one leaves it running."""
     print(f"{run.id}: {run.plan.arithmetic}", file=out)
     shown = 0
     said = ""
@@ -52,7 +52,7 @@ def watch(run: Run, out: TextIO) -> None:
 
 @contextmanager
 def _counted_interrupts() -> Iterator[list[int]]:
-    """Collect each Ctrl-C instead of raising, which could cut off the answer to an earlier one."""
+    """Collect each Ctrl-C. An exception could cut off the answer to an earlier Ctrl-C."""
     interrupts: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: interrupts.append(number))
     try:
@@ -62,7 +62,7 @@ def _counted_interrupts() -> Iterator[list[int]]:
 
 
 def exit_status(run: Run) -> int:
-    """0 where it goes on, finished or was stopped; 1 where it failed or is lost."""
+    """Return 0 if the run goes on, finished or was stopped, and 1 if it failed or is lost."""
     return int(run.status in ("failed", "lost"))
 
 
@@ -92,7 +92,7 @@ def show(run: Run) -> str:
 
 
 def _copies(run: Run) -> list[str]:
-    """Return a line for the copy in the archive, where there is one."""
+    """Return a line for the copy in the archive, if there is one."""
     copies = run.copies
     if copies is None or copies.step is None or copies.copied_at is None:
         return []
@@ -101,7 +101,7 @@ def _copies(run: Run) -> list[str]:
 
 
 def _times(ledger: Ledger) -> list[str]:
-    """Return a line for the first step and one for the whole run, where there is a time."""
+    """Return one line for the first step and one for the complete run, if their times are known."""
     parts = {"first step": ledger.first_step, "time": ledger.whole}
     return [
         f"  {name:<11} {_seconds(sum(entry.seconds for entry in entries))}: "
@@ -126,14 +126,14 @@ def table(runs: Sequence[Run]) -> str:
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return aligned lines, the head's words in capitals above them."""
+    """Return aligned lines below a head line in capital letters."""
     lines = [[word.upper() for word in head], *([shown(cell) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     return ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
 
 
 def shown(text: str) -> str:
-    """Return a text as one line that a terminal takes for nothing but text."""
+    """Return a text as one line, without characters that a terminal would interpret."""
     return "".join(each if each.isprintable() else "\ufffd" for each in " ".join(text.splitlines()))
 
 
@@ -141,7 +141,7 @@ def _row(run: Run) -> tuple[str, ...]:
     started = datetime.fromtimestamp(run.created).strftime("%Y-%m-%d %H:%M") if run.created else ""
     try:
         outline = run.outline
-    except Exception as error:  # it takes no other run's line away
+    except Exception as error:  # the other runs must still be listed
         return run.id, started, "unreadable", "", "", "", "", why_unreadable(error)
     accuracy = outline.test_accuracy
     return (
@@ -180,7 +180,7 @@ def _print_epochs(run: Run, shown: int, out: TextIO) -> int:
 
 
 def _print_note(progress: Progress, said: str, out: TextIO) -> str:
-    """Print what is to be known now, where that is new; return it."""
+    """Print the current note if it is new; return the note."""
     note = " ".join(filter(None, (progress.note, progress.changed)))
     if note and note != said:
         start = "\r\033[K" if out.isatty() else ""

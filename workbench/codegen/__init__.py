@@ -1,4 +1,4 @@
-"""`Plan` -> script: fills the slots with whole functions lifted from the engine's files."""
+"""`Plan` -> script: complete functions, lifted from the engine's files, fill the slots."""
 
 from .notebook import render_notebook
 from .script import render_script

@@ -1,4 +1,4 @@
-"""The constants a script opens with: a value from the plan and a comment for each."""
+"""The constants at the top of a script, each with a value from the plan and a comment."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ LINE_LENGTH = 100
 
 def constants(plan: Plan, used: frozenset[str]) -> str:
     """Return each constant that the script uses with its comment, in reading order."""
-    used |= {"PER_REPLICA_BATCH_SIZE"}  # never one size without the other
-    used |= {"WORKERS"} if "TASKS" in used else set()  # which are made of them
+    used |= {"PER_REPLICA_BATCH_SIZE"}  # always, so that no script has only the global size
+    used |= {"WORKERS"} if "TASKS" in used else set()  # TASKS contains WORKERS
     lines = [
         _commented(f"{name} = {value}", comment)
         for name, value, comment in _all(plan)
@@ -33,7 +33,7 @@ def _commented(line: str, comment: str) -> str:
 
 
 def _precision(name: str) -> list[str]:
-    """Return the statement that has everything computed in a precision that is not the usual."""
+    """Return the statement that sets the precision; float32, the default, needs none."""
     if name == "float32":
         return []
     if name == "float64":
@@ -42,9 +42,9 @@ def _precision(name: str) -> list[str]:
 
 
 def literal(value: object) -> str:
-    """Return the value as Python writes it, in double quotes as formatters want them.
+    """Return the value as Python code, with the double quotes that formatters want.
 
-    Text can never end early or become code: it is `repr` that escapes.
+    Text can never end early or become code, because `repr` escapes it.
     """
     if isinstance(value, tuple):
         items = ", ".join(map(literal, value))

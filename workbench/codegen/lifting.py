@@ -1,4 +1,4 @@
-"""Takes a file's functions as they are written, and its imports apart from them."""
+"""The lifting of a file's functions as they are written, separate from the file's imports."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from ..syntax import parse
 
 @dataclass(frozen=True)
 class Lifted:
-    """What a file gives to a script."""
+    """The parts of a file that go into a script."""
 
     imports: tuple[ast.Import | ast.ImportFrom, ...]
     body: str
-    """The text without imports and the file's own docstring, comments kept."""
+    """The text without imports and the file's own docstring; comments stay."""
     uses: frozenset[str]
     """Every name that the body reads."""
 
 
 def lift(source: str, known: frozenset[str] = frozenset()) -> Lifted:
-    """Split a file's text. What stands under `if TYPE_CHECKING:` is for checkers and stays out.
+    """Split a file's text into imports and body.
 
-    So do statements that the script has already: `known`, as `statements` returns them.
+    Code under `if TYPE_CHECKING:` is left out, because it is for type checkers. Statements that
+    the script already has are also left out: `known`, as `statements` returns them.
     """
     tree = parse(source)
     imports = tuple(node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom))
@@ -38,7 +39,7 @@ def lift(source: str, known: frozenset[str] = frozenset()) -> Lifted:
         or is_for_checkers(node)
         or ast.unparse(node) in known
     ]
-    # Not splitlines, which also splits at form feeds and other marks that Python does not count.
+    # Not splitlines: it also splits at form feeds and other marks that Python does not count.
     lines = source.split("\n")
     dropped = {line for node in left_out for line in _lines(node, lines)}
     kept = [line for number, line in enumerate(lines, start=1) if number not in dropped]
@@ -53,7 +54,7 @@ def statements(source: str) -> frozenset[str]:
 
 
 def merge_imports(parts: Iterable[Lifted]) -> str:
-    """Return all imports once, sorted as isort does: the standard library, then the others."""
+    """Return each import once, sorted as isort sorts: the standard library, then the others."""
     modules: set[str] = set()
     members: dict[str, set[str]] = defaultdict(set)
     for node in (node for part in parts for node in part.imports):
@@ -86,7 +87,10 @@ def _is_docstring(node: ast.stmt, number: int) -> bool:
 
 
 def _lines(node: ast.stmt, lines: list[str]) -> range:
-    """Return the numbers of a statement's lines, with its decorators and comments above it."""
+    """Return a statement's line numbers, with its decorators and the comments above it.
+
+    Comments above an import do not count.
+    """
     decorators = getattr(node, "decorator_list", [])
     first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
     if not isinstance(node, ast.Import | ast.ImportFrom):

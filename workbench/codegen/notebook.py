@@ -1,4 +1,4 @@
-"""The same functions in the cells of a notebook."""
+"""A notebook whose cells hold the functions of the script."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ if TYPE_CHECKING:
     from ..plan import Plan
 
 WRITTEN = "from_notebook.py"
-"""What its cell writes over at each run: no name that a saved script has, which may be edited."""
+"""The file that the notebook's cell overwrites each time it runs.
+
+No saved script has this name, because the user may have edited a saved script."""
 
 
 def render_notebook(plan: Plan) -> str:
     """Return a notebook (nbformat 4.5) whose code cells, joined, are the script's functions.
 
-    Of a run of several tasks, each a process that runs the file, one cell writes the script and
-    one launches it.
+    In a run of several tasks, each task is a process that runs the file. Then one cell writes the
+    script and another cell launches it.
     """
     title, imports, numbers, bodies, below = sections(plan)
     heading = f"# {title.strip(chr(34)).rstrip('.')}\n\nRun all cells to train."

@@ -1,4 +1,4 @@
-"""Puts the lifted functions into the script's slots."""
+"""The assembly of a script: the lifted functions fill its slots."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MARKER = """\
 COORDINATOR = "# ---- Recorder of workers that do not step together. ----"
 READER = "# ---- Reader of Fashion-MNIST's files. ----"
 MARKS = {"recorder": MARKER, "coordinator": COORDINATOR, "fashion_mnist_files": READER}
-"""What stands below a script's functions, each under its mark, in this order."""
+"""The parts below a script's functions, each under its mark, in this order."""
 LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
 COORDINATED = "chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints"
 COMPILED = ("def make_steps(", "@compile_by_xla\ndef make_steps(")
@@ -36,7 +36,7 @@ ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one'
 
 
 def render_script(plan: Plan) -> str:
-    """Return the text that runs and is exported; the same plan gives the same bytes."""
+    """Return the script, which is run and exported; the same plan gives the same bytes."""
     title, imports, numbers, bodies, below = sections(plan)
     return (
         "\n\n".join([title, *prelude(plan), imports, numbers])
@@ -47,7 +47,7 @@ def render_script(plan: Plan) -> str:
 
 
 def prelude(plan: Plan) -> list[str]:
-    """Return what a script does before it imports TensorFlow."""
+    """Return the statements of a script before it imports TensorFlow."""
     if plan.keras != "legacy":
         return []
     return [f'import os\n\nos.environ["TF_USE_LEGACY_KERAS"] = "1"  # {LEGACY}']
@@ -65,7 +65,7 @@ def _entry(plan: Plan) -> str:
 
 
 def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
-    """Return title, imports, constants, the bodies of the slots, and what stands below them."""
+    """Return title, imports, constants, the bodies of the slots, and the text below them."""
     below = {name: _lift_engine(name) for name in _below(plan)}
     ours = {slot: _lift_engine(file) for slot, file in _files(plan).items()}
     used = frozenset().union(*(part.uses for part in [*ours.values(), *below.values()]))
@@ -148,7 +148,7 @@ def _strategy_files(plan: Plan) -> dict[str, str]:
         return {"strategy": f"strategies/virtual_gpu/{source}"}
     on_hosts = len(plan.tasks) > 1 and not is_local(plan.config)
     if on_hosts and (plan.synchronous or device == "gpu"):
-        device = f"hosts_{device}"  # no other task has a part of these devices
+        device = f"hosts_{device}"  # no other task uses these devices
     gpus = {"gpus": "strategies/gpus"} if device.endswith("gpu") else {}
     return {**gpus, "strategy": f"strategies/{device}/{source}"}
 
@@ -199,7 +199,10 @@ def _lift_engine(name: str) -> Lifted:
 
 
 def _own_slots(plan: Plan, ours: dict[str, Lifted]) -> dict[str, Lifted]:
-    """Return the slots that one's own functions fill: their text, our check, the door to them."""
+    """Return the slots that the user's functions fill.
+
+    Each slot holds the function's text, the workbench's check, and the name that scripts call.
+    """
     slots: dict[str, Lifted] = {}
     known: frozenset[str] = frozenset()
     functions = {"data": plan.own_data, "model": plan.own_model, "step": plan.own_step}
@@ -218,7 +221,7 @@ def _own_slots(plan: Plan, ours: dict[str, Lifted]) -> dict[str, Lifted]:
 
 
 def _door(field: str, own: OwnFunction, more: list[str]) -> Lifted:
-    """Return what lets a function of one's own be called by the name that scripts have for it."""
+    """Return the code that gives the user's function the name by which scripts call it."""
     name = DOORS[field]
     taken = ["model", "features", "labels"] if field == "step" else []
     arguments = ", ".join([own.function, *more])

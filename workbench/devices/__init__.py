@@ -1,6 +1,6 @@
-"""What this machine has to train on, asked without taking a device or importing TensorFlow here.
+"""The devices of this machine, found without taking a device or importing TensorFlow here.
 
-`detect()` returns `Devices`, or raises `DeviceError` where the interpreter cannot be asked.
+`detect()` returns `Devices`. It raises `DeviceError` if the interpreter cannot be asked.
 """
 
 from workbench.devices.detection import detect

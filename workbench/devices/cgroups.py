@@ -9,15 +9,15 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class MemoryLimit:
-    """The tightest memory limit over this process, and how much of it is in use."""
+    """The lowest memory limit of this process, and the part of it that is in use."""
 
     limit_bytes: int
     used_bytes: int | None
-    """Without the page cache the kernel can drop; None where the kernel does not tell."""
+    """Without the page cache that the kernel can drop; None if the kernel gives no value."""
 
 
 def cpu_quota(root: Path = Path("/")) -> float | None:
-    """Return how many CPUs' worth of time this process may use, None without a quota."""
+    """Return the CPU time that this process may use, as a number of CPUs; None without a quota."""
     quotas = []
     for folder in _folders(root, "cpu"):
         words = (_text(folder / "cpu.max") or "").split()
@@ -32,9 +32,9 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
 
 
 def memory_limit(root: Path = Path("/")) -> MemoryLimit | None:
-    """Return the tightest limit of all groups this process is in, None without one.
+    """Return the lowest limit of all control groups of this process; None without a limit.
 
-    Version 1 writes "no limit" as a number near 2**63, which callers compare with the RAM.
+    Version 1 writes "no limit" as a number near 2**63. Callers compare this number with the RAM.
     """
     limits = []
     for folder in _folders(root, "memory"):
@@ -58,7 +58,10 @@ def _used_bytes(folder: Path) -> int | None:
 
 
 def _folders(root: Path, controller: str) -> Iterator[Path]:
-    """Yield the group's folders that exist, innermost first, in whichever version counts."""
+    """Yield the existing folders of the control group, innermost first.
+
+    The folders belong to the version (1 or 2) that has the controller.
+    """
     mount = root / "sys/fs/cgroup"
     for line in (_text(root / "proc/self/cgroup") or "").splitlines():
         _, controllers, path = line.split(":", 2)

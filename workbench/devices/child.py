@@ -1,4 +1,7 @@
-"""Ask an interpreter what it can train with, in a short-lived child that leaves nothing behind."""
+"""Questions to an interpreter: a short-lived child reports its TensorFlow and its devices.
+
+No process of the child remains.
+"""
 
 from __future__ import annotations
 
@@ -26,26 +29,26 @@ _GRACE_SECONDS = 5
 
 @dataclass(frozen=True)
 class Imported:
-    """What TensorFlow says of itself after its import; None is unknown."""
+    """The facts that TensorFlow gives about itself after its import; None is unknown."""
 
     version: str
     cuda_build: bool
     cuda_version: str | None
     tpu_build: bool | None
     tpu_system: bool
-    """Whether it loaded libtpu, so that it could set a TPU up; said where there is no chip too."""
+    """Whether it loaded libtpu, so that it could set up a TPU; also given if there is no chip."""
     gpus: tuple[tuple[str | None, str | None], ...]
     """Model and compute capability of each GPU, in TensorFlow's order."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What one interpreter has; `imported` is None where TensorFlow was not to be imported."""
+    """The contents of one interpreter; `imported` is None if TensorFlow was not imported."""
 
     interpreter: str
     python_version: str
     distributions: dict[str, str]
-    """Installed distributions that provide TensorFlow, and their versions."""
+    """The installed distributions that provide TensorFlow, with their versions."""
     tensorflow_found: bool
     keras: str | None
     tf_keras: str | None
@@ -55,7 +58,7 @@ class Report:
     imported: Imported | None
     import_error: str | None
     log: str
-    """What the child wrote besides its report: TensorFlow's log."""
+    """All other output of the child, besides its report: TensorFlow's log."""
 
 
 def ask(
@@ -65,13 +68,14 @@ def ask(
 
     Args:
         interpreter: a path, or a name on PATH.
-        mode: `metadata`, `import` or `import-unless-tpu` (a TPU build takes the TPU's lock when it
-            is imported, so it is not).
-        timeout_seconds: after this the child and all it started are killed.
+        mode: `metadata`, `import` or `import-unless-tpu`. The last one does not import a TPU
+            build, because the import takes the TPU's lock.
+        timeout_seconds: the time after which the child and all its processes are killed.
         environment: the child's environment variables.
 
     Raises:
-        DeviceError: no such program, not a Python, no report in time, or killed by a signal.
+        DeviceError: the time limit is not a positive number, the program does not exist, it is
+            not a Python, it gave no report in time, or a signal killed it.
     """
     program = located(interpreter, environment)
     if not 0 < timeout_seconds < math.inf:
@@ -99,10 +103,10 @@ def ask(
 
 
 def located(interpreter: str, environment: Mapping[str, str]) -> str:
-    """Return the absolute path of an interpreter, its links kept: a venv's Python is a link.
+    """Return the absolute path of an interpreter; links stay, because a venv's Python is a link.
 
     Raises:
-        DeviceError: there is no such program.
+        DeviceError: the program does not exist or cannot be run.
     """
     try:
         path = Path(interpreter).expanduser()
@@ -131,7 +135,7 @@ def _run(
     timeout_seconds: float,
     environment: Mapping[str, str],
 ) -> int | None:
-    """Return the exit status, None at the time limit; the whole process group is gone after it."""
+    """Return the exit status, None at the time limit; then kill the complete process group."""
     try:
         child = subprocess.Popen(
             command,

@@ -1,4 +1,4 @@
-"""Put together what the machine shows and what the run's interpreter says."""
+"""Detection of devices: facts from the machine joined with the interpreter's report."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ def detect(
     environment: Mapping[str, str] | None = None,
     nvml: Any = None,
 ) -> Devices:
-    """Return what an interpreter can train on, on this machine.
+    """Return the devices on this machine that an interpreter can train on.
 
-    A short-lived child of the interpreter lists the devices and initialises none; nothing is
-    imported here. Where a TPU is present and a TPU build of TensorFlow installed, the child does
-    not import it either, because that alone would take the TPU from a run.
+    A short-lived child of the interpreter lists the devices and initialises none. This process
+    does not import TensorFlow. With a TPU and a TPU build, the child does not import it either,
+    because the import alone would take the TPU from a run.
 
     Args:
-        interpreter: the Python that will train; None is the one that runs this.
-        timeout_seconds: the child is killed after this.
-        import_tensorflow: False is the quick look: versions as installed, GPUs by the driver.
+        interpreter: the Python that will train; None means the Python of this process.
+        timeout_seconds: the time after which the child is killed.
+        import_tensorflow: False makes a quick check, which takes the versions from the installed
+            packages and the GPUs from the driver.
         root: the folder that stands for `/` when device and system files are read.
-        environment: the run's environment variables; None is this process's.
-        nvml: the `pynvml` module; None imports it where it is installed.
+        environment: the run's environment variables; None means those of this process.
+        nvml: the `pynvml` module; None imports it if it is installed.
 
     Raises:
         DeviceError: the interpreter does not exist, is no Python, crashed, or took too long.
@@ -80,7 +81,10 @@ def detect(
 def _gpus(
     report: Report, driver: tuple[NvidiaGpu, ...], visible: tuple[NvidiaGpu, ...]
 ) -> tuple[Gpu, ...]:
-    """Name the GPUs by TensorFlow's list, which knows no memory; the driver does."""
+    """Return the GPUs in the order of TensorFlow's list.
+
+    TensorFlow's list has no memory sizes, so these come from the driver.
+    """
     if report.imported is not None:
         return tuple(
             Gpu(f"GPU:{index}", model, nvidia.memory_of(model, driver), capability)

@@ -1,4 +1,4 @@
-"""Which processes have a TPU open: one process alone can use it."""
+"""The processes that have a TPU open: only one process can use a TPU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Holder:
 
 
 def find(root: Path, device_files: list[Path]) -> tuple[Holder, ...]:
-    """Return the processes that have any of these files open, as far as this user may look."""
+    """Return the processes that have any of these files open, if this user may see them."""
     wanted = {f"/{path.relative_to(root)}" for path in device_files}
     return tuple(
         Holder(int(folder.name), _command(folder))
@@ -32,7 +32,7 @@ def _open_files(process: Path) -> Iterator[str]:
     try:
         for number in os.listdir(process / "fd"):  # noqa: PTH208
             yield os.readlink(process / "fd" / number)  # noqa: PTH115
-    except OSError:  # another user's, or it has ended meanwhile
+    except OSError:  # the process belongs to another user, or it has ended meanwhile
         return
 
 

@@ -1,4 +1,4 @@
-"""The CPU and the memory of this machine, as far as this process may use them."""
+"""The CPU and the memory of this machine that this process may use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.devices import cgroups
 
 
 def cpu_model(root: Path = Path("/")) -> str | None:
-    """Return the processor's name, None where the system does not tell (many Arm machines)."""
+    """Return the processor's name; None if the system gives none (many Arm machines)."""
     if platform.system() == "Darwin":
         return _macos_cpu_model()
     try:
@@ -27,7 +27,7 @@ def cpu_model(root: Path = Path("/")) -> str | None:
 
 
 def cpu_cores(root: Path = Path("/")) -> int:
-    """Return the logical cores this process may use, a started core of the quota counted whole."""
+    """Return the number of logical cores this process may use; a quota is rounded up."""
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:
@@ -37,17 +37,17 @@ def cpu_cores(root: Path = Path("/")) -> int:
 
 
 def memory_bytes(root: Path = Path("/")) -> int:
-    """Return the RAM, or the control group's limit where that is lower."""
+    """Return the RAM, or the control group's limit if it is lower."""
     installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     limit = cgroups.memory_limit(root)
     return installed if limit is None else min(installed, limit.limit_bytes)
 
 
 def available_bytes(root: Path = Path("/")) -> int | None:
-    """Return the memory that new processes can have now without ending others.
+    """Return the memory that new processes can use now without ending other processes.
 
-    That is what the system counts as available (proc(5), MemAvailable), or what is left of the
-    control group's limit where that is less; None where the system does not tell.
+    This is the available memory that the system reports (proc(5), MemAvailable), or the rest of
+    the control group's limit if the rest is less. The result is None if the system reports none.
     """
     try:
         lines = (root / "proc/meminfo").read_text().splitlines()

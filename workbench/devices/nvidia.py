@@ -1,4 +1,4 @@
-"""NVIDIA GPUs as the driver shows them, whether or not any TensorFlow can use them."""
+"""NVIDIA GPUs as the driver shows them, even if no TensorFlow can use them."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class NvidiaGpu:
 
 
 def driver_gpus(root: Path = Path("/"), library: Any = None) -> tuple[NvidiaGpu, ...]:
-    """Return the driver's GPUs in PCI order: from NVML, else from the driver's own files.
+    """Return the driver's GPUs in PCI order: from NVML, otherwise from the driver's own files.
 
     Args:
         root: the folder that stands for `/`.
-        library: the `pynvml` module; None imports it where it is installed.
+        library: the `pynvml` module; None imports it if it is installed.
     """
     listed = nvml_gpus(library)
     return _gpus_in_proc(root) if listed is None else listed
 
 
 def nvml_gpus(library: Any = None) -> tuple[NvidiaGpu, ...] | None:
-    """Return NVML's GPUs in PCI order, None where nvidia-ml-py or a working driver is missing."""
+    """Return NVML's GPUs in PCI order; None if nvidia-ml-py or a working driver is missing."""
     nvml = library or load_nvml()
     if nvml is None:
         return None
@@ -54,7 +54,7 @@ def nvml_gpus(library: Any = None) -> tuple[NvidiaGpu, ...] | None:
 
 
 def load_nvml() -> Any:
-    """Return the `pynvml` module of nvidia-ml-py, None where it is not installed."""
+    """Return the `pynvml` module of nvidia-ml-py; None if it is not installed."""
     try:
         return importlib.import_module("pynvml")
     except ImportError:
@@ -62,7 +62,7 @@ def load_nvml() -> Any:
 
 
 def pci_count(root: Path = Path("/")) -> int:
-    """Return how many NVIDIA GPUs are on the PCI bus, with or without a driver."""
+    """Return the number of NVIDIA GPUs on the PCI bus, with or without a driver."""
     count = 0
     for folder in (root / "sys/bus/pci/devices").glob("*"):
         vendor, kind = _line(folder / "vendor"), _line(folder / "class")
@@ -73,9 +73,10 @@ def pci_count(root: Path = Path("/")) -> int:
 def visible(gpus: tuple[NvidiaGpu, ...], environment: Mapping[str, str]) -> tuple[NvidiaGpu, ...]:
     """Return the GPUs that CUDA shows to a process, in CUDA's order.
 
-    As CUDA reads `CUDA_VISIBLE_DEVICES`: indices or UUIDs, cut at the first that names no GPU.
-    CUDA numbers the fastest GPU first unless `CUDA_DEVICE_ORDER` is `PCI_BUS_ID`, so among
-    different GPUs an index does not say which one it is: such a GPU's values are unknown.
+    `CUDA_VISIBLE_DEVICES` is read as CUDA reads it: a list of indices or UUIDs, which ends before
+    the first entry that names no GPU. CUDA numbers the fastest GPU first unless
+    `CUDA_DEVICE_ORDER` is `PCI_BUS_ID`. So if the GPUs differ, an index does not identify a GPU,
+    and the values of that GPU are unknown.
     """
     in_pci_order = environment.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
     alike = len({(gpu.model, gpu.memory_bytes) for gpu in gpus}) <= 1
@@ -93,7 +94,7 @@ def visible(gpus: tuple[NvidiaGpu, ...], environment: Mapping[str, str]) -> tupl
 
 
 def memory_of(model: str | None, gpus: tuple[NvidiaGpu, ...]) -> int | None:
-    """Return the memory that all GPUs of a model have, in bytes; None where they differ."""
+    """Return the memory of each GPU of a model, in bytes; None if sizes differ or none is known."""
     sizes = {gpu.memory_bytes for gpu in gpus if gpu.model == model and model is not None}
     return sizes.pop() if len(sizes) == 1 else None
 
@@ -121,7 +122,7 @@ def _described(nvml: Any, handle: Any) -> NvidiaGpu:
 
 
 def supported(nvml: Any, read: Callable[[Any], Any], handle: Any) -> Any:
-    """Return a reading, None where this GPU has none (a slice of one has no utilisation)."""
+    """Return a reading; None if this GPU has none (a slice of a GPU has no utilisation)."""
     try:
         return read(handle)
     except nvml.NVMLError_NotSupported:
@@ -129,7 +130,7 @@ def supported(nvml: Any, read: Callable[[Any], Any], handle: Any) -> Any:
 
 
 def nvml_text(value: str | bytes) -> str:
-    """Return text from NVML, which older bindings give as bytes."""
+    """Return text from NVML as `str`; older bindings give bytes."""
     return value.decode() if isinstance(value, bytes) else value
 
 

@@ -1,11 +1,12 @@
-"""Report what this interpreter can train with, as one marked line of JSON on standard output.
+"""A script that reports this interpreter's TensorFlow and devices, as a line of JSON with a mark.
 
-A script that the training interpreter runs: standard library only, Python 3.8 or later, and our
-package need not be installed there. Devices are listed, never initialised. TensorFlow and what an
-environment starts of itself may write to standard output too: the mark tells our line apart.
+The training interpreter runs it. The script uses only the standard library of Python 3.8 or later,
+so the package need not be installed there. It lists devices and never initialises them. The report
+goes to standard output. TensorFlow and start-up code of the environment may write there too, so
+the mark identifies the line of the report.
 
-Arguments: `metadata`, `import` or `import-unless-tpu`; the seconds after which the script ends
-itself, should the process that asked be gone by then; the mark.
+Arguments: `metadata`, `import` or `import-unless-tpu`; the number of seconds after which the script
+ends itself, in case the process that started it has ended by then; the mark.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ TENSORFLOW_DISTRIBUTIONS = (
 
 
 def main() -> None:
-    """Write the report and end at once, without what libraries do when a process exits."""
+    """Write the report and end immediately, without the exit handlers of libraries."""
     mode, limit_seconds, mark = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     signal.alarm(limit_seconds)
     here = Path(__file__).resolve().parent
@@ -55,7 +56,7 @@ def main() -> None:
 
 
 def metadata() -> dict[str, Any]:
-    """Return versions as installed, without importing anything heavy."""
+    """Return the installed versions, without importing any large package."""
     spec = importlib.util.find_spec("tensorflow")
     marker = Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"
     return {
@@ -75,7 +76,7 @@ def metadata() -> dict[str, Any]:
 
 
 def imported() -> dict[str, Any]:
-    """Import TensorFlow and return what it says of itself and of the GPUs it lists."""
+    """Import TensorFlow, and return facts about it and about the GPUs that it lists."""
     tensorflow = importlib.import_module("tensorflow")
     details = [
         tensorflow.config.experimental.get_device_details(gpu)
@@ -99,9 +100,10 @@ def imported() -> dict[str, Any]:
 
 
 def _has_tpu_kernels() -> bool | None:
-    """Whether TensorFlow can set up a TPU at all; None where this release does not tell.
+    """Return whether TensorFlow can set up a TPU; None if this release cannot report it.
 
-    TPU builds rewrite the graph to the operation with the underscore: only that has a kernel.
+    TPU builds rewrite the graph to the operation whose name starts with an underscore, because
+    only this operation has a kernel.
     """
     try:
         kernels = importlib.import_module("tensorflow.python.framework.kernels")

@@ -1,4 +1,4 @@
-"""Why an accelerator that is here cannot be used, one sentence each, with what changes that."""
+"""Reasons why a present accelerator cannot be used: one sentence for each, with the fix."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _CPU_ONLY = ("tensorflow-cpu", "tensorflow-cpu-aws", "tf-nightly-cpu")
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that was found out about the machine and the interpreter."""
+    """All facts found about the machine and the interpreter."""
 
     report: Report
     nvidia: tuple[NvidiaGpu, ...]
-    """What the driver has."""
+    """The GPUs of the driver."""
     visible: tuple[NvidiaGpu, ...]
-    """What of it CUDA shows to the run."""
+    """The GPUs of the driver that CUDA shows to the run."""
     nvidia_on_bus: int
     tpu: Tpu
     environment: Mapping[str, str]
     tpu_holders: tuple[Holder, ...] = ()
-    """Processes that have the TPU open."""
+    """The processes that have the TPU open."""
 
 
 def found_problems(evidence: Evidence) -> tuple[str, ...]:
-    """Return every problem that the evidence proves; what is only unknown is no problem."""
+    """Return every problem that the evidence proves; an unknown fact is not a problem."""
     return (*_tensorflow_problems(evidence), *_gpu_problems(evidence), *_tpu_problems(evidence))
 
 
 def cpu_only(report: Report) -> bool:
-    """Whether TensorFlow there was built without GPUs, as far as was asked."""
+    """Return whether TensorFlow there was built without GPU support, as far as the report shows."""
     if report.imported is not None:
         return not report.imported.cuda_build
     names = report.distributions
@@ -46,7 +46,7 @@ def cpu_only(report: Report) -> bool:
 
 
 def for_tpus(report: Report) -> bool | None:
-    """Whether TensorFlow there was built with support for TPUs; None is unknown."""
+    """Return whether TensorFlow there was built with support for TPUs; None is unknown."""
     if any(name.endswith("-tpu") for name in report.distributions):
         return True
     return report.imported.tpu_build if report.imported is not None else None
@@ -98,7 +98,7 @@ def _gpu_problems(evidence: Evidence) -> Iterator[str]:
 
 
 def _reason_in_log(report: Report) -> str:
-    """Read TensorFlow's log for the reason why it lists no GPU, and add what changes it."""
+    """Return the reason from TensorFlow's log why it lists no GPU, together with the fix."""
     version = report.imported.version if report.imported else None
     cuda = report.imported.cuda_version if report.imported else None
     wants = f" (TensorFlow {version} wants CUDA {cuda})" if cuda else ""
@@ -151,7 +151,7 @@ def _tpu_problems(evidence: Evidence) -> Iterator[str]:
 def install(
     report: Report, *packages: str, again: bool = False, instead_of: str | None = None
 ) -> str:
-    """Say how packages get into that interpreter, ready to paste."""
+    """Return how to install packages in that interpreter, with a command that is ready to paste."""
     python, wanted = shlex.quote(report.interpreter), shlex.join(packages)
     if report.externally_managed:
         return (
@@ -176,7 +176,7 @@ def _fitting(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _or_beside(evidence: Evidence) -> str:
-    """Name the way that leaves a notebook's kernel as it is."""
+    """Return the way that does not change a notebook's kernel; empty without TPU chips."""
     return "; or make one beside it with `workbench environment`" if evidence.tpu.chips else ""
 
 

@@ -1,4 +1,4 @@
-"""The records that detection returns, JSON both ways."""
+"""The records that detection returns, with conversion to JSON and back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class DeviceError(RuntimeError):
-    """Devices that cannot be asked for: the rule, what was found, the change that mends it."""
+    """An error of device detection: the rule, the value received, and the fix."""
 
     def __init__(self, rule: str, got: str, fix: str) -> None:
         """Keep the three parts apart for a form, and join them for a person."""
@@ -20,27 +20,31 @@ class DeviceError(RuntimeError):
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU as the run's TensorFlow numbers it; None is unknown."""
+    """One GPU with the number that the run's TensorFlow gives it; None is unknown."""
 
     name: str
-    """The name a config uses, such as `GPU:0`."""
+    """The name in a config, such as `GPU:0`."""
     model: str | None
     memory_bytes: int | None
     compute_capability: str | None
-    """Such as `8.0`; None also where there is no such thing (not CUDA)."""
+    """Such as `8.0`; None also for a GPU without CUDA, which has none."""
 
 
 @dataclass(frozen=True)
 class Devices:
-    """What one interpreter can train on, on this machine; None is unknown."""
+    """The devices of this machine that one interpreter can train on; None is unknown."""
 
     cpu_model: str | None
     cpu_cores: int
-    """Logical cores this process may use: CPU affinity and the container's quota count."""
+    """Logical cores that this process may use, by CPU affinity and the container's quota."""
     memory_bytes: int
-    """RAM, or the container's limit where that is lower."""
+    """RAM, or the container's limit if it is lower."""
     gpus: tuple[Gpu, ...]
-    """What the run's TensorFlow can use; in the quick look, what the driver shows to it."""
+    """The GPUs that the run's TensorFlow can use.
+
+    If TensorFlow was not imported (in the quick check, or with a TPU), these are the GPUs that the
+    driver shows to the run.
+    """
     tpu_chips: int
     tpu_kind: str | None
     """The generation, such as `v5e`."""
@@ -50,19 +54,19 @@ class Devices:
     keras_version: str | None
     tf_keras_version: str | None
     problems: tuple[str, ...]
-    """A sentence each: why something that is here cannot be used, and what changes that."""
-    # What devices of earlier runs lack has a default.
+    """A sentence for each present device that cannot be used: the reason and the fix."""
+    # Devices of earlier runs lack the fields below, so these have defaults.
     tensorflow_for_tpus: bool | None = None
-    """Whether TensorFlow there was built with support for TPUs."""
+    """Whether the interpreter's TensorFlow was built with support for TPUs."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values, the fields' own names."""
+        """Return plain JSON values under the names of the fields."""
         values = dataclasses.asdict(self)
         return {**values, "gpus": list(values["gpus"]), "problems": list(values["problems"])}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Devices:
-        """Read what `to_json` wrote.
+        """Return the record of values that `to_json` wrote.
 
         Raises:
             DeviceError: a field is missing or unknown.

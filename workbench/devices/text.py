@@ -1,4 +1,4 @@
-"""Devices in words, for a terminal."""
+"""A text about devices, for a terminal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def size(number_of_bytes: int) -> str:
 
 
 def tpu_line(devices: Devices) -> str:
-    """Return the chips and the replicas that they are; empty where there is none."""
+    """Return the number of chips and of their replicas as text; empty without chips."""
     if not devices.tpu_chips:
         return ""
     kind = f"{devices.tpu_kind} " if devices.tpu_kind else ""
@@ -77,7 +77,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _wrapped(label: str, text: str) -> list[str]:
-    """Wrap a sentence, but no command in it: a command is there to be pasted."""
+    """Wrap a sentence, but never within a command, because users paste commands."""
     whole = re.sub("`[^`]*`", lambda command: command.group().replace(" ", _KEPT_SPACE), text)
     lines = textwrap.wrap(
         whole,

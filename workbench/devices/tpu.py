@@ -1,8 +1,9 @@
-"""TPU chips by device files, PCI identity and environment; no TensorFlow, and nothing is opened.
+"""TPU chips, found by device files, PCI identity and environment.
 
-Chips up to v4 are `/dev/accel<n>`, later ones `/dev/vfio/<group>`. Both kinds of file also belong
-to other hardware, so a file counts when its PCI vendor is Google, or, where the system does not
-show that (some containers), when the environment is one of a TPU VM.
+The search does not use TensorFlow and opens no device. Chips up to v4 have the files
+`/dev/accel<n>`, later chips have `/dev/vfio/<group>`. Both kinds of file also belong to other
+hardware. So a file counts if its PCI vendor is Google. If the system does not show the vendor (in
+some containers), a file counts if the environment belongs to a TPU VM.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ _FILES_PER_CHIP = {"7x": 2}
 _TPU_VM_VARIABLES = ("TPU_ACCELERATOR_TYPE", "TPU_CHIPS_PER_HOST_BOUNDS", "ISTPUVM")
 _VISIBLE_VARIABLES = ("TPU_VISIBLE_CHIPS", "TPU_VISIBLE_DEVICES")
 REPLICAS_PER_CHIP = {"v2": 2, "v3": 2, "v4": 1, "v5e": 1, "v5p": 1, "v6e": 1}
-"""What TensorFlow makes replicas of: each core, or (v4 and v5p) both cores of a chip as one."""
+"""TensorFlow makes a replica of each core, or (v4 and v5p) of both cores of a chip together."""
 
 
 @dataclass(frozen=True)
 class Tpu:
-    """The chips a run can open; a problem where there should be more of them."""
+    """The chips that a run can open, and a problem if there should be more chips."""
 
     chips: int
     kind: str | None
@@ -39,7 +40,7 @@ class Tpu:
 
 
 def find(root: Path, environment: Mapping[str, str]) -> Tpu:
-    """Return the chips whose device files are under `root` and which the environment shows."""
+    """Return the chips that have device files under `root` and that the environment shows."""
     declared = next((name for name in _TPU_VM_VARIABLES if environment.get(name)), None)
     files = [_pci_folders(root, path) for path in device_files(root)]
     kinds = [_kind_of(folders) for folders in files if folders]
@@ -58,14 +59,14 @@ def find(root: Path, environment: Mapping[str, str]) -> Tpu:
 
 
 def device_files(root: Path) -> list[Path]:
-    """Return the files that a TPU may be behind; other hardware's can be among them."""
+    """Return the files that may belong to a TPU; some of them can belong to other hardware."""
     accel = [path for path in (root / "dev").glob("accel*") if path.name[5:].isdigit()]
     groups = [path for path in (root / "dev/vfio").glob("*") if path.name.isdigit()]
     return sorted(accel) + sorted(groups)
 
 
 def _pci_folders(root: Path, device_file: Path) -> list[Path]:
-    """Return the PCI devices behind a device file, none where the system does not show them."""
+    """Return the PCI devices of a device file; empty if the system does not show them."""
     if device_file.parent.name == "vfio":
         group = root / "sys/kernel/iommu_groups" / device_file.name / "devices"
         return sorted(group.glob("*"))
@@ -74,7 +75,7 @@ def _pci_folders(root: Path, device_file: Path) -> list[Path]:
 
 
 def _kind_of(folders: list[Path]) -> str | None:
-    """Return the generation of the TPU among PCI devices, None where there is none."""
+    """Return the generation of the TPU among PCI devices; None if no known TPU is among them."""
     for folder in folders:
         if _line(folder / "vendor") != _GOOGLE:
             continue
@@ -87,7 +88,7 @@ def _kind_of(folders: list[Path]) -> str | None:
 
 
 def _declared_kind(environment: Mapping[str, str]) -> str | None:
-    """Read the generation in `v5litepod-8`, `v3-8`, `tpu7x-8`."""
+    """Return the generation that a type such as `v5litepod-8`, `v3-8` or `tpu7x-8` names."""
     name = environment.get("TPU_ACCELERATOR_TYPE", "").lower().split("-")[0]
     return _KIND_OF_TYPE.get(name, name) or None
 

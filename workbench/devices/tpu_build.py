@@ -1,9 +1,10 @@
-"""The TensorFlow that runs on TPUs, and the libtpu that fits it.
+"""The TensorFlow build that runs on TPUs, and the libtpu that fits it.
 
-`tensorflow-tpu` is the build for TPU VMs (colabtools#5228). It asks for a libtpu from 0.0.14 on
-and sets no upper bound, so an installer takes the newest, which lacks functions that this
-TensorFlow calls: its import then ends the process. Of those tried, 0.0.17, 0.0.21.1, 0.0.24 and
-0.0.29 are loaded, 0.0.34 and 0.0.52 are not. 0.0.21.1 is the one of Colab's TPU runtime.
+`tensorflow-tpu` is the build for TPU VMs (colabtools#5228). It requires libtpu 0.0.14 or later and
+sets no upper bound, so an installer takes the newest libtpu. That libtpu lacks functions that this
+TensorFlow calls, so the import of TensorFlow ends the process. In tests, TensorFlow loaded libtpu
+0.0.17, 0.0.21.1, 0.0.24 and 0.0.29, but not 0.0.34 and 0.0.52. Colab's TPU runtime has libtpu
+0.0.21.1.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _ENDS_THE_IMPORT_FROM = (0, 0, 34)
 
 
 def misfit(tensorflow_tpu: str, libtpu: str | None) -> str | None:
-    """Return what is wrong with the libtpu beside a TPU build; None where nothing is known."""
+    """Return the problem of the libtpu installed with a TPU build; None if no problem is known."""
     if libtpu is None:
         return "libtpu, by which it reaches the TPU, is not installed"
     numbers = tuple(int(part) for part in re.findall(r"\d+", libtpu))
@@ -27,4 +28,7 @@ def misfit(tensorflow_tpu: str, libtpu: str | None) -> str | None:
 
 
 WITHOUT_TPU = {"TPU_LIBRARY_PATH": "/no-tpu-is-taken"}
-"""An environment that lets a TPU build be imported without libtpu, which would take the TPU."""
+"""Environment variables with which a TPU build is imported without libtpu.
+
+libtpu would take the TPU.
+"""

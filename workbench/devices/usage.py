@@ -1,4 +1,4 @@
-"""What the machine is doing now, by psutil and, where it is installed, nvidia-ml-py."""
+"""The current usage of the machine, measured by psutil and, if installed, nvidia-ml-py."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from workbench.devices.nvidia import load_nvml, nvml_text, supported
 
 @dataclass(frozen=True)
 class GpuUsage:
-    """One GPU of the driver, in PCI order; None is unknown."""
+    """The usage of one GPU of the driver, in PCI order; None is unknown."""
 
     name: str
     utilisation_percent: float | None
-    """Share of the last sample period in which any kernel ran, 0 to 100."""
+    """The share of the last sample period in which any kernel ran, 0 to 100."""
     memory_used_bytes: int | None
     memory_total_bytes: int | None
     temperature_celsius: float | None
@@ -28,28 +28,28 @@ class GpuUsage:
 
 @dataclass(frozen=True)
 class Usage:
-    """One look at the machine; None is unknown."""
+    """One measurement of the machine; None is unknown."""
 
     cpu_percent: float | None
-    """Busy share of all cores since the look before, 0 to 100; None at the first look."""
+    """Busy share of all cores since the last measurement, 0 to 100; None in the first one."""
     memory_used_bytes: int
     memory_total_bytes: int
-    """RAM, or the container's limit where that is lower; used bytes are of the same whole."""
+    """RAM, or the container's limit if it is lower; used bytes refer to the same total."""
     gpus: tuple[GpuUsage, ...]
-    """Empty also where there is no driver or nvidia-ml-py is not installed."""
+    """Empty also if there is no driver or nvidia-ml-py is not installed."""
     process_memory_bytes: int | None
-    """Resident memory of the processes asked for; None where none of them can be seen."""
+    """Resident memory of the requested processes; None if none of them can be seen."""
 
 
 class UsageMeter:
-    """Looks at the machine again and again; safe to share between threads.
+    """A meter for repeated measurements of the machine; threads can share it safely.
 
-    NVML stays open from the first look that finds it, because opening it anew can take a second.
-    It holds no memory on a GPU and makes no CUDA context.
+    NVML stays open after the first measurement that finds it, because opening it again can take a
+    second. NVML holds no memory on a GPU and makes no CUDA context.
     """
 
     def __init__(self, nvml: Any = None, root: Path = Path("/")) -> None:
-        """Take the `pynvml` module, None to import it where installed, and what stands for `/`."""
+        """Keep the `pynvml` module (None: import it if installed) and the folder used as `/`."""
         self._nvml = nvml
         self._root = root
         self._nvml_is_open = False
@@ -57,7 +57,7 @@ class UsageMeter:
         self._lock = threading.Lock()
 
     def measure(self, pids: Sequence[int] = ()) -> Usage:
-        """Return the usage now; `pids` are the processes whose memory is added up."""
+        """Return the current usage; `pids` are the processes whose memory is added up."""
         with self._lock:
             used_bytes, total_bytes = _memory(self._root)
             return Usage(
@@ -69,7 +69,7 @@ class UsageMeter:
             )
 
     def close(self) -> None:
-        """Close NVML; the next look opens it again."""
+        """Close NVML; the next measurement opens it again."""
         with self._lock:
             if self._nvml_is_open:
                 self._nvml.nvmlShutdown()
@@ -115,10 +115,12 @@ _shared_meter = UsageMeter()
 
 
 def measure(pids: Sequence[int] = ()) -> Usage:
-    """Return the machine's usage now, the CPU's since the call before (of anyone here).
+    """Return the current usage of the machine.
+
+    The CPU usage covers the time since the last call by any caller in this process.
 
     Args:
-        pids: processes whose resident memory is added up; those that have ended are left out.
+        pids: processes whose resident memory is added up; ended processes are left out.
     """
     return _shared_meter.measure(pids)
 
@@ -138,7 +140,7 @@ def _gpu_usage(nvml: Any, handle: Any) -> GpuUsage:
 
 
 def _memory(root: Path) -> tuple[int, int]:
-    """Return used and total bytes of the container where it is limited, else of the machine."""
+    """Return used and total bytes of the container if it is limited, otherwise of the machine."""
     memory = psutil.virtual_memory()
     limit = cgroups.memory_limit(root)
     if limit is not None and limit.limit_bytes < memory.total and limit.used_bytes is not None:

@@ -1,7 +1,7 @@
-"""Environments for runs: TensorFlow in a folder of its own, beside the kernel's packages.
+"""Environments for runs: TensorFlow in a separate folder, next to the kernel's packages.
 
-`make_environment()` makes one or finds it made, and returns its interpreter. Nothing of what the
-kernel has is changed, and no kernel has to be restarted.
+`make_environment()` makes an environment, or finds an existing one, and returns its interpreter.
+The kernel's packages do not change, and no kernel has to be restarted.
 """
 
 from workbench.environments.builds import BUILDS, Build, fitting_build

@@ -1,4 +1,4 @@
-"""The builds of TensorFlow that an environment can be made with, and what each needs."""
+"""The builds of TensorFlow for environments, and the requirements of each build."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ GIB = 2**30
 
 @dataclass(frozen=True)
 class Build:
-    """What is installed, for which Pythons, and what it takes."""
+    """The packages to install, the Pythons that they support, and the space that they need."""
 
     label: str
     requirements: tuple[str, ...]
-    """The first is the distribution that provides TensorFlow; NumPy and h5py come with it."""
+    """The first one is the distribution that provides TensorFlow; it installs NumPy and h5py."""
     platforms: tuple[tuple[str, str], ...]
-    """Systems and machines, in the words of `platform`."""
+    """Pairs of system and machine, with the names of the module `platform`."""
     pythons: tuple[tuple[int, int], tuple[int, int]]
-    """The oldest and the newest Python that there are wheels for."""
+    """The oldest and the newest Python that have wheels."""
     download_bytes: int
     disk_bytes: int
     for_tpus: bool = False
@@ -44,19 +44,19 @@ class Build:
 
     @property
     def needed_bytes(self) -> int:
-        """Free space that making it takes: the packages, and before that what is downloaded."""
+        """The free space needed to make it: the downloaded files and then the packages."""
         return self.download_bytes + self.disk_bytes
 
     def folder_name(self, survey: Survey) -> str:
-        """Return a name that tells what is in the environment."""
+        """Return a name that shows the contents of the environment."""
         parts = [requirement.replace("==", "-") for requirement in self.requirements]
         return "-".join([f"python{survey.python_minor}", *parts])
 
     def check(self, survey: Survey) -> None:
-        """See that there are wheels for this Python on this machine.
+        """Check that wheels for this Python on this machine exist.
 
         Raises:
-            MakingError: there are none.
+            MakingError: no such wheels exist.
         """
         oldest, newest = ((".".join(map(str, python))) for python in self.pythons)
         where = " or ".join(f"{system} {machine}" for system, machine in self.platforms)
@@ -97,13 +97,14 @@ BUILDS = {
         disk_bytes=3 * GIB // 2,
     ),
 }
-"""Downloads and sizes on disk are rounded up from those measured on Linux with Python 3.11."""
+"""The builds by name; sizes were measured on Linux with Python 3.11 and rounded up."""
 
 
 def fitting_build(devices: Devices) -> Build | None:
-    """Return the build with which an interpreter could use what is here; None: it needs none.
+    """Return the build that an interpreter needs to use this machine's devices; None: no build.
 
-    GPUs want CUDA too, which comes in several ways: how to install it is said, not done.
+    GPUs need CUDA too, which can be installed in several ways. So for GPUs no build is returned;
+    the problems of the devices describe how to install CUDA.
     """
     if devices.tpu_chips:
         lacks = devices.tensorflow_version is None or devices.tensorflow_for_tpus is False

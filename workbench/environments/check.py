@@ -1,4 +1,4 @@
-"""Prove a new environment: TensorFlow is imported in it, and for TPUs it loads libtpu."""
+"""Checks of a new environment: it can import TensorFlow, which for TPUs also loads libtpu."""
 
 from __future__ import annotations
 
@@ -18,14 +18,18 @@ _LOADS = "In the new environment TensorFlow loads libtpu, by which it reaches th
 _LOADING_FAILED = re.compile(r"FindAndLoadTpuLibrary failed with (.*?)(?: This is expected if|$)")
 _IN_USE = re.compile(r"already in use|multi-process lockfile")
 _NO_METADATA = {"TPU_SKIP_MDS_QUERY": "1"}
-"""Off TPU VMs libtpu asks for half a minute for what only they can tell it."""
+"""Outside a TPU VM, libtpu asks for half a minute for metadata that only a TPU VM has.
+
+This variable prevents the request.
+"""
 
 
 def import_in(python: Path, build: Build, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Import TensorFlow there, and return what a person should know of it.
+    """Import TensorFlow in the environment, and return notes about it for the user.
 
     Raises:
-        MakingError: it fails, or it is not the TensorFlow that was installed.
+        MakingError: the import fails, it finds another TensorFlow than the installed one, or a
+            TPU build cannot load libtpu.
     """
     if build.for_tpus and not tpu.find(Path("/"), environment).chips:
         environment = {**_NO_METADATA, **environment}
@@ -42,7 +46,7 @@ def import_in(python: Path, build: Build, environment: Mapping[str, str]) -> tup
 
 
 def found_in(python: Path, build: Build, environment: Mapping[str, str]) -> bool:
-    """Return whether an environment that was made before still has what it was made with."""
+    """Return whether an existing environment still has the TensorFlow of its build."""
     if not python.exists():
         return False
     try:
@@ -69,7 +73,7 @@ def _no_import(got: str, build: Build) -> MakingError:
 
 
 def _check_same(imported: Imported, build: Build) -> None:
-    """See that no TensorFlow of another place hides the one that was installed."""
+    """Check that no TensorFlow from another folder hides the installed TensorFlow."""
     other = imported.version != build.version
     if other or (build.for_tpus and imported.tpu_build is False):
         what = f"TensorFlow {imported.version}{'' if other else ', built without TPU support'}"

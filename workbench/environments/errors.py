@@ -1,10 +1,10 @@
-"""What keeps an environment from being made."""
+"""The errors that stop the making of an environment."""
 
 from __future__ import annotations
 
 
 class MakingError(RuntimeError):
-    """An environment that was not made: the rule, what was met, the change that mends it."""
+    """An environment could not be made: the rule, the value received, and the fix."""
 
     def __init__(self, rule: str, got: str, fix: str) -> None:
         """Keep the three parts apart for a form, and join them for a person."""
@@ -15,4 +15,4 @@ class MakingError(RuntimeError):
 
 
 class CancelledError(Exception):
-    """Someone asked that it be given up; nothing is left of it."""
+    """The caller cancelled the making of an environment; no part of the environment remains."""

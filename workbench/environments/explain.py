@@ -1,4 +1,4 @@
-"""Why a tool failed, from what it wrote, and what changes that."""
+"""The cause of a tool's failure, found in the tool's output, and the fix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WORDS_CHARACTERS = 400
 _INDEX = "The packages come from a package index over the network"
 _ROOM = "Making this environment takes free disk"
 
-# (found in what the tool wrote, the rule, what to change); the first that fits is taken.
+# (pattern in the tool's output, rule, fix); the first pattern that matches is used.
 _CAUSES: tuple[tuple[str, str, str], ...] = (
     (
         r"No space left on device|Disk quota exceeded|\[Errno 28\]|\[Errno 122\]",
@@ -79,7 +79,7 @@ _KILLED = -9
 
 
 def failed(build: Build, ended: Ended) -> MakingError:
-    """Return the error of a tool that ended with another status than 0."""
+    """Return the error for a tool that ended with a status other than 0."""
     got = f"status {ended.status} on installing {' '.join(build.requirements)}: {last_words(ended)}"
     for pattern, rule, fix in _CAUSES:
         telling = next((line for line in ended.lines if re.search(pattern, line, re.I)), None)
@@ -97,7 +97,7 @@ def failed(build: Build, ended: Ended) -> MakingError:
 
 
 def last_words(ended: Ended) -> str:
-    """Return the errors that a tool wrote, else its last lines."""
+    """Return the last errors that a tool wrote; if it wrote none, its last lines."""
     told = [line for line in ended.lines if re.match(r"(?:ERROR|error|fatal)\b", line)]
     words = " / ".join((told or list(ended.lines))[-3:])
     return repr(words[-_WORDS_CHARACTERS:]) if words else "it wrote nothing"

@@ -1,4 +1,4 @@
-"""Make an environment for runs, or find it made."""
+"""The making of an environment for runs, or the reuse of an existing one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.environments.ways import FOLDER, PYTHON, Way, ways_of
 STEPS = 4
 _NOT_FOR_TOOLS = ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT",
                   "PIP_CONSTRAINT", "UV_CONSTRAINT", "VIRTUAL_ENV")  # fmt: skip
-"""What leads an installer to other places, or binds it to what the kernel's packages want."""
+"""Variables that make an installer use other folders or obey limits of the kernel's packages."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Made:
 
     interpreter: str
     reused: bool
-    """Whether it was there already."""
+    """Whether it already existed, so that nothing was made."""
     elapsed_seconds: float
     notes: tuple[str, ...] = ()
-    """What keeps runs from using it at once, a sentence each."""
+    """The reasons why runs cannot use it immediately, a sentence for each."""
 
 
 def make_environment(
@@ -43,21 +43,22 @@ def make_environment(
     told: Callable[[Progress], None] = lambda progress: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Made:
-    """Make an environment beside the interpreter's own packages, which it does not change.
+    """Make an environment next to the interpreter's own packages, which do not change.
 
-    It appears under its name only once TensorFlow was imported in it. Two who make the same at
-    once make it once. `told` and `stopped` are called often, in this thread.
+    The environment gets its final name only after TensorFlow was imported in it. Two callers that
+    make the same environment simultaneously make it only once. `told` and `stopped` are called
+    often, in the calling thread.
 
     Args:
-        build: what is installed.
-        interpreter: the Python of which it is made; None is the one that runs this.
-        root: the folder of environments; None is the usual one.
-        told: hears how far it is.
-        stopped: whether to give it up.
+        build: the build to install.
+        interpreter: the Python used to make it; None means the Python of this process.
+        root: the folder of environments; None means the default folder.
+        told: receives the progress.
+        stopped: returns whether to cancel.
 
     Raises:
-        MakingError: it cannot be made; the rule, what was met, and what to change.
-        CancelledError: `stopped` said so; nothing is left of it.
+        MakingError: it cannot be made; the error has the rule, the value received, and the fix.
+        CancelledError: `stopped` returned true; no part of the environment remains.
     """
     account = Account(STEPS, told, stopped)
     account.begin("looking at the interpreter and the disk")
@@ -108,7 +109,10 @@ def _create(
     account: Account,
     lock_fd: int,
 ) -> Way:
-    """Make it by the first way that works, for a Python can lack a part of what it shows."""
+    """Make it by the first way that works, because a Python can lack parts that it seems to have.
+
+    Return this way.
+    """
     for way in ways:
         shutil.rmtree(made, ignore_errors=True)
         command = [part.replace(FOLDER, str(made)) for part in way.create]
@@ -119,7 +123,7 @@ def _create(
 
 
 def _for_tools(temporary: Path) -> dict[str, str]:
-    """Return the environment variables of installers: all on one disk, nothing elsewhere."""
+    """Return the environment variables for installers: all files on one disk, none elsewhere."""
     kept = {name: value for name, value in os.environ.items() if name not in _NOT_FOR_TOOLS}
     return {**kept, "PIP_USER": "0", "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"}
 

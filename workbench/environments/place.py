@@ -1,4 +1,4 @@
-"""Where environments lie, and who may make one there."""
+"""The folder of environments, and the lock for making an environment there."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ _PATIENCE_SECONDS = 0.2
 
 
 def environments_dir() -> Path:
-    """Return their folder: `$WORKBENCH_ENVIRONMENTS`, or one in the user's cache folder.
+    """Return the folder of environments.
+
+    It is `$WORKBENCH_ENVIRONMENTS`, or a folder in the user's cache folder.
 
     Raises:
-        MakingError: it begins with ~ and there is no such home.
+        MakingError: the path begins with ~ and that home folder does not exist.
     """
     given = os.environ.get("WORKBENCH_ENVIRONMENTS")
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -38,11 +40,11 @@ def environments_dir() -> Path:
 
 @contextlib.contextmanager
 def locked(folder: Path, account: Account) -> Iterator[int]:
-    """Hold the lock of an environment, whose descriptor children may inherit; wait for it.
+    """Wait for the lock of an environment and hold it; children may inherit its descriptor.
 
     Raises:
         MakingError: the folder of environments cannot be written.
-        CancelledError: someone asked for it meanwhile.
+        CancelledError: the caller cancelled during the wait.
     """
     path = folder.with_name(f".{folder.name}.lock")
     try:
@@ -60,10 +62,10 @@ def locked(folder: Path, account: Account) -> Iterator[int]:
 
 
 def check_space(root: Path, needed_bytes: int) -> None:
-    """See that there is room.
+    """Check that there is enough free disk space.
 
     Raises:
-        MakingError: there is too little.
+        MakingError: there is too little space.
     """
     free_bytes = shutil.disk_usage(root).free
     if free_bytes < needed_bytes:
@@ -76,9 +78,12 @@ def check_space(root: Path, needed_bytes: int) -> None:
 
 @contextlib.contextmanager
 def making(folder: Path) -> Iterator[Path]:
-    """Make a folder to work in, beside the one that is to be; nothing of it is left behind.
+    """Make a temporary work folder next to the future environment, and remove it at the end.
 
-    What someone left who was killed goes first. To be called under the lock.
+    First remove the work folders that killed processes left. Call this while holding the lock.
+
+    Raises:
+        MakingError: the folder of environments cannot be written.
     """
     prefix = f".making-{folder.name}-"
     for left in folder.parent.glob(f"{prefix}*"):
@@ -94,9 +99,10 @@ def making(folder: Path) -> Iterator[Path]:
 
 
 def settle(made: Path, folder: Path, aside: Path) -> None:
-    """Give a made environment its name; what had it goes to `aside`.
+    """Give a finished environment its name; move an older one with that name to `aside`.
 
-    The programs and activation scripts of an environment name the folder that it was made in.
+    The programs and activation scripts of an environment contain the path of the folder in which
+    it was made, so this path is replaced.
     """
     before, after = os.fsencode(made), os.fsencode(folder)
     for path in [made / "pyvenv.cfg", *(made / "bin").iterdir()]:
@@ -110,7 +116,7 @@ def settle(made: Path, folder: Path, aside: Path) -> None:
 
 
 def unwritable(root: Path, error: OSError) -> MakingError:
-    """Return the error of a folder that cannot be written."""
+    """Return the error for a folder that cannot be written."""
     return MakingError(
         "Environments lie in a folder that can be written",
         f"{root} ({error.strerror or error})",

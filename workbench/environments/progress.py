@@ -1,4 +1,4 @@
-"""How far it is, told while it goes on, and whether it is to go on at all."""
+"""Progress reports while an environment is made, and the check for cancellation."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ TICK_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Progress:
-    """What is being done now."""
+    """The current step of the making."""
 
     number: int
     steps: int
     step: str
     """Such as `installing tensorflow-tpu==2.20.0`."""
     line: str
-    """What the tool at work wrote last; may be empty."""
+    """The last line that the current tool wrote; may be empty."""
     elapsed_seconds: float
-    """Since the making began."""
+    """The time since the making started."""
 
 
 class Account:
-    """Counts the steps and the time, and passes both on."""
+    """A counter of steps and time, which reports both to the caller."""
 
     def __init__(
         self, steps: int, told: Callable[[Progress], None], stopped: Callable[[], bool]
@@ -41,24 +41,24 @@ class Account:
 
     @property
     def elapsed_seconds(self) -> float:
-        """Since the making began."""
+        """The time since the making started."""
         return time.monotonic() - self._began
 
     def begin(self, step: str) -> None:
         """Go on to the next step.
 
         Raises:
-            CancelledError: someone asked for it.
+            CancelledError: the caller cancelled.
         """
         self._number += 1
         self._step, self._line = step, ""
         self.tick()
 
     def tick(self, line: str = "") -> None:
-        """Tell of now; `line` is what a tool wrote, empty where it wrote nothing new.
+        """Report the current progress; `line` is a tool's new output, empty if there is none.
 
         Raises:
-            CancelledError: someone asked for it.
+            CancelledError: the caller cancelled.
         """
         if self._stopped():
             raise CancelledError
@@ -68,10 +68,10 @@ class Account:
         )
 
     def during(self, work: Callable[[], T]) -> T:
-        """Return what `work` returns, and tick while it goes on; it is not cut short.
+        """Return the result of `work`, and tick while it runs; it always runs to its end.
 
         Raises:
-            CancelledError: someone asked for it, and the work is over.
+            CancelledError: the caller cancelled, and the work has ended.
         """
         with ThreadPoolExecutor(1) as pool:
             result = pool.submit(work)

@@ -1,6 +1,7 @@
-"""What an interpreter has for making environments; also the script that tells it.
+"""The tools that an interpreter has for making environments.
 
-The script needs the standard library of Python 3.8 or later only.
+This file is also the script that reports them. The script needs only the standard library of
+Python 3.8 or later.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ TIMEOUT_SECONDS = 30
 
 @dataclass(frozen=True)
 class Survey:
-    """An interpreter, and the tools it can use."""
+    """An interpreter, and the tools that it can use."""
 
     interpreter: str
     python_version: str
@@ -32,9 +33,9 @@ class Survey:
     venv: bool
     ensurepip: bool
     pip: str | None
-    """The version of pip; None where it has none."""
+    """The version of pip; None if it has no pip."""
     uv: tuple[str, ...]
-    """The command that is uv, empty where there is none."""
+    """The command that runs uv; empty if there is no uv."""
     virtualenv: bool
 
     @property
@@ -50,11 +51,11 @@ class Survey:
 
 
 def survey_of(interpreter: str, environment: Mapping[str, str]) -> Survey:
-    """Ask an interpreter, in a short-lived child.
+    """Return the survey of an interpreter, made by a short-lived child.
 
     Raises:
-        OSError: it cannot be run.
-        ValueError: it gave no answer.
+        OSError: the interpreter cannot be run.
+        ValueError: the interpreter gave no answer.
     """
     try:
         asked = subprocess.run(
@@ -73,7 +74,7 @@ def survey_of(interpreter: str, environment: Mapping[str, str]) -> Survey:
 
 
 def tell() -> dict[str, Any]:
-    """Return what this very interpreter has."""
+    """Return the survey of the interpreter that runs this script, as JSON values."""
     uv = shutil.which("uv")
     return {
         "python_version": platform.python_version(),

@@ -1,4 +1,4 @@
-"""Run a tool in a child, line by line, so that it can be watched and given up."""
+"""A tool that runs in a child: its lines can be watched, and it can be cancelled."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _END_OF_LINE = re.compile(rb"[\r\n]+")
 
 @dataclass(frozen=True)
 class Ended:
-    """How a tool ended, and the last of what it wrote."""
+    """The exit status of a tool, and the last lines that it wrote."""
 
     status: int
     lines: tuple[str, ...]
@@ -30,13 +30,14 @@ class Ended:
 def run(
     command: Sequence[str], environment: Mapping[str, str], account: Account, lock_fd: int
 ) -> Ended:
-    """Run it to its end and tell each line; it and all that it started are gone afterwards.
+    """Run a tool to its end, and report each line that it writes.
 
-    They hold the lock too: where this process is killed, nobody begins before they have ended.
+    Afterwards the tool and the processes in its process group are killed. These processes hold the
+    lock too. So if this process is killed, no other process starts before they have ended.
 
     Raises:
-        CancelledError: someone asked for it.
-        OSError: it cannot be started.
+        CancelledError: the caller cancelled.
+        OSError: the tool cannot be started.
     """
     child = subprocess.Popen(
         command,

@@ -1,7 +1,7 @@
-"""The ways by which an interpreter can make an environment, the plainest first.
+"""The ways by which an interpreter can make an environment, the simplest first.
 
-On Debian and on hosts built from it `venv` lacks `ensurepip`: there the interpreter's own pip
-installs into the new environment, or uv or virtualenv makes it.
+On Debian, and on hosts built from it, `venv` lacks `ensurepip`. There the interpreter's own pip
+installs into the new environment, or uv or virtualenv makes the environment.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from workbench.environments.survey import Survey
 FOLDER = "{folder}"
 PYTHON = "{python}"
 _PIP = ("install", "--no-cache-dir", "--disable-pip-version-check", "--progress-bar", "off")
-# Unlike pip, uv leaves the compiling to the first run, which would start the later for it.
+# Unlike pip, uv does not compile to bytecode by default. The first run would have to compile and
+# would start later, so uv must compile here.
 _UV = (*("pip", "install", "--no-cache", "--no-progress", "--compile-bytecode"), "--python", PYTHON)
 _PIP_FOR_OTHERS = (22, 3)
-"""The first pip that installs for another interpreter."""
+"""The first version of pip that installs for another interpreter."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """Commands with places for the new folder and its interpreter."""
+    """Commands with placeholders for the new folder and its interpreter."""
 
     name: str
     create: tuple[str, ...]
@@ -34,7 +35,7 @@ def ways_of(survey: Survey) -> list[Way]:
     """Return the ways that this interpreter has.
 
     Raises:
-        MakingError: it has none.
+        MakingError: the interpreter has no way.
     """
     python, ways = survey.interpreter, []
     venv = (python, "-m", "venv")

@@ -1,4 +1,4 @@
-"""Many runs side by side: which trains fastest, and do all strategies train the same model?"""
+"""Comparisons of runs: which trains fastest, and do all strategies train the same model?"""
 
 from workbench.experiments.comparing.advice import Advice, recommend
 from workbench.experiments.comparing.comparison import (

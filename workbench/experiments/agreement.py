@@ -18,43 +18,43 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ENOUGH_STEPS = 100
-"""From so many on a falling loss is told from the noise of single batches."""
+"""From this many steps on, a falling loss is distinct from the noise of single batches."""
 TOLERANCE = {"float32": 1e-6, "float64": 1e-12}
-"""Largest difference of loss and of weights that rounding alone explains; in single precision
-only of models as small as the MLP."""
+"""The largest difference of loss and of weights that rounding alone explains. In single precision
+it holds only for models as small as the MLP."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two runs are apart; None where no number tells it."""
+    """The differences between two runs; None if no number is known."""
 
     steps: int
     precision: str
     max_loss_difference: float | None = None
     max_weight_difference: float | None = None
     reason: str = ""
-    """Why they are not the same, or cannot be compared; empty where they are the same."""
+    """Why the runs are not the same, or cannot be compared; empty if they are the same."""
 
     @property
     def holds(self) -> bool:
-        """Whether they are the same but for rounding."""
+        """Whether the runs are the same except for rounding."""
         return not self.reason
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What a certificate says."""
+    """The facts of a certificate."""
 
     run: Run
     reference: Run
     agreement: Agreement
-    """With no differences where workers do not step together."""
+    """Without differences if workers do not step together."""
     data_sha256: str
     versions: dict[str, str]
     environment: dict[str, str]
 
     def certificate(self, float32_loss_difference: float | None) -> dict[str, Any]:
-        """Return the certificate: what was compared, on what, and what was found."""
+        """Return the certificate: the compared runs, their environment, and the results."""
         plan, found = self.run.plan, self.agreement
         devices = read_json(self.run.dir / "devices.json")
         values: dict[str, Any] = {
@@ -102,7 +102,7 @@ def compare(run: Run, reference: Run, precision: str) -> Agreement:
 
 
 def compare_losses(one: pd.DataFrame, other: pd.DataFrame, precision: str) -> Agreement:
-    """Compare two runs' frames of step and loss; in mixed precision only equal ones agree."""
+    """Compare two runs' frames of step and loss; in mixed precision only equal losses agree."""
     if one["step"].tolist() != other["step"].tolist():
         reason = f"{len(one)} steps recorded, the reference has {len(other)}"
         return Agreement(len(one), precision, reason=reason)
@@ -121,9 +121,10 @@ def compare_losses(one: pd.DataFrame, other: pd.DataFrame, precision: str) -> Ag
 
 
 def certify(reference: Run, runs: Sequence[Run]) -> dict[str, Proof]:
-    """Compare data and last weights of runs with those of the reference, in its interpreter.
+    """Compare data and last weights of runs with the reference, in the reference's interpreter.
 
-    Of a run whose workers do not step together only the data: its weights are its own.
+    If a run's workers do not step together, only its data is compared, because its weights
+    necessarily differ.
 
     Raises:
         RunError: the comparing program fails.
@@ -160,9 +161,9 @@ def _with_weights(found: Agreement, weights: float | None) -> Agreement:
 
 
 def trains(run: Run) -> str:
-    """Return why a run without a common step does not do what it should; empty where it does.
+    """Return why a run without a common step does not train as it should; empty if it does.
 
-    Every step is on record, and the loss falls where there were enough steps to tell.
+    Every step must be recorded. The loss must fall if there are enough steps to see it.
     """
     steps = run.steps()
     if len(steps) != run.plan.total_steps:
@@ -177,7 +178,7 @@ def trains(run: Run) -> str:
 
 
 def what_is_seen(steps: int) -> str:
-    """Return what so many steps show of a run for which `trains` knows no reason against."""
+    """Return the result that `steps` steps show, for a run that passes `trains`."""
     return "trains, every step recorded" if steps >= ENOUGH_STEPS else "every step recorded"
 
 

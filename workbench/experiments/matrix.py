@@ -36,7 +36,7 @@ Status = Literal["waiting", "running", "pass", "fail", "unavailable", "stopped"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One strategy in one loop, and what came of it. None is unknown."""
+    """One strategy in one loop, and its result. None is unknown."""
 
     strategy: str
     loop: str
@@ -47,7 +47,7 @@ class Cell:
     max_loss_difference: float | None = None
     max_weight_difference: float | None = None
     float32_loss_difference: float | None = None
-    """Of a run in single precision beside one in double, where rounding grows from step to step."""
+    """Of a run in single precision, in which rounding grows each step, besides one in double."""
     steps_per_second: float | None = None
     run: str | None = None
     """The run's folder."""
@@ -65,19 +65,19 @@ class Matrix:
 
     @property
     def done(self) -> int:
-        """Cells that have come to an end."""
+        """The number of cells that have ended."""
         return sum(cell.status not in ("waiting", "running") for cell in self.cells)
 
     @property
     def eta_seconds(self) -> float | None:
-        """Seconds left, as the cells so far took; None before the first is done."""
+        """Seconds left, estimated from the cells so far; None before the first is done."""
         ran = sum(cell.status in ("pass", "fail") for cell in self.cells)
         left = sum(cell.status in ("waiting", "running") for cell in self.cells)
         return self.seconds / ran * left if ran else None
 
     @property
     def failed(self) -> bool:
-        """Whether a cell did not do what it should."""
+        """Whether a cell has failed."""
         return any(cell.status == "fail" for cell in self.cells)
 
     def to_json(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Matrix:
 def cells_of(
     config: RunConfig, devices: Devices, strategies: Collection[str] = tuple(catalog.STRATEGIES)
 ) -> list[Cell]:
-    """Return all cells: OneDevice's custom loop first, those that cannot be had with the reason."""
+    """Return all cells, OneDevice's custom loop first. A cell that cannot be run has a reason."""
     facts = look(config)
     names = sorted(product(catalog.STRATEGIES, catalog.LOOPS), key=lambda cell: cell != REFERENCE)
     wanted = [name for name in names if name[0] in strategies or name == REFERENCE]
@@ -96,7 +96,7 @@ def cells_of(
 
 
 def usual_steps(data: str) -> int:
-    """Return how many steps show what a data set's usual model can: 100 of images, else 200."""
+    """Return how many steps a usual model needs to show its ability: 200 if synthetic, else 100."""
     return STEPS.get(data, STEPS_OF_IMAGES)
 
 
@@ -112,26 +112,28 @@ def run_matrix(
     strategies: Collection[str] = tuple(catalog.STRATEGIES),
     start: str = RunConfig.start,
 ) -> Matrix:
-    """Run every cell that this machine can and compare each with OneDevice's custom loop.
+    """Run every cell that this machine can run and compare each with OneDevice's custom loop.
 
-    Images are run in float64 beside float32, in which rounding alone drives such a model's runs
-    apart. The runs lie in a folder of their own under `runs_dir`, each that passes with its
-    certificate; of a strategy whose workers do not step together it says that it trains.
+    Images are run in float64 in addition to float32, because in float32 rounding alone drives such
+    a model's runs apart. The runs lie in a new folder under `runs_dir`. Each run that passes has
+    its certificate. If a strategy's workers do not step together, the certificate states that the
+    run trains.
 
     Args:
-        steps: of each run, all in one epoch; None: `usual_steps`.
-        data: a data set of the catalogue, or one's own `module:function` or `file.py:function`.
+        steps: the steps of each run, all in one epoch; None: `usual_steps`.
+        data: a data set of the catalogue, or a custom `module:function` or `file.py:function`.
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
-        devices: what was found on this machine; None asks now.
-        interpreter: the Python that trains; None: this one.
-        told: called whenever a cell has changed.
-        stopped: asked now and then; true ends the cell under way and leaves out the others.
-        model: likewise; None: the data's usual one. One of one's own is run in float64.
-        strategies: names of the catalogue; OneDevice's custom loop is run whether named or not.
-        start: how the runs' processes begin: `auto` or `cold`.
+        devices: the devices of this machine; None: they are detected now.
+        interpreter: the Python that trains; None: the current one.
+        told: called whenever a cell has changed, and twice a second during a run.
+        stopped: asked now and then; true ends the current cell and leaves out the others.
+        model: a model of the catalogue, or a custom one, given like `data`; None: the data's usual
+            model. A given model is run only in float64.
+        strategies: names of the catalogue; OneDevice's custom loop is always run.
+        start: how the runs' processes start: `auto` or `cold`.
 
     Raises:
-        PlanError: no cell can be planned, as with no steps.
+        PlanError: OneDevice's custom loop cannot be planned, for example with 0 steps.
         RunError: the folder of runs cannot be written.
     """
     from workbench.devices import detect
@@ -170,7 +172,7 @@ def _config(steps: int, data: str, model: str | None, interpreter: str | None) -
 
 
 def _of_cell(config: RunConfig, strategy: str, loop: str) -> RunConfig:
-    """Return the config of a cell; where there is no global batch a worker takes half of it."""
+    """Return the config of a cell; without a common step, a worker takes half the global batch."""
     chosen = replace(config, strategy=strategy, loop=loop, name=f"matrix: {strategy}, {loop}")
     if catalog.STRATEGIES[strategy].synchronous:
         return chosen
@@ -209,7 +211,7 @@ class _Runner:
         self._runs: dict[tuple[str, str], dict[str, Run]] = {}
 
     def run(self) -> None:
-        """Run all, then compare the weights of all at once, for which TensorFlow loads once."""
+        """Run all cells, then compare all weights together, so that TensorFlow loads only once."""
         began = time.monotonic()
         for at in range(len(self._matrix.cells)):
             cell = self._matrix.cells[at]
@@ -225,7 +227,7 @@ class _Runner:
         self._keep()
 
     def _keep(self) -> None:
-        """Write what is known so far, for who runs this may be gone before the end."""
+        """Write the results so far, because this process may end before the last cell."""
         write_text(self._matrix.folder / "matrix.json", json_text(self._matrix.to_json()))
 
     def _put(self, at: int, cell: Cell) -> None:
@@ -248,7 +250,7 @@ class _Runner:
             return replace(cell, run=folder, status="fail", reason=str(error))
 
     def _seen(self, cell: Cell, runs: dict[str, Run]) -> Cell:
-        """Return a cell with what its runs came to."""
+        """Return a cell with the results of its runs."""
         run = runs[cell.precision]
         cell = replace(cell, run=str(run.dir), status="pass")
         for each in runs.values():
@@ -327,7 +329,7 @@ def _judged(cell: Cell, found: Agreement) -> Cell:
 
 
 def _asynchronous(cell: Cell, run: Run) -> Cell:
-    """Judge a run whose workers do not step together: it trains, and every step is recorded."""
+    """Judge a run whose workers do not step together: it must train and record every step."""
     reason = trains(run)
     if reason:
         return replace(cell, status="fail", reason=reason)
@@ -336,10 +338,10 @@ def _asynchronous(cell: Cell, run: Run) -> Cell:
 
 
 def read_matrix(folder: Path) -> dict[str, Any]:
-    """Return what `run_matrix` wrote.
+    """Return the values that `run_matrix` wrote.
 
     Raises:
-        OSError: there is none.
+        OSError: there is no such file.
     """
     values: dict[str, Any] = json.loads((folder / "matrix.json").read_text(encoding="utf-8"))
     return values

@@ -1,8 +1,8 @@
-"""The gradient noise scale: how many examples it takes for their noise to be as large as their sum.
+"""The gradient noise scale: the batch size at which noise and direction are equally large.
 
 Sources: McCandlish, Kaplan, Amodei and the OpenAI Dota Team, "An Empirical Model of Large-Batch
-Training", 2018 (arXiv 1812.06162), and Qiao et al., "Pollux", OSDI 2021. What is measured is the
-simple noise scale, of the plain gradient: what an optimizer such as Adam makes of it is not in it.
+Training", 2018 (arXiv 1812.06162), and Qiao et al., "Pollux", OSDI 2021. The simple noise
+scale of the plain gradient is measured; it leaves out the effect of an optimizer such as Adam.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Doubles = npt.NDArray[np.float64]
 
 LEAST_NOISE = 1e-12
-"""Of the gradients' squared norms: below it is what rounding leaves."""
+"""A share of the gradients' squared norms; noise below it is only rounding."""
 NO_DIRECTION = (
     "the gradients of different batches have no direction in common that can be told from noise"
 )
@@ -34,26 +34,26 @@ class NoiseScale:
     """The noise scale at some weights, in examples; None is unknown."""
 
     step: int
-    """Steps trained when the weights were these; 0 are the first weights."""
+    """Steps trained up to these weights; 0 for the first weights."""
     examples: float | None
-    """Where noise and direction of a batch's gradient are of one size: the critical batch."""
+    """The batch whose gradient has noise and direction of equal size: the critical batch."""
     low: float | None
     high: float | None
-    """The ends of the 95 % interval. Low without high: it is at least that."""
+    """The ends of the 95 % interval. Low without high: the scale is at least `low`."""
     squared_gradient: float
-    """Of the gradient that all examples have in common: an unbiased estimate, which may be < 0."""
+    """Of the gradient that all examples share: an unbiased estimate, which may be < 0."""
     noise: float
     """The sum of the variances, over all weights, of a single example's gradient."""
     batches: int
-    """Steps times replicas that it was measured of."""
+    """The measured steps times replicas."""
     batch_size: int
-    """Examples in each of them."""
+    """Examples in each of these batches."""
     reason: str = ""
-    """Why the scale, or its upper end, is unknown; empty where both are known."""
+    """Why the scale, or its upper end, is unknown; empty if both are known."""
 
 
 def estimate(found: Gradients) -> NoiseScale:
-    """Return the noise scale with its interval, from gradients at weights that stand still."""
+    """Return the noise scale with its interval, from gradients at fixed weights."""
     groups = len(found.products)
     small = found.squared_norms.reshape(groups, -1).mean(axis=1)
     batches, size = found.squared_norms.size, found.per_replica_batch_size
@@ -71,10 +71,11 @@ def estimate(found: Gradients) -> NoiseScale:
 def separate(
     small: float | Doubles, big: float | Doubles, small_batch: int, big_batch: int
 ) -> tuple[Doubles, Doubles]:
-    """Return the squared norm of the common gradient, and the variance of an example's.
+    """Return the squared norm of the common gradient, and the variance of an example's gradient.
 
-    Both are free of bias, from the mean squared norms of gradients of batches of two sizes:
-    McCandlish et al., appendix A.1. At the same weights the larger batch may be that of many steps.
+    Both are unbiased. They follow from the mean squared norms of gradients of batches of two
+    sizes: McCandlish et al., appendix A.1. At the same weights the larger batch may be the
+    examples of many steps together.
     """
     signal = (big_batch * big - small_batch * small) / (big_batch - small_batch)
     noise = (small - big) / (1 / small_batch - 1 / big_batch)
@@ -86,9 +87,10 @@ def signal_per_noise(
 ) -> tuple[Doubles, Doubles]:
     """Return the inverse of the noise scale, and the half width of its 95 % interval.
 
-    The inverse, because its interval has an end also where the noise scale's has none. A ratio of
-    means over all steps; its variance is that of the jackknife, which leaves out a group of steps
-    at a time (Efron and Stein, "The Jackknife Estimate of Variance", 1981: it does not err below).
+    The inverse is used, because its interval has an end even if the noise scale's interval has
+    none. It is a ratio of means over all steps. Its variance comes from the jackknife, which leaves
+    out one group of steps at a time (Efron and Stein, "The Jackknife Estimate of Variance", 1981:
+    its estimate is not too low on average).
 
     Args:
         small: [..., groups], mean squared norm of a replica's gradient.
@@ -115,16 +117,16 @@ def _ratio(small: Doubles, big: Doubles, size: int, batches: int) -> Doubles:
 
 
 def _inverse(ratio: float) -> float | None:
-    """Return an end of the noise scale's interval; None where it has none."""
+    """Return an end of the noise scale's interval; None if it has none."""
     return 1 / ratio if ratio > 0 else None
 
 
 def statistical_efficiency(noise_scale: float, batch: float, baseline: float = 0.0) -> float:
-    """Return what share of an example's worth in steps of `baseline` it has in steps of `batch`.
+    """Return an example's worth in steps of `batch`, as a share of its worth at `baseline`.
 
-    Qiao et al., section 3.1: (scale + baseline) / (scale + batch). Against a baseline of 0, steps
-    as small as can be, it is how many examples were needed at least for one that is taken now:
-    McCandlish et al., section 2.3, E_min / E.
+    Qiao et al., section 3.1: (scale + baseline) / (scale + batch). A baseline of 0 means the
+    smallest possible steps. Then it is the least number of examples that were needed for each
+    example that is taken now: McCandlish et al., section 2.3, E_min / E.
     """
     return (noise_scale + baseline) / (noise_scale + batch)
 
@@ -132,7 +134,7 @@ def statistical_efficiency(noise_scale: float, batch: float, baseline: float = 0
 def most_speedup(noise_scale: float, batch: float, times: float) -> float:
     """Return how many times fewer steps a batch `times` as large needs for the same loss.
 
-    McCandlish et al., section 2.3: steps are S_min (1 + scale / batch). It is the speed-up where a
+    McCandlish et al., section 2.3: steps are S_min (1 + scale / batch). It is the speed-up if a
     larger step, on more replicas, takes no longer.
     """
     return times * statistical_efficiency(noise_scale, times * batch, baseline=batch)

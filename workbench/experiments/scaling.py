@@ -1,4 +1,4 @@
-"""Should I scale? How much more replicas help a run, and what that is in examples a second."""
+"""Should I scale? How far more replicas help a run, and the gain in examples a second."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 STEPS = 128
-"""Steps that are taken unless told otherwise."""
+"""The steps that are taken by default."""
 TIMES = (1, 2, 4, 8, 16)
 NEARLY_FULL = 9
-"""A batch that goes so often into the noise scale keeps nine tenths of an example's worth: more
-replicas help nearly in full."""
+"""A batch of the noise scale divided by this number keeps nine tenths of an example's worth. Up to
+this batch more replicas help nearly in full."""
 RESULT = "noise.json"
 SAME = (
     *("data", "model", "synthetic_examples", "synthetic_features", "synthetic_noise"),
     "precision",
 )
-"""What runs have in common that have one noise scale."""
+"""The fields of a config that are equal in runs with one noise scale."""
 
 
 @dataclass(frozen=True)
 class Larger:
-    """What a global batch of so many times the run's comes to. None is unknown.
+    """The effect of a global batch of `times` times the run's batch. None is unknown.
 
-    Low and high are the ends of 95 % intervals; a low end alone says at least that.
+    Low and high are the ends of 95 % intervals. A low end alone means at least this value.
     """
 
     times: int
     global_batch_size: int
     efficiency: float | None
-    """What share of an example's worth in tiny steps it has in steps of this batch."""
+    """An example's worth in steps of this batch, as a share of its worth in tiny steps."""
     efficiency_low: float | None
     efficiency_high: float | None
     most_speedup: float | None
@@ -71,16 +71,16 @@ class Scaling:
     global_batch_size: int
     replicas: int
     virtual: bool
-    """Whether its replicas share a device, so that speeds tell little."""
+    """Whether its replicas share a device, so that speeds mean little."""
     noise_scale: NoiseScale
     growth: tuple[NoiseScale, ...]
-    """At the first weights and each checkpoint that is kept, in order; else the newest alone."""
+    """At the first weights and each kept checkpoint, in order; else only at the newest."""
     larger: tuple[Larger, ...]
-    """The batch as it is, and 2, 4, 8 and 16 times as large."""
+    """The current batch, and batches 2, 4, 8 and 16 times as large."""
     goodput: tuple[Goodput, ...]
-    """Of this run, and of those set beside it, the best first."""
+    """The goodput of this run and of the runs in `beside`, the best first."""
     best: str | None
-    """Whose goodput is the best at both ends of the interval; None where that is not settled."""
+    """The name of the best goodput at both ends of the interval; None if that is not settled."""
 
     @property
     def sentence(self) -> str:
@@ -107,21 +107,21 @@ def should_scale(
     beside: Mapping[str, tuple[int, float]] | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Scaling:
-    """Measure a run's gradient noise scale and say how far more replicas help it.
+    """Measure a run's gradient noise scale and return how far more replicas help it.
 
-    It takes seconds, and the time of the steps; see `noise.measure_gradients`. The answer is kept
-    in the run's folder, in noise.json.
+    It takes some seconds plus the time of the steps; see `noise.measure_gradients`. The answer is
+    kept in the run's folder, in noise.json.
 
     Args:
         run: a run that has saved a checkpoint, alive or over.
-        steps: global batches to take of its data; fewer where a pass through it has fewer.
-        growth: measure also at the first weights and each older checkpoint.
+        steps: global batches of its data to take; fewer if a pass through the data has fewer.
+        growth: also measure at the first weights and at each older checkpoint.
         beside: other runs of the same model and data: their global batch and examples a second.
-        stopped: asked again and again; once it says so the measurement is given up.
+        stopped: asked repeatedly; once it returns true, the measurement ends without a result.
 
     Raises:
         RunError: see `noise.measure_gradients`.
-        StoppedError: it was stopped.
+        StoppedError: `stopped` returned true.
     """
     measured = measure_gradients(run.dir, steps, growth=growth, stopped=stopped)
     found = tuple(map(estimate, measured))
@@ -145,18 +145,18 @@ def should_scale(
 
 
 def kept_scaling(run: Run) -> Scaling | None:
-    """Return the last answer for a run; None where there is none.
+    """Return the last answer for a run; None if there is none.
 
     Raises:
-        RunError: it cannot be read.
+        RunError: the answer cannot be read.
     """
     return read_kept(run.dir / RESULT, Scaling)
 
 
 def expected_seconds(run: Run, steps: int = STEPS, *, growth: bool = False) -> float | None:
-    """Return how long `should_scale` may take: as long as the same took the run itself.
+    """Return the seconds that `should_scale` may take, as long as the run took for the same work.
 
-    None where the run has not told that.
+    None if the run has not recorded that.
     """
     rate, batch = run.result()["examples_per_second"], run.plan.global_batch_size
     start = sum(entry.seconds for entry in run.ledger.first_step if entry.name != "queue")
@@ -169,11 +169,11 @@ def expected_seconds(run: Run, steps: int = STEPS, *, growth: bool = False) -> f
 
 
 def speeds_of(run: Run, others: Sequence[Run]) -> dict[str, tuple[int, float]]:
-    """Return global batch and examples a second of other runs, to set `beside` a run.
+    """Return global batch and examples a second of other runs, as the argument `beside`.
 
     Raises:
-        RunError: one trains another model or other data, its workers do not step together, or it
-            has not run long enough for its speed to be known.
+        RunError: another run trains another model or other data, its workers do not step together,
+            or it has not run long enough for its speed to be known.
     """
     rule = f"Goodput compares runs that train what {run.id} trains, at speeds that are known"
     speeds = {}
@@ -194,7 +194,7 @@ def _label(run: Run) -> str:
 
 
 def larger(noise: NoiseScale, batch: int, times: int) -> Larger:
-    """Return what a batch `times` as large as `batch` comes to at a noise scale."""
+    """Return the effect of a batch `times` as large as `batch`, at a noise scale."""
     ends = noise.examples, noise.low, noise.high
     shares = [None if end is None else statistical_efficiency(end, times * batch) for end in ends]
     speeds = [None if end is None else most_speedup(end, batch, times) for end in ends]
@@ -204,11 +204,11 @@ def larger(noise: NoiseScale, batch: int, times: int) -> Larger:
 def goodputs(noise: NoiseScale, speeds: Mapping[str, tuple[int, float]]) -> tuple[Goodput, ...]:
     """Return the goodput of each of several runs of one model and data, the best first.
 
-    Qiao et al., section 3: throughput times efficiency. One noise scale serves all, because it is
-    the model's and the data's at some point of training, whatever the batch.
+    Qiao et al., section 3: throughput times efficiency. One noise scale serves all,
+    because it depends on the model, the data and the point of training, not on the batch.
 
     Args:
-        noise: measured of one of them.
+        noise: measured in one of the runs.
         speeds: by name, the global batch and the examples a second.
     """
     found = []
@@ -221,9 +221,9 @@ def goodputs(noise: NoiseScale, speeds: Mapping[str, tuple[int, float]]) -> tupl
 
 
 def best_of(goodput: tuple[Goodput, ...]) -> str | None:
-    """Return whose goodput is the best at both ends of the noise scale's interval.
+    """Return the name of the best goodput at both ends of the noise scale's interval.
 
-    Without an upper end all examples may count in full, and throughput decides there.
+    Without an upper end all examples may count in full, and throughput decides at that end.
     """
     if not goodput or any(each.goodput_low is None for each in goodput):
         return None

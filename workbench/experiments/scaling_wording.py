@@ -1,4 +1,4 @@
-"""What a noise scale means for a run in words, for terminal and page alike."""
+"""The meaning of a noise scale for a run in words, for the terminal and for pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VIRTUAL = "Its replicas share a device: how fast more devices would be was not m
 
 
 def scales(answer: Scaling) -> list[tuple[str, str]]:
-    """Return where in training, and the noise scale there with what it was made of."""
+    """Return places in training, each with its noise scale and the measured gradients."""
     return [(_where(noise), _scale(noise)) for noise in answer.growth]
 
 
@@ -35,7 +35,7 @@ def goodput_rows(answer: Scaling) -> list[tuple[str, ...]]:
 
 
 def goodput_notes(answer: Scaling) -> Iterator[str]:
-    """Yield what is to be said of goodput, a sentence each."""
+    """Yield the notes on goodput, one sentence each."""
     if answer.goodput:
         yield GOODPUT_EXPLAINED
     if len(answer.goodput) > 1 and answer.best is None:
@@ -47,12 +47,12 @@ def goodput_notes(answer: Scaling) -> Iterator[str]:
 
 
 def share(value: float | None) -> str:
-    """Return a share of one as a whole percentage."""
+    """Return a share of one as a percentage without decimals."""
     return "unknown" if value is None else f"{value:.0%}"
 
 
 def span(low: float | None, high: float | None, form: str) -> str:
-    """Return an interval; empty where it is unknown."""
+    """Return an interval; empty if it is unknown."""
     if low is None:
         return ""
     if high is None:

@@ -1,4 +1,4 @@
-"""Student's t, by which intervals of few repeats are as wide as they must be."""
+"""Student's t, which makes intervals of few repeats as wide as necessary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def student_t(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Return Student's t of a two-sided confidence, for 1 degree of freedom or more.
 
     With t = sqrt(freedom) tan(angle) its density becomes a power of a cosine (Abramowitz and
-    Stegun, 26.7.1), which is integrated by Simpson's rule up to the angle looked for.
+    Stegun, 26.7.1). Simpson's rule integrates it, and bisection finds the angle.
     """
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
 

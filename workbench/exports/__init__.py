@@ -1,4 +1,4 @@
-"""Runs written for other tools: CSV, Parquet, TensorBoard, HTML. Names load when first used."""
+"""The export of runs to CSV, Parquet, TensorBoard and HTML. Names load when first used."""
 
 from __future__ import annotations
 

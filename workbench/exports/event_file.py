@@ -1,4 +1,4 @@
-"""One event file as TensorBoard reads it, through TensorBoard's own records and messages."""
+"""One event file for TensorBoard, written with TensorBoard's own writer and protocol buffers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ FILE_VERSION = "brain.Event:2"
 
 
 class EventFile:
-    """A file of events in a folder, which is made; a context manager."""
+    """A file of events in a folder, which this class makes; a context manager."""
 
     def __init__(self, folder: Path, created: float) -> None:
-        """`created`, in seconds since 1970, is when the run began; it is in the file's name."""
+        """Make the folder and the file.
+
+        `created` is the creation time of the run in seconds since 1970. The file's name has it.
+        """
         self._created = created
         folder.mkdir(parents=True, exist_ok=True)
-        # TensorBoard tells event files by this part of their name, and sorts them by the number.
+        # TensorBoard knows event files by this part of their name, and sorts them by the number.
         path = folder / f"events.out.tfevents.{int(created):010d}.workbench"
         self._writer = RecordWriter(path.open("wb"))
         self._write(Event(wall_time=created, file_version=FILE_VERSION))
@@ -41,7 +44,7 @@ class EventFile:
         self._writer.close()
 
     def scalars(self, step: int, time: float, values: Mapping[str, float]) -> None:
-        """Add numbers of a step by their tags; `time` is in seconds since 1970."""
+        """Add the numbers of a step by their tags; `time` is in seconds since 1970."""
         if values:
             told = [Summary.Value(tag=tag, simple_value=value) for tag, value in values.items()]
             self._write(Event(wall_time=time, step=step, summary=Summary(value=told)))
@@ -53,7 +56,7 @@ class EventFile:
         self._write(Event(wall_time=self._created, summary=Summary(value=[value])))
 
     def hyperparameters(self, trial: str, values: Mapping[str, bool | int | float | str]) -> None:
-        """Add what the HParams page compares runs by."""
+        """Add the values by which the HParams page compares runs."""
         summary = hparams_pb(dict(values), trial_id=trial, start_time_secs=self._created)
         self._write(Event(wall_time=self._created, summary=summary))
 

@@ -1,4 +1,4 @@
-"""The formats that runs are exported to, and the one door to all of them."""
+"""The formats for the export of runs, and the single function for all of them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 Told = Callable[[int, int], None]
-"""Is told how many parts of how many are written."""
+"""A function that receives the number of written parts and the number of all parts."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """One way to write runs: the function that does it, and what it needs to be installed."""
+    """One way to write runs: the function that writes, and the package that it needs."""
 
     writer: str
-    """`module:function` of this room; takes runs, the new path and `Told`."""
+    """`module:function` of this package; the function takes runs, the new path and `Told`."""
     ending: str
     package: str = ""
-    """The package beyond those that the workbench brings; empty where it needs none."""
+    """The package that is needed in addition to the workbench's own; empty if none is needed."""
 
 
 FORMATS = {
@@ -47,20 +47,21 @@ def export_runs(
 ) -> Path:
     """Write one or several runs, all or nothing, and return the new path.
 
-    csv and parquet write a folder with runs.csv, a row a run, and the frames of `Run.steps`,
-    `Run.replica_steps` and `Run.epochs` in folders of their names, a file a run, its id in the
-    column `run`. tensorboard writes a folder to give to `tensorboard --logdir`; see `tensorboard`.
+    csv and parquet write a folder. It holds runs.csv, which has a row for each run. It also holds
+    the frames of `Run.steps`, `Run.replica_steps` and `Run.epochs` in folders with these names.
+    Each run has its own file there; the column `run` holds its id. tensorboard writes a folder for
+    `tensorboard --logdir`; see `tensorboard`. html writes one page.
 
     Args:
-        runs: at least one, each once; those that go on are written as they are now.
+        runs: at least one run, each only once; an unfinished run is written in its present state.
         format_name: csv, parquet, tensorboard or html.
-        path: what to write; nothing may be there. None: the run's id, or `runs`, with the
-            format's ending, in the working directory.
-        told: told of the progress.
+        path: the new file or folder; nothing may exist there. None: the run's id, or `runs`, with
+            the format's ending, in the working directory.
+        told: a function that receives the progress.
 
     Raises:
-        RunError: no such format, a run given twice, a package that is not installed, something at
-            the path already, or a place that cannot be written.
+        RunError: the format is unknown, no run is given, a run is given twice, a package is not
+            installed, something exists at the path, or the path cannot be written.
     """
     if format_name not in FORMATS:
         known = ", ".join(FORMATS)

@@ -23,12 +23,12 @@ TABLES: dict[str, Callable[[Run], pd.DataFrame]] = {
 
 
 def write_csv(runs: Sequence[Run], folder: Path, told: Told) -> None:
-    """Write them as CSV; what is not known is an empty cell, a loss that is no number too."""
+    """Write runs as CSV. Unknown values, and losses that are not a number, are empty cells."""
     _write(runs, folder, told, "csv", lambda frame, path: frame.to_csv(path, index=False))
 
 
 def write_parquet(runs: Sequence[Run], folder: Path, told: Told) -> None:
-    """Write them as Parquet, the columns in the frames' own types."""
+    """Write runs as Parquet; the columns have the types of the frames."""
 
     def write(frame: pd.DataFrame, path: Path) -> None:
         frame.to_parquet(path, index=False, engine="pyarrow")
@@ -57,7 +57,7 @@ def _write(
 
 
 def about_runs(runs: Sequence[Run]) -> pd.DataFrame:
-    """Return a row for each run: how it went, then what was asked for, as `config.FIELD`."""
+    """Return a row per run: result, name, creation time, then the config as `config.FIELD`."""
     rows = []
     for run in runs:
         asked = {f"config.{name}": value for name, value in run.config.to_json().items()}

@@ -1,9 +1,9 @@
 """Runs as TensorBoard's event files, written by TensorBoard's own package without TensorFlow.
 
-Each run is a folder with a folder below it for each line: `all` over all replicas and `replica-N`
-hold step/loss, step/accuracy and step/examples_per_second; `train` and `test` hold the epochs'
-results as epoch/loss, epoch/accuracy and so on, by epoch. The run's own folder holds its config,
-its result, its environment and its script as texts, and its hyperparameters.
+Each run is a folder with a subfolder for each line. `all`, over all replicas, and `replica-N` hold
+step/loss, step/accuracy and step/examples_per_second. `train` and `test` hold the results of each
+epoch as epoch/loss, epoch/accuracy and so on. The run's own folder holds its config, its result,
+its environment and its script as texts, and its hyperparameters.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def write_tensorboard(runs: Sequence[Run], folder: Path, told: Told) -> None:
 
 
 def _part(told: Told, number: int, runs: int) -> Told:
-    """Return what one run of several tells its own progress to."""
+    """Return the function that receives the progress of one run of several."""
     return lambda done, total: told(number * total + done, runs * total)
 
 
@@ -68,7 +68,7 @@ def _lines(run: Run, frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _write_line(file: EventFile, line: pd.DataFrame) -> None:
-    """Write what is known of each step; a loss that is no number is written as it is."""
+    """Write the known values of each step; a loss that is not a number is written as it is."""
     names = [f"step/{name}" for name in MEASURES]
     values = line[list(MEASURES)].to_numpy(np.float64)
     known = np.isfinite(values)
@@ -79,7 +79,7 @@ def _write_line(file: EventFile, line: pd.DataFrame) -> None:
 
 
 def _write_epochs(run: Run, folder: Path) -> None:
-    """Write the results of each epoch at the time of the event that told of its end."""
+    """Write the results of each epoch, with the time of the event that reported its end."""
     frame, ends = run.epochs(), _epoch_times(run)
     told = [name for name in frame.columns if name not in ("epoch", "examples", "seconds", "steps")]
     for part in ("train", "test"):
@@ -109,7 +109,7 @@ def _write_about(run: Run, folder: Path) -> None:
 
 
 def _hyperparameters(run: Run) -> dict[str, bool | int | float | str]:
-    """Return what was asked for and what the plan chose; a field left open is absent."""
+    """Return the values of the config and the choices of the plan, without open fields."""
     plan, asked = run.plan, run.config.to_json()
     chosen = {
         "model": plan.model,
@@ -131,5 +131,5 @@ def _as_code(values: Any) -> str:
 
 
 def _indented(text: str) -> str:
-    """Return a text as code in Markdown, which no line of it can end."""
+    """Return a text as code in Markdown; no line of the text can end the code."""
     return "\n".join(f"    {line}" for line in text.splitlines())

@@ -1,4 +1,4 @@
-"""What a page is told of a run, whether it hears it from a kernel or from a server."""
+"""The messages about a run that a page receives, from a kernel or from a server."""
 
 from .account import RunSnapshot, describe, title_of
 from .feed import VERSION, Message, RunFeed, nothing

@@ -1,4 +1,4 @@
-"""One look at a run, and its account for a page: everything but the curves, as JSON."""
+"""A snapshot of a run, and its account for a page: everything except the curves, as JSON."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 LOG_LINES = 40
 ARCHIVE = "archive"
-"""What the lane and the log of a run's copies are called."""
+"""The name of the lane and the log of a run's copies."""
 RESUMABLE = ("stopped", "failed", "lost")
 
 
 @dataclass(frozen=True)
 class RunSnapshot:
-    """What one look at a run found."""
+    """The state of a run at one moment."""
 
     run: Run
     plan: Plan
@@ -38,10 +38,10 @@ class RunSnapshot:
 
     @classmethod
     def at(cls, run: Run, plan: Plan) -> RunSnapshot:
-        """Look at a run.
+        """Return a snapshot of the run as it is now.
 
         Raises:
-            RunError: its folder is gone or cannot be read.
+            RunError: the run's folder is missing or cannot be read.
         """
         status = run.status
         failure = None if status in LIVE else run.failure
@@ -55,12 +55,12 @@ class RunSnapshot:
 
     @property
     def actions(self) -> list[str]:
-        """What can be done with the run now."""
+        """The actions that the run allows now."""
         return offered(self.status)
 
 
 def offered(status: str) -> list[str]:
-    """Return what can be done with a run in this state: stop, resume, train_on, delete."""
+    """Return the actions that a run in this state allows: stop, resume, train_on, delete."""
     if status in LIVE:
         return [] if status == "stopping" else ["stop"]
     if status == "finished":
@@ -69,7 +69,7 @@ def offered(status: str) -> list[str]:
 
 
 def account(look: RunSnapshot) -> dict[str, Any]:
-    """Return the parts of the account; a part is sent again when it changes."""
+    """Return the parts of the account; a changed part is sent again."""
     progress = look.progress
     return {
         "head": {
@@ -114,7 +114,7 @@ def account(look: RunSnapshot) -> dict[str, Any]:
 
 
 def _archive_lane(copies: Copies | None) -> list[dict[str, Any]]:
-    """Return a lane for the copies of a run, where any were tried."""
+    """Return a lane for the copies of a run; none if no copy was tried."""
     if copies is None:
         return []
     state = "copied" if copies.failing_since is None else "failing"
@@ -123,7 +123,7 @@ def _archive_lane(copies: Copies | None) -> list[dict[str, Any]]:
 
 
 def epoch_part(numbers: list[int], epochs: EpochPoints) -> dict[str, Any]:
-    """Return the ends of epochs as JSON; null where a number is not known."""
+    """Return the results at the ends of epochs as JSON; null if a number is not known."""
     return {
         "epoch": numbers,
         "step": epochs.step.tolist(),
@@ -136,12 +136,12 @@ def epoch_part(numbers: list[int], epochs: EpochPoints) -> dict[str, Any]:
 
 
 def title_of(run: Run) -> str:
-    """Return what a run is called: its name, else its id."""
+    """Return the title of a run: its name, else its id."""
     return run.name or run.id
 
 
 def describe(plan: Plan) -> str:
-    """Return a run's make in a line: strategy, replicas, loop, data, model, batch."""
+    """Return a description of a plan in one line: model, data, loop, strategy, replicas, batch."""
     model, data = catalog.label_of("model", plan.model), catalog.label_of("data", plan.data)
     together = f", {plan.global_batch_size} in all" if plan.synchronous else ""
     return (

@@ -1,4 +1,4 @@
-"""A run as numbered messages: first all of it, then what changed; the whole again on request."""
+"""A run as numbered messages: first all of it, then the changes, and all of it on request."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 VERSION = 2
-"""Of the messages; a page that speaks another one is told to load again."""
+"""The version of the messages; a page with another version asks the user to reload it."""
 
 
 @dataclass(frozen=True)
 class Message:
     """JSON and the bytes that go with it.
 
-    The bytes are two buffers where there are points: float64 [3, points], the steps, examples and
-    training seconds; and float32 [curve, line, points], the curves being loss, accuracy and rate
-    and the lines the replicas, all of them together, and, where a point stands for several steps,
-    the least and the greatest of each replica. NaN is a gap, infinity a loss that is no number.
+    If there are points, the bytes are two buffers. The first is float64 [3, points]: the steps,
+    examples and training seconds. The second is float32 [curve, line, points]. The curves are loss,
+    accuracy and rate. The lines are each replica, then all replicas together. If a point stands for
+    several steps, the least and the greatest values of each replica follow. NaN is a gap, and
+    infinity is a loss that is not finite.
     """
 
     content: dict[str, Any]
@@ -41,20 +42,20 @@ class Message:
 
 
 def nothing() -> Message:
-    """Return the message that there is no run to show."""
+    """Return the message for a page that has no run to show."""
     content = {"kind": "run", "version": VERSION, "feed": "", "sequence": 0, "whole": True}
     return Message({**content, "parts": {}}, [])
 
 
 class RunFeed:
-    """Follows one run for any number of pages; can be asked from several threads.
+    """A feed of one run for any number of pages; several threads can use it.
 
-    Messages are numbered, because Jupyter drops some without a word when it is busy; a page that
-    misses one, or is new, asks for the whole.
+    Messages are numbered, because Jupyter silently drops some when it is busy. A page that misses
+    a message, or that is new, asks for the complete message.
     """
 
     def __init__(self, run: Run) -> None:
-        """Read nothing yet.
+        """Prepare the feed; nothing except the plan is read yet.
 
         Raises:
             RunError: the run's plan cannot be read.
@@ -68,9 +69,9 @@ class RunFeed:
         self._parts: dict[str, Any] = {}
 
     def news(self, look: RunSnapshot | None) -> Message | None:
-        """Read what is new and return it; None where nothing is. `look` is a newer account.
+        """Read the new data of the run and return it as a message; None if nothing is new.
 
-        The first message is the whole.
+        `look` is a newer snapshot of the run. The first message is complete.
         """
         with self._guard:
             parts = account(look) if look else {}
@@ -86,29 +87,29 @@ class RunFeed:
             return self._message(changed, first, whole=self._sequence == 1)
 
     def whole(self) -> Message:
-        """Return everything told so far, under the number of what was told last.
+        """Return everything sent so far, with the number of the last message.
 
-        So a page that asks is as far as the others, who need not hear it.
+        So the page that asks catches up with the other pages, which do not need this message.
         """
         with self._guard:
             return self._message(self._parts, 0, whole=True)
 
     def end(self, reason: str) -> Message:
-        """Return the last message, to this and every later page: why no more can be told."""
+        """Return the last message, with the reason why no more follow; later pages get it too."""
         with self._guard:
             self._parts["gone"] = reason
             self._sequence += 1
             return self._message({"gone": reason}, None, whole=False)
 
     def closer(self, request: str, window: Window) -> Message:
-        """Return a part of the run in more detail; `request` is whatever the page calls it."""
+        """Return a part of the run in more detail; `request` is the page's name for the request."""
         with self._guard:
             points = self._live.closer(window)
         content, buffers = self._packed(points, 0)
         return Message({"kind": "window", "request": request, "points": content}, buffers)
 
     def curves(self) -> tuple[Points, EpochPoints, list[dict[str, Any]]]:
-        """Return the curves, the ends of epochs as points, and as events, as read so far."""
+        """Return the data read so far: the curves, the ends of epochs, and the epoch events."""
         with self._guard:
             return self._live.points(), self._live.epochs(), self._live.epoch_rows()
 

@@ -1,4 +1,4 @@
-"""What the machine is doing now as lines to draw: of each device how much is in use, in words."""
+"""The current use of each device as meters: a share that can be drawn, and its text."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
 
 class Meter(NamedTuple):
-    """A line of the gauge."""
+    """One line of the gauge."""
 
     name: str
     share: float | None
-    """In use, 0 to 1; None where it is not known."""
+    """The part in use, 0 to 1; None if it is not known."""
     text: str
 
 
 def meters(usage: Usage, *, gpus: int, tpu_chips: int) -> list[Meter]:
-    """Return what is in use; a device of which nothing can be told is there with that word.
+    """Return the meters of all devices; a device that cannot be measured has the text `unknown`.
 
     Args:
-        usage: a look at the machine.
-        gpus: how many the driver has, told otherwise than by the look.
-        tpu_chips: chips of a TPU on this machine.
+        usage: a measurement of the machine.
+        gpus: the number of GPUs that the driver has, found by other means than `usage`.
+        tpu_chips: the number of TPU chips on this machine.
     """
     busy = usage.cpu_percent
     found = [

@@ -1,4 +1,4 @@
-"""How often a run is looked at: at its curves often, at all else now and then, over seldom."""
+"""How often a run is read: its curves often, the rest less often, an ended run seldom."""
 
 from __future__ import annotations
 
@@ -13,22 +13,25 @@ if TYPE_CHECKING:
 NEWS_SECONDS = 0.1
 LOOK_SECONDS = 0.5
 LOOKS_SHARE = 30
-"""How many times as long as a look takes until the next: long runs have much to look at."""
+"""The time from snapshot to snapshot, as a multiple of the time that a snapshot takes.
+
+A snapshot of a long run takes long.
+"""
 OVER_SECONDS = 2.0
 
 
 class Turn(NamedTuple):
-    """What a turn found."""
+    """The result of one turn."""
 
     look: RunSnapshot | None
-    """The newest account; None where it was not due."""
+    """The newest snapshot; None if no snapshot was due."""
     news: Message | None
     pause_seconds: float
-    """Until the next turn."""
+    """The pause until the next turn."""
 
 
 class Pace:
-    """Takes the turns of one run; to be asked from one thread."""
+    """The timing of the turns of one run; only one thread may use it."""
 
     def __init__(self, feed: RunFeed) -> None:
         self._feed = feed
@@ -36,10 +39,10 @@ class Pace:
         self._look_due_at = 0.0
 
     def turn(self, *, watched: bool) -> Turn:
-        """Look at the run; more often where somebody watches.
+        """Read the run once; the pause until the next turn is shorter while a page watches.
 
         Raises:
-            RunError: its folder is gone or cannot be read.
+            RunError: the run's folder is missing or cannot be read.
         """
         began, last, run = time.monotonic(), self.last, self._feed.run
         if last is not None and not last.alive and run.status == last.status:

@@ -21,11 +21,11 @@ UNREADABLE = "unreadable"
 
 
 def row_of(run: Run) -> dict[str, Any]:
-    """Return what a list shows of a run; where its folder is torn, the trouble in its place."""
+    """Return the row of a run in a list; if its folder is damaged, the row has the trouble."""
     known = {"id": run.id, "title": title_of(run), "created": run.created}
     try:
         return {**known, **_state(run), **_make(run), **_results(run), "trouble": ""}
-    except Exception as error:  # whatever a file of it holds, it takes no other row away
+    except Exception as error:  # a damaged file must not hide the other rows
         actions = [] if isinstance(run, UnreadableRun) else ["delete"]
         unknown = {"status": UNREADABLE, "alive": False, "about": "", "actions": actions}
         return {**known, **unknown, "trouble": why_unreadable(error)}
@@ -58,6 +58,6 @@ def _make(run: Run) -> dict[str, Any]:
 
 
 def _results(run: Run) -> dict[str, Any]:
-    """Return what the last epoch came to; None is unknown, as before the first is over."""
+    """Return the results of the last epoch; None is unknown, as before the first epoch ends."""
     events = read_events(run.dir / run.tasks[0] / "events.jsonl")
     return {"results": last_results(run.dir, events)}

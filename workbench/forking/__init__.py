@@ -1,8 +1,8 @@
-"""Processes forked from one that has imported TensorFlow, which start at once.
+"""Processes forked from a process that has imported TensorFlow, so that they start immediately.
 
-Safe because that one has done nothing with it: no operation, no device, one thread. The public
-reports of hangs after a fork are of processes that had (tensorflow#2448, #8220, #51832).
-Standard library only: a run's supervisor imports it.
+This is safe because that process has not used TensorFlow: no operation, no device, one thread. The
+public reports of hangs after a fork are about processes that had used it (tensorflow#2448, #8220,
+#51832). The package needs the standard library only, because a run's supervisor imports it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A server of forks: found where one fits, started where none does, held while it is wanted."""
+"""A fork server: used if a fitting one runs, started if none does, held while it is wanted."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from .inherited import PROGRAM, name_of, soft_limits
 TENSORFLOW = ("tensorflow", "keras")
 LEGACY = ("tensorflow", "tf_keras")
 ALIVE_SECONDS = 20.0
-"""How long a fork may take to come alive, on a machine that is busy with many."""
+"""How long a fork may take to report itself, on a machine that is busy with many processes."""
 LAUNCH_SECONDS = 20.0
 """How long an interpreter may take to start at all."""
 REFUSED_SECONDS = 600.0
-"""How long it is remembered why one forks nothing."""
+"""How long a server's reason to fork nothing is remembered."""
 TPU_DEVICES = "accel[0-9]*"
 KEPT_SECONDS = 7 * 86_400.0
 SHOWN_BYTES = 2_000
-"""Room for the command line by which the system lists a forked process."""
+"""The room for the command line under which the system lists a forked process."""
 
 State = Literal["absent", "loading", "ready", "refused"]
 
 
 class ColdError(Exception):
-    """A process cannot be forked and is to be started cold; the message says why."""
+    """A process cannot be forked and must be started cold. The message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a forked process is to run."""
+    """The command that a forked process must run, with its surroundings."""
 
     arguments: Sequence[str]
     """A script and its arguments."""
@@ -53,16 +53,16 @@ class Order:
     streams: tuple[int, int, int]
     """Its stdin, stdout and stderr."""
     kept_fds: Sequence[int] = ()
-    """What it holds open, too."""
+    """Other descriptors that it holds open."""
     named_fds: Mapping[str, int] = field(default_factory=dict)
-    """Of `kept_fds`: those whose numbers it finds in its environment."""
+    """The descriptors of `kept_fds` whose numbers it finds in its environment, by variable."""
 
 
 class ForkServer:
-    """The fork server of one interpreter and environment; its files are in a state folder.
+    """The fork server of one interpreter and environment. Its files are in a state folder.
 
-    It ends with the last process that holds it, after ten minutes without an order, when memory is
-    short, and at an order once something was installed.
+    It ends with the last process that holds it, after ten minutes without an order, or if memory is
+    short. It also ends at the first order after an installation of packages.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class ForkServer:
         state_dir: Path,
         modules: Sequence[str] | None = None,
     ) -> None:
-        """`environment` is that of its processes; `modules` are imported, None: TensorFlow's."""
+        """Set the `environment` of its processes, and `modules` to import; None: TensorFlow's."""
         self.interpreter = interpreter
         self._environment = dict(environment)
         legacy = environment.get("TF_USE_LEGACY_KERAS") == "1"
@@ -84,16 +84,16 @@ class ForkServer:
 
     @property
     def state(self) -> State:
-        """Whether it can fork now, will soon, or not: see `why_not`."""
+        """The state: whether it can fork now, soon, or not. See `why_not`."""
         return self._stands()[0]
 
     @property
     def why_not(self) -> str:
-        """Why it forks nothing, in words; empty where it does."""
+        """The reason why it forks nothing, as text; empty if it forks."""
         return self._stands()[1]
 
     def start(self) -> None:
-        """Have it start where it does not run, and hold it; does not wait until it is ready.
+        """Start the server if it does not run, and hold it. This does not wait until it is ready.
 
         Raises:
             OSError: the state folder cannot be written, or the interpreter cannot be started.
@@ -102,7 +102,7 @@ class ForkServer:
         if never() or flock.held(self._path("lock")):
             return
         if (lock := flock.take(self._path("lock"))) is None:
-            return  # another one has just started it
+            return  # another process has just started it
         try:
             os.utime(lock)
             for left in ("why", "socket"):
@@ -122,16 +122,16 @@ class ForkServer:
                 )
             with contextlib.suppress(subprocess.TimeoutExpired):
                 launcher.wait(LAUNCH_SECONDS)
-            launcher.kill()  # it hangs before it begins
+            launcher.kill()  # if it still runs, it hangs before the server starts
             launcher.wait()
         finally:
             os.close(lock)
 
     def hold(self) -> None:
-        """Keep it, until `release` or the end of this process.
+        """Hold the server until `release` or the end of this process.
 
         Raises:
-            OSError: the state folder cannot be written, or is another user's.
+            OSError: the state folder cannot be written, or belongs to another user.
         """
         if self._holding is None:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -142,26 +142,26 @@ class ForkServer:
         self.keep()
 
     def keep(self) -> None:
-        """Say that it is still wanted."""
+        """Record that the server is still wanted."""
         if self._holding is not None:
             os.utime(self._holding)
 
     def hand_on(self) -> None:
-        """Have the program that this process becomes hold it."""
+        """Let the next program of this process (after exec) hold the server."""
         if self._holding is not None:
             os.set_inheritable(self._holding, True)
 
     def release(self) -> None:
-        """Let it end where nobody else holds it."""
+        """Let the server end if no other process holds it."""
         held, self._holding = self._holding, None
         if held is not None:
             os.close(held)
 
     def fork(self, order: Order) -> Forked:
-        """Have a process forked and run what is ordered.
+        """Fork a process that runs the order, and return it.
 
         Raises:
-            ColdError: it cannot be; nothing of the order was run.
+            ColdError: no process can be forked; no part of the order was run.
         """
         state, why_not = self._stands()
         if state != "ready":
@@ -181,7 +181,7 @@ class ForkServer:
             raise
 
     def _stands(self) -> tuple[State, str]:
-        """Return how it stands, and why it forks nothing."""
+        """Return the state, and the reason why the server forks nothing."""
         if reason := never():
             return "refused", reason
         try:
@@ -193,7 +193,7 @@ class ForkServer:
             return "refused", f"its folder cannot be read: {error}"
 
     def _gone(self) -> tuple[State, str]:
-        """Return what is known of one that does not run."""
+        """Return the state and the reason of a server that does not run."""
         with contextlib.suppress(FileNotFoundError):
             why = self._path("why")
             if time.time() - why.stat().st_mtime < REFUSED_SECONDS:
@@ -206,17 +206,17 @@ class ForkServer:
         return self.folder / f"{self.name}.{kind}"
 
     def _clear(self) -> None:
-        """Remove what is left of servers that nobody has started for long."""
+        """Remove the files of servers that nobody has started for `KEPT_SECONDS`."""
         for lock in self.folder.glob("*.lock"):
-            with contextlib.suppress(FileNotFoundError):  # another one clears, too
+            with contextlib.suppress(FileNotFoundError):  # another process clears too
                 if lock.stat().st_mtime < time.time() - KEPT_SECONDS and not flock.held(lock):
                     for left in self.folder.glob(f"{lock.stem}.*"):
                         left.unlink(missing_ok=True)
 
     def _connect(self, connection: socket.socket) -> None:
-        """Connect to it, and to nobody else's."""
+        """Connect to the server, but never to another user's server."""
         folder = os.open(self.folder, os.O_RDONLY)
-        try:  # a path by /proc is short: an address of a socket has 107 bytes at most
+        try:  # a path by /proc is short: a socket's address has 107 bytes at most
             connection.connect(f"/proc/self/fd/{folder}/{self.name}.socket")
         finally:
             os.close(folder)
@@ -226,7 +226,7 @@ class ForkServer:
 
 
 def never() -> str:
-    """Return why nothing is forked on this machine; empty where it may be."""
+    """Return the reason why this machine forks nothing; empty if it may fork."""
     if sys.platform != "linux":
         return f"forking a process with TensorFlow is not proven on {sys.platform}"
     if any(Path("/dev").glob(TPU_DEVICES)):
@@ -238,8 +238,8 @@ def _ordered(connection: socket.socket, order: Order) -> int:
     """Order a process and return its number.
 
     Raises:
-        ColdError: it is refused, or the server has ended.
-        OSError: the server cannot be heard; a TimeoutError where it does not speak in time.
+        ColdError: the order is refused, or the server has ended.
+        OSError: the connection fails; TimeoutError if the server does not answer in time.
     """
     descriptors = [*order.streams, *order.kept_fds]
     values = {
@@ -256,13 +256,13 @@ def _ordered(connection: socket.socket, order: Order) -> int:
     told: dict[str, Any] = json.loads(_line(connection) or b"{}")
     if "pid" not in told:
         raise ColdError(told.get("refused", "its server ended"))
-    # Only now: who holds them is to be no server that does not answer.
+    # Only now: a server that does not answer must not hold them.
     socket.send_fds(connection, [b"g"], descriptors)
     return int(told["pid"])
 
 
 def _line(connection: socket.socket) -> bytes:
-    """Return a line, without what may follow it; what comes so far where the connection ends."""
+    """Read one line and nothing after it; return a part of a line if the connection ends."""
     line = b""
     while not line.endswith(b"\n") and (part := connection.recv(1)):
         line += part
@@ -270,6 +270,6 @@ def _line(connection: socket.socket) -> bytes:
 
 
 def _umask() -> int:
-    """Return this process's mask without changing it, which would be its other threads' too."""
+    """Return this process's umask without a change, which would affect its other threads."""
     status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
     return int(status.partition("Umask:")[2].split()[0], 8)

@@ -1,4 +1,4 @@
-"""A process that was forked from a server: what of `subprocess.Popen` its owner needs."""
+"""A process that was forked from a server, with the part of `subprocess.Popen` its owner needs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 
 class Forked:
-    """Leads a session and a process group of its own; its keeper tells how it ended."""
+    """A process that leads its own session and process group. Its keeper reports how it ended."""
 
     def __init__(self, pid: int, connection: socket.socket) -> None:
-        """Take over the connection by which it was ordered, on which its end will be told."""
+        """Take over the connection of its order, on which the keeper will report its end."""
         self.pid = pid
         self.returncode: int | None = None
         self._connection, self._told = connection, b""
 
     def poll(self) -> int | None:
-        """Return its exit status, below zero by a signal; None while it runs."""
+        """Return its exit status, below zero after a signal; None while it runs."""
         return self._heard(0.0)
 
     def wait(self) -> int:
@@ -39,13 +39,13 @@ class Forked:
             part = b""
         self._told += part
         if not part or self._told.endswith(b"\n"):
-            # A keeper that was killed takes its process with it.
+            # If a keeper is killed, its process is killed too.
             self.returncode = status_in(self._told) if part else -signal.SIGKILL
             self._connection.close()
         return self.returncode
 
 
 def status_in(line: bytes) -> int:
-    """Return the exit status that a line of a keeper tells."""
+    """Return the exit status in a keeper's line."""
     values: dict[str, Any] = json.loads(line)
     return int(values["status"])

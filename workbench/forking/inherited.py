@@ -1,6 +1,6 @@
-"""What a forked process takes over from its server and cannot change.
+"""The properties that a forked process takes over from its server and cannot change.
 
-A server is used only where all of it is equal.
+A server is used only if all of them are equal.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ READ_AT_IMPORT = (
     # Devices.
     *("CUDA_", "NVIDIA_", "NCCL_", "ROCM_", "ROCR_", "HIP_", "HSA_", "TPU_", "LIBTPU", "JAX_"),
 )
-"""How the names begin of what may be read while TensorFlow is imported."""
+"""The first letters of environment variables that may be read while TensorFlow is imported."""
 READ_LATER = ("TF_CONFIG", "TF_GRPC_REUSE_PORT", "PYTHONSAFEPATH")
-"""Those of them that are read, or can be applied, after a fork."""
+"""The variables among them that are read, or can be applied, after a fork."""
 NAMESPACES = ("mnt", "pid", "net", "ipc", "user", "uts", "cgroup")
 LIMITS = tuple(sorted(name for name in dir(resource) if name.startswith("RLIMIT_")))
 PROGRAM = Path(__file__).parent / "program"
 
 
 def name_of(told: list[str], environment: Mapping[str, str]) -> str:
-    """Return a name that stands for what is told and all that is inherited from this place."""
+    """Return a name that identifies `told` and all properties inherited from this place."""
     inherited = [*told, sorted(read_at_import(environment).items()), program(), *place()]
     return hashlib.sha256(json.dumps(inherited).encode()).hexdigest()[:16]
 
 
 def read_at_import(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what of an environment may matter to an import of TensorFlow."""
+    """Return the variables of an environment that may affect an import of TensorFlow."""
     return {
         name: value
         for name, value in environment.items()
@@ -51,7 +51,7 @@ def read_at_import(environment: Mapping[str, str]) -> dict[str, str]:
 
 @functools.cache
 def program() -> str:
-    """Return what stands for the server's own text: another release speaks otherwise."""
+    """Return a hash of the server's own text, because another release has another protocol."""
     texts = b"".join(path.read_bytes() for path in sorted(PROGRAM.glob("*.py")))
     return hashlib.sha256(texts).hexdigest()
 
@@ -62,9 +62,9 @@ def soft_limits() -> dict[str, int]:
 
 
 def place() -> list[object]:
-    """Return where this process is and what it may use: a fork is where its server is.
+    """Return where this process runs and what it may use: a fork runs where its server runs.
 
-    Nothing where nothing is forked: see `fork_server.never`.
+    Empty on systems that fork nothing: see `fork_server.never`.
     """
     if sys.platform != "linux":
         return []

@@ -1,6 +1,6 @@
-"""Where a run's tasks run: on this machine, or as a job of an engine that has more of them.
+"""The places where a run's tasks run: this machine, or an engine with more machines, as a job.
 
-Standard library only: a run's supervisor imports it.
+The package needs the standard library only, because a run's supervisor imports it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,6 @@ from .slurm import Slurm
 
 LOCAL = "local"
 ENGINES: dict[str, Engine] = {"kubernetes": Kubernetes(), "ray": Ray(), "slurm": Slurm()}
-"""Those that are not local, by the name that a config has for them."""
+"""The engines other than this machine, by their names in a config."""
 
 __all__ = ["ENGINES", "LOCAL", "Engine", "JobStatus", "LauncherError", "Reach"]

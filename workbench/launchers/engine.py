@@ -1,4 +1,4 @@
-"""What every engine can be asked: whether it can be reached, to take a job, and how that goes."""
+"""The interface of every engine: check whether it can be reached, submit a job and follow it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from workbench.config import Problem, RunConfig
 
 HAND = "hand.py"
-"""In a job's folder: what starts each task on its host."""
+"""The program in a job's folder that starts each task on its host."""
 
 RESTARTS = 3
-"""How often tasks are begun anew after one was killed or lost, unless the config says it."""
+"""How often tasks are restarted after a task was killed or lost, unless the config sets it."""
 
 Phase = Literal["waiting", "running", "over"]
 
 
 class LauncherError(Exception):
-    """An engine did not do what was asked of it: the rule, what it said, what to change."""
+    """An engine did not carry out a request. The message gives the rule, the answer and the fix."""
 
 
 @dataclass(frozen=True)
@@ -29,25 +29,25 @@ class Reach:
 
     reachable: bool
     words: str
-    """What it has, or why it cannot be reached and what to change."""
+    """The engine's resources, or why it cannot be reached and what to change."""
 
 
 @dataclass(frozen=True)
 class JobStatus:
-    """How a job stands, as its engine tells it."""
+    """The state of a job, as its engine reports it."""
 
     phase: Phase
     state: str
-    """The engine's own word."""
+    """The engine's own word for the state."""
     why: str = ""
-    """Why it waits or how it ended, in the engine's words; empty where it says nothing."""
+    """Why the job waits or how it ended, in the engine's words; empty if the engine gives none."""
     hosts: str = ""
     attempt: int = 0
-    """How often the engine has begun it anew."""
+    """How often the engine has restarted the job."""
 
 
 class Engine(Protocol):
-    """Where tasks run other than as children of their supervisor."""
+    """A system that runs tasks, so that they are not children of their supervisor."""
 
     name: str
 
@@ -55,28 +55,28 @@ class Engine(Protocol):
         """Return the Python that trains there."""
 
     def reach(self, config: RunConfig) -> Reach:
-        """Ask whether it can be reached, within a few seconds."""
+        """Check whether the engine can be reached, within a few seconds."""
 
     def problems(self, config: RunConfig, tasks: Sequence[str]) -> list[Problem]:
-        """Return why it would never begin these tasks; each beside the field to change."""
+        """Return why the engine would never start these tasks, each with the field to change."""
 
     def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
-        """Give it the job that is written in a folder; return the engine's name for it.
+        """Submit the job that is written in a folder; return the engine's name for it.
 
         Raises:
-            LauncherError: it did not take the job.
+            LauncherError: the engine did not take the job.
         """
 
     def look(self, job_dir: Path, job: str) -> JobStatus | None:
-        """Return how the job stands; None where it knows of none.
+        """Return the job's state; None if the engine does not know the job.
 
         Raises:
-            LauncherError: it cannot be asked now.
+            LauncherError: the engine cannot be asked now.
         """
 
     def cancel(self, job_dir: Path, job: str) -> None:
-        """End the job, whether it waits or runs; one that is over already stays as it is.
+        """End the job, whether it waits or runs. A job that is over already stays unchanged.
 
         Raises:
-            LauncherError: it cannot be asked now.
+            LauncherError: the engine cannot be asked now.
         """

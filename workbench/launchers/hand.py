@@ -1,22 +1,25 @@
-"""What starts a run's train.py on a host of a cluster, and does there what its supervisor asks.
+"""The program that starts a run's train.py on a cluster's host and obeys the run's supervisor.
 
-`python hand.py JOB_DIR TASK [ATTEMPT] [--held]` is one task of the job, by its name or its number;
-ATTEMPT counts from 0 how often the engine has begun it. `auto`, where the engine begins tasks anew
-one by one: the newest attempt, or a new one where the task has been in that; it takes the others
-along. With --held the task is killed when standard input ends, which who starts the hand holds.
-WORKBENCH_DOMAIN is what is added to the host's name for others to find it.
+`python hand.py JOB_DIR TASK [ATTEMPT] [--held]` is one task of the job. TASK is the task's name or
+number. ATTEMPT counts from 0 how often the engine has restarted the job.
 
-The program is copied to the run's folder and needs the standard library only, so that nothing of
-ours is installed on the hosts. All is said and asked in files of the job's folder, which all hosts
-share:
+ATTEMPT `auto` is for engines that restart tasks one by one. It stands for the newest attempt, or
+for a new attempt if the task has already been in the newest one. A new attempt takes the other
+tasks along. With --held the task is killed when standard input ends; the process that starts the
+hand holds standard input open. WORKBENCH_DOMAIN is added to the host's name, so that other hosts
+find it.
+
+The program is copied to the run's folder and needs the standard library only. So no part of the
+workbench must be installed on the hosts. All messages and requests are files in the job's folder,
+which all hosts share:
 
     job.json               tasks, command and environment; written before the job is submitted
-    cancel                 asked: end at once, and begin nothing any more
-    ATTEMPT/TASK.clock     what its host's clock said when it began
-    ATTEMPT/TASK.address   where the task is reached
-    ATTEMPT/TASK.met       it has reached all others
-    ATTEMPT/TASK.again     asked: start it again, for the time that is written there
-    ATTEMPT/TASK.stop, ATTEMPT/TASK.end   asked: stop after this call; end at once
+    cancel                 request: end immediately, and start nothing more
+    ATTEMPT/TASK.clock     the time on its host's clock when it started
+    ATTEMPT/TASK.address   the address of the task
+    ATTEMPT/TASK.met       message: the task has reached all others
+    ATTEMPT/TASK.again     request: start it again; the file holds how often it has been started
+    ATTEMPT/TASK.stop, ATTEMPT/TASK.end   requests: stop after this call; end immediately
     ATTEMPT/TASK.exit      JSON, how it ended: times started, exit status, most bytes held, and
                            whether it was ended from outside
 """
@@ -39,17 +42,18 @@ from typing import Any
 LOOK_SECONDS = 0.2
 CALL_SECONDS = 3.0
 LAST_WORDS_SECONDS = 3.0
-"""From a task's failure on: the others find out by themselves, and say so in their logs."""
+"""The wait after a task's failure: meanwhile the other tasks notice it and write it to their logs.
+"""
 AUTO, CANCEL = "auto", "cancel"
 OVER = ("finished", "stopped")
-"""The events by which a task tells that its work is over."""
+"""The events that record that a task's work is over."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 UNSHARED = 97
-"""The exit status where the run's folder is not there."""
+"""The exit status if the run's folder is missing."""
 
 
 class MeetingError(Exception):
-    """The tasks do not find each other; with which one, why, and what to change."""
+    """The tasks do not find each other. The message names the task, the reason and the fix."""
 
 
 class Hand:
@@ -72,7 +76,7 @@ class Hand:
         self.heed_signals()
 
     def run(self) -> int:
-        """Meet the others and train; return the exit status."""
+        """Meet the other tasks and train; return the exit status."""
         started = 0
         self.say("clock", repr(time.time()))
         try:
@@ -88,13 +92,13 @@ class Hand:
             if not self.wanted_again(started):
                 break
         if self.leader_ended():
-            return 0  # it was only there for a chief, whose exit status tells how it went
+            return 0  # it only served a chief, whose exit status gives the result
         if status:
             time.sleep(LAST_WORDS_SECONDS)
         return status if status >= 0 else 128 - status
 
     def heed_who_holds(self) -> None:
-        """Notice when who has started this is gone, and its place with it."""
+        """Notice the end of the process that started this hand: then the task's place is lost."""
 
         def wait_for_the_end() -> None:
             while os.read(sys.stdin.fileno(), 1):
@@ -104,15 +108,15 @@ class Hand:
         threading.Thread(target=wait_for_the_end, daemon=True).start()
 
     def heed_signals(self) -> None:
-        """Take a signal to end for a request to stop, as it is before a limit or a requeue."""
+        """Treat a signal to end as a request to stop, as it comes before a limit or a requeue."""
         for each in SIGNALS:
             signal.signal(each, lambda *_: self.told_to_stop.set())
 
     def meet(self) -> dict[str, str]:
-        """Find a port, reach all others at theirs, and return what tells TensorFlow of them.
+        """Find a port, reach all other tasks at their ports, and return TF_CONFIG, if needed.
 
         Raises:
-            MeetingError: some did not come, or cannot be reached.
+            MeetingError: some tasks did not come, or cannot be reached.
         """
         if len(self.tasks) == 1:
             return {}
@@ -127,26 +131,26 @@ class Hand:
                 self.reach(task, address, until)
             self.say("met", self.task)
             self.hear("met", serving, until)
-            server.shutdown(socket.SHUT_RDWR)  # or the port stays taken while a call is awaited
+            server.shutdown(socket.SHUT_RDWR)  # else the port stays taken while accept waits
         cluster: dict[str, list[str]] = {}
-        for task in serving:  # in their order, which must be the same for all
+        for task in serving:  # in their order, which must be the same in all tasks
             cluster.setdefault(task.rpartition("-")[0], []).append(addresses[task])
         index = int(self.task.rpartition("-")[2])
         config = {"cluster": cluster, "task": {"type": self.kind, "index": index}}
         return {"TF_CONFIG": json.dumps(config)}
 
     def say(self, what: str, text: str) -> None:
-        """Write it whole, or not at all."""
+        """Write a message completely, or not at all."""
         path = self.dir / f"{self.task}.{what}"
         part = path.with_name(f"{path.name}.part")
         part.write_text(text, encoding="utf-8")
         part.replace(path)
 
     def hear(self, what: str, tasks: list[str], until: float) -> dict[str, str]:
-        """Wait until all tasks have said it; return what they said.
+        """Wait until all tasks have written a message; return the messages.
 
         Raises:
-            MeetingError: some have not, in time.
+            MeetingError: some tasks have not written it in time, or this task was stopped.
         """
         heard: dict[str, str] = {}
         while len(heard) < len(tasks):
@@ -169,7 +173,7 @@ class Hand:
         """Call another task at its address until it answers.
 
         Raises:
-            MeetingError: it cannot be reached.
+            MeetingError: the task cannot be reached.
         """
         host, _, port = address.rpartition(":")
         while True:
@@ -191,8 +195,9 @@ class Hand:
     def train(self, environment: dict[str, str]) -> tuple[int, int]:
         """Run train.py to its end; return its exit status and the most bytes that it held.
 
-        Of one that has told that its work is over the status is 0, however its process ended, as
-        where TensorFlow waits there for others that are gone: engines begin anew what fails.
+        If it has recorded that its work is over, the status is 0, however its process ended. For
+        example, TensorFlow may wait at the end for other tasks that have ended already. The reason
+        is that engines restart a failed task.
         """
         events = self.log.with_name("events.jsonl")
         known = events.stat().st_size if events.exists() else 0
@@ -202,7 +207,7 @@ class Hand:
         if self.job["module_dir"]:
             paths = filter(None, [inherited.get("PYTHONPATH"), self.job["module_dir"]])
             wanted["PYTHONPATH"] = os.pathsep.join(paths)
-        for each in SIGNALS:  # train.py gets them too, of Slurm, and would end without saving
+        for each in SIGNALS:  # Slurm sends them to train.py too, which would end without saving
             signal.signal(each, signal.SIG_IGN)
         with self.log.open("ab") as output:
             child = subprocess.Popen(
@@ -224,10 +229,10 @@ class Hand:
                     os.write(write_end, b"s")
                     told = True
                 if self.is_ended() or self.leader_ended():
-                    break  # it has had its time
+                    break  # it has no more time
                 time.sleep(LOOK_SECONDS)
         finally:
-            # With whatever it left in its group.
+            # Together with all processes that it left in its group.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
             os.close(write_end)
@@ -237,32 +242,35 @@ class Hand:
         return status, 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 
     def asked(self, what: str) -> bool:
-        """Whether the supervisor has asked for it."""
+        """Return whether the supervisor has made this request."""
         return (self.dir / f"{self.task}.{what}").exists()
 
     def is_ended(self) -> bool:
-        """Whether the task is to end at once."""
+        """Return whether the task must end immediately."""
         asked = self.asked("end") or (self.dir.parent / CANCEL).exists()
         return self.let_go.is_set() or asked or self.is_superseded()
 
     def is_superseded(self) -> bool:
-        """Whether another task has been begun anew, and waits for this one in a new attempt."""
+        """Return whether another task was restarted and waits for this one in a new attempt."""
         return self.alone and self.dir.with_name(str(int(self.dir.name) + 1)).exists()
 
     def leader_ended(self) -> bool:
-        """Whether the chief that this task serves has ended."""
+        """Return whether the chief that this task serves has ended."""
         serves = self.tasks[0].startswith("chief") and self.kind in ("worker", "ps")
         return serves and (self.dir / f"{self.tasks[0]}.exit").exists()
 
     def note_exit(self, started: int, status: int, held: int) -> int:
-        """Say how it ended; return the status."""
+        """Record how the task ended; return the status."""
         ended = self.is_ended()
         told = {"started": started, "status": status, "peak_bytes": held, "ended": ended}
         self.say("exit", json.dumps(told))
         return status
 
     def wanted_again(self, times: int) -> bool:
-        """Wait, where a chief goes on without this worker, for whether it is started again."""
+        """Wait for the request to start this worker again; return whether it came.
+
+        Only a chief goes on without a worker: otherwise the result is False, without a wait.
+        """
         if not (self.tasks[0].startswith("chief") and self.kind == "worker"):
             return False
         again = self.dir / f"{self.task}.again"
@@ -275,14 +283,14 @@ class Hand:
 
 
 def newest_attempt(folder: pathlib.Path, task: str) -> str:
-    """Return the newest attempt where this task has not been yet, a new one where there is none."""
+    """Return the newest attempt, or a new attempt if this task has been in the newest one."""
     numbers = [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
     newest = max(numbers, default=0)
     return str(newest + (folder / str(newest) / f"{task}.clock").exists())
 
 
 def _is_over(events: pathlib.Path, since: int) -> bool:
-    """Whether a task has told, from byte `since` on, that its work is over."""
+    """Return whether a task has recorded, from byte `since` on, that its work is over."""
     with contextlib.suppress(OSError), events.open("rb") as file:
         file.seek(since)
         for line in file:
@@ -293,7 +301,7 @@ def _is_over(events: pathlib.Path, since: int) -> bool:
 
 
 def _own_name() -> str:
-    """Return this host's name; where nobody could look it up, its address on the way outside."""
+    """Return this host's name, or its address on the route outside if the name is not known."""
     name = socket.gethostname()
     if domain := os.environ.get("WORKBENCH_DOMAIN"):
         return f"{name}.{domain}"
@@ -302,7 +310,7 @@ def _own_name() -> str:
     except socket.gaierror:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
-                probe.connect(("192.0.2.1", 9))  # of RFC 5737, for examples: nothing is sent
+                probe.connect(("192.0.2.1", 9))  # an example address of RFC 5737: nothing is sent
             except OSError:
                 return "127.0.0.1"
             return str(probe.getsockname()[0])
@@ -310,9 +318,9 @@ def _own_name() -> str:
 
 
 def _answer(server: socket.socket) -> None:
-    """Take calls until the socket is shut: that it answers is all that is asked.
+    """Accept calls until the socket is shut. A caller only needs to know that the port answers.
 
-    The caller hangs up first, so that it is not this port that TCP keeps for a while after.
+    The caller hangs up first, so that TCP does not keep this port for a while afterwards.
     """
     with contextlib.suppress(OSError):
         while True:
@@ -323,7 +331,7 @@ def _answer(server: socket.socket) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Be a task of a job; the exit status is that of its train.py."""
+    """Run a task of a job; return the exit status of its train.py."""
     folder, task = pathlib.Path(arguments[0]), arguments[1]
     if (folder / CANCEL).exists():
         return 0

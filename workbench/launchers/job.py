@@ -1,4 +1,4 @@
-"""A job of an engine in a run's folder: what its hands are told, and what they say there."""
+"""The files of an engine's job in a run's folder: requests to its hands, and their messages."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _ENGINE = "engine.json"
 
 @dataclass(frozen=True)
 class JobFolder:
-    """`RUN/jobs/NUMBER`: one job, with a folder inside for each attempt of its engine at it."""
+    """`RUN/jobs/NUMBER`: one job, with a folder inside for each attempt of its engine."""
 
     path: Path
 
     @classmethod
     def newest(cls, run_dir: Path) -> JobFolder | None:
-        """Return that of the run's last job; None where it has had none."""
+        """Return the folder of the run's last job; None if the run has had no job."""
         found = sorted(path for path in (run_dir / JOBS).glob("*") if (path / _ENGINE).exists())
         return cls(found[-1]) if found else None
 
     @classmethod
     def make(cls, run_dir: Path, told: Mapping[str, Any]) -> JobFolder:
-        """Make the next one, with what its hands are told in `job.json` and the hand itself.
+        """Make the next job's folder, with `job.json` for its hands and the hand itself.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the folder cannot be written.
         """
         number = 1 + len(list((run_dir / JOBS).glob("*")))
         path = run_dir / JOBS / f"{number:04d}"
@@ -45,31 +45,31 @@ class JobFolder:
         return cls(path)
 
     def note(self, engine: str, job: str) -> None:
-        """Keep which engine has taken it, and what that calls it."""
+        """Record the engine that has taken the job, and the engine's name for the job."""
         text = json.dumps({"engine": engine, "job": job})
         (self.path / _ENGINE).write_text(text, encoding="utf-8")
 
     @property
     def noted(self) -> dict[str, str]:
-        """Which engine has taken it, and what that calls it."""
+        """The engine that has taken the job, and the engine's name for the job."""
         values: dict[str, str] = json.loads((self.path / _ENGINE).read_text(encoding="utf-8"))
         return values
 
     @property
     def output(self) -> str:
-        """The end of what the engine logged of it beside the tasks' own logs."""
+        """The end of the engine's own log of the job, apart from the tasks' logs."""
         logs = sorted(self.path.glob("*.log"))
         return logs[-1].read_text(encoding="utf-8", errors="replace")[-4000:] if logs else ""
 
 
 @dataclass(frozen=True)
 class AttemptFolder:
-    """`RUN/jobs/NUMBER/ATTEMPT`: what supervisor and hands say to each other; see `hand`."""
+    """`RUN/jobs/NUMBER/ATTEMPT`: the messages between supervisor and hands; see `hand`."""
 
     path: Path
 
     def ask(self, task: str, what: str, text: str = "") -> None:
-        """Ask a task's hand for something."""
+        """Write a request to a task's hand."""
         with contextlib.suppress(FileExistsError):
             self.path.mkdir()
         part = self.path / f"{task}.{what}.part"
@@ -77,21 +77,22 @@ class AttemptFolder:
         part.replace(self.path / f"{task}.{what}")
 
     def told(self, task: str, what: str) -> str | None:
-        """Return what a task's hand said; None where it has not."""
-        # A folder is listed anew, and a file of it opened anew, so that NFS asks its server.
+        """Return a message of a task's hand; None if it has not written the message."""
+        # The file is opened again each time, so that NFS asks its server.
         with contextlib.suppress(FileNotFoundError):
             return (self.path / f"{task}.{what}").read_text(encoding="utf-8")
         return None
 
     def addresses(self, tasks: Sequence[str]) -> dict[str, str]:
-        """Return where the tasks are reached, of those that have said so."""
+        """Return the addresses of the tasks that have reported one."""
         told = {task: self.told(task, "address") for task in tasks}
         return {task: address for task, address in told.items() if address is not None}
 
     def clock_ahead_seconds(self, task: str) -> float | None:
-        """Return how far its host's clock is ahead of this one's; None where it has said nothing.
+        """Return how far a task's host's clock is ahead of this host's; None if it is unknown.
 
-        Both wrote what their clock said into a file, to which the shared disk gave its own time.
+        Both hosts write their clock's time into a file. The shared disk gives each file the disk's
+        own time, to compare with.
         """
         if (told := self.told(task, "clock")) is None:
             return None

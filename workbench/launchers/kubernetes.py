@@ -1,4 +1,4 @@
-"""Kubernetes, given manifests that a person applies, and followed through the shared volume."""
+"""Jobs on Kubernetes: a person applies the manifests; the shared volume shows the progress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.yaml"
 RESTART_SECONDS = 50.0
-"""After a task has failed, Kubernetes begins it anew within 10, 20, 40 s: the first three times."""
+"""Kubernetes restarts a failed task within 10, 20, 40 s, the first three times."""
 
 
 class Kubernetes:
@@ -27,20 +27,20 @@ class Kubernetes:
     name = "kubernetes"
 
     def python(self, config: RunConfig) -> str:
-        """Return the image's."""
+        """Return the image's Python."""
         return PYTHON
 
     def reach(self, config: RunConfig) -> Reach:
-        """Say how it is reached: not by this machine."""
+        """Report that a person reaches the cluster, not this machine."""
         return Reach(reachable=True, words="You apply the manifest; the volume is what is shared.")
 
     def problems(self, config: RunConfig, tasks: Sequence[str]) -> list[Problem]:
-        """Return nothing: what the cluster has is not known here."""
+        """Return no problems, because the cluster's resources are not known here."""
         return []
 
     def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
-        """Write the manifest into the job's folder."""
-        import yaml  # only here: nothing else of a supervisor needs a package
+        """Write the manifest into the job's folder; return the job's name."""
+        import yaml  # only here: no other part of a supervisor needs a package
 
         name = f"run-{job_dir.parents[1].name}-{int(job_dir.name)}".lower()
         objects = manifests(config, tasks, job_dir, name)
@@ -49,7 +49,7 @@ class Kubernetes:
         return name
 
     def look(self, job_dir: Path, job: str) -> JobStatus | None:
-        """Tell from what its hands have said on the volume."""
+        """Return the job's state, as its hands' files on the volume show it."""
         begun = sorted(int(path.parent.name) for path in job_dir.glob("[0-9]*/*-*.clock"))
         if not begun:
             if (job_dir / CANCEL).exists():
@@ -71,7 +71,7 @@ class Kubernetes:
         )
 
     def cancel(self, job_dir: Path, job: str) -> None:
-        """Have its hands end, those too that begin later."""
+        """Ask the job's hands to end, including hands that start later."""
         (job_dir / CANCEL).touch()
 
 

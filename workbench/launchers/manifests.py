@@ -1,4 +1,4 @@
-"""What Kubernetes is given for a run: one pod a task, found by name, on one shared volume."""
+"""The Kubernetes manifests of a run: one pod per task, found by name, on one shared volume."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
 
 SAVE_SECONDS = 60
-"""So long a pod that is to go may save."""
+"""The time, in seconds, in which a pod that must end may save."""
 PYTHON = "python3"
-"""The image's."""
+"""The image's Python."""
 _INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 _TF_KIND = "metadata.labels['training.kubeflow.org/replica-type']"
 _TF_INDEX = "metadata.labels['training.kubeflow.org/replica-index']"
@@ -48,7 +48,7 @@ def _job(config: RunConfig, tasks: Sequence[str], job_dir: Path, name: str) -> l
 
 
 def _jobset(config: RunConfig, tasks: Sequence[str], job_dir: Path, name: str) -> list[Manifest]:
-    """Return a JobSet, which begins all tasks anew together and makes the service itself."""
+    """Return a JobSet, which restarts all tasks together and makes the service itself."""
     pod = _pod(config, job_dir, _index_env(name), restart="Never")
     of_job = {"name": "task", "replicas": 1, "template": {"spec": _indexed(tasks, pod, 0)}}
     spec = {
@@ -97,7 +97,7 @@ def _head(config: RunConfig, name: str) -> Manifest:
 
 
 def _indexed(tasks: Sequence[str], pod: Manifest, restarts: int) -> Manifest:
-    """Return a Job's spec with a pod for each task, which knows its place among them."""
+    """Return a Job's spec with one pod for each task. Each pod knows its index."""
     return {
         "completions": len(tasks),
         "parallelism": len(tasks),
@@ -142,7 +142,7 @@ def _pod(
 
 
 def _resources(config: RunConfig) -> Mapping[str, Mapping[str, str]]:
-    """Return what the pod's node keeps for it; of devices and memory it gets no more."""
+    """Return the resources that the node reserves for the pod; devices and memory are limited."""
     memory = {"memory": f"{config.memory_gib_per_task}Gi"} if config.memory_gib_per_task else {}
     gpus = {"nvidia.com/gpu": str(config.gpus_per_task)} if config.gpus_per_task else {}
     tpus = {"google.com/tpu": str(config.tpus_per_task)} if config.tpus_per_task else {}

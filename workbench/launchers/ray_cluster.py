@@ -1,6 +1,6 @@
-"""Ray, asked by a process of the run's Python, so that nothing of ours needs it.
+"""Jobs on Ray. Only a process of the run's Python talks to Ray, so the workbench needs no Ray.
 
-Not in a module of the name `ray`, which the driver beside it would import for the real one.
+The module is not named `ray`, because the driver in the same folder would import it instead of Ray.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 DRIVER = "ray_driver.py"
 REACH_SECONDS = 60.0
-"""Ray's own patience with an address where nothing answers is half of that."""
+"""Ray itself waits half as long for an address where nothing answers."""
 
 
 class Ray:
-    """A Ray cluster of which this machine is a node, or a new one on this machine."""
+    """A Ray cluster of which this machine is a node, or a new cluster on this machine."""
 
     name = "ray"
 
     def python(self, config: RunConfig) -> str:
-        """Return the run's, which the nodes have at the same path."""
+        """Return the run's Python, which the nodes have at the same path."""
         return config.interpreter or sys.executable
 
     def reach(self, config: RunConfig) -> Reach:
-        """Ask for its nodes."""
+        """Ask the cluster for its nodes."""
         told = _reach(config)
         if "error" in told:
             return Reach(reachable=False, words=told["error"])
@@ -47,7 +47,7 @@ class Ray:
         return Reach(reachable=True, words=f"Ray {told['ray']}: {nodes}")
 
     def problems(self, config: RunConfig, tasks: Sequence[str]) -> list[Problem]:
-        """Compare what its nodes have with what the tasks ask for."""
+        """Compare the resources of the nodes with the requests of the tasks."""
         told = _reach(config)
         if "error" in told:
             return [_unreachable(config, told["error"])]
@@ -62,7 +62,7 @@ class Ray:
         return [Problem("workers", rule, str(len(tasks)), fix)]
 
     def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
-        """Start a driver for the job, which outlives who asks."""
+        """Start a driver for the job, which outlives the caller; return its process number."""
         asked = {
             "address": _address(config),
             "cpus_per_task": config.cpus_per_task,
@@ -86,7 +86,7 @@ class Ray:
         return str(driver.pid)
 
     def look(self, job_dir: Path, job: str) -> JobStatus | None:
-        """Read what its driver says."""
+        """Read the job's state as its driver reports it."""
         lives = flock.held(job_dir / ray_driver.LOCK)
         told: dict[str, Any] = {"phase": "waiting", "state": "STARTING", "why": "", "attempt": 0}
         with contextlib.suppress(FileNotFoundError):
@@ -98,7 +98,7 @@ class Ray:
         return JobStatus(told["phase"], told["state"], told["why"], "", told["attempt"])
 
     def cancel(self, job_dir: Path, job: str) -> None:
-        """Have its driver end it."""
+        """Ask the job's driver to end the job."""
         (job_dir / ray_driver.CANCEL).touch()
 
 
@@ -107,7 +107,7 @@ def _address(config: RunConfig) -> str:
 
 
 def _reach(config: RunConfig) -> dict[str, Any]:
-    """Return what the driver's program says that a cluster has, or why it cannot be reached."""
+    """Return the driver program's report: a cluster's nodes, or why it cannot be reached."""
     command = [Ray().python(config), ray_driver.__file__, "--reach", _address(config)]
     try:
         done = subprocess.run(

@@ -1,15 +1,16 @@
-"""The driver of a job on a Ray cluster, in a process of the run's Python that needs Ray alone.
+"""The driver of a job on a Ray cluster, in a process of the run's Python that needs only Ray.
 
-`python ray_driver.py JOB_DIR` has Ray Train's TensorflowTrainer start a worker for each task, with
-the resources asked for; the worker runs the task's hand. `python ray_driver.py --reach ADDRESS`
-prints as JSON what a cluster has. `local` stands for a new cluster on this machine. It is copied
-into the job's folder, where it is told and says, besides what the hands do (see `hand`):
+`python ray_driver.py JOB_DIR` makes Ray Train's TensorflowTrainer start a worker for each task,
+with the requested resources. The worker runs the task's hand. `python ray_driver.py --reach
+ADDRESS` prints the resources of a cluster as JSON. The address `local` stands for a new cluster on
+this machine. The program is copied into the job's folder. Besides the files of the hands (see
+`hand`), it uses these files there:
 
-    asked.json    address, CPUs and GPUs of each task, and how often all are begun anew when Ray
-                  has lost a worker or a task was killed; written before it is started
-    driver.lock   held while it lives, from who starts it on
-    look.json     how the job stands
-    cancel        asked: end the job
+    asked.json    address, CPUs and GPUs of each task, and how often all tasks are restarted after
+                  Ray has lost a worker or a task was killed; written before the driver starts
+    driver.lock   a lock held while the driver lives; the process that starts it takes the lock
+    look.json     the state of the job
+    cancel        request: end the job
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Driver:
         self._saying = threading.Lock()
 
     def run(self) -> int:
-        """Train, as often as it takes; return the exit status."""
+        """Train, and again after a loss while restarts are left; return the exit status."""
         self.say("waiting", "CONNECTING")
         try:
             connect(self.asked["address"])
@@ -64,7 +65,7 @@ class Driver:
         return 0
 
     def fit(self) -> str:
-        """Train once; return what was lost on the way, nothing where all tasks came to an end."""
+        """Train once; return the loss of a worker or task as text, empty if all tasks ended."""
         from ray.train import RunConfig, ScalingConfig, TrainingFailedError
         from ray.train.tensorflow import TensorflowTrainer
 
@@ -86,7 +87,7 @@ class Driver:
         )
         try:
             trainer.fit()
-        except TrainingFailedError as error:  # of Ray's own: `run_task` raises nothing
+        except TrainingFailedError as error:  # an error of Ray itself: `run_task` raises nothing
             return str(error).strip().splitlines()[-1]
         for task, told in self.exits().items():
             if told["status"] < 0 and not told["ended"]:
@@ -95,13 +96,13 @@ class Driver:
 
     @property
     def resources(self) -> dict[str, float]:
-        """What Ray keeps for each task."""
+        """The resources that Ray reserves for each task."""
         gpus = self.asked["gpus_per_task"]
         cpus = {"CPU": self.asked["cpus_per_task"] or CPUS_PER_TASK}
         return {**cpus, "GPU": gpus} if gpus else cpus
 
     def exits(self) -> dict[str, Any]:
-        """Return what the hands said of the tasks' ends."""
+        """Return the hands' reports on the ends of the tasks."""
         paths = {task: self.dir / str(self.attempt) / f"{task}.exit" for task in self.tasks}
         return {
             task: json.loads(path.read_text(encoding="utf-8"))
@@ -110,12 +111,12 @@ class Driver:
         }
 
     def ended(self) -> str:
-        """Return how the tasks ended, in a word."""
+        """Return how the tasks ended, in one word."""
         statuses = [told["status"] for told in self.exits().values()]
         return "COMPLETED" if statuses == [0] * len(self.tasks) else "FAILED"
 
     def watch(self) -> None:
-        """Say whether Ray has begun the tasks or what it waits for, and obey whoever cancels."""
+        """Report whether Ray has started the tasks or why it waits, and obey a cancel request."""
         import ray
 
         resting = threading.Event()
@@ -124,7 +125,7 @@ class Driver:
                 self.over = True
                 self.say("over", "CANCELLED")
                 ray.shutdown()
-                os._exit(1)  # the main thread waits for tasks that are no more
+                os._exit(1)  # the main thread waits for tasks that no longer exist
             if any((self.dir / str(self.attempt)).glob("*.clock")):
                 self.say("running", "RUNNING")
             else:
@@ -142,7 +143,7 @@ class Driver:
             resting.wait(LOOK_SECONDS)
 
     def say(self, phase: str, state: str, why: str = "") -> None:
-        """Write how the job stands whole, or not at all."""
+        """Write the state of the job completely, or not at all."""
         with self._saying:
             if self.over and phase != "over":
                 return
@@ -153,9 +154,10 @@ class Driver:
 
 
 def run_task(asked: dict[str, Any]) -> None:
-    """Run the hand of a task, in the place that Ray has kept for it, for as long as it keeps it.
+    """Run the hand of a task in the place that Ray reserves for it, while Ray keeps the place.
 
-    One that fails says so by itself; its end is not an error of Ray's, which would begin it anew.
+    A failed hand reports its failure itself. The failure must not be an error for Ray, because Ray
+    would restart the task.
     """
     from ray import train
 
@@ -170,24 +172,24 @@ def run_task(asked: dict[str, Any]) -> None:
 
 
 def connect(address: str) -> None:
-    """Connect to a cluster, or begin one on this machine.
+    """Connect to a cluster, or start one on this machine.
 
     Raises:
-        ConnectionError: there is none that answers at the address.
-        RuntimeError: it has another version of Ray or Python, or wants another token.
-        ValueError: that is no address.
+        ConnectionError: no cluster answers at the address.
+        RuntimeError: the cluster has another version of Ray or Python, or wants another token.
+        ValueError: the address is not valid.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if has_token():  # Ray itself looks for one only where it begins a cluster
+    if has_token():  # Ray itself looks for a token only if it starts a cluster
         os.environ.setdefault("RAY_AUTH_MODE", "token")
-    import ray  # which reads the environment only once
+    import ray  # only now, because it reads the environment only once
 
     dashboard = False if address == LOCAL else None
     ray.init(address=address, log_to_driver=False, include_dashboard=dashboard)
 
 
 def has_token() -> bool:
-    """Whether there is a token that clusters of this user's may want.
+    """Return whether there is a token that this user's clusters may want.
 
     https://docs.ray.io/en/latest/ray-security/token-auth.html
     """
@@ -216,11 +218,11 @@ def reach(address: str) -> dict[str, Any]:
 
 
 def call(address: str) -> None:
-    """See that something answers, for Ray itself would wait a minute for that.
+    """Check that something answers at an address, because Ray itself would wait a minute for it.
 
     Raises:
-        OSError: nothing does.
-        ValueError: that is no address.
+        OSError: nothing answers.
+        ValueError: the address is not valid.
     """
     host, _, port = address.rpartition(":")
     if not (host and port.isdecimal()):
@@ -229,11 +231,11 @@ def call(address: str) -> None:
 
 
 def nodes_of(address: str) -> list[dict[str, float]]:
-    """Return what each living node of a cluster has.
+    """Return the CPUs and GPUs of each living node of a cluster.
 
     Raises:
-        OSError: it does not answer as Ray does.
-        RuntimeError: it has another version of Ray or Python.
+        OSError: the address does not answer like Ray.
+        RuntimeError: the cluster has another version of Ray or Python.
     """
     connect(address)
     import ray
@@ -243,7 +245,7 @@ def nodes_of(address: str) -> list[dict[str, float]]:
 
 
 def main() -> int:
-    """Be the driver of a job, or look at a cluster."""
+    """Drive a job, or inspect a cluster."""
     if sys.argv[1] == "--reach":
         sys.stdout.write(f"\n{json.dumps(reach(sys.argv[2]))}\n")
         return 0

@@ -1,4 +1,4 @@
-"""Slurm, asked by its own commands."""
+"""Jobs on Slurm, by Slurm's own commands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCRIPT = "job.sbatch"
 OUTPUT = "slurm.log"
 COMMAND_SECONDS = 30.0
 SAVE_SECONDS = 60
-"""So long before the time limit its tasks are told to save and stop."""
+"""This many seconds before the time limit, the tasks are asked to save and stop."""
 WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT",
            "RESV_DEL_HOLD")  # fmt: skip
 RUNNING = ("RUNNING", "COMPLETING", "SUSPENDED", "SIGNALING", "STAGE_OUT", "STOPPED", "RESIZING")
@@ -34,7 +34,7 @@ _FIELDS = (
     ("gres", "gpus_per_task", "Ask for fewer GPUs, or choose another partition."),
     ("", "workers", "Ask for fewer workers, CPUs or GPUs, or choose another partition."),
 )
-"""A word of what sbatch says, the field that it is about, and what to change."""
+"""A word of sbatch's message, the config field that it concerns, and the fix."""
 
 
 class Slurm:
@@ -43,11 +43,11 @@ class Slurm:
     name = "slurm"
 
     def python(self, config: RunConfig) -> str:
-        """Return the run's, which the hosts have at the same path."""
+        """Return the run's Python, which the hosts have at the same path."""
         return config.interpreter or sys.executable
 
     def reach(self, config: RunConfig) -> Reach:
-        """Ask for its partitions."""
+        """Ask Slurm for its partitions."""
         try:
             told = _ask("sinfo", "--noheader", "--format=%P|%D|%c|%G|%a")
         except LauncherError as error:
@@ -55,7 +55,7 @@ class Slurm:
         return Reach(reachable=True, words="; ".join(map(_partition, told.splitlines())))
 
     def problems(self, config: RunConfig, tasks: Sequence[str]) -> list[Problem]:
-        """Have it say whether it could ever begin such a job, without giving it one."""
+        """Ask Slurm whether it could ever start such a job, without submitting one."""
         reach = self.reach(config)
         if not reach.reachable:
             return [Problem("launcher", "an engine that can be reached", "slurm", reach.words)]
@@ -70,13 +70,13 @@ class Slurm:
         return []
 
     def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
-        """Give it the job with an sbatch script, which is kept in the folder."""
+        """Submit the job with an sbatch script, kept in the folder; return the job's id."""
         path = job_dir / SCRIPT
         path.write_text(sbatch(config, tasks, job_dir), encoding="utf-8")
         return _ask("sbatch", "--parsable", str(path)).strip().partition(";")[0]
 
     def look(self, job_dir: Path, job: str) -> JobStatus | None:
-        """Ask how the job stands; it remembers those that are over for some minutes."""
+        """Ask Slurm for the job's state. Slurm remembers ended jobs for some minutes."""
         try:
             told = _ask("scontrol", "--oneliner", "show", "job", job)
         except LauncherError as error:
@@ -93,14 +93,14 @@ class Slurm:
         return JobStatus(phase, state, why, hosts, int(fields.get("Restarts") or 0))
 
     def cancel(self, job_dir: Path, job: str) -> None:
-        """Cancel it."""
+        """Cancel the job."""
         _ask("scancel", job)
 
 
 def sbatch(config: RunConfig, tasks: Sequence[str], job_dir: Path) -> str:
-    """Return the script that Slurm runs on the job's first host: a hand for each task.
+    """Return the script that Slurm runs on the job's first host: it starts a hand for each task.
 
-    Each is told by srun which task it is, and how often Slurm has begun the job anew.
+    srun gives each hand the number of its task, and how often Slurm has restarted the job.
     """
     hand = [Slurm().python(config), str(job_dir / HAND), str(job_dir)]
     container = ["apptainer", "exec", "--nv", "--bind", str(job_dir.parents[1]), config.container]
@@ -148,10 +148,10 @@ def _partition(line: str) -> str:
 
 
 def _ask(*command: str, said: str = "") -> str:
-    """Run a command of Slurm's; return what it prints.
+    """Run a Slurm command; return its output.
 
     Raises:
-        LauncherError: it is not here, does not answer, or refuses; in its own words.
+        LauncherError: the command is missing, does not answer, or refuses, in its own words.
     """
     try:
         done = subprocess.run(

@@ -1,4 +1,7 @@
-"""`RunConfig` + `Devices` -> `Plan`, every number resolved; or a `PlanError` with all problems."""
+"""Planning: `RunConfig` + `Devices` -> `Plan` with all numbers, or a `PlanError`.
+
+A `PlanError` holds all problems.
+"""
 
 from ..config import Problem
 from .launching import rehearsed

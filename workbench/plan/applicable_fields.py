@@ -1,4 +1,4 @@
-"""Which fields of a config a strategy has a use for; the others stay as usual."""
+"""The fields of a config that a strategy uses; the other fields keep their default values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ USUAL = RunConfig()
 
 
 def applicable_fields(strategy: Strategy) -> dict[str, bool]:
-    """Return, for each field that stays as usual with some strategies, whether this one has it."""
+    """Return the fields that some strategies do not use, each with whether this strategy does."""
     synchronous_workers = strategy.workers and strategy.synchronous
     return {
         "workers": strategy.workers,
@@ -33,13 +33,13 @@ def applicable_fields(strategy: Strategy) -> dict[str, bool]:
 
 
 def without_unused(config: RunConfig, strategy: Strategy) -> RunConfig:
-    """Return the config with what the strategy has no use for as usual."""
+    """Return the config with default values in the fields that the strategy does not use."""
     unused = [name for name, used in applicable_fields(strategy).items() if not used]
     return dataclasses.replace(config, **{name: getattr(USUAL, name) for name in unused})
 
 
 def check_used(findings: Findings, config: RunConfig, strategy: Strategy) -> None:
-    """Note what is asked of a strategy that has no use for it."""
+    """Note each field that has a value although the strategy does not use it."""
     wrong = {problem.field for problem in findings.problems}
     for name, used in applicable_fields(strategy).items():
         value, usual = getattr(config, name), getattr(USUAL, name)

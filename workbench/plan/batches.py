@@ -1,4 +1,4 @@
-"""Batch sizes, steps, and what becomes of the examples that fill no batch."""
+"""Batch sizes, steps, and the use of the examples that do not fill a batch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Batches:
 
 @dataclass(frozen=True)
 class Epoch:
-    """One pass: examples, steps and what is left over."""
+    """One epoch: its examples, its steps and the leftover examples."""
 
     train_examples: int
     test_examples: int
@@ -41,16 +41,16 @@ class Epoch:
 
 
 def even_batch(examples: int, most: int, replicas: int) -> int:
-    """Return the largest batch up to `most` that divides the examples, in multiples of replicas.
+    """Return the largest batch size that divides the examples and is a multiple of replicas.
 
-    `replicas` must divide the examples.
+    The size is at most `most`, but at least `replicas`. `replicas` must divide the examples.
     """
     sizes = range(max(most, replicas) // replicas * replicas, 0, -replicas)
     return next(size for size in sizes if examples % size == 0)
 
 
 def plan_batches(findings: Findings, config: RunConfig, replicas: int) -> Batches | None:
-    """Link the two batch sizes, or note why they do not fit."""
+    """Return both batch sizes, one computed from the other, or note why they do not fit."""
     each, in_all = config.per_replica_batch_size, config.global_batch_size
     if any(size is not None and size < 1 for size in (each, in_all)):
         return None
@@ -78,7 +78,7 @@ def _from_global(findings: Findings, in_all: int, replicas: int) -> Batches | No
 def plan_epoch(
     findings: Findings, config: RunConfig, data: Data, batches: Batches, sharding: Sharding
 ) -> Epoch | None:
-    """Count an epoch's steps, or note why there are none."""
+    """Count the steps of an epoch, or note why there are no steps."""
     train = data.train_examples or config.synthetic_examples
     test = data.test_examples or max(1, config.synthetic_examples // 5)
     steps, last_batch = config.steps_per_epoch, config.last_batch
@@ -130,8 +130,8 @@ def _check_kept(
 def split(examples: int, replicas: int) -> list[int]:
     """Return how many examples of a short batch TensorFlow gives to each replica.
 
-    It cuts pieces of one size, rounded up, as long as there are any: `_LegacyRebatchDataset` of
-    tensorflow/python/data/experimental/ops/distribute.py.
+    TensorFlow cuts pieces of equal size, rounded up, until no examples remain. See
+    `_LegacyRebatchDataset` in tensorflow/python/data/experimental/ops/distribute.py.
     """
     piece = -(-examples // replicas)
     return [max(0, min(piece, examples - replica * piece)) for replica in range(replicas)]

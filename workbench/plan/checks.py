@@ -1,4 +1,4 @@
-"""Checks of single fields, whatever the machine."""
+"""Checks of single fields, and of fields that must fit together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .placement import Placement
 
 _LOOKED_UP_APART = ("strategy", "data", "model")
-"""Fields whose row of the catalogue is wanted itself."""
+"""Fields that other functions look up, because they need the row of the catalogue."""
 _ABOVE_ZERO = {
     "replicas": 2,
     "workers": 2,
@@ -35,7 +35,7 @@ _ABOVE_ZERO = {
     "learning_rate": 0.001,
     "clip_norm": 1.0,
 }
-"""Fields of numbers above zero, and a value to offer; None is no number and allowed."""
+"""Fields whose number must be above zero, each with a value to offer. None is allowed."""
 _ABOVE_ZERO_SYNTHETIC = {"synthetic_examples": 10_000, "synthetic_features": 10}
 EPOCH = "epoch"
 MOST_STEPS = 2**31 - 1
@@ -49,7 +49,7 @@ _GPU_MEMORY = ("growth", "all")
 
 
 def check_name(findings: Findings, name: str) -> None:
-    """Note a name that is longer than a line of a list holds."""
+    """Note a name that is too long for a line of a list."""
     if len(name) > LONGEST_NAME:
         rule, got = f"at most {LONGEST_NAME} characters", f"{len(name):,} characters"
         findings.add("name", rule, got, "Give it a shorter name.")
@@ -98,7 +98,7 @@ def _check_call(findings: Findings, steps: int | str | None) -> None:
 
 
 def find_step(findings: Findings, config: RunConfig) -> OwnFunction | None:
-    """Return one's own train step, or note why it cannot be used."""
+    """Return the user's own train step, or note why it cannot be used."""
     if config.step is None:
         return None
     if config.loop != "custom":
@@ -112,7 +112,7 @@ def find_step(findings: Findings, config: RunConfig) -> OwnFunction | None:
 
 
 def plan_optimizer(findings: Findings, config: RunConfig, *, own_model: bool) -> str:
-    """Return the optimizer's name in the catalogue, or note what does not go with it."""
+    """Return the optimizer's name in the catalogue, and note fields that do not fit it."""
     name = config.optimizer or (catalog.COMPILED if own_model else "adam")
     if name != catalog.COMPILED:
         return name
@@ -131,7 +131,7 @@ def plan_optimizer(findings: Findings, config: RunConfig, *, own_model: bool) ->
 def check_together(
     findings: Findings, config: RunConfig, placement: Placement, data: catalog.Data | None
 ) -> None:
-    """Note fields that do not go with where the replicas are."""
+    """Note fields that do not fit the placement of the replicas."""
     if config.precision == "mixed_float16" and placement.kind == "CPU":
         fix = "Choose mixed_bfloat16, or float32."
         rule = "other than mixed_float16 on a CPU, which takes minutes for a step"
@@ -150,7 +150,7 @@ def check_together(
 
 
 def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Epoch) -> None:
-    """Note what would give a TPU batches of more than one size."""
+    """Note fields that would give a TPU batches of different sizes."""
     if epoch.last_batch == "keep":
         rule = "drop or repeat on a TPU, which compiles for one batch size"
         findings.add("last_batch", rule, "keep", "Choose drop or repeat.")
@@ -185,7 +185,7 @@ def _check_asynchronous(findings: Findings, config: RunConfig) -> None:
 
 
 def check_data_folder(findings: Findings, config: RunConfig, data: catalog.Data | None) -> None:
-    """Note a folder that is not there, or that lacks files of the data set."""
+    """Note a data folder that is missing or unreadable, or that lacks files of the data set."""
     if config.data_dir is None or data is None or not data.files:
         return
     try:
@@ -206,7 +206,10 @@ def check_data_folder(findings: Findings, config: RunConfig, data: catalog.Data 
 
 
 def find_model(findings: Findings, config: RunConfig, name: str) -> OwnFunction | None:
-    """Return one's own model, None for one of the catalogue, or note why there is none."""
+    """Return the user's own model function, or note why there is no model.
+
+    A model of the catalogue gives None.
+    """
     if is_own(name):
         return read_own_function(findings, "model", name)
     if is_own(config.data):

@@ -1,4 +1,4 @@
-"""Which Keras runs it, and what is known to be wrong with the one there is."""
+"""The choice of the Keras that runs a config, and the known faults of the installed Keras."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ LOST_COUNTS_NOTE = (
 
 
 class KnownFault(NamedTuple):
-    """A release that was reported to train wrongly, or not, with replicas in one process."""
+    """A release that, by report, trains wrongly or not at all with replicas in one process."""
 
     package: str
     version: str
-    """What the release's version begins with."""
+    """The beginning of the release's version."""
     what: str
 
 
@@ -45,12 +45,12 @@ KNOWN_FAULTS = (
 
 
 def uses_legacy_keras(config: RunConfig, strategy: Strategy) -> bool:
-    """Return whether only the tf-keras package can run it."""
+    """Return whether only the tf-keras package can run the config."""
     return config.loop == "fit" and not strategy.synchronous
 
 
 def needs_legacy_keras(config: RunConfig) -> bool:
-    """Return the same of a config that is not planned yet; False where its strategy is unknown."""
+    """Return `uses_legacy_keras` before planning; False if the config's strategy is unknown."""
     strategy = catalog.STRATEGIES.get(config.strategy)
     return strategy is not None and uses_legacy_keras(config, strategy)
 
@@ -62,7 +62,7 @@ def check_keras(
     devices: Devices,
     own_model: OwnFunction | None,
 ) -> None:
-    """Note a Keras that is missing, or a model made for the other one."""
+    """Note that tf-keras is missing, or that the user's own model needs Keras 3 instead."""
     if not uses_legacy_keras(config, strategy):
         return
     if devices.tf_keras_version is None:
@@ -79,7 +79,7 @@ def check_keras(
 
 
 def keras_notes(config: RunConfig, strategy: Strategy, devices: Devices) -> tuple[str, ...]:
-    """Return what is to be known of Keras before the start."""
+    """Return the notes about Keras that the user must know before the start."""
     if uses_legacy_keras(config, strategy):
         return (LEGACY_NOTE,)
     if not strategy.synchronous:
@@ -96,7 +96,10 @@ def keras_notes(config: RunConfig, strategy: Strategy, devices: Devices) -> tupl
 
 
 def _imports_keras(model: OwnFunction) -> bool:
-    """Return whether the file does; what cannot be read is told when the model is tried."""
+    """Return whether the model's file imports keras.
+
+    An unreadable file gives False; its error is reported when the model is tried.
+    """
     try:
         nodes = list(ast.walk(parse(_source(model))))
     except (OSError, SyntaxError, ValueError):

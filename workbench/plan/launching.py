@@ -1,4 +1,4 @@
-"""What a launcher has a use for, and what the hosts of an engine are planned as."""
+"""The fields that each launcher uses, and the devices planned for the hosts of an engine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ USES = {
         *("partition", "account", "job_setup", "container"),
     ),
 }
-"""The fields that each launcher has a use for, beside those that all have."""
+"""The fields that each launcher uses, in addition to the fields that all launchers use."""
 REHEARSED_WORKERS = (2, 4)
 REHEARSED_EPOCHS = 1_000
 REHEARSED_RESTARTS = 100
@@ -44,25 +44,26 @@ NOT_TOLD = (
     *("rendezvous_seconds", "launcher"),
     *OF_JOBS,
 )
-"""Fields that no script tells: where and when it runs, not what it trains."""
+"""Fields that no script contains: they decide the place and time of a run, not its training."""
 
 
 def for_anywhere(config: RunConfig) -> RunConfig:
-    """Return the config with the usual value of each field that no script tells, but its name."""
+    """Return the config with the default value of each field in `NOT_TOLD`, except its name."""
     usual = {name: getattr(USUAL, name) for name in NOT_TOLD if name != "name"}
     return dataclasses.replace(config, **usual)
 
 
 def is_local(config: RunConfig) -> bool:
-    """Whether the run's tasks are processes of this machine."""
+    """Return whether the run's tasks are processes of this machine."""
     return config.launcher == LOCAL
 
 
 def rehearsed(config: RunConfig) -> RunConfig:
-    """Return a rehearsal on this machine of what is asked for: by two to four workers.
+    """Return the config of a rehearsal of a config, with two to four workers on this machine.
 
-    With MultiWorkerMirrored, unless the strategy has tasks of its own. Whatever task is killed, all
-    begin anew from the checkpoint; it goes on for many epochs, to be stopped once enough was seen.
+    The strategy is MultiWorkerMirrored, except that ParameterServer stays, because it has tasks of
+    its own. If any task is killed, all tasks start again from the checkpoint. The rehearsal lasts
+    many epochs; the user stops it after seeing enough.
     """
     led = config.strategy == "parameter_server"
     strategy = config.strategy if led else "multi_worker_mirrored"
@@ -82,7 +83,7 @@ def rehearsed(config: RunConfig) -> RunConfig:
 
 
 def check_launcher(findings: Findings, config: RunConfig) -> None:
-    """Note what does not go with where the tasks run."""
+    """Note fields that do not fit the launcher."""
     used = USES.get(config.launcher, OF_JOBS)
     for name in OF_JOBS:
         if name not in used and getattr(config, name) != getattr(USUAL, name):
@@ -137,7 +138,7 @@ def _check_kubernetes(findings: Findings, config: RunConfig) -> None:
 
 
 def devices_of_a_task(config: RunConfig, devices: Devices) -> Devices:
-    """Return what each task has: of this machine, or as asked of the engine's hosts."""
+    """Return the devices of each task: this machine's, or the devices asked of the engine."""
     if is_local(config):
         return devices
     asked = range(max(0, config.gpus_per_task or 0))

@@ -1,4 +1,4 @@
-"""Names that a file binds at its top level, and those that scripts bind already."""
+"""The names that a file binds at its top level, and the names that scripts already bind."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _OWN_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.Generato
 
 
 def bound_names(tree: ast.Module) -> dict[str, str]:
-    """Return what each name of the top level is imported from, or `DEFINED` where it is not."""
+    """Return the import of each top-level name, or `DEFINED` for a name that is not imported."""
     return dict(_bound(tree))
 
 
 @cache
 def script_names() -> dict[str, str]:
-    """Return the names of every script that can be made, like `bound_names`, and its builtins."""
+    """Return the names of all possible scripts as `bound_names` does, with their builtins."""
     names: dict[str, str] = {}
     for path in sorted(ENGINE.rglob("*.py")):
         if path.is_relative_to(_PROGRAMS):
@@ -37,7 +37,7 @@ def script_names() -> dict[str, str]:
 
 
 def is_for_checkers(node: ast.AST) -> bool:
-    """Whether it is an `if TYPE_CHECKING:` block, which no script holds."""
+    """Return whether the node is an `if TYPE_CHECKING:` block, which no script contains."""
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 

@@ -1,4 +1,4 @@
-"""Data of one's own: the function that gives it, and what it was found to give."""
+"""The user's own data: the function that returns it, and the facts found about it."""
 
 from __future__ import annotations
 
@@ -22,31 +22,32 @@ OWN_ORDER = (
 
 @dataclass(frozen=True)
 class DataFacts:
-    """What a function of one's own was found to give. Sizes count examples."""
+    """The facts found about the data of a user's function. Sizes count examples."""
 
     kind: str
-    """`arrays`, or `dataset`: a tf.data.Dataset."""
+    """`arrays`, or `dataset` for a tf.data.Dataset."""
     train_examples: int
     test_examples: int
     example: str
     """An example in words: shapes and types."""
     example_bytes: int
-    """In memory; 0 where it differs from example to example."""
+    """Bytes of an example in memory; 0 if examples differ in size."""
     reads_files: bool = False
-    """Whether it reads TFRecord, text or fixed-length files, which workers can share out."""
+    """Whether it reads TFRecord, text or fixed-length files, which can be split among workers."""
 
 
 def is_own(name: str) -> bool:
-    """Whether a field names a function of one's own."""
+    """Return whether the value of a field names a user's function."""
     return ":" in name
 
 
 def find_data(
     findings: Findings, config: RunConfig, facts: DataFacts | None
 ) -> tuple[catalog.Data | None, OwnFunction | None]:
-    """Return the data's row, and one's own function where it is that, or note why there is none.
+    """Return the data's row and the user's own function, or note why there is no data.
 
-    Without facts there is a function but no row: what it gives is not yet known.
+    Data of the catalogue has no function. Without facts there is a function but no row, because
+    its data is not yet known.
     """
     if not is_own(config.data):
         return findings.known("data", config.data, catalog.DATA), None

@@ -1,4 +1,4 @@
-"""A function of one's own, `module:function` or `file.py:function`: found, and read as text."""
+"""The user's own function, `module:function` or `file.py:function`: found and read as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .names import DEFINED, bound_names, script_names
 from .problems import Findings
 
 DOORS = {"model": "make_model", "data": "make_data", "step": "train_step"}
-"""What scripts call, by field of the config; one's own function may have this very name."""
+"""The function that scripts call for each field. The user's own function may have this name."""
 _EXAMPLES = {
     "model": "models:build_model",
     "data": "data:load_data",
@@ -28,17 +28,17 @@ _EXAMPLES = {
 
 @dataclass(frozen=True)
 class OwnFunction:
-    """A function of the user's that makes the model or data: lifted from a file, or imported."""
+    """A user's function for the model, data or step: lifted from a file, or imported."""
 
     function: str
     module: str | None
-    """Imported from there; None where `source` is lifted."""
+    """The module from which it is imported; None if `source` is lifted."""
     source: str | None
-    """The whole text of the file; None where it is imported."""
+    """The complete text of the file; None if the function is imported."""
 
 
 def read_own_function(findings: Findings, field: str, address: str) -> OwnFunction | None:
-    """Find what `module:function` or `file.py:function` names, or note why it cannot be used."""
+    """Find a function by `module:function` or `file.py:function`, or note why it is unusable."""
     where, _, function = address.rpartition(":")
     if not _is_name(function) or not where:
         rule = "module:function or file.py:function"
@@ -56,10 +56,10 @@ def read_own_function(findings: Findings, field: str, address: str) -> OwnFuncti
 
 
 def module_file(module: str, asked_from: Path | None = None) -> Path | None:
-    """Return the file of a module that a run imports; None of one installed.
+    """Return the file of a module that a run imports; None for an installed module.
 
-    `asked_from` is the folder where the run is asked for; None: this one. Nothing is imported, for
-    that would run it.
+    `asked_from` is the folder in which the run is asked for; None: the working folder. Nothing is
+    imported, because an import would run the module.
     """
     path = os.environ.get("PYTHONPATH", "")
     base = asked_from or Path.cwd()
@@ -70,7 +70,7 @@ def module_file(module: str, asked_from: Path | None = None) -> Path | None:
 
 
 def check_own_together(findings: Findings, *functions: OwnFunction | None) -> None:
-    """Note names that two files of one's own, which go into one script, each mean otherwise."""
+    """Note names that have different meanings in two user files that go into one script."""
     meant: dict[str, str] = {}
     for function in functions:
         if function is None or function.source is None:
@@ -84,7 +84,7 @@ def check_own_together(findings: Findings, *functions: OwnFunction | None) -> No
 
 
 def _meanings(source: str) -> dict[str, str]:
-    """Return what each name of a file's top level is imported from, or the code that binds it."""
+    """Return the import of each top-level name of a file, or the code that binds the name."""
     tree = parse(source)
     meanings = bound_names(tree)
     for node in tree.body:
@@ -124,7 +124,7 @@ def _from_file(findings: Findings, field: str, where: str, function: str) -> Own
 
 
 def _imported(tree: ast.Module) -> set[str]:
-    """Return the packages that are imported anywhere in it."""
+    """Return the packages that the code imports anywhere."""
     modules: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -135,7 +135,7 @@ def _imported(tree: ast.Module) -> set[str]:
 
 
 def _only_in_this_folder(module: str) -> bool:
-    """Whether a module is a file of the working folder alone, where no lifted script looks."""
+    """Return whether a module is only in the working folder, which no lifted script searches."""
     here = Path.cwd()
     if not any(path.is_file() for path in (here / f"{module}.py", here / module / "__init__.py")):
         return False
@@ -147,7 +147,7 @@ def _only_in_this_folder(module: str) -> bool:
 def _unliftable(
     path: Path, tree: ast.Module, function: str, field: str
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield rule, what was found, and fix for what cannot go into a script that stands alone."""
+    """Yield rule, finding and fix for each part that cannot go into a standalone script."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     if any(node.level for node in imports):
         fix = f"Give it as package.{path.stem}:function, from where the package is importable."

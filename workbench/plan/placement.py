@@ -1,4 +1,4 @@
-"""Which devices take part, and how many replicas run on them."""
+"""The devices that take part, and the number of replicas on them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 MIB = 2**20
 LOCAL = "local"
 CORES_PER_CHIP = {"v2": 2, "v3": 2}
-"""What TensorFlow makes replicas of; later chips are one each."""
+"""Cores of a TPU chip; TensorFlow makes a replica on each. Later chips have one core each."""
 VIRTUAL_GPU_SHARE = 0.9
-"""Part of a GPU's memory split among virtual replicas; the rest is for CUDA itself."""
+"""The part of a GPU's memory that virtual replicas share; the rest is for CUDA itself."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Placement:
     parameter_servers: int = 0
     evaluator: bool = False
     synchronous: bool = True
-    """Whether all workers take a step together; else a chief gives each its own."""
+    """Whether all workers step together; else a chief gives each worker its own steps."""
     local: bool = True
-    """Whether the workers share this machine's devices; else each has the physical ones."""
+    """Whether the workers share this machine's devices; else each worker has all of `physical`."""
 
     @property
     def kind(self) -> str:
@@ -62,7 +62,7 @@ class Placement:
 
     @property
     def logical(self) -> tuple[str, ...]:
-        """A device name for each replica, counted from 0 in each worker as TensorFlow will."""
+        """A device name for each replica, counted from 0 in each worker as TensorFlow counts."""
         names = [f"{self.kind}:{number}" for number in range(self.local_replicas)]
         if self.workers == 1:
             return tuple(names)
@@ -70,7 +70,7 @@ class Placement:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The run's tasks; the first leads."""
+        """The run's tasks; the first task leads."""
         workers = tuple(f"worker-{number}" for number in range(self.workers))
         if self.synchronous:
             return workers
@@ -81,7 +81,7 @@ class Placement:
 def place(
     findings: Findings, config: RunConfig, devices: Devices, strategy: Strategy | None
 ) -> Placement | None:
-    """Choose devices and replicas, or note why that cannot be done."""
+    """Choose devices and replicas, or note why that is impossible."""
     chosen = _chosen_devices(findings, config, devices)
     if not chosen or strategy is None:
         return None
@@ -104,7 +104,7 @@ def place(
 
 
 def _place_tpu(findings: Findings, config: RunConfig, devices: Devices) -> Placement | None:
-    """Put a replica on each core; how many a named TPU has only the config can say."""
+    """Put a replica on each core. Only the config gives the number of cores of a named TPU."""
     if config.tpu != LOCAL:
         if config.replicas is None:
             rule = f"the number of cores of {config.tpu}, which cannot be known from here"
@@ -173,8 +173,9 @@ def _gpus_of_workers(
     chosen: tuple[str, ...],
     workers: int,
 ) -> tuple[str, ...]:
-    """Return the GPUs that train: equal parts of them all, or one for each that waits for nobody.
+    """Return the GPUs that train.
 
+    Workers that step together get equal parts of all GPUs. Other workers get one GPU each, because
     `open_devices` of the engine gives a worker of ParameterServer one GPU.
     """
     fix = "Set workers to that, choose other devices, or the device CPU:0."

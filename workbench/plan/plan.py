@@ -1,4 +1,7 @@
-"""`RunConfig` + `Devices` -> `Plan`, every number resolved; or a `PlanError` with all problems."""
+"""The plan: `RunConfig` + `Devices` -> `Plan` with all numbers, or a `PlanError`.
+
+A `PlanError` holds all problems.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +42,12 @@ FIT_STEPS_PER_EXECUTION = 50
 MAX_STEPS_PER_STACK = 50
 REHEARSED_STEPS = 2
 STACK_BYTES = 16 * 2**20
-"""A stack of batches stays below this, so that a queue of them fits any memory."""
+"""The limit of a stack of batches in bytes, so that a queue of stacks fits any memory."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What will happen, every choice made and every number known. Sizes count examples."""
+    """The plan of a run: all choices are made, all numbers are known. Sizes count examples."""
 
     config: RunConfig
     strategy: str
@@ -55,16 +58,16 @@ class Plan:
     own_model: OwnFunction | None
     num_replicas_in_sync: int
     physical_devices: tuple[str, ...]
-    """The devices held while it runs, such as `("CPU:0",)`."""
+    """The devices that the run holds, such as `("CPU:0",)`."""
     replica_devices: tuple[str, ...]
-    """A logical device for each replica, named as TensorFlow will."""
+    """A logical device for each replica, with the name that TensorFlow gives it."""
     virtual: bool
-    """Whether several replicas share one physical device, so that speeds tell little."""
+    """Whether several replicas share one physical device; speeds then mean little."""
     cross_device_ops: str
     gpu_memory: str | int
     per_replica_batch_size: int
     global_batch_size: int | None
-    """Examples of all replicas in a step; None where workers do not step together."""
+    """Examples of all replicas in a step; None if workers do not step together."""
     num_train_examples: int
     num_test_examples: int
     steps_per_epoch: int
@@ -74,30 +77,31 @@ class Plan:
     """An epoch's examples that fill no global batch."""
     last_batch: str
     learning_rate: float | None
-    """None: that of the optimizer which the model is compiled with."""
+    """None: the learning rate of the optimizer that the model is compiled with."""
     pipeline: str
     steps_per_stack: int
-    """Batches handed over at a time by the pipeline."""
+    """Batches that the pipeline hands over at a time."""
     interpreter: str
     arithmetic: str
     element_spec: str
     notes: tuple[str, ...]
-    # What plans of earlier releases lack has a default: what they meant without saying it.
+    # The next fields are missing in plans of earlier releases. Each default is the value that
+    # the earlier plans implied.
     steps_per_call: int | None = None
-    """None: found while training."""
+    """None: the number is found during training."""
     tasks: tuple[str, ...] = ("worker-0",)
-    """The run's processes; the first leads."""
+    """The run's tasks; the first task leads."""
     local_replicas: int = 0
-    """Replicas that each worker records; 0 is all."""
+    """Replicas that each worker records; 0 means all replicas."""
     auto_shard: str = "auto"
     keras: str = "installed"
-    """`legacy` where only the tf-keras package can run it."""
+    """`legacy` if only the tf-keras package can run the plan."""
     optimizer: str = "adam"
     """A name of the catalogue."""
     own_data: OwnFunction | None = None
     own_step: OwnFunction | None = None
     data_facts: DataFacts | None = None
-    """What one's own data was found to be."""
+    """The facts found about the user's own data."""
     is_rehearsal: bool = False
 
     def __post_init__(self) -> None:
@@ -106,17 +110,20 @@ class Plan:
 
     @property
     def examples_per_step(self) -> int:
-        """Examples of a step: of all replicas, or of the one worker whose own it is."""
+        """Examples of a step: of all replicas, or of one worker if workers do not step together."""
         return self.global_batch_size or self.per_replica_batch_size
 
     @property
     def on_tpu(self) -> bool:
-        """Whether its replicas are cores of a TPU."""
+        """Whether the replicas are cores of a TPU."""
         return catalog.STRATEGIES[self.strategy].tpu
 
     @property
     def test_batch_size(self) -> int:
-        """Examples of a test step: on a TPU, where no batch may be short, as many as divide all."""
+        """Examples of a test step.
+
+        On a TPU no batch may be short, so this number divides the number of test examples.
+        """
         if not self.on_tpu:
             return self.examples_per_step
         return even_batch(self.num_test_examples, self.examples_per_step, self.num_replicas_in_sync)
@@ -128,12 +135,12 @@ class Plan:
 
     @property
     def synchronous(self) -> bool:
-        """Whether all replicas take a step together; else each worker counts its own."""
+        """Whether all replicas step together; else each worker counts its own steps."""
         return not self.tasks[0].startswith("chief-")
 
     @property
     def read_per_step(self) -> int:
-        """Examples that each worker reads for a step, in pipelines that are split among workers."""
+        """Examples that each worker reads for a step, if the pipeline is split among workers."""
         sharers = self.workers if self.synchronous else 1
         in_all = self.global_batch_size or self.per_replica_batch_size
         return in_all // plan_sharding(self.config, sharers, self.data_facts).readers
@@ -146,13 +153,13 @@ class Plan:
 
     @property
     def test_steps(self) -> int:
-        """Steps of a test pass: every test example once, in a rehearsal two batches."""
+        """Steps of a test pass: every test example once; in a rehearsal, at most two batches."""
         whole = -(-self.num_test_examples // self.test_batch_size)
         return min(whole, REHEARSED_STEPS) if self.is_rehearsal else whole
 
     @property
     def rehearsal(self) -> Plan:
-        """All that this plan does, for two steps."""
+        """The plan of a rehearsal: everything that this plan does, for two steps."""
         call = self.steps_per_call and min(self.steps_per_call, REHEARSED_STEPS)
         return dataclasses.replace(
             self,
@@ -189,7 +196,7 @@ def who_trains(tasks: Sequence[str], replicas: int, local_replicas: int, *, virt
 def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = None) -> Plan:
     """Resolve a config for a machine.
 
-    `facts` tells what data of one's own is, as `workbench.runs.look` found it.
+    `facts` describes the user's own data, as `workbench.runs.look` found it.
 
     Raises:
         PlanError: with every problem found: field, rule, value received, fix.
@@ -305,7 +312,10 @@ def _steps_per_call(config: RunConfig, epoch: Epoch, placement: Placement) -> in
 def _steps_per_stack(
     config: RunConfig, batches: Batches, epoch: Epoch, facts: DataFacts | None, one_by_one: bool
 ) -> int:
-    """Return equal parts of an epoch, for what its last stack has too many is made in vain."""
+    """Return the steps of a stack, so that the stacks divide an epoch as evenly as possible.
+
+    Surplus steps in the last stack of an epoch are computed in vain.
+    """
     if config.pipeline != "indexed" or one_by_one:
         return 1
     floats = 28 * 28 if config.data == "fashion_mnist" else config.synthetic_features

@@ -1,4 +1,4 @@
-"""What is wrong with a config: all of it at once, each beside the field that causes it."""
+"""The problems of a config: all of them together, each with the field that causes it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class PlanError(ConfigError):
 
 @dataclass
 class Findings:
-    """Collects problems while a plan is made."""
+    """The problems collected during planning."""
 
     problems: list[Problem] = field(default_factory=list)
 
     def add(self, field_name: str, rule: str, got: object, fix: str) -> None:
-        """Note a problem; planning goes on so that the others are found as well."""
+        """Note a problem; planning goes on, so that the other problems are found too."""
         self.problems.append(Problem(field_name, rule, _shown(got), fix))
 
     def known(self, field_name: str, name: str, table: Mapping[str, RowT]) -> RowT | None:
-        """Return the table's row of that name, or note that there is none."""
+        """Return the table's row with this name, or note that the name is unknown."""
         row = table.get(name)
         if row is None:
             fix = did_you_mean(name, table, f"Choose {next(iter(table))}.")

@@ -1,4 +1,4 @@
-"""How workers share the training data, what cannot be shared so, and what it comes to."""
+"""The split of training data among workers: its checks, and the examples an epoch takes."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ class Sharding:
     """auto, data, file or off."""
     workers: int
     files: int
-    """Files that hold the training data; 0 where it is in memory."""
+    """Files that hold the training data; 0 if the data is in memory."""
     own_order: bool = False
-    """Whether examples come in another order than by seed and epoch alone."""
+    """Whether the order of examples depends on more than seed and epoch."""
     own_files: bool = False
-    """Whether the data is one's own and read from files, how many is not known."""
+    """Whether the user's own data is read from files; their number is unknown."""
 
     @property
     def by_file(self) -> bool:
-        """Whether each worker reads files of its own."""
+        """Whether each worker reads its own files."""
         policies = ("file",) if self.own_files else ("auto", "file")
         return bool(self.files or self.own_files) and self.workers > 1 and self.policy in policies
 
     @property
     def readers(self) -> int:
-        """Workers that each read what they train on; 1 where all read the same and part it."""
+        """Workers that each train on all they read; 1 if all read the same and divide it."""
         return self.workers if self.by_file or self.policy == "off" else 1
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be known about the batches."""
+        """Notes about the batches for the user."""
         if self.own_order and not self.files:
             return (NOT_THE_SAME_BATCHES,)
         if not self.files:
@@ -57,7 +57,10 @@ class Sharding:
         return (NOT_THE_SAME_BATCHES, *([NOT_THE_SAME_AS_ALONE] if self.by_file else []))
 
     def shares(self, train: int) -> list[int]:
-        """Return the examples in the files of each worker: it has every so many-th file."""
+        """Return the number of examples in the files of each worker.
+
+        Of N workers, each worker has every Nth file.
+        """
         in_each, one_more = divmod(train, self.files)
         return [
             in_each * self._files_of(worker, self.files) + self._files_of(worker, one_more)
@@ -65,13 +68,13 @@ class Sharding:
         ]
 
     def _files_of(self, worker: int, first: int) -> int:
-        """Return how many of the first so many files are a worker's."""
+        """Return how many of the first `first` files belong to a worker."""
         return -(-max(0, first - worker) // self.workers)
 
     def epoch_in_words(self, train: int, taken: int) -> str | None:
-        """Return what an epoch takes of the data, where the number of its steps does not tell.
+        """Return in words which data an epoch takes; None if its number of steps shows that.
 
-        `train` is how many examples there are, `taken` how many an epoch takes.
+        `train` is the number of all examples, `taken` the number that an epoch takes.
         """
         if self.workers == 1:
             return None
@@ -91,9 +94,9 @@ class Sharding:
 
 
 def plan_sharding(config: RunConfig, workers: int, own: DataFacts | None = None) -> Sharding:
-    """Return how a config has the data split; `own` tells what data of one's own is."""
+    """Return how a config splits the data; `own` describes the user's own data."""
     if own is not None and own.kind == DATASET:
-        # TensorFlow would choose by whether there are files enough, which no plan can know.
+        # TensorFlow would choose `file` if there are enough files, which no plan can know.
         policy = "data" if config.auto_shard == "auto" else config.auto_shard
         return Sharding(policy, workers, 0, own_files=own.reads_files)
     policy = "data" if config.pipeline == "indexed" else config.auto_shard
@@ -102,7 +105,10 @@ def plan_sharding(config: RunConfig, workers: int, own: DataFacts | None = None)
 
 
 def check_sharding(findings: Findings, config: RunConfig, workers: int, train: int) -> None:
-    """Note files that there cannot be, or that workers cannot share. `train` counts examples."""
+    """Note an impossible number of files, or files that workers cannot share.
+
+    `train` counts examples.
+    """
     if config.pipeline != "files":
         if config.auto_shard == "file":
             rule = f"auto, data or off with the pipeline {config.pipeline}, whose data is in memory"

@@ -1,4 +1,4 @@
-"""What XLA cannot compile, as far as a config tells it."""
+"""Checks for steps that XLA cannot compile, as far as the config shows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OFF = "Turn xla off"
 def check_xla(
     findings: Findings, config: RunConfig, strategy: Strategy, placement: Placement
 ) -> None:
-    """Note what keeps XLA from compiling the step of a replica."""
+    """Note fields that prevent XLA from compiling the step of a replica."""
     if not config.xla:
         return
     if config.eager:

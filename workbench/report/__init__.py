@@ -1,4 +1,4 @@
-"""A page of HTML that tells of runs and opens from disk. Names load when first used."""
+"""A page of HTML about runs, which opens from disk. Names load when first used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The charts of a report: the replicas of one run, or several runs over each other."""
+"""The charts of a report: the replicas of one run, or several runs in the same charts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RATE_TITLE = "Examples a second of call time"
 
 
 def curves(subjects: Sequence[Subject]) -> Html | None:
-    """Return the charts; None where no run has recorded a step."""
+    """Return the charts; None if no run has recorded a step."""
     drawn = [subject for subject in subjects if len(subject.points.step)]
     if not drawn:
         return None
@@ -61,7 +61,7 @@ def _charts(every: Sequence[Line], across: str, *more: Html) -> Html:
 
 
 def _lines_of(subject: Subject, across: Values | None = None) -> list[Line]:
-    """Return a run's lines over all replicas; of each worker, where they do not step together."""
+    """Return a run's lines over all replicas, or per worker if workers do not step together."""
     points = subject.points
     x = points.step if across is None else across
     look = {"mode": "lines", "line": {"color": subject.color, "dash": subject.dash, "width": 1.25}}

@@ -1,4 +1,4 @@
-"""What a report tells of each run by itself."""
+"""The part of a report about each single run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MOST_EPOCHS = 200
 MOST_EPOCHS_IN_ALL = 2_000
-"""Of all runs, the last ones of each, but never fewer than ten of a run."""
+"""The limit for all runs together: the last epochs of each run, but at least ten of a run."""
 COLORS = ("#2f81f7", "#d9730d", "#b58900", "#1a9c5b", "#0e9aa7", "#c23fb3", "#e0484f", "#7a828c")
 MEASURES: dict[str, Callable[[float], str]] = {
     "loss": number,
@@ -26,7 +26,7 @@ MEASURES: dict[str, Callable[[float], str]] = {
 
 
 def runs(subjects: Sequence[Subject]) -> Html:
-    """Return a part for each run: how it ended, its epochs, where its time went."""
+    """Return a part for each run: its failure if it failed, its epochs, and its use of time."""
     most = max(10, min(MOST_EPOCHS, MOST_EPOCHS_IN_ALL // len(subjects)))
     return section("Runs", *(_run(each, most) for each in subjects))
 
@@ -63,7 +63,7 @@ def _missing(subject: Subject) -> Html | None:
 
 
 def _bar(title: str, entries: Sequence[Entry]) -> Html | None:
-    """Return a bar of where time went, with the seconds in words."""
+    """Return a bar that shows the use of time, with the seconds in words."""
     whole = sum(entry.seconds for entry in entries)
     if not whole:
         return None

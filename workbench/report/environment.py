@@ -1,4 +1,4 @@
-"""What the machines and interpreters of a report's runs had."""
+"""The machines and interpreters of a report's runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def environments(subjects: Sequence[Subject]) -> Html:
-    """Return what each run's machine and interpreter had, those of the same once."""
+    """Return the machine and interpreter of each run; equal ones appear once."""
     told: dict[str, tuple[list[str], Devices | None]] = {}
     for each in subjects:
         key = json.dumps(each.devices.to_json()) if each.devices else ""

@@ -1,4 +1,4 @@
-"""HTML made of elements: every text is escaped, and only elements are not."""
+"""HTML made of elements: every text is escaped; only elements are not escaped."""
 
 from __future__ import annotations
 
@@ -9,28 +9,31 @@ VOID = frozenset({"meta", "col", "br"})
 
 
 class Html(str):
-    """Text that is HTML already; any other `str` is a text to be shown as it is."""
+    """Text that is already HTML; any other `str` is a text that the page shows as it is."""
 
     __slots__ = ()
 
 
 def shown(text: str | Html) -> Html:
-    """Return what shows a text between tags: escaped, unless it is HTML already."""
+    """Return the HTML for a text between tags: escaped, unless the text is already HTML."""
     return text if isinstance(text, Html) else Html(html.escape(_whole(text), quote=False))
 
 
 def quoted(value: str | float) -> str:
-    """Return the value of an attribute, in quotes that no text can end."""
+    """Return the value of an attribute, in quotes that no value can end."""
     return f'"{html.escape(_whole(str(value)), quote=True)}"'
 
 
 def _whole(text: str) -> str:
-    """Return a text that can be written: without lone surrogates, as of names not in UTF-8."""
+    """Return the text without lone surrogates, which cannot be written.
+
+    Names that are not in UTF-8 contain lone surrogates.
+    """
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def tag(name: str, /, *inside: str | Html | None, **attributes: str | float | None) -> Html:
-    """Return an element; `class_` is its class, `aria_label` its `aria-label`, None is left out."""
+    """Return an element. `class_` is its class, `aria_label` its `aria-label`; None is left out."""
     told = "".join(
         f" {key.rstrip('_').replace('_', '-')}={quoted(value)}"
         for key, value in attributes.items()
@@ -42,7 +45,7 @@ def tag(name: str, /, *inside: str | Html | None, **attributes: str | float | No
 
 
 def joined(parts: Iterable[str | Html | None]) -> Html:
-    """Return what shows these one after the other; None shows nothing."""
+    """Return the HTML of the parts, one after the other; None adds nothing."""
     return Html("".join(shown(part) for part in parts if part is not None))
 
 
@@ -53,7 +56,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str | Html]], caption: st
         tag("tr", tag("th", first, scope="row"), *(tag("td", cell) for cell in rest))
         for first, *rest in rows
     )
-    # What scrolls can be reached by the keyboard.
+    # With `tabindex`, the keyboard can reach the box and scroll it.
     return tag(
         "div",
         tag("table", tag("caption", caption), tag("thead", tag("tr", heads)), tag("tbody", body)),
@@ -70,10 +73,10 @@ def section(title: str, *inside: Html | None) -> Html:
 
 
 def fold(title: str | Html, *inside: Html | None) -> Html:
-    """Return what is opened by a click."""
+    """Return an element that a click opens."""
     return tag("details", tag("summary", title), *inside)
 
 
 def code(text: str) -> Html:
-    """Return a text as it is, in lines."""
+    """Return an element that shows a text as it is, with its lines."""
     return tag("pre", tag("code", text), tabindex=0)

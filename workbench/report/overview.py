@@ -1,4 +1,4 @@
-"""What the runs of a report are, how they ended, and in what they differ."""
+"""The overview of a report: its runs, their results and their differences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .subject import Subject
 
 
 def overview(subjects: Sequence[Subject]) -> Html:
-    """Return a row for each run; of one run, what it is as pairs."""
+    """Return a row for each run; for a single run, pairs of names and values."""
     notes = "Speed is the steady state: without the first call and the test passes."
     if len(subjects) > 1:
         rows = [[_link(each), *(value(each) for _, value in COLUMNS)] for each in subjects]
@@ -25,7 +25,7 @@ def overview(subjects: Sequence[Subject]) -> Html:
 
 
 def differences(subjects: Sequence[Subject]) -> Html | None:
-    """Return in what the runs differ, field by field; None of a single run."""
+    """Return the differences of the runs, field by field; None for a single run."""
     if len(subjects) < 2:
         return None
     told = [_choices(each) for each in subjects]
@@ -43,7 +43,7 @@ def differences(subjects: Sequence[Subject]) -> Html | None:
 
 
 def configs(subjects: Sequence[Subject]) -> Html:
-    """Return what each run was asked for and what was chosen for it, folded."""
+    """Return the config of each run with the choices of its plan, folded."""
     folds = [
         fold(each.title, table(["Field", "Value"], _rows(_single(each)), f"Config of {each.title}"))
         for each in subjects
@@ -60,7 +60,7 @@ def _rows(rows: dict[str, list[str]]) -> list[list[str]]:
 
 
 def _choices(subject: Subject) -> dict[str, str]:
-    """Return the config's fields, those left open as the plan chose them."""
+    """Return the config's fields; open fields have the values that the plan chose."""
     plan = subject.plan
     config = subject.run.config.to_json()
     asked = {name: value for name, value in config.items() if name not in NOT_TRAINED}
@@ -91,7 +91,7 @@ def _in_words(value: Any) -> str:
 
 
 def _apart(subjects: Sequence[Subject]) -> Html | None:
-    """Return what keeps the runs from being compared, so that nobody overlooks it."""
+    """Return a warning if the runs cannot be compared, so that nobody overlooks it."""
     kinds = {"data": "data", "model": "models"}
     told = [
         f"different {plural}: {', '.join(found)}"

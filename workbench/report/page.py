@@ -1,4 +1,4 @@
-"""The page: its parts in order, its style in it, and nothing that is loaded from elsewhere."""
+"""The page: its parts in order, and its style. The page loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 Section = Callable[[Sequence[Subject]], Html | None]
-"""A part of the page; None where there is nothing to tell."""
+"""A function that returns a part of the page, or None if there is nothing to show."""
 FIRST: tuple[Section, ...] = (overview, differences, curves)
 LAST: tuple[Section, ...] = (runs, environments, certificates, configs, scripts)
 MOST_BYTES = 2_000_000
@@ -40,19 +40,19 @@ def write_report(
     title: str = "",
     sections: Sequence[Section] = (),
 ) -> Path:
-    """Write one page of HTML about runs, whole or not at all, and return its path.
+    """Write one page of HTML about runs, completely or not at all, and return its path.
 
-    It needs no network and runs no code; texts of runs are shown, never interpreted.
+    The page needs no network and runs no code. It shows texts of runs and never interprets them.
 
     Args:
-        reported: at least one run; those that go on are told of as they are now.
-        path: what to write; nothing may be there.
-        title: of the page; empty: the run's name, or how many they are.
-        sections: further parts, shown between the charts and what is told of each run.
+        reported: at least one run; an unfinished run is shown in its present state.
+        path: the new file; nothing may exist there.
+        title: the page's title; empty: the run's name, or the number of runs.
+        sections: further parts, shown between the charts and the part about each run.
 
     Raises:
-        RunError: there is no run, one cannot be read, the page would be over 2 MB, something is
-            at the path, or it cannot be written.
+        RunError: no run is given, a run cannot be read, the page would be over 2 MB, something
+            exists at the path, or the path cannot be written.
     """
     target = full_path(path)
     with new_place(target) as hidden:
@@ -80,7 +80,7 @@ def _page(subjects: Sequence[Subject], title: str, sections: Sequence[Section]) 
         "head",
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        # Should a text ever get past the escaping, the browser still neither runs nor loads it.
+        # If a text ever gets past the escaping, the browser still neither runs nor loads it.
         tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", named),

@@ -1,4 +1,4 @@
-"""What vouches for the runs of a report: certificates, and the scripts that ran."""
+"""The evidence for the runs of a report: certificates, and the scripts that ran."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .html import Html, code, fold, section, tag
 from .subject import Subject
 
 MOST_SCRIPT_BYTES = 600_000
-"""Of all scripts together; a page of many runs names the others by their sha256."""
+"""The limit for all scripts together; a page names further scripts only by their sha256."""
 
 
 def certificates(subjects: Sequence[Subject]) -> Html | None:
-    """Return what was certified of the runs; None where nothing was."""
+    """Return the certificates of the runs; None if there are none."""
     certified = [each for each in subjects if each.certificate]
     if not certified:
         return None
@@ -38,7 +38,7 @@ def _certificate(subject: Subject) -> Html:
 
 
 def scripts(subjects: Sequence[Subject]) -> Html:
-    """Return the scripts that ran, folded, the same one once."""
+    """Return the scripts that ran, folded; equal scripts appear once."""
     told: dict[str, list[Subject]] = {}
     for each in subjects:
         told.setdefault(each.script, []).append(each)

@@ -1,4 +1,4 @@
-"""What a report tells of one run, read once."""
+"""The facts that a report shows about one run, read once."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from workbench.runs.records.ledger import Ledger
 
 MOST_POINTS = 400
-"""Of a line: as many as a chart of the page has columns."""
+"""The limit for one line: about the number of columns of a chart on the page."""
 MOST_POINTS_IN_ALL = 60_000
-"""Of all lines, so that the page stays small."""
+"""The limit for all lines together, so that the page stays small."""
 FEWEST_POINTS = 50
 
 
@@ -32,14 +32,14 @@ class Subject:
 
     run: Run
     anchor: str
-    """What a link to its part of the page names."""
+    """The name that links to its part of the page use."""
     title: str
     color: str
     dash: str
-    """Of its lines, so that of two on one another both are seen."""
+    """The dashes of its lines, so that both of two overlapping lines are visible."""
     plan: Plan
     result: dict[str, Any]
-    """As `Run.result`."""
+    """The result, as `Run.result` returns it."""
     devices: Devices | None
     points: Points
     epoch_points: EpochPoints
@@ -55,7 +55,7 @@ def subjects_of(runs: Sequence[Run]) -> list[Subject]:
     """Read the runs.
 
     Raises:
-        RunError: a folder is gone, or a file of it is torn.
+        RunError: a folder is missing, or a file in it is damaged.
     """
     plans = [run.plan for run in runs]
     lines = sum(map(_lines, plans)) if len(plans) > 1 else 3 * (1 + _replicas(plans[0]))
@@ -70,7 +70,10 @@ def subjects_of(runs: Sequence[Run]) -> list[Subject]:
 
 
 def _lines(plan: Plan) -> int:
-    """Return how many lines a run has in charts of several: one, or one a worker, in each."""
+    """Return the number of a run's lines on a page of several runs.
+
+    Each chart has one line of the run, or one for each worker if workers do not step together.
+    """
     return 4 * (1 if plan.synchronous else plan.workers)
 
 

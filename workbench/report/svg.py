@@ -1,4 +1,4 @@
-"""Lines as a picture that is part of the page: SVG, its colours from the page's style."""
+"""Lines as an SVG picture inside the page, with colours from the page's style."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 12, 10, 34
 DASHES = {"dash": "6 4", "dot": "2 3", "dashdot": "6 3 2 3", "longdash": "10 4"}
 TICKS = 5
 EDGE = 0.03
-"""Of the range of the numbers, kept free on each side."""
+"""The share of the range of numbers that stays free on each side."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of numbers along `length` pixels from `start` on; a negative length goes up."""
+    """A range of numbers along `length` pixels from `start`; a negative length goes up."""
 
     low: float
     high: float
@@ -34,7 +34,7 @@ class Axis:
     def over(
         cls, values: Sequence[Values], start: float, length: float, *, zero: bool = False
     ) -> Axis:
-        """Return one that all finite values fit on; of none, from 0 to 1."""
+        """Return an axis that fits all finite values; if there are none, from 0 to 1."""
         known = np.concatenate([np.empty(0), *(each[np.isfinite(each)] for each in values)])
         low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
         low = min(low, 0.0) if zero else low
@@ -44,11 +44,11 @@ class Axis:
         return cls(low if zero else low - room, high + room, start, length)
 
     def at(self, values: Values) -> Values:
-        """Return where on the picture these are."""
+        """Return the positions of the values on the picture."""
         return self.start + (values - self.low) / (self.high - self.low) * self.length
 
     def ticks(self) -> list[float]:
-        """Return a few round numbers on it."""
+        """Return a few round numbers on the axis."""
         rough = (self.high - self.low) / TICKS
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * by for by in (1, 2, 5, 10) if power * by >= rough)
@@ -58,7 +58,7 @@ class Axis:
 
 
 def chart(title: str, across: str, lines: Sequence[Line], *, zero: bool = False) -> Html:
-    """Return a figure of some lines: its title, what runs along the x axis, and the lines."""
+    """Return a figure with a title, the label `across` of the x axis, and the lines."""
     x = Axis.over([line.x for line in lines], LEFT, WIDTH - LEFT - RIGHT)
     y = Axis.over([line.y for line in lines], HEIGHT - BOTTOM, TOP + BOTTOM - HEIGHT, zero=zero)
     drawn = [_drawn(line, x, y) for line in lines]
@@ -75,14 +75,14 @@ def chart(title: str, across: str, lines: Sequence[Line], *, zero: bool = False)
 
 
 def legend(lines: Sequence[Line]) -> Html:
-    """Return the names of lines with how they look, each name once."""
+    """Return the names of the lines with their look; each name appears once."""
     named = {line.name: line for line in reversed(lines)}
     items = [tag("li", _key(line), " ", line.name) for line in reversed(named.values())]
     return tag("ul", *items, class_="legend")
 
 
 def short(value: float) -> str:
-    """Return a number in few letters, such as 12k or 0.35."""
+    """Return a number in few characters, such as 12k or 0.35."""
     size = abs(value)
     for power, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if size >= power:
@@ -117,7 +117,7 @@ def _drawn(line: Line, x: Axis, y: Axis) -> Html:
 
 
 def _path(across: Values, up: Values) -> str:
-    """Return the path through the known points; what is not known is a gap."""
+    """Return the path through the known points; an unknown point is a gap."""
     known = np.isfinite(across) & np.isfinite(up)
     parts, pen = [], "M"
     following = np.append(known, False)[1:]
@@ -127,7 +127,7 @@ def _path(across: Values, up: Values) -> str:
             continue
         parts.append(f"{pen}{right:.1f} {down:.1f}")
         if pen == "M" and not after:
-            parts.append("h.1")  # a point by itself shows as a dot
+            parts.append("h.1")  # a single point shows as a dot
         pen = "L"
     return "".join(parts)
 
@@ -161,7 +161,7 @@ def _marks(line: Line, across: Values, up: Values) -> list[Html]:
 
 
 def _in_words(title: str, across: str, lines: Sequence[Line]) -> str:
-    """Return what a person who hears the page is told: where each line ends."""
+    """Return the text for people who hear the page: the last values of up to 12 lines."""
     ends = []
     for line in lines:
         known = line.y[np.isfinite(line.y)]

@@ -1,7 +1,7 @@
-"""Runs: their folders, processes, states and records. Names load when first used.
+"""Runs: their folders, processes, states and records. Each name is imported at its first use.
 
-The supervisor runs as `python -m workbench.runs.supervise`, so importing this package must cost
-nothing: no NumPy, no pandas.
+The supervisor runs as `python -m workbench.runs.supervise`. So the import of this package must be
+fast: it loads neither NumPy nor pandas.
 """
 
 from importlib import import_module

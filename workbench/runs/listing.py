@@ -1,4 +1,4 @@
-"""The runs of a folder: one by its name, all, and those that an archive holds."""
+"""Access to runs: one run by its id, all runs of a folder, and the runs in an archive."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .run import Run, UnreadableRun
 
 
 def open_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | None = None) -> Run:
-    """Open a run by its id in `runs_dir` (None: `$WORKBENCH_RUNS`, else `runs`), or its folder.
+    """Open a run by its id in `runs_dir` (None: `$WORKBENCH_RUNS`, else `runs`), or by its folder.
 
-    A run's copy in an archive is opened where it is; resumed, it is brought back to `runs_dir`.
+    The copy of a run in an archive is opened in the archive. A resume restores it to `runs_dir`.
 
     Raises:
-        RunError: there is none.
+        RunError: there is no such run.
     """
     return Run(find_run(run, runs_dir), runs_dir)
 
@@ -25,7 +25,7 @@ def open_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | Non
 def list_runs(runs_dir: str | os.PathLike[str] | None = None) -> list[Run]:
     """Return all runs of a folder, newest first.
 
-    One whose run.json cannot be read is an `UnreadableRun`, and comes last.
+    A run whose run.json cannot be read is an `UnreadableRun`, and comes last.
     """
     runs = [listed(folder) for folder in run_folders(runs_root(runs_dir))]
     return sorted(runs, key=lambda run: (run.created, run.id), reverse=True)
@@ -37,22 +37,22 @@ def restore_run(
     """Copy a run out of its archive into the folder of runs, and return it; see `restore`.
 
     Raises:
-        RunError: it cannot be brought back, for one of the reasons that `restore` lists.
+        RunError: the run cannot be restored, for one of the reasons that `restore` lists.
     """
     return Run(restore(full_path(folder), runs_root(runs_dir)))
 
 
 def archived_runs(folder: str | os.PathLike[str]) -> list[Run]:
-    """Return the runs that can be brought back from a folder: the one in it, or those below it.
+    """Return the runs that can be restored from a folder: the run in it, or the runs below it.
 
     Raises:
-        RunError: there is none.
+        RunError: there is no run.
     """
     return [Run(each) for each in archived_folders(full_path(folder))]
 
 
 def listed(folder: Path) -> Run:
-    """Return the run of a folder, or one that says why it cannot be read."""
+    """Return the run of a folder, or an `UnreadableRun` that holds the reason."""
     try:
         return Run(folder)
     except RunError as error:
@@ -60,7 +60,7 @@ def listed(folder: Path) -> Run:
 
 
 def why_unreadable(error: Exception) -> str:
-    """Return in words why a run cannot be read, whatever its files hold."""
+    """Return in words why a run cannot be read, for any error that its files can cause."""
     if isinstance(error, RunError | OSError):
         return str(error)
     return f"Its files hold what no run's do ({type(error).__name__}: {error})."

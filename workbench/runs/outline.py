@@ -1,4 +1,4 @@
-"""A run as a line of a list, from its few small files: its records are not read."""
+"""The outline of a run: one line of a list, from a few small files. Records are not read."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from workbench.runs.records.progress import shape_of, steps_done
 
 @dataclass(frozen=True)
 class Outline:
-    """What a list shows of a run. `None` is unknown."""
+    """The values that a list shows of a run. `None` means unknown."""
 
     status: Status
     strategy: str
     who_trains: str
-    """Such as `2 workers x 1 replica`."""
+    """For example `2 workers x 1 replica`."""
     data: str
     steps: int
-    """Steps done."""
+    """The number of steps done."""
     test_accuracy: float | None
-    """Of the last epoch that was told of."""
+    """The test accuracy of the last recorded epoch."""
 
 
 def read_outline(run_dir: Path) -> Outline:
     """Return the outline of a run.
 
     Raises:
-        RunError: its folder is gone, or a file of it cannot be read.
+        RunError: the run's folder is missing, or one of its files cannot be read.
     """
     plan = read_numbers(run_dir)
     require_fields(plan, run_dir / "plan.json")

@@ -1,4 +1,4 @@
-"""Going on with a run from its last checkpoint, as it was or with more epochs or other workers."""
+"""Resume of a run from its last checkpoint: unchanged, with more epochs or with other workers."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def resume(
     workers: int | None = None,
     bounds: Bounds | None = None,
 ) -> None:
-    """Go on from the last checkpoint, where `epochs` is given up to that many in all.
+    """Resume a run from its last checkpoint, up to `epochs` epochs in total if they are given.
 
-    `workers` goes on with another number of them; the global batch stays. A train.py edited by
-    hand is run as it is; its sha256 is noted.
+    `workers` is another number of workers; the global batch size stays the same. A train.py edited
+    by hand runs unchanged, and its sha256 is noted.
 
     Raises:
-        PlanError: the config cannot be planned with this many epochs or workers.
-        RunError: the run is alive; it is finished and `epochs` is not larger than before; its
+        PlanError: the config cannot be planned with this number of epochs or workers.
+        RunError: the run is alive; the run is finished and `epochs` is not larger than before; the
             strategy has no workers to change; or a script edited by hand would be overwritten.
     """
     lock = take(run_dir, "resumed")
@@ -79,7 +79,7 @@ def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
 
 
 def _with_epochs(config: RunConfig, epochs: int | None) -> RunConfig:
-    """Return the config with so many epochs in all; None leaves them."""
+    """Return the config with this total number of epochs; None keeps the number."""
     _check_whole("epochs", epochs, config.epochs + 1)
     if epochs is not None and epochs < config.epochs:
         raise RunError(
@@ -90,7 +90,10 @@ def _with_epochs(config: RunConfig, epochs: int | None) -> RunConfig:
 
 
 def _with_workers(config: RunConfig, workers: int | None, run_dir: Path) -> RunConfig:
-    """Return the config with so many workers and the same global batch; None leaves them."""
+    """Return the config with this number of workers and the same global batch size.
+
+    None keeps the number.
+    """
     _check_whole("workers", workers, 2)
     if workers is None or workers == (plan := read_plan(run_dir / "plan.json")).workers:
         return config
@@ -114,14 +117,14 @@ def _check_whole(name: str, value: int | None, example: int) -> None:
 
 
 def _write_anew(run_dir: Path, card: dict[str, object], script: str, config: RunConfig) -> None:
-    """Write plan and script again for a changed config, and keep the earlier script beside them."""
+    """Write plan and script again for a changed config; keep the earlier script next to them."""
     from workbench.codegen import render_script
     from workbench.devices import Devices
     from workbench.plan import make_plan
     from workbench.plan.applicable_fields import without_unused
     from workbench.plan.checks import LONGEST_NAME
 
-    # Of an earlier release, whose plans passed over what a strategy has no use for, and long names.
+    # Plans of an earlier release accepted long names, and fields that a strategy does not use.
     config = without_unused(config, STRATEGIES[config.strategy])
     config = dataclasses.replace(config, name=config.name[:LONGEST_NAME])
     before = read_plan(run_dir / "plan.json")

@@ -1,4 +1,4 @@
-"""A run as a person holds it: what it is, how far it is, and what can be done with it."""
+"""The `Run` class for users: the data of a run, its progress, and the actions on it."""
 
 from __future__ import annotations
 
@@ -56,22 +56,25 @@ WAIT_POLL_SECONDS = 0.1
 
 
 class Run:
-    """One run, read from its folder each time it is asked: nothing here goes stale.
+    """One run. Each access reads the run's folder again, so no value becomes outdated.
 
-    Every reader raises a `RunError` where the folder is gone or a file of it is torn.
+    Every reader raises a `RunError` if the folder is missing or one of its files is damaged.
     """
 
     def __init__(
         self, run_dir: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | None = None
     ) -> None:
-        """`runs_dir` is where a copy in an archive is brought back to; see `runs_root`."""
+        """Open the run in `run_dir`.
+
+        `runs_dir` is the folder to which a copy in an archive is restored; see `runs_root`.
+        """
         self.runs_dir = runs_dir
         self.dir = Path(run_dir).absolute()
         card = read_card(self.dir)
         self.id = self.dir.name
-        """The name of its folder, so that a copy of a folder is a run of its own."""
+        """The name of the run's folder, so a copy of a folder is a separate run."""
         self.made_as = card.made_as
-        """The id that it was made with, which a copy under another name keeps."""
+        """The id with which the run was made. A copy under another name keeps it."""
         self.name = card.name
         self.created = card.created
         """Seconds since 1970."""
@@ -86,26 +89,26 @@ class Run:
 
     @property
     def alive(self) -> bool:
-        """Whether its supervisor or its trainer lives."""
+        """Whether the run's supervisor or its trainer is alive."""
         return is_alive(self.dir)
 
     @property
     def config(self) -> RunConfig:
-        """What was asked for."""
+        """The config that the user asked for."""
         from workbench.runs.folder.plan import read_config
 
         return read_config(self.dir / "config.json")
 
     @property
     def plan(self) -> Plan:
-        """What it was resolved to."""
+        """The plan to which the config was resolved."""
         from workbench.runs.folder.plan import read_plan
 
         return read_plan(self.dir / "plan.json")
 
     @property
     def devices(self) -> Devices | None:
-        """What its machine and its interpreter had when it was planned; None where unknown."""
+        """The devices of the machine and the interpreter at planning time; None if unknown."""
         from workbench.devices import Devices
 
         path = self.dir / "devices.json"
@@ -113,7 +116,7 @@ class Run:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The names of its processes, such as `worker-0`; the first leads."""
+        """The names of the run's tasks, such as `worker-0`; the first task leads."""
         return tasks_of(read_json(self.dir / "plan.json"))
 
     @property
@@ -123,47 +126,47 @@ class Run:
 
     @property
     def failure(self) -> Failure | None:
-        """Why it failed or was lost; None in every other state."""
+        """The reason why the run failed or was lost; None in every other state."""
         return read_failure(self.dir)
 
     @property
     def progress(self) -> Progress:
-        """How far it is, from a few small reads."""
+        """The progress of the run, from a few small reads."""
         from workbench.runs.records.progress import read_progress
 
         return read_progress(self.dir)
 
     @property
     def outline(self) -> Outline:
-        """What a list shows of it, from a few small reads."""
+        """The values that a list shows of the run, from a few small reads."""
         from .outline import read_outline
 
         return read_outline(self.dir)
 
     @property
     def ledger(self) -> Ledger:
-        """Where its time went, until now or its end."""
+        """The ledger: how the run spent its time, until now or until its end."""
         from workbench.runs.records.ledger import read_ledger
 
         return read_ledger(self.dir)
 
     @property
     def peak_bytes(self) -> dict[str, int]:
-        """The most memory that each task held on the host, once an attempt is over."""
+        """The peak memory of each task on the host in bytes, once an attempt is over."""
         from workbench.runs.processes.peak_memory import read_peak_bytes
 
         return read_peak_bytes(self.dir)
 
     @property
     def device_peak_bytes(self) -> dict[str, dict[str, int]]:
-        """The most memory that each task held on each GPU or TPU; see `read_device_peak_bytes`."""
+        """The peak memory of each task on each GPU or TPU; see `read_device_peak_bytes`."""
         from workbench.runs.processes.peak_memory import read_device_peak_bytes
 
         return read_device_peak_bytes(self.dir, self.tasks)
 
     @property
     def copies(self) -> Copies | None:
-        """How its copies in an archive stand; None where there are none."""
+        """The state of the run's copies in an archive; None if there are none."""
         return read_copies(self.dir)
 
     @property
@@ -172,7 +175,9 @@ class Run:
         return self._history.missing()
 
     def stop(self) -> None:
-        """Ask it to finish its call, save and end. Returns at once; nothing to do where it is over.
+        """Ask the run to finish its call, save and end.
+
+        The method returns immediately. It does nothing if the run is over.
 
         Raises:
             RunError: the run folder cannot be written.
@@ -186,16 +191,16 @@ class Run:
 
     @property
     def killable(self) -> bool:
-        """Whether a task can be killed: all are begun anew then, as processes of this machine."""
+        """Whether a task can be killed. All tasks then start again as processes of this machine."""
         config = self.config
         return bool(config.restarts) and config.launcher == "local" and len(self.tasks) > 1
 
     def kill(self, task: str) -> None:
-        """Have a task killed, as the loss of its machine would; all begin anew from the checkpoint.
+        """Have a task killed, as if its machine was lost; all tasks restart from the checkpoint.
 
         Raises:
-            RunError: it is no task of a run that trains and is begun anew, or the folder cannot
-                be written.
+            RunError: the run does not train, it does not restart its tasks, it has no such task,
+                or its folder cannot be written.
         """
         if not (self.killable and self.status == "running" and task in self.tasks):
             raise RunError(
@@ -206,7 +211,7 @@ class Run:
         write_text(home_of(self.dir) / KILL, task)
 
     def wait(self, timeout_seconds: float | None = None) -> Status:
-        """Wait until it is over and return its state; the one it has when the time is up."""
+        """Wait until the run is over, or until the time is up, and return its state then."""
         deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
         while (state := self.status) in LIVE:
             if deadline is not None and time.monotonic() > deadline:
@@ -215,17 +220,17 @@ class Run:
         return state
 
     def resume(self, epochs: int | None = None, workers: int | None = None) -> Run:
-        """Go on from the last checkpoint; a finished run for `epochs` in all, more than before.
+        """Resume the run from its last checkpoint; a finished run needs more `epochs` than before.
 
-        Where all workers step together, it can go on with another number of `workers`: the global
-        batch stays the same, and so does the curve.
+        `epochs` is the total number of epochs. A synchronous run can resume with another number
+        of `workers`: the global batch size stays the same, and so does the curve.
 
-        The copy of a run in an archive is brought back first; see `restore_run`.
+        The copy of a run in an archive is restored first; see `restore_run`.
 
         Raises:
-            PlanError: it cannot be planned so.
-            RunError: it is alive, it is finished and `epochs` is not larger, its strategy has no
-                workers to change, or a script edited by hand would be overwritten.
+            PlanError: the run cannot be planned with these values.
+            RunError: the run is alive, the run is finished and `epochs` is not larger, its
+                strategy has no workers to change, or a script edited by hand would be overwritten.
         """
         from .copying.restore import restore
         from .resume import resume
@@ -235,17 +240,20 @@ class Run:
         return Run(home)
 
     def pack(self, path: str | os.PathLike[str] | None = None) -> Path:
-        """Write it to a zip file (None: beside its folder) and return that; see `pack.pack`."""
+        """Write the run to a zip file and return the file's path; see `pack.pack`.
+
+        If `path` is None, the file is next to the run's folder.
+        """
         from workbench.runs.copying.pack import pack
 
         return pack(self.dir, full_path(path or f"{self.dir}.zip"))
 
     def delete(self) -> None:
-        """Remove the run's folder with all that is in it; a job that outlived it is ended first.
+        """Remove the run's folder with all its content; a job that outlived the run is ended first.
 
         Raises:
-            RunError: it is alive, its folder is a link, its job's engine cannot be asked, or the
-                folder cannot be removed.
+            RunError: the run is alive, its folder is a link, its job's engine cannot be asked, or
+                the folder cannot be removed.
         """
         from workbench.runs.supervise.job_ending import end_job
 
@@ -275,11 +283,14 @@ class Run:
         return self._history.replica_steps(columns)
 
     def steps(self) -> pd.DataFrame:
-        """Return a row for each step, over all replicas by examples; see `frames.step_frame`."""
+        """Return a row for each step, over all replicas weighted by examples.
+
+        See `frames.step_frame`.
+        """
         return self._history.steps()
 
     def epochs(self) -> pd.DataFrame:
-        """Return a row for each epoch that is over, train and test; see `frames.epoch_frame`."""
+        """Return a row for each ended epoch, train and test; see `frames.epoch_frame`."""
         return self._history.epochs()
 
     def step_seconds(self) -> np.ndarray:
@@ -287,9 +298,9 @@ class Run:
         return self._history.step_seconds()
 
     def staleness(self) -> pd.DataFrame:
-        """Return how stale each step of a ParameterServer run was; see `staleness`.
+        """Return the staleness of each step of a ParameterServer run; see `staleness`.
 
-        Empty where all workers step together.
+        The table is empty for a synchronous run.
         """
         return self._history.staleness()
 
@@ -299,12 +310,12 @@ class Run:
         from workbench.runs.records.live import LiveRun
 
         live = LiveRun(self.dir, self.plan)
-        for _ in range(2):  # steps whose time is not on record are given at the second look
+        for _ in range(2):  # the second poll gives the steps whose time is not recorded
             live.poll()
         return charts.run_figure(live.points(), live.epochs(), virtual=self.plan.virtual)
 
     def events(self) -> list[Event]:
-        """Return all events in order of time; `task` is the writer: a task, supervisor, archive."""
+        """Return all events in order of time; `task` is the writer: task, supervisor, archive."""
         files = {"supervisor": self.dir / "events.jsonl", "archive": self.dir / TOLD}
         files |= {path.parent.name: path for path in self.dir.glob("*-*/events.jsonl")}
         events = []
@@ -321,13 +332,13 @@ class Run:
         return {task: log_tail(self.dir / task / "log.txt", lines) for task in self.tasks}
 
     def copies_log(self, lines: int = 50) -> str:
-        """Return what was last told of its copies in an archive; empty where there are none."""
+        """Return the last lines about the run's copies in an archive; empty if there are none."""
         return copies_log(self.dir, lines)
 
     def result(self) -> dict[str, Any]:
-        """Return how it went as `workbench run --json` prints it; None is unknown.
+        """Return the results of the run as `workbench run --json` prints them; None means unknown.
 
-        examples_per_second is the steady state: without the first call and the test passes.
+        examples_per_second is the steady state, without the first call and the test passes.
         """
         plan = read_json(self.dir / "plan.json")
         return {
@@ -341,19 +352,19 @@ class Run:
         }
 
     def evaluate(self) -> dict[str, Any]:
-        """Test the saved model in a process of its own; see `evaluation.evaluate`."""
+        """Test the saved model in a separate process; see `evaluation.evaluate`."""
         from workbench.runs.programs.evaluation import evaluate
 
         return evaluate(self.dir)
 
     def xray(self, step: int) -> dict[str, Any]:
-        """Take a step that was done, counted from 0, apart once more; see `xray.xray`."""
+        """Return the X-ray of a step that was done, counted from 0; see `xray.xray`."""
         from workbench.runs.programs.xray import xray
 
         return xray(self.dir, step)
 
     def load_model(self) -> Any:
-        """Return the saved Keras model; imports TensorFlow here, in the caller's process."""
+        """Return the saved Keras model; this imports TensorFlow in the caller's process."""
         from workbench.runs.programs.evaluation import load_model
 
         return load_model(self.dir)
@@ -366,7 +377,7 @@ class Run:
 
 
 class UnreadableRun(Run):
-    """The folder of a run whose run.json cannot be read: whoever asks for its state is told why."""
+    """A run whose run.json cannot be read; access to its state raises the reason."""
 
     def __init__(self, run_dir: Path, why: RunError) -> None:
         self.runs_dir, self.dir, self.why = None, run_dir, str(why)

@@ -1,4 +1,4 @@
-"""Starting a run's supervisor as nobody's child."""
+"""Start of a run's supervisor as a detached process, which is not a child of the caller."""
 
 from __future__ import annotations
 
@@ -28,10 +28,12 @@ PATIENCE_SECONDS = 5.0
 
 
 def take(run_dir: Path, action: str) -> int:
-    """Lock a run that nobody supervises; `action` says what for, as in "cannot be started".
+    """Lock a run that no supervisor holds.
+
+    `action` is the word for the error message, such as "started" in "can be started".
 
     Raises:
-        RunError: it is alive.
+        RunError: the run is alive.
     """
     lock = take_lock(run_dir)
     if lock is None and status(run_dir) in ("finished", "stopped", "failed"):
@@ -42,10 +44,10 @@ def take(run_dir: Path, action: str) -> int:
 
 
 def spawn(run_dir: Path, lock: int, bounds: Bounds) -> None:
-    """Have a supervisor inherit the lock, and wait until it has written its first event.
+    """Start a supervisor that inherits the lock, and wait until it has written its first event.
 
     Raises:
-        RunError: it cannot be started, or does not answer in time.
+        RunError: the supervisor cannot be started, or does not answer in time.
     """
     trust(run_dir)
     log = run_dir / SUPERVISOR_LOG
@@ -74,7 +76,7 @@ def spawn(run_dir: Path, lock: int, bounds: Bounds) -> None:
 
 
 def _launch(arguments: list[str], lock: int, answer: int, log: Path) -> subprocess.Popen[bytes]:
-    """Start what starts a supervisor as nobody's child."""
+    """Start the launcher: a process that forks the supervisor and exits."""
     command = [sys.executable, "-m", "workbench.runs.supervise", *arguments]
     with log.open("ab") as output:
         return subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Starting a run: plan, script, folder, supervisor."""
+"""Start of a run: plan, script, folder, supervisor."""
 
 from __future__ import annotations
 
@@ -41,19 +41,20 @@ def start_run(
     *,
     rehearse: bool = True,
 ) -> Run:
-    """Plan, write and start a run, and return while it goes on by itself.
+    """Plan, write and start a run, and return while the run goes on by itself.
 
     Args:
-        config: what to train.
+        config: the config to train with.
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
-        devices: what `workbench.devices.detect` found; None asks now, which takes seconds.
-        name: shown in lists; empty: the config's.
-        rehearse: whether two steps of a model of one's own are done first, once for each plan.
+        devices: the result of `workbench.devices.detect`; None detects now, which takes seconds.
+        name: the name shown in lists; empty: the name in the config.
+        rehearse: whether two steps of the user's own model or step are done first, once for each
+            plan.
 
     Raises:
         PlanError: the config cannot be planned, the name is too long, or nothing can be copied to
-            its archive; no folder of a run is made.
-        RunError: the folder cannot be written or the supervisor does not start; none is left.
+            its archive. No run folder is made.
+        RunError: the folder cannot be written or the supervisor does not start. No folder is left.
     """
     from workbench.codegen import render_script
     from workbench.devices import detect
@@ -64,7 +65,7 @@ def start_run(
     plan = _planned(config, devices, root, name)
     script = render_script(plan)
     own, local = plan.own_model or plan.own_step, is_local(config)
-    # A job's hosts are not this machine: what is rehearsed here may fail there, and the other way.
+    # A job runs on other hosts: a script that works here may fail there, and the reverse.
     due = rehearse and local and own is not None and not went_well(root, script)
     rehearsal = _rehearsal(plan, script) if due else {}
     return _begin(root, plan, devices, script, sha256(script), name, rehearsal)
@@ -77,19 +78,19 @@ def start_edited(
     runs_dir: str | os.PathLike[str] | None = None,
     name: str = "",
 ) -> Run:
-    """Start a run of a script that was edited by hand, as it is; return while it goes on.
+    """Start a run of a script that was edited by hand, unchanged; return while the run goes on.
 
     Args:
-        script: the text; no letter of it is changed, now or when the run is resumed.
-        plan: what the script was before it was edited; the run is shown and watched by it.
-        devices: what the plan was made for.
+        script: the text of the script. It is never changed, neither now nor by a resume.
+        plan: the plan of the script before the edit; the run is shown and watched by this plan.
+        devices: the devices for which the plan was made.
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
-        name: shown in lists; empty: the config's.
+        name: the name shown in lists; empty: the name in the config.
 
     Raises:
-        PlanError: the name is too long, or nothing can be copied to its archive; no folder of a
-            run is made.
-        RunError: the folder cannot be written or the supervisor does not start; none is left.
+        PlanError: the name is too long, or nothing can be copied to its archive. No run folder is
+            made.
+        RunError: the folder cannot be written or the supervisor does not start. No folder is left.
     """
     from workbench.codegen import render_script
 
@@ -125,7 +126,7 @@ def _begin(
 
 
 def _planned(config: RunConfig, devices: Devices, root: Path, name: str) -> Plan:
-    """Return the plan, or raise all that is against it, its name and archive included."""
+    """Return the plan, or raise all problems of the config, the name and the archive."""
     from workbench.plan import PlanError, Problem, make_plan
     from workbench.runs.programs.own_data import look
 
@@ -159,7 +160,7 @@ def _rehearsal(plan: Plan, script: str) -> dict[str, str]:
 
 
 def _check_place(config: RunConfig, root: Path, name: str) -> None:
-    """Raise what is against the name of a run, and against its archive."""
+    """Raise the problems of a run's name and of its archive, if there are any."""
     from workbench.plan import PlanError, Problem
     from workbench.plan.checks import check_name
     from workbench.plan.problems import Findings
@@ -173,7 +174,7 @@ def _check_place(config: RunConfig, root: Path, name: str) -> None:
 
 
 def start_script(run_dir: Path, bounds: Bounds | None = None) -> Run:
-    """Start the supervisor over a run folder that is already written.
+    """Start the supervisor of a run folder that is already written.
 
     Raises:
         RunError: the run is alive, or the supervisor does not start.

@@ -1,4 +1,4 @@
-"""A saved script comes back: what of it is a config, what is kept, what the form cannot say."""
+"""The reading of a saved script: its config, the kept functions, and the parts without a field."""
 
 from ..plan.launching import NOT_TOLD
 from .difference import Row, Side, side_by_side, unified

@@ -11,7 +11,7 @@ SAME, CHANGED, REMOVED, ADDED, FOLDED = "same", "changed", "removed", "added", "
 CONTEXT_LINES = 3
 _WORDS = re.compile(r"\w+|\s+|.")
 _ALIKE = 0.5
-"""Below this share two lines that stand for each other are shown without marked words."""
+"""If two paired lines are less alike than this share, their words are not compared."""
 Piece = tuple[str, bool]
 """Text, and whether it differs from the other side."""
 
@@ -25,19 +25,19 @@ class Side:
 
     @property
     def text(self) -> str:
-        """The whole line."""
+        """The complete line."""
         return "".join(text for text, _ in self.pieces)
 
 
 @dataclass(frozen=True)
 class Row:
-    """Two lines beside each other, or, folded, a stretch of lines that are the same in both."""
+    """Two lines side by side, or a folded stretch of lines that are the same in both texts."""
 
     kind: str
     left: Side | None = None
     right: Side | None = None
     rows: tuple[Row, ...] = ()
-    """What is folded."""
+    """The folded rows."""
 
 
 def side_by_side(left: str, right: str, context_lines: int = CONTEXT_LINES) -> list[Row]:
@@ -61,7 +61,7 @@ def side_by_side(left: str, right: str, context_lines: int = CONTEXT_LINES) -> l
 
 
 def unified(left: str, right: str, left_name: str, right_name: str) -> str:
-    """Return the unified difference, empty where there is none."""
+    """Return the unified difference; empty if there is none."""
     lines = difflib.unified_diff(
         left.splitlines(), right.splitlines(), left_name, right_name, lineterm=""
     )
@@ -69,7 +69,7 @@ def unified(left: str, right: str, left_name: str, right_name: str) -> str:
 
 
 def _folded(same: list[Row], first: int, last: int) -> list[Row]:
-    """Fold the middle of what is the same, where that saves more than a line."""
+    """Fold the middle of the equal rows if the middle has more than one row."""
     if len(same) <= first + last + 1:
         return same
     middle = tuple(same[first : len(same) - last])
@@ -77,7 +77,7 @@ def _folded(same: list[Row], first: int, last: int) -> list[Row]:
 
 
 def _differing(before: Sequence[str], after: Sequence[str], i: int, j: int) -> Iterator[Row]:
-    """Pair the lines of a stretch in order; what is left over stands alone."""
+    """Pair the lines of a stretch in order; leftover lines stand alone."""
     for n in range(max(len(before), len(after))):
         if n >= len(after):
             yield Row(REMOVED, left=_plain(i + n, before[n], marked=True))
@@ -93,7 +93,7 @@ def _plain(index: int, line: str, *, marked: bool = False) -> Side:
 
 
 def _words(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
-    """Return both lines with the words marked in which they differ."""
+    """Return both lines with the differing words marked."""
     one, other = _WORDS.findall(before), _WORDS.findall(after)
     matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
     if matcher.ratio() < _ALIKE:

@@ -1,4 +1,4 @@
-"""Finds the config that a script was made from: the one whose own script is most like it."""
+"""The search for a script's config: the config whose own script is most like the script."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SAME_CODE, _SAME_TEXT, _DROPPED = 3, 1, 5
 
 
 def guess(parts: Parts, own: Own) -> tuple[dict[str, Any], Reference | None]:
-    """Return the fields that the script tells, and what the workbench writes for them.
+    """Return the fields that the script shows, and the script that the workbench writes for them.
 
-    Where two configs give the same text it is the one with more left to the plan.
+    If two configs give the same text, the config that leaves more to the plan is chosen.
     """
     fields = {**plain_fields(parts), **titled(parts)}
     fields = {name: value for name, value in fields.items() if name not in own.functions}
@@ -37,7 +37,7 @@ def guess(parts: Parts, own: Own) -> tuple[dict[str, Any], Reference | None]:
 
 
 def likeness(script: Parts, made: Reference) -> int:
-    """Return how much of what is made for a config stands in the script."""
+    """Return a score: how much of the workbench's script for a config stands in the script."""
     alike = -_DROPPED * len(made.dropped)
     for statement in made.parts.above:
         there = script.by_key.get(statement.key)
@@ -52,7 +52,10 @@ def likeness(script: Parts, made: Reference) -> int:
 def _best(
     fields: dict[str, Any], options: Iterable[Mapping[str, Any]], parts: Parts, own: Own
 ) -> tuple[dict[str, Any], Reference | None]:
-    """Return the fields with the option that is most like the script, the first of several."""
+    """Return the fields with the option whose script is most like this script.
+
+    If several options are equally good, the first option is chosen.
+    """
     best: tuple[int, dict[str, Any], Reference | None] | None = None
     for option in options:
         asked = {**fields, **option}
@@ -69,7 +72,7 @@ def _best(
 
 
 def _rows(parts: Parts, own: Own, fields: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    """Return what the title leaves open of strategy, loop, data and model."""
+    """Return the choices of strategy, loop, data and model that the title leaves open."""
     open_fields = {
         "strategy": list(catalog.STRATEGIES),
         "loop": list(catalog.LOOPS),
@@ -97,7 +100,7 @@ def _optimizers(own: Own) -> list[dict[str, Any]]:
 
 
 def _learning_rates(parts: Parts) -> list[dict[str, Any]]:
-    """Return the rate as it stands, and as one that was multiplied, by its comment."""
+    """Return the rate as written, and the rate before scaling if the comment shows it."""
     try:
         rate = constant(parts, "LEARNING_RATE")
     except UnreadError:
@@ -120,7 +123,7 @@ def _steps(parts: Parts, name: str, field: str) -> list[dict[str, Any]]:
 
 
 def _placed(parts: Parts, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return replicas, workers and devices in the fields that the strategy has for them."""
+    """Return replicas, workers and devices in the strategy's fields, and synthetic examples."""
     row = catalog.STRATEGIES.get(asked.get("strategy", ""))
     if row is None:
         return {}

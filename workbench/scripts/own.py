@@ -1,4 +1,4 @@
-"""One's own functions of a script, as texts that stand in files of their own."""
+"""The user's own functions of a script, as texts for separate files."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ CHECKS = {
     "model": ("one_example", "check_labels", "check_model"),
     "step": ("check_step",),
 }
-"""What stands below one's own functions in a script, by field."""
+"""The definitions below the user's own function in a script, by field."""
 READ_FILE = "read_file"
-"""By which `make_data` reads the files of a data set; it stands below the marker."""
+"""The function by which `make_data` reads a data set's files; it stands below the marker."""
 LIVE = frozenset({"EPOCHS", "STEPS_PER_EPOCH", "PER_REPLICA_BATCH_SIZE", "make_optimizer"})
-"""What every script has that can be asked for a model: a function may go on using it."""
+"""Names in every script that can take a user's model: an edited function may go on using them."""
 Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A function of a script for a field of the form, as a text that can be a file."""
+    """A function of a script for a field of the form, as the text of a file."""
 
     field: str
     function: str
     source: str
     statements: frozenset[Key]
-    """What of the script it holds."""
+    """The statements of the script that it holds."""
     renamed: tuple[str, ...] = ()
-    """Names that scripts have already, which it calls otherwise."""
+    """Names that scripts already use; this text uses other names for them."""
 
     @staticmethod
     def name_of(name: str) -> str:
-        """Return what it calls one of them."""
+        """Return the other name that the text uses for a name in `renamed`."""
         return f"OWN_{name}" if name.isupper() else f"own_{name}"
 
 
 def door(parts: Parts, field: str) -> OwnFunction | None:
-    """Return the function that the script calls for a field; None where it is not one's own."""
+    """Return the user's own function that the script calls for a field; None if there is none."""
     check, name = f"check_{field}", DOORS[field]
     if parts.definition(check) is None:
         return None
@@ -76,9 +76,10 @@ def _called(node: ast.AST, check: str) -> OwnFunction | None:
 def keep_own(
     parts: Parts, ours: Parts, field: str, function: str, before: Collection[Kept]
 ) -> Kept:
-    """Return the text of a function that entered the script from a file of one's own.
+    """Return the text of a function that came into the script from a user's file.
 
-    `ours` is the script without it, `before` the other functions that stand above it.
+    `ours` is the workbench's script without this function. `before` holds the user's other
+    functions above it.
     """
     region = _region(parts, ours, field)
     needed = region
@@ -97,9 +98,9 @@ def keep_own(
 
 
 def keep_edited(parts: Parts, field: str, left: Collection[str] = ()) -> Kept:
-    """Return the text of a function of the workbench's that was edited, with all that it uses.
+    """Return the text of a workbench function that was edited, with everything that it uses.
 
-    Of `left` it goes on using what every script has.
+    Names of `left` that every script has are not copied: the function goes on using them.
     """
     function = DOORS[field]
     read = reader(parts)
@@ -117,12 +118,12 @@ def keep_edited(parts: Parts, field: str, left: Collection[str] = ()) -> Kept:
 
 
 def reader(parts: Parts) -> list[Statement]:
-    """Return what of a script reads the files of its data set; nothing where it needs none."""
+    """Return the statements that read the files of the script's data set; none if it has none."""
     return closure(parts.below, {READ_FILE})
 
 
 def closure(available: Sequence[Statement], wanted: Collection[str]) -> list[Statement]:
-    """Return what of the available statements binds the names and all that it reads, in order."""
+    """Return the available statements that bind the names, or names that these read, in order."""
     names, taken = set(wanted), set[Key]()
     while more := [each for each in available if each.name in names and each.key not in taken]:
         taken |= {each.key for each in more}
@@ -131,7 +132,7 @@ def closure(available: Sequence[Statement], wanted: Collection[str]) -> list[Sta
 
 
 def _region(parts: Parts, ours: Parts, field: str) -> list[Statement]:
-    """Return the statements directly above the check of a field that are not the workbench's."""
+    """Return the statements directly above a field's check that the workbench did not write."""
     stands = [each for each in parts.above if each.kind != IMPORT]
     at = next((n for n, each in enumerate(stands) if each.name in CHECKS[field]), 0)
     first = at
@@ -141,7 +142,7 @@ def _region(parts: Parts, ours: Parts, field: str) -> list[Statement]:
 
 
 def _extra(parts: Parts, ours: Parts, taken: Iterable[Statement]) -> list[Statement]:
-    """Return definitions elsewhere in the script that neither the workbench wrote nor are taken."""
+    """Return other definitions and assignments that the workbench did not write."""
     keys = {each.key for each in taken} | ours.by_key.keys()
     return [e for e in parts.above if e.kind in (DEFINITION, ASSIGNMENT) and e.key not in keys]
 
@@ -172,7 +173,7 @@ def _bound_by(statement: Statement) -> str:
 
 
 def _joined(statements: Sequence[Statement]) -> str:
-    """Return the statements' texts as formatters set them: functions apart, constants together."""
+    """Return the texts with the blank lines of formatters: around functions, not in constants."""
     text = ""
     for before, each in zip([None, *statements], statements, strict=False):
         apart = before is None or DEFINITION in (each.kind, before.kind)

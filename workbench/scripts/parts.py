@@ -1,4 +1,4 @@
-"""A script's text taken apart into the statements of its top level. Nothing is executed."""
+"""The text of a script, split into the statements of its top level. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..config import ConfigError, Problem
 from ..syntax import parse
 
 MARK = MARKER.splitlines()[0].split(":")[0]
-"""What the line begins with below which the recorder stands."""
+"""The beginning of the line above the recorder."""
 DEFINITION, ASSIGNMENT, IMPORT, TITLE, OTHER = (
     "definition",
     "assignment",
@@ -24,7 +24,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class ScriptError(ConfigError):
-    """A text that cannot be opened as a script: the rule, what was met, what mends it."""
+    """A text that cannot be opened as a script: the rule, the part found, and the fix."""
 
     def __init__(self, rule: str, got: str, fix: str) -> None:
         super().__init__([Problem("script", rule, got, fix)])
@@ -36,21 +36,21 @@ class Statement:
 
     kind: str
     name: str
-    """What it binds; of others their code."""
+    """The name of a definition or assignment, the text of a title, else the code."""
     text: str
-    """As written, with decorators and the comments above it."""
+    """The text as written, with decorators and the comments above it."""
     node: ast.stmt
     first: int
-    """Its first line, counted from 1, comments above it included."""
+    """Its first line, counted from 1, including the comments above it."""
     last: int
 
     @cached_property
     def code(self) -> str:
-        """What it says without comments and layout."""
+        """The code without comments and layout."""
         return self.name if self.kind == IMPORT else ast.unparse(self.node)
 
     def means(self, other: Statement) -> bool:
-        """Return whether it says the same as another: the same code, or the same plain value."""
+        """Return whether both statements mean the same: the same code, or the same plain value."""
         if self.text == other.text or self.code == other.code:
             return True
         values = [getattr(each.node, "value", None) for each in (self, other)]
@@ -61,13 +61,13 @@ class Statement:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What makes it the same statement in another script, whatever it holds there."""
+        """The key of the same statement in another script, even with other contents there."""
         return self.kind, self.name
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The statements above the recorder's marker, and those below it."""
+    """The statements above and below the recorder's marker."""
 
     lines: tuple[str, ...]
     above: tuple[Statement, ...]
@@ -75,17 +75,17 @@ class Parts:
 
     @cached_property
     def text(self) -> str:
-        """The whole text, its lines ended as the workbench ends them."""
+        """The complete text, with the line ends that the workbench writes."""
         return "\n".join(self.lines)
 
     @cached_property
     def by_key(self) -> dict[tuple[str, str], Statement]:
-        """The statements above the marker."""
+        """The statements above the marker, by key."""
         return {statement.key: statement for statement in self.above}
 
     @cached_property
     def title(self) -> str:
-        """The script's first line in words; empty where it has none."""
+        """The string on the script's first line; empty if there is none."""
         return next((each.name for each in self.above if each.kind == TITLE), "")
 
     def definition(self, name: str) -> Statement | None:
@@ -93,7 +93,7 @@ class Parts:
         return self.by_key.get((DEFINITION, name))
 
     def assignment(self, name: str) -> Statement | None:
-        """Return what gives a name above the marker its value."""
+        """Return the assignment of a name above the marker."""
         return self.by_key.get((ASSIGNMENT, name))
 
     def region(self, first: Statement, last: Statement) -> str:
@@ -102,10 +102,10 @@ class Parts:
 
 
 def split(text: str) -> Parts:
-    """Take a script apart.
+    """Split a script into its parts.
 
     Raises:
-        ScriptError: it is no Python, or no script of the workbench.
+        ScriptError: the text is not Python, or not a script of the workbench.
     """
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     try:
@@ -133,7 +133,7 @@ def split(text: str) -> Parts:
 
 
 def _recorder_line(tree: ast.Module) -> int:
-    """Return where the recorder begins in a script whose marker was removed; 0: nowhere."""
+    """Return the recorder's first line in a script without its marker; 0 without a recorder."""
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     return next((each.lineno for each in classes if each.name in ("Records", "Recorder")), 0)
 
@@ -143,7 +143,7 @@ def _binds(parts: Parts, name: str) -> bool:
 
 
 def _statements(node: ast.stmt, lines: list[str]) -> list[Statement]:
-    """Return the statement; an import as one for each of its names."""
+    """Return the statement; an import gives one statement for each of its names."""
     first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
     while first > 1 and lines[first - 2].startswith("#") and not lines[first - 2].startswith(MARK):
         first -= 1

@@ -1,4 +1,4 @@
-"""Opens a script: what of it is a config, what is kept as one's own, what the form cannot say."""
+"""The opening of a script: its config, the user's functions, and the parts without a field."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ from .values import PLANNED, UnreadError, constant
 
 @dataclass(frozen=True)
 class Opened:
-    """A script and what was understood of it; the script itself stays as it is."""
+    """A script and the facts found in it; the script itself stays as it is."""
 
     text: str
     config: RunConfig
-    """What the form can say of it; kept functions stand in it by an address of no file."""
+    """The values for the form. The address of a kept function names no file here."""
     kept: tuple[Kept, ...]
     told: tuple[Told, ...]
-    """What is not as the workbench writes it for the config, in reading order."""
+    """The differences from the workbench's script for the config, in reading order."""
     as_made: bool
-    """Whether no letter of it was changed since the workbench wrote it."""
+    """Whether the text is exactly as the workbench wrote it."""
     reference: Reference
-    """What the workbench wrote, as far as can be told, before the script was edited."""
+    """The script before it was edited, as far as the text shows it."""
     _asked: tuple[Mapping[str, Any], Own]
 
     @property
     def unsaid(self) -> tuple[Told, ...]:
-        """What only the script holds: the form's own script would be without it."""
+        """The differences that only the script holds; the form's own script would lose them."""
         return tuple(each for each in self.told if each.lost)
 
     def with_files(self, addresses: Mapping[str, str]) -> RunConfig:
-        """Return the config with the files that kept functions were written to, by field."""
+        """Return the config with the addresses of the files of kept functions, by field."""
         return dataclasses.replace(self.config, **dict[str, Any](addresses))
 
     def plan_as_it_is(self, devices: Devices, addresses: Mapping[str, str], **also: Any) -> Plan:
         """Return the plan of the script before it was edited, to run it as it is.
 
-        `also` are fields that no script tells.
+        `also` holds fields that no script contains.
 
         Raises:
-            PlanError: it cannot run on these devices.
+            PlanError: the script cannot run on these devices.
         """
         fields, own = self._asked
         there = {name: addresses[name] for name in own.functions if name in addresses}
@@ -63,14 +63,14 @@ class Opened:
 
 
 def read_script(text: str, devices: Devices | None = None) -> Opened:
-    """Understand a script without running it.
+    """Find the config of a script without running it.
 
     Args:
         text: the script.
-        devices: this machine; what it would choose by itself is left to the plan.
+        devices: this machine; values that it would choose by itself are left to the plan.
 
     Raises:
-        ScriptError: it is no Python, or no script that the workbench wrote.
+        ScriptError: the text is not Python, or not a script that the workbench wrote.
     """
     parts = split(text)
     own = _own(parts)
@@ -104,7 +104,7 @@ def _with_sources(own: Own, kept: Mapping[str, Kept]) -> Own:
 
 
 def _config(fields: Mapping[str, Any], own: Own) -> RunConfig:
-    """Return the config, without what a constant holds that is of no field's type."""
+    """Return the config without the constants whose value has the wrong type for the field."""
     addresses: dict[str, Any] = {
         field: address(function) for field, function in own.functions.items()
     }
@@ -126,7 +126,7 @@ def _keep_own(parts: Parts, made: Reference, own: Own) -> dict[str, Kept]:
 def _with_edited(
     parts: Parts, made: Reference, config: RunConfig, kept: dict[str, Kept]
 ) -> RunConfig:
-    """Return the config with functions of the workbench's that were edited as one's own."""
+    """Return the config in which edited workbench functions are the user's own functions."""
     ours = {field for field in DOORS if (DEFINITION, f"check_{field}") not in made.parts.by_key}
     optimizer = "model" in ours and _edited(parts, made.parts, "make_optimizer")
     data = "data" in ours and _edited(parts, made.parts, "make_data")
@@ -147,7 +147,7 @@ def _with_edited(
 
 
 def _edited(parts: Parts, ours: Parts, function: str) -> bool:
-    """Return whether a function of the workbench's, or what it uses, is another in the script."""
+    """Return whether the script changed a workbench function, or something that it uses."""
     apart = {"make_optimizer"} - {function}
     there = [each for each in (*parts.above, *reader(parts)) if each.name not in apart]
     known = {each.key: each for each in (*ours.above, *reader(ours))}

@@ -1,4 +1,4 @@
-"""What the workbench writes for a config on the machine that a script was made for."""
+"""The workbench's script for a config, on the machine that another script was made for."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class Own:
-    """One's own functions of a script, by field, without the text that is theirs."""
+    """The user's own functions of a script, by field and without their text, and their data."""
 
     functions: dict[str, OwnFunction]
     facts: DataFacts | None
@@ -34,27 +34,27 @@ class Own:
 
 @dataclass(frozen=True)
 class Reference:
-    """A plan of the config, and the script that it gives."""
+    """A config, its plan, and the script of the plan."""
 
     config: RunConfig
     plan: Plan
     text: str
     dropped: tuple[str, ...]
-    """Fields whose values no plan can have; as usual here."""
+    """Fields whose values no plan can have; here they have default values."""
 
     @cached_property
     def parts(self) -> Parts:
-        """The script taken apart."""
+        """The script, split into its parts."""
         return split(self.text)
 
 
 def address(function: OwnFunction) -> str:
-    """Return an address for a config; of a function in the script itself one of no file."""
+    """Return an address for a config; for a function in the script itself it names no file."""
     return f"{function.module or 'script'}:{function.function}"
 
 
 def machine(parts: Parts, strategy: str) -> Devices:
-    """Return what a machine must have for the script, as far as its constants tell."""
+    """Return the devices that the script needs, as far as its constants show."""
     try:
         names = [name for name in constant(parts, "DEVICES") if isinstance(name, str)]
     except (UnreadError, TypeError):
@@ -78,7 +78,7 @@ def machine(parts: Parts, strategy: str) -> Devices:
 
 
 def facts_of(parts: Parts) -> DataFacts | None:
-    """Return what the constants tell of data of one's own; None where the data is not that."""
+    """Return the facts that constants give about the user's own data; None for other data."""
     if parts.definition("check_data") is None:
         return None
     train, test = number(parts, "NUM_TRAIN_EXAMPLES"), number(parts, "NUM_TEST_EXAMPLES")
@@ -95,9 +95,9 @@ def facts_of(parts: Parts) -> DataFacts | None:
 
 
 def refer(fields: dict[str, Any], own: Own, devices: Devices) -> Reference | None:
-    """Plan a config for a machine and render it; what cannot be planned is left as usual.
+    """Plan a config for a machine and render it.
 
-    None where nothing of it can be planned.
+    Fields that cannot be planned keep their default values. None if no plan is possible.
     """
     fields = dict(fields)
     dropped: list[str] = []
@@ -116,7 +116,7 @@ def refer(fields: dict[str, Any], own: Own, devices: Devices) -> Reference | Non
 def plan_strictly(
     fields: Mapping[str, Any], own: Own, devices: Devices, addresses: Mapping[str, str]
 ) -> Plan:
-    """Plan a config for a machine with functions whose files are at these addresses.
+    """Plan a config for a machine, with the user's functions at these addresses.
 
     Raises:
         PlanError: with every problem found.
@@ -130,7 +130,7 @@ def _reference(
     fields: Mapping[str, Any], own: Own, devices: Devices, dropped: tuple[str, ...]
 ) -> Reference:
     asked = _asked(fields, own)
-    # Whether its folder is here says nothing of the script.
+    # The data folder may be missing on this machine, which does not matter to the script.
     plan = _planned(dataclasses.replace(asked, data_dir=None), own, devices)
     plan = dataclasses.replace(plan, config=asked)
     return Reference(asked, plan, render_script(plan), dropped)

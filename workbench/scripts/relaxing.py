@@ -1,4 +1,4 @@
-"""Leaves to the plan what this machine would choose by itself."""
+"""The removal of values that this machine would choose by itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LEFT_OUT = (
 def relaxed(
     fields: Mapping[str, Any], own: Own, made: Reference, devices: Devices
 ) -> dict[str, Any]:
-    """Return the fields without those that need not be said here: the script stays the same."""
+    """Return the fields without values that this machine chooses too; the script stays the same."""
     kept = dict(fields)
     for names in _LEFT_OUT:
         fewer = {name: value for name, value in kept.items() if name not in names}

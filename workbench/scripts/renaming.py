@@ -1,4 +1,4 @@
-"""Gives names of a text other names, and changes nothing else in it."""
+"""The renaming of names in a text, which changes nothing else in it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """Return the text with each name, wherever it stands for a top level's, as it is to be called.
+    """Return the text with each top-level name of `names` replaced by its new name.
 
     Raises:
-        ScriptError: that would change what the text means.
+        ScriptError: the replacement would change the meaning of the text.
     """
     if not names:
         return text
@@ -38,7 +38,7 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 def _places(
     tree: ast.Module, names: Mapping[str, str], text: str
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield line, column in bytes and name of each place where one stands."""
+    """Yield line, column in bytes and name for each place of a name."""
     lines = text.split("\n")
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in names:

@@ -1,4 +1,4 @@
-"""Tells in words what of a script differs from what the workbench writes for its config."""
+"""The differences between a script and the workbench's script for its config, in words."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _WHAT = {
 
 @dataclass(frozen=True)
 class Told:
-    """One thing that differs, in a sentence."""
+    """One difference, in a sentence."""
 
     kind: str
     name: str
     words: str
     lost: bool = False
-    """Whether only the script holds it, so that the form's own script would be without it."""
+    """Whether only the script holds it, so that the form's own script would lose it."""
 
 
 def tell(parts: Parts, made: Reference, kept: Mapping[str, Kept]) -> tuple[Told, ...]:
-    """Return what differs, in reading order: kept functions first, the recorder last."""
+    """Return the differences in reading order: kept functions first, the recorder last."""
     held = {key for each in kept.values() for key in each.statements}
     readers = (*reader(parts), *reader(made.parts)) if "data" in kept else ()
     return (
@@ -51,7 +51,7 @@ def tell(parts: Parts, made: Reference, kept: Mapping[str, Kept]) -> tuple[Told,
 
 
 def sentences(told: Collection[Told]) -> list[str]:
-    """Return what differs as whole sentences."""
+    """Return the differences as complete sentences."""
     return [f"{each.name} {each.words}" for each in told]
 
 
@@ -107,7 +107,7 @@ def _imports(parts: Parts, ours: Parts, kept: Collection[Kept]) -> Iterator[Told
 
 
 def _words(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Told]:
-    """Tell of comments and layout, which are the script's alone but change nothing."""
+    """Yield the difference in comments and layout: only the script has it; it changes nothing."""
     differing = [
         each.name
         for each in parts.above

@@ -1,4 +1,4 @@
-"""The values of a config that a script tells in its title, constants and precision."""
+"""The config values that a script shows in its title, constants and precision."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .parts import DEFINITION, OTHER, Parts
 _TITLE = re.compile(r"(.+) on (.+): (.+) strategy, (.+), ([^,]+)\.")
 _WHO = re.compile(r"(\d+) (?:virtual )?(?:replicas?|workers?)(?: x (\d+) replicas?)?")
 COMPILED = "compile_by_xla"
-"""The function that a script has where XLA compiles its steps."""
+"""The function that a script has if XLA compiles its steps."""
 OWN_MODEL, OWN_DATA = "A model of one's own", "data of one's own"
 FIELD_OF = {
     "SEED": "seed",
@@ -27,28 +27,28 @@ FIELD_OF = {
     "GPU_MEMORY": "gpu_memory",
     "TPU": "tpu",
 }
-"""Constants that are a field as they stand."""
+"""Constants whose value is the value of a field."""
 PLANNED = {*FIELD_OF, "NUM_TRAIN_EXAMPLES", "NUM_TEST_EXAMPLES", "LEARNING_RATE"}
-"""Constants that data, model or optimizer read and that a plan gives."""
+"""Constants that a plan sets, and that data, model or optimizer read."""
 MOST = {
     "REPLICAS": 4096,
     "WORKERS": 4096,
     "PER_REPLICA_BATCH_SIZE": 10**6,
     "GLOBAL_BATCH_SIZE": 10**6,
 }
-"""Beyond these a constant is not counted out; it is told as a value that no field holds."""
+"""Largest values that are read. A larger value is reported as a value that no field holds."""
 _FLOATS = {"NOISE", "CLIP_NORM"}
 
 
 class UnreadError(Exception):
-    """A constant that is missing, or no plain value."""
+    """A constant that is missing, or that has no plain value."""
 
 
 def constant(parts: Parts, name: str) -> Any:
     """Return a constant's value.
 
     Raises:
-        UnreadError: there is none, or it is no plain value.
+        UnreadError: the constant is missing, or has no plain value.
     """
     statement = parts.assignment(name)
     if statement is None:
@@ -60,7 +60,7 @@ def constant(parts: Parts, name: str) -> Any:
 
 
 def number(parts: Parts, name: str) -> int | None:
-    """Return a constant that is a whole number; None where it is not."""
+    """Return the whole number of a constant; None if it has none, or one above its limit."""
     try:
         value = constant(parts, name)
     except UnreadError:
@@ -69,14 +69,17 @@ def number(parts: Parts, name: str) -> int | None:
 
 
 def expression(parts: Parts, name: str) -> str:
-    """Return the code of a constant's value; empty where there is none."""
+    """Return the code of a constant's value; empty if there is none."""
     statement = parts.assignment(name)
     value = getattr(statement.node, "value", None) if statement else None
     return ast.unparse(value) if value is not None else ""
 
 
 def titled(parts: Parts) -> dict[str, str]:
-    """Return the rows of the catalogue that the title names, by field, so far as it does."""
+    """Return the rows of the catalogue that the title names, by field.
+
+    Fields that the title does not name are missing.
+    """
     match = _TITLE.fullmatch(parts.title.strip())
     if match is None:
         return {}
@@ -92,7 +95,10 @@ def titled(parts: Parts) -> dict[str, str]:
 
 
 def replicas(parts: Parts) -> int:
-    """Return how many replicas step together: by its constants, else by its title."""
+    """Return the number of replicas that step together.
+
+    It comes from the script's constants, else from its title, else from its two batch sizes.
+    """
     match = _TITLE.fullmatch(parts.title.strip())
     who = _WHO.fullmatch(match[4]) if match else None
     in_title = int(who[1]) * int(who[2] or 1) if who else None
@@ -106,7 +112,7 @@ def replicas(parts: Parts) -> int:
 
 
 def plain_fields(parts: Parts) -> dict[str, Any]:
-    """Return the fields that constants give by themselves."""
+    """Return the fields whose values the constants give without the title."""
     fields: dict[str, Any] = {}
     for name, field in FIELD_OF.items():
         try:
@@ -121,7 +127,7 @@ def plain_fields(parts: Parts) -> dict[str, Any]:
 
 
 def stale_size(parts: Parts) -> str:
-    """Return the constant whose number its comment, `64 x 2 replicas`, does not explain."""
+    """Return the batch size that the comment, such as `64 x 2 replicas`, does not explain."""
     each, in_all = number(parts, "PER_REPLICA_BATCH_SIZE"), number(parts, "GLOBAL_BATCH_SIZE")
     line = parts.assignment("GLOBAL_BATCH_SIZE")
     comment = re.search(r"# (\d+) x (\d+) replica", line.text if line else "")
@@ -141,7 +147,7 @@ def _batches(parts: Parts) -> dict[str, int]:
 
 
 def _looked_up(parts: Parts) -> dict[str, Any]:
-    """Return the fields whose constants are names of TensorFlow's."""
+    """Return the fields whose constants are names of TensorFlow."""
     fields: dict[str, Any] = {}
     operations = expression(parts, "CROSS_DEVICE_OPS")
     for key, row in catalog.CROSS_DEVICE_OPS.items():

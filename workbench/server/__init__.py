@@ -1,6 +1,6 @@
-"""The server half of the JupyterLab extension: what runs and devices do, without any kernel.
+"""The server half of the JupyterLab extension: it follows runs and devices without a kernel.
 
-It reads run folders and starts supervisors; it never trains, and stopping it stops no run.
+It reads run folders and starts supervisors. It never trains. If the server stops, all runs go on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a page may have done to runs and their tasks; and a script to take away."""
+"""The actions on runs and tasks that a page may request, and the export of a run's script."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNKNOWN_SCRIPT = "unknown_script"
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turn what a run or a plan cannot be into what a page is told."""
+    """Turn errors of configs, runs and devices into a `RequestError` for the page."""
     try:
         yield
     except ConfigError as error:
@@ -34,7 +34,7 @@ def refusing() -> Iterator[None]:
 
 
 def start(folder: RunsFolder, asked: dict[str, Any]) -> Run:
-    """Start a run of the config in `asked`, planned as everywhere; `name` is shown in lists."""
+    """Start a run of the config in `asked`, with the usual plan; `name` is shown in lists."""
     with refusing():
         config = RunConfig.from_json(asked.get("config", {}))
         return start_run(
@@ -49,16 +49,17 @@ def stop(run: Run, _: dict[str, Any]) -> None:
 
 
 def kill(run: Run, asked: dict[str, Any]) -> None:
-    """Kill the `task` that is named; all begin anew."""
+    """Kill the task that `asked` names as `task`; then all tasks start again."""
     with refusing():
         run.kill(str(asked.get("task", "")))
 
 
 def resume(run: Run, asked: dict[str, Any]) -> None:
-    """Go on from the last checkpoint, to `epochs` in all where given.
+    """Go on from the last checkpoint; `epochs`, if given, is the new total number of epochs.
 
-    A run that was not started on this machine executes somebody's script: it must be asked for
-    with that script's `script_sha256`, which the refusal tells.
+    If the run was not started on this machine as it is now, resuming it executes a stranger's
+    script. Such a request must contain the `script_sha256` of the script. The refusal gives that
+    value.
     """
     with refusing():
         digest = sha256(run.script)
@@ -75,7 +76,7 @@ def resume(run: Run, asked: dict[str, Any]) -> None:
 
 
 def delete(run: Run, _: dict[str, Any]) -> None:
-    """Remove the run's folder for good."""
+    """Remove the run's folder permanently."""
     with refusing():
         run.delete()
 
@@ -90,7 +91,7 @@ ACTIONS: dict[str, Callable[[Run, dict[str, Any]], None]] = {
 
 
 def script_of(run: Run, form: str) -> dict[str, str]:
-    """Return the run's script as `py`, as the cells of an `ipynb`, or as the `cell` opening it."""
+    """Return the script as `py` or as an `ipynb` notebook, or a `cell` that opens the run."""
     with refusing():
         if form == "cell":
             text = (

@@ -1,7 +1,8 @@
-"""While a run lives the server counts as in use, so that a hub that ends idle servers waits.
+"""Activity of the server: while a run is alive, the server counts as in use.
 
-A hub ends the machine with the server, and with the machine the run. JupyterHub and Jupyter's own
-`shutdown_no_activity_timeout` ask for the newest of the settings that end in `_last_activity`.
+So a hub that ends idle servers waits. A hub ends the machine together with the server, and that
+ends the run. JupyterHub and Jupyter's own `shutdown_no_activity_timeout` read the newest of the
+settings that end in `_last_activity`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ LOOK_SECONDS = 60.0
 
 
 def any_lives(folder: RunsFolder) -> bool:
-    """Whether a run of the folder is alive; one that cannot be read is not."""
+    """Return whether a run of the folder is alive; an unreadable run counts as not alive."""
     for path in run_folders(folder.path):
         try:
             if is_alive(path):
@@ -33,7 +34,7 @@ def any_lives(folder: RunsFolder) -> bool:
 
 
 async def note_activity(settings: dict[str, Any], manager: Manager) -> None:
-    """Note in the server's settings that it is in use, if a run of the usual folder is alive."""
+    """Record in the server's settings that it is in use, if a run of the usual folder is alive."""
     loop = asyncio.get_running_loop()
     if await loop.run_in_executor(manager.pool, any_lives, manager.folder("")):
         settings[LAST_ACTIVITY] = datetime.now(UTC)

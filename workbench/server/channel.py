@@ -1,4 +1,4 @@
-"""Something that is looked at in a thread of its own while anybody hears."""
+"""A channel: it observes something in its own thread while a page listens."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 Frame = str | bytes
-"""A message on the socket: JSON as text, or, with buffers, as `frames.packed` has it."""
+"""A message on the socket: JSON as text, or, with buffers, the bytes from `frames.packed`."""
 LOOK_SECONDS = 1.0
 SHORTEST_SECONDS = 0.5
 Hear = Callable[[Frame], None]
-"""Passes a frame on to one page; can be called from any thread, and never waits."""
+"""A function that passes a frame on to one page. Any thread can call it, and it never waits."""
 
 
 class Channel(ABC):
-    """Looks again and again, and tells those who hear; rests where nobody does."""
+    """A source of frames that observes at intervals and sends to all listeners.
+
+    It rests while nobody listens.
+    """
 
     def __init__(self) -> None:
         self.guard = threading.RLock()
@@ -23,20 +26,20 @@ class Channel(ABC):
         self._wishes: dict[object, float] = {}
         self._over: threading.Event | None = None
         self._one_turn = threading.Lock()
-        """Held for a turn: a thread that is to end may still take its last."""
+        """Held during a turn, because a thread that must end may still be in its last turn."""
 
     @property
     def heard(self) -> bool:
-        """Whether anybody hears."""
+        """Whether there is a listener."""
         return bool(self._hearers)
 
     @property
     def pause_seconds(self) -> float:
-        """The shortest pause between two looks that anybody wishes."""
+        """The shortest pause between two turns that a listener asked for."""
         return min(self._wishes.values(), default=LOOK_SECONDS)
 
     def join(self, who: object, hear: Hear, pause_seconds: float = LOOK_SECONDS) -> None:
-        """Tell this one, too, from now on: first all that is known, by `greet`."""
+        """Add a listener; `greet` first sends it everything that is known."""
         with self.guard:
             self._hearers[who] = hear
             self._wishes[who] = max(SHORTEST_SECONDS, pause_seconds)
@@ -48,7 +51,7 @@ class Channel(ABC):
                 ).start()
 
     def leave(self, who: object) -> None:
-        """Tell this one no more."""
+        """Remove a listener."""
         with self.guard:
             self._hearers.pop(who, None)
             self._wishes.pop(who, None)
@@ -57,22 +60,22 @@ class Channel(ABC):
                 self._over = None
 
     def tell(self, frame: Frame) -> None:
-        """Pass a frame on to all who hear."""
+        """Pass a frame on to all listeners."""
         with self.guard:
             for hear in list(self._hearers.values()):
                 hear(frame)
 
     @abstractmethod
     def greet(self, hear: Hear) -> None:
-        """Tell a new one what is known so far; called with the guard held."""
+        """Send a new listener everything known so far; the caller holds the guard."""
 
     @abstractmethod
     def turn(self) -> float:
-        """Look and tell; return the seconds until the next turn."""
+        """Observe once and send the news; return the seconds until the next turn."""
 
     @abstractmethod
     def failed(self, error: Exception) -> None:
-        """Tell that a turn failed; the next who joins has it tried again."""
+        """Report that a turn failed; the next listener that joins starts the turns again."""
 
     def _follow(self, over: threading.Event) -> None:
         while not over.is_set():

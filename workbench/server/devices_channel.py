@@ -1,4 +1,4 @@
-"""What the machine does, once a second, while a page shows it."""
+"""The load of the machine, once a second, while a page shows it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .channel import Channel, Frame, Hear
 from .frames import packed
 
 DRIVER = Path("/proc/driver/nvidia/gpus")
-"""A folder for each GPU that the driver has; Linux only."""
+"""It contains a folder for each GPU of the driver; Linux only."""
 
 
 class DevicesChannel(Channel):
-    """Measures what all pages are shown; nothing where no page shows it."""
+    """A channel that measures once for all pages; it rests while no page shows the load."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,7 +31,10 @@ class DevicesChannel(Channel):
             hear(self._last)
 
     def measured(self) -> dict[str, Any]:
-        """Look once and return the meters; the processor's is since the look before."""
+        """Measure once and return the meters.
+
+        The processor's load is the mean since the previous measurement.
+        """
         gpus = len(list(DRIVER.iterdir())) if DRIVER.is_dir() else 0
         found = meters(self._meter.measure(), gpus=gpus, tpu_chips=self._tpu_chips)
         return {"channel": "devices", "meters": [meter._asdict() for meter in found]}

@@ -1,4 +1,4 @@
-"""Why a request is not done, as a page is told."""
+"""The reason that a page receives if a request cannot be done."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 
 class RequestError(Exception):
-    """A request that cannot be done: an HTTP status, and words with the three parts of an error."""
+    """An error for a request that cannot be done: an HTTP status and a three-part error text."""
 
     def __init__(self, status: int, message: str, more: dict[str, Any] | None = None) -> None:
-        """`more` goes with the message in the answer."""
+        """`more` has further keys of the answer, in addition to the message."""
         super().__init__(message)
         self.status, self.message = status, message
         self.more = more or {}

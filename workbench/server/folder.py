@@ -1,4 +1,4 @@
-"""Which folder of runs a page means, and which run in it: never a path that leads elsewhere."""
+"""The folder of runs that a page names, and its runs; a path that leads elsewhere is refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RunsFolder:
         """Return a run by its id.
 
         Raises:
-            RequestError: the id is no plain name, leads out of the folder, or no run has it.
+            RequestError: the id is not a plain name, leads out of the folder, or belongs to no run.
         """
         folder = self.path / run_id
         plain = NAME.fullmatch(run_id) is not None
@@ -42,12 +42,13 @@ class RunsFolder:
 
 
 def runs_folder(root_dir: str | os.PathLike[str], asked: str) -> RunsFolder:
-    """Return the folder that a page asks for, relative to the server's root; empty: the usual one.
+    """Return the folder that a page asks for, relative to the server's root folder.
 
-    That is `$WORKBENCH_RUNS`, else `runs` in the server's root folder.
+    An empty `asked` means the usual folder: `$WORKBENCH_RUNS`, else `runs` in the server's root
+    folder.
 
     Raises:
-        RequestError: it lies outside of the server's root folder.
+        RequestError: the folder is outside the server's root folder.
     """
     root = Path(root_dir).expanduser().resolve()
     if not asked:

@@ -1,4 +1,4 @@
-"""What pages ask over HTTP. Each handler checks who asks, and leaves the work to a thread."""
+"""The HTTP handlers. Each handler checks the user's rights, and does its work in a thread."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from .stream import StreamHandler
 T = TypeVar("T")
 RESOURCE = "workbench"
 MOST_BYTES = 2**20
-"""Of a request: configs are a few thousand."""
+"""The largest size of a request; a config has a few thousand bytes."""
 
 
 class Handler(APIHandler):
-    """Knows the manager, answers in JSON, and tells refusals with their reasons."""
+    """The base of the handlers: it has the manager, answers in JSON, and gives refusal reasons."""
 
     auth_resource = RESOURCE
 
@@ -39,15 +39,15 @@ class Handler(APIHandler):
 
     @property
     def runs_folder(self) -> RunsFolder:
-        """The folder of runs that the address asks for."""
+        """The folder of runs that the URL names."""
         return self.manager.folder(self.get_query_argument("folder", ""))
 
     @property
     def asked(self) -> dict[str, Any]:
-        """The body, a JSON object; empty where there is none.
+        """The body, a JSON object; an empty object if there is no body.
 
         Raises:
-            RequestError: it is too large or no JSON object.
+            RequestError: the body is too large or is not a JSON object.
         """
         body = self.request.body
         if len(body) > MOST_BYTES:
@@ -65,11 +65,11 @@ class Handler(APIHandler):
         return values
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """Return what `work` does in a thread of the manager."""
+        """Call `work` in a thread of the manager and return its result."""
         return await asyncio.get_running_loop().run_in_executor(self.manager.pool, work)
 
     async def answer(self, work: Callable[[], Any], status: int = 200) -> None:
-        """Answer with the JSON that `work` returns, nothing where it is None."""
+        """Answer with the result of `work` as JSON; None gives an empty answer (204)."""
         try:
             told = await self.in_thread(work)
         except RequestError as error:
@@ -81,12 +81,12 @@ class Handler(APIHandler):
 
 
 class RunsHandler(Handler):
-    """The runs of a folder."""
+    """The handler for the runs of a folder."""
 
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """Tell all of them."""
+        """Return the rows of all runs."""
 
         def rows() -> dict[str, Any]:
             folder = self.runs_folder
@@ -98,33 +98,33 @@ class RunsHandler(Handler):
     @web.authenticated
     @authorized
     async def post(self) -> None:
-        """Start one."""
+        """Start a run and return its row."""
         await self.answer(lambda: row_of(actions.start(self.runs_folder, self.asked)), 201)
 
 
 class RunHandler(Handler):
-    """One run."""
+    """The handler for one run."""
 
     @web.authenticated
     @authorized
     async def get(self, run_id: str) -> None:
-        """Tell its row."""
+        """Return the run's row."""
         await self.answer(lambda: row_of(self.runs_folder.run(run_id)))
 
     @web.authenticated
     @authorized
     async def delete(self, run_id: str) -> None:
-        """Delete it."""
+        """Delete the run."""
         await self.answer(lambda: actions.delete(self.runs_folder.run(run_id), {}))
 
 
 class ActionHandler(Handler):
-    """What is done to a run."""
+    """The handler for the actions on a run."""
 
     @web.authenticated
     @authorized
     async def post(self, run_id: str, name: str) -> None:
-        """Do it."""
+        """Do the action and return the run's row."""
 
         def act() -> dict[str, Any]:
             run = self.runs_folder.run(run_id)
@@ -135,38 +135,38 @@ class ActionHandler(Handler):
 
 
 class ScriptHandler(Handler):
-    """A run's script, to be kept."""
+    """The handler for a run's script, which the user can keep."""
 
     @web.authenticated
     @authorized
     async def get(self, run_id: str) -> None:
-        """Tell it in the form that is asked for: py, ipynb, or the cell that opens the run."""
+        """Return the script as the query asks: py, ipynb, or the cell that opens the run."""
         form = self.get_query_argument("form", "py")
         await self.answer(lambda: actions.script_of(self.runs_folder.run(run_id), form))
 
 
 class SeriesHandler(Handler):
-    """A run's curves over all replicas."""
+    """The handler for a run's curves over all replicas."""
 
     @web.authenticated
     @authorized
     async def get(self, run_id: str) -> None:
-        """Tell them."""
+        """Return the curves."""
         await self.answer(lambda: series_of(self.runs_folder.run(run_id)))
 
 
 class DevicesHandler(Handler):
-    """What the machine does now."""
+    """The handler for the current load of the machine."""
 
     @web.authenticated
     @authorized
     async def get(self) -> None:
-        """Measure once."""
+        """Measure once and return the meters."""
         await self.answer(self.manager.devices.measured)
 
 
 def handlers_at(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
-    """Return the addresses and their handlers."""
+    """Return the URL paths and their handlers."""
     run = r"runs/([^/]+)"
     named = "|".join(actions.ACTIONS)
     paths: list[tuple[str, type[web.RequestHandler]]] = [

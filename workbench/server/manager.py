@@ -1,4 +1,4 @@
-"""What the handlers share: which runs and devices are followed, and where waiting is done."""
+"""The state that all handlers share: the followed runs and devices, and a pool of threads."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .run_channel import RunChannel
 from .runs_channel import RunsChannel
 
 SETTING = "workbench_manager"
-"""Its name in the server's settings."""
+"""The name of the manager in the server's settings."""
 MOST_RUNS = 32
-"""Followed or remembered at a time: a page that is loaded again finds its run already read."""
+"""How many run channels without a page are kept; a reloaded page finds its run already read."""
 THREADS = 4
 
 
 class Manager:
-    """Holds the channels; makes none before a page asks."""
+    """The owner of the channels; all except the devices channel are made when a page asks."""
 
     def __init__(self, root_dir: str | os.PathLike[str]) -> None:
         """`root_dir` is the folder that the server shows."""
@@ -32,14 +32,14 @@ class Manager:
         self._run: dict[tuple[str, str], RunChannel] = {}
         self.devices = DevicesChannel()
         self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="workbench")
-        """For what reads or writes files: the server's loop never waits for a disk."""
+        """Threads that read and write files, so that the server's loop never waits for a disk."""
 
     def folder(self, asked: str) -> RunsFolder:
         """Return the folder of runs that a page asks for; see `runs_folder`."""
         return runs_folder(self._root_dir, asked)
 
     def runs(self, asked: str) -> RunsChannel:
-        """Return what follows the runs of a folder."""
+        """Return the channel that follows the runs of a folder."""
         folder = self.folder(asked)
         with self._guard:
             if asked not in self._runs:
@@ -47,10 +47,10 @@ class Manager:
             return self._runs[asked]
 
     def run(self, asked: str, run_id: str) -> RunChannel:
-        """Return what follows a run.
+        """Return the channel that follows a run.
 
         Raises:
-            RequestError: there is none of that id, or it cannot be read.
+            RequestError: no run has that id, or the run cannot be read.
         """
         run = self.folder(asked).run(run_id)
         with self._guard:

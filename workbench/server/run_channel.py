@@ -1,4 +1,4 @@
-"""One run, followed for the pages that show it."""
+"""The channel of one run, for all pages that show it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
 
 class RunChannel(Channel):
-    """Tells all pages the same numbered messages; a new page the whole, under the last number."""
+    """A channel that sends the same numbered messages to all pages.
+
+    A new page first gets the complete message, with the number of the last message.
+    """
 
     def __init__(self, run: Run, address: dict[str, str]) -> None:
-        """`address` goes with each message, so that a page knows which run it is of.
+        """`address` is part of each message, so that a page knows the run of the message.
 
         Raises:
             RunError: the run's plan cannot be read.
@@ -29,13 +32,13 @@ class RunChannel(Channel):
         self._feed = RunFeed(run)
         self._pace = Pace(self._feed)
         self.over = False
-        """Whether no more can be told of it."""
+        """Whether the channel failed, so that no more messages can follow."""
 
     def greet(self, hear: Hear) -> None:
         hear(self._packed(self._feed.whole()))
 
     def turn(self) -> float:
-        with self.guard:  # so that who joins now hears of it either in the whole or as news
+        with self.guard:  # so a page that joins now gets the news once, in `greet` or from `tell`
             turn = self._pace.turn(watched=self.heard)
             if turn.news is not None:
                 self.tell(self._packed(turn.news))
@@ -46,7 +49,7 @@ class RunChannel(Channel):
         self.tell(self._packed(self._feed.end(f"The run cannot be shown: {error}")))
 
     def closer(self, request: str, window: Window) -> str | bytes:
-        """Return a part of the run in more detail; `request` is what the page calls it."""
+        """Return a part of the run in more detail; `request` is the page's name for the request."""
         return self._packed(self._feed.closer(request, window))
 
     def _packed(self, message: Message) -> str | bytes:

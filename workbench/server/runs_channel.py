@@ -1,4 +1,4 @@
-"""The runs of a folder as rows: all of them first, then those that changed."""
+"""The runs of a folder as rows: first all rows, then the changed rows."""
 
 from __future__ import annotations
 
@@ -16,22 +16,25 @@ from .folder import RunsFolder
 from .frames import packed
 
 AT_ONCE = 64
-"""Rows in a message, so that the first are on the page while the last are still read."""
+"""Rows in one message, so that a page shows the first rows while the last are still read."""
 
 Row = dict[str, Any]
 
 
 class RunsChannel(Channel):
-    """Follows the runs of one folder; one that is over is read again only when its files change."""
+    """A channel that follows the runs of one folder.
+
+    A run that has ended is read again only when its events file changes.
+    """
 
     def __init__(self, folder: RunsFolder, asked: str) -> None:
-        """`asked` is what pages call the folder."""
+        """`asked` is the pages' name for the folder."""
         super().__init__()
         self._folder, self._asked = folder, asked
         self._rows: dict[str, Row] = {}
         self._seen: dict[str, object] = {}
         self._whole = False
-        """Whether every run has been read once."""
+        """Whether each run has been read once."""
 
     def greet(self, hear: Hear) -> None:
         hear(self._packed(list(self._rows.values()), [], first=True))
@@ -58,14 +61,14 @@ class RunsChannel(Channel):
         self.tell(packed({"channel": "runs", "folder": self._asked, "trouble": str(error)}))
 
     def _rests(self, name: str, stamp: object) -> bool:
-        """Whether a run was over when it was read, and its events are the same since."""
+        """Return whether a run had ended when it was read, with no change to its events since."""
         before = self._rows.get(name)
         if before is None or before["alive"] or before["status"] == UNREADABLE:
             return False
         return self._seen.get(name) == stamp
 
     def _forget(self, gone: set[str]) -> list[str]:
-        """Drop the rows of runs that are gone; return their names."""
+        """Remove the rows of missing runs; return their names."""
         with self.guard:
             for name in gone:
                 del self._rows[name]
@@ -75,7 +78,7 @@ class RunsChannel(Channel):
     def _news_of(self, path: Path, stamp: object) -> list[Row]:
         row = row_of(listed(path))
         if not path.exists():
-            return []  # deleted meanwhile
+            return []  # it was deleted while it was read
         self._seen[path.name] = stamp
         return [row] if row != self._rows.get(path.name) else []
 
@@ -91,9 +94,10 @@ class RunsChannel(Channel):
 
 
 def _stamp(path: str) -> object:
-    """Return what changes when a run that is over is resumed, or another folder takes its name.
+    """Return a value that changes when a run is resumed, or when another folder takes its name.
 
-    It is asked of every run each second: a path that is a string costs a third of a `Path`.
+    It is computed for each run every second, so it uses a string path: that costs a third of a
+    `Path`.
     """
     try:
         events = os.stat(f"{path}{os.sep}events.jsonl")  # noqa: PTH116

@@ -1,4 +1,4 @@
-"""A run's curves as JSON, for charts of several runs."""
+"""The curves of a run as JSON, for charts of several runs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 def series_of(run: Run) -> dict[str, Any]:
-    """Return columns of one value a point, over all replicas; null where one is not known.
+    """Return columns with one value a point, over all replicas; null if a value is not known.
 
-    Keys: step, examples, training_seconds, loss, accuracy, examples_per_second; steps_a_point.
+    The columns are step, examples, training_seconds, loss, accuracy and examples_per_second. The
+    key steps_a_point has one number.
 
     Raises:
         RequestError: the run cannot be read.

@@ -1,4 +1,4 @@
-"""The socket of a page: what it watches, and what it is told of that."""
+"""The socket of a page: the page asks for channels, and the server sends their frames."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from .manager import SETTING, Manager
 from .run_channel import RunChannel
 
 Address = tuple[str, str, str]
-"""A channel: its kind, the folder of runs and the run's id, empty where it has none."""
+"""The address of a channel: its kind, the folder of runs and the run's id, each empty if unused."""
 MOST_BYTES = 2**16
-"""Of a message from a page."""
+"""The largest size of a message from a page."""
 MOST_WAITING = 64
-"""Frames that a slow page may be owed; one that is owed more comes back and begins anew."""
+"""How many frames may wait for a slow page; at more, the socket closes and the page reconnects."""
 
 
 class StreamHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
-    """Joins a page to the channels it asks for."""
+    """The handler that joins a page to the channels it asks for."""
 
     auth_resource = "workbench"
 
@@ -42,7 +42,7 @@ class StreamHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         self._guard = threading.Lock()
         self._joined: dict[Address, Channel] = {}
         self._views: dict[Address, set[str]] = {}
-        """Which views of a run the page has in sight, by the names they give themselves."""
+        """The views of a run that are visible on the page; each view names itself."""
         self._waiting = 0
 
     @property
@@ -50,18 +50,18 @@ class StreamHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         return cast(Manager, self.settings[SETTING])
 
     def set_default_headers(self) -> None:
-        """Leave out what JupyterHandler sets: it has no meaning for a socket."""
+        """Leave out the headers of JupyterHandler, because they have no meaning for a socket."""
 
     @ws_authenticated
     async def get(self, *args: Any, **kwargs: Any) -> None:
-        """Open the socket for who may see runs; nothing is changed through it."""
+        """Open the socket for users who may read runs; the socket changes nothing."""
         may = self.authorizer.is_authorized(self, self.current_user, "read", self.auth_resource)
         if not await ensure_async(may):
             raise web.HTTPError(403)
         await super().get(*args, **kwargs)
 
     async def on_message(self, message: str | bytes) -> None:
-        """Do what a page asks; what is no request of ours closes the socket."""
+        """Do what a page asks; an invalid request closes the socket."""
         try:
             if len(message) > MOST_BYTES:
                 raise ValueError(f"more than {MOST_BYTES} bytes")
@@ -79,11 +79,11 @@ class StreamHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     def on_close(self) -> None:
         for address in list(self._joined):
-            self.manager.pool.submit(self._leave, address)  # it may wait for a look to end
+            self.manager.pool.submit(self._leave, address)  # it may wait until a turn ends
 
     def pass_on(self, frame: Frame) -> None:
-        """Send a frame; can be called from any thread."""
-        with contextlib.suppress(RuntimeError):  # the server ends, and its loop is closed
+        """Send a frame; any thread can call this."""
+        with contextlib.suppress(RuntimeError):  # the server ends and its loop is closed
             self._loop.call_soon_threadsafe(self._send, frame)
 
     def _send(self, frame: Frame) -> None:
@@ -99,10 +99,10 @@ class StreamHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     def _on_sent(self, sent: asyncio.Future[None]) -> None:
         self._waiting -= 1
-        sent.exception()  # a socket that closes meanwhile
+        sent.exception()  # ignore the error of a socket that closed before the frame was sent
 
     def _work(self, address: Address, asked: dict[str, Any]) -> Callable[[], None]:
-        """Return what is to be done in a thread for a request."""
+        """Return the work of a request, which must be done in a thread."""
         channel, folder, run = map(str, address)
         if channel == "run":
             message = dict(asked["message"])
@@ -119,7 +119,7 @@ class StreamHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         return works[asked["kind"]]
 
     def _on_run(self, address: Address, channel: RunChannel, message: dict[str, Any]) -> None:
-        """Do what a view of a run asks; see `extension/src/runview/protocol.ts`."""
+        """Do the request of a run's view; see `extension/src/runview/protocol.ts`."""
         views = self._views.setdefault(address, set())
         match message:
             case {"kind": "ready", "view": view} | {"kind": "shown", "view": view, "shown": True}:
@@ -142,7 +142,7 @@ class StreamHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
             self._joined[address] = channel
             channel.join(self, self.pass_on, pause_seconds)
         if self.ws_connection is None or self.ws_connection.is_closing():
-            self._leave(address)  # closed before it was joined
+            self._leave(address)  # the socket closed before the page joined
 
     def _leave(self, address: Address) -> None:
         with self._guard:

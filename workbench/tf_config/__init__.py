@@ -1,4 +1,7 @@
-"""`TF_CONFIG`: made from addresses, checked, and tried between machines before TensorFlow waits."""
+"""`TF_CONFIG`: made from addresses, checked, and tested between machines.
+
+The test takes place before TensorFlow waits for the other machines.
+"""
 
 from .cluster import Cluster, Identity, TFConfigError, make_cluster, read_tf_config, resolve
 from .meeting import Answer, Meeting, meet

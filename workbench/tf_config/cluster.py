@@ -1,7 +1,7 @@
-"""A cluster of tasks and their addresses, as `TF_CONFIG` tells it, and what is wrong with one.
+"""A cluster of tasks with their addresses, as `TF_CONFIG` describes it, and checks of a cluster.
 
-The format is that of `tf.distribute.cluster_resolver.TFConfigClusterResolver`: `cluster` maps types
-of tasks to lists of `host:port`, `task` names one of them by type and index.
+`tf.distribute.cluster_resolver.TFConfigClusterResolver` defines the format. `cluster` maps types of
+tasks to lists of `host:port`, and `task` names one task by type and index.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|\[::1\]")
 
 
 class TFConfigError(ConfigError):
-    """A TF_CONFIG with which TensorFlow would fail or wait for ever, with all that is wrong."""
+    """A TF_CONFIG with which TensorFlow would fail or wait for ever, with all its problems."""
 
 
 @dataclass(frozen=True, order=True)
 class Identity:
-    """Which task: `worker-1` is the second worker."""
+    """The identity of a task: `worker-1` is the second worker."""
 
     type: str
     index: int
@@ -40,7 +40,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Addresses of all tasks, by type; without evaluators, which are in no cluster."""
+    """The addresses of all tasks by type, without evaluators, which are not in the cluster."""
 
     addresses: Mapping[str, tuple[str, ...]]
     evaluators: int = 0
@@ -54,16 +54,16 @@ class Cluster:
 
     @property
     def sha256(self) -> str:
-        """The same for all who were told of the same cluster."""
+        """A hash of the addresses; it is equal in all tasks that received the same cluster."""
         text = json.dumps({kind: list(each) for kind, each in sorted(self.addresses.items())})
         return hashlib.sha256(text.encode()).hexdigest()
 
     def address(self, task: Identity) -> str:
-        """Return the address of a task that has one."""
+        """Return the address of a task; evaluators have none."""
         return self.addresses[task.type][task.index]
 
     def tf_config(self, task: Identity) -> str:
-        """Return the JSON text for the environment of a task."""
+        """Return the JSON text of TF_CONFIG for the environment of a task."""
         cluster = {kind: list(each) for kind, each in self.addresses.items()}
         told = {"cluster": cluster, "task": {"type": task.type, "index": task.index}}
         return json.dumps(told)
@@ -73,7 +73,7 @@ def make_cluster(addresses: Mapping[str, Sequence[str]], evaluators: int = 0) ->
     """Return the cluster of these addresses, by type of task.
 
     Raises:
-        TFConfigError: addresses that are none or twice there, or types that do not go together.
+        TFConfigError: an address is invalid or occurs twice, or the types do not fit together.
     """
     given = {kind: tuple(each) for kind, each in addresses.items() if each}
     if problems := list(_problems(given)):
@@ -83,10 +83,10 @@ def make_cluster(addresses: Mapping[str, Sequence[str]], evaluators: int = 0) ->
 
 
 def read_tf_config(text: str) -> tuple[Cluster, Identity]:
-    """Return the cluster of a TF_CONFIG, and the task that it is for.
+    """Return the cluster of a TF_CONFIG, and the task for which the TF_CONFIG is.
 
     Raises:
-        TFConfigError: TensorFlow could not use it, or would wait for a task that is not there.
+        TFConfigError: TensorFlow could not use it, or would wait for a missing task.
     """
     try:
         values = json.loads(text)
@@ -107,10 +107,10 @@ def read_tf_config(text: str) -> tuple[Cluster, Identity]:
 
 
 def resolve(cluster: Cluster) -> None:
-    """Look up the hosts of all addresses.
+    """Check that this machine can look up the hosts of all addresses.
 
     Raises:
-        TFConfigError: hosts that this machine does not know.
+        TFConfigError: this machine does not know some of the hosts.
     """
     problems = []
     for task in cluster.tasks:
@@ -133,7 +133,7 @@ def resolve(cluster: Cluster) -> None:
 
 
 def split(address: str) -> tuple[str, int]:
-    """Return host and port of an address; the host of IPv6 without brackets."""
+    """Return the host and the port of an address; an IPv6 host has no brackets."""
     host, _, port = address.rpartition(":")
     return host.strip("[]"), int(port)
 
@@ -156,7 +156,7 @@ def _shape_problems(cluster: Any, task: Any) -> Iterator[Problem]:
 
 
 def _is_index(value: Any) -> bool:
-    # TensorFlow takes the text of a number too.
+    # TensorFlow also accepts a number as text.
     return isinstance(value, int | str) and not isinstance(value, bool) and str(value).isdigit()
 
 

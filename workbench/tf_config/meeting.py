@@ -1,8 +1,8 @@
-"""The tasks of a cluster meet without TensorFlow: who answers at which address, and who does not.
+"""A meeting of a cluster's tasks without TensorFlow, which shows the tasks that do not answer.
 
-TensorFlow waits for a task that cannot be reached, for minutes or for ever, and names nobody. Here
-each task listens at its own address and calls all others until they have answered, and tells who it
-is, of which cluster it was told, and what its clock says.
+TensorFlow waits for an unreachable task, for minutes or for ever, and does not name the task. In a
+meeting, each task listens at its own address and calls all other tasks until they have answered. It
+sends its identity, the hash of its cluster, and the time of its clock.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ RETRY_SECONDS = 0.25
 CALL_SECONDS = 3.0
 LONGEST_LINE = 4096
 CLOCK_SECONDS = 1.0
-"""By how much clocks may differ before it is said."""
+"""The largest difference between clocks that is not reported."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of calling one task."""
+    """The result of calling one task."""
 
     task: Identity
     address: str
     problem: str = ""
-    """What is wrong and what to change; empty where the right task answered."""
+    """The problem and the fix; empty if the right task answered."""
     round_trip_seconds: float | None = None
     clock_ahead_seconds: float | None = None
-    """How far its clock is ahead of this machine's, known to half a round trip."""
+    """The time by which its clock is ahead of this machine's, exact to half a round trip."""
 
     @property
     def clock_differs(self) -> bool:
-        """Whether times that the two write cannot be compared to the second."""
+        """Whether the times of the two clocks cannot be compared to the second."""
         return abs(self.clock_ahead_seconds or 0.0) > CLOCK_SECONDS
 
 
 @dataclass
 class Meeting:
-    """What a task knows of all others."""
+    """The knowledge of a task about all other tasks."""
 
     task: Identity
     answers: dict[Identity, Answer] = field(default_factory=dict)
@@ -55,12 +55,12 @@ class Meeting:
 
     @property
     def met(self) -> list[Answer]:
-        """Those that are who they should be."""
+        """The answers of tasks that answered correctly."""
         return [answer for answer in self.answers.values() if not answer.problem]
 
     @property
     def missing(self) -> list[Answer]:
-        """Those that did not answer, or not as they should."""
+        """The results for called tasks that did not answer, or answered wrongly."""
         return [answer for answer in self.answers.values() if answer.problem]
 
 
@@ -71,14 +71,16 @@ def meet(
     told: Callable[[Meeting], None] = lambda meeting: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Meeting:
-    """Meet all other tasks, each of which does the same; return when all have, or time is up.
+    """Meet all other tasks, and return when all have met or the time has passed.
+
+    Each other task has to do the same.
 
     Args:
         cluster: all tasks.
-        task: which of them this is; its address is listened at meanwhile.
-        seconds: how long to wait for the others.
-        told: called when another task has answered or said something else.
-        stop: asked several times a second; true ends it with what is known.
+        task: the task of this process; during the meeting it listens at its address.
+        seconds: the time to wait for the other tasks.
+        told: called after the first result for another task, and whenever its problem changes.
+        stop: called several times a second; if it returns true, the meeting ends early.
 
     Raises:
         TFConfigError: this machine cannot listen at the task's own address.
@@ -89,7 +91,7 @@ def meet(
 class _Host:
     def __init__(self, cluster: Cluster, task: Identity, told: Callable[[Meeting], None]) -> None:
         self._cluster, self._task, self._told = cluster, task, told
-        # Evaluators have no address: they call, and nobody calls them.
+        # Evaluators have no address: they call others, and no task calls them.
         self._others = [t for t in cluster.tasks if t.type in cluster.addresses and t != task]
         self._listens = task.type in cluster.addresses
         self._meeting = Meeting(task)
@@ -110,7 +112,10 @@ class _Host:
         return self._meeting
 
     def _all_met(self) -> bool:
-        """Whether all have answered and, so that none calls in vain, have called."""
+        """Return whether all other tasks have answered and have called.
+
+        This task has to listen until all have called, so that each call gets an answer.
+        """
         called = not self._listens or self._meeting.called_by.issuperset(self._others)
         return called and len(self._meeting.met) == len(self._others)
 
@@ -122,7 +127,7 @@ class _Host:
             try:
                 return await asyncio.start_server(self._answer, host, port)
             except OSError as error:
-                # Behind address translation the address is not one of this machine's own.
+                # With address translation, the address does not belong to this machine.
                 if error.errno not in (errno.EADDRNOTAVAIL, errno.EINVAL):
                     raise
                 return await asyncio.start_server(self._answer, None, port)

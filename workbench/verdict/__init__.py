@@ -1,4 +1,4 @@
-"""Where a step's time goes, and one change that may save it."""
+"""The parts of a step's time, and one change that may save time."""
 
 from .own_paces import OwnPace, own_paces
 from .trial import Trial, try_out

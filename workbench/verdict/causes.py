@@ -1,4 +1,4 @@
-"""The table from what takes a step's time to one sentence and one change that may save it."""
+"""The table of causes: each part that can take too much of a step, its sentence and its changes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from workbench.plan.own_data import DATASET
 from .parts import Breakdown
 
 LEAST_SHARE = 0.15
-"""Of the step: what takes less is not worth a change."""
+"""The share of a step that a part must take at least; a smaller part is not worth a change."""
 LARGER = 4
-"""How many times as large a batch is tried."""
+"""The factor by which a larger batch is larger."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is known of a run when a change is looked for."""
+    """The facts about a run that the search for a change uses."""
 
     config: RunConfig
     plan: Plan
@@ -33,36 +33,39 @@ class Case:
 
 @dataclass(frozen=True)
 class Change:
-    """Fields of the config that may save the time, where they can be changed."""
+    """Fields of the config that may save time, if they can be changed."""
 
     reason: str
     fields: Callable[[Case], dict[str, Any] | None]
-    """None where it is so already, or cannot be."""
+    """Returns the new values; None if the config already has them or cannot have them."""
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A part of the step that can be too large, in words, and what to try, the best first."""
+    """A part of the step that can be too large: its sentence and its changes, the best first."""
 
     part: str
     sentence: str
-    """With {share} of the step, {slowest} and {times} of the workers."""
+    """A template; `_words` in verdict.py fills in its fields.
+
+    Examples are {share} (of the step), {slowest} and {times} (of the workers).
+    """
     changes: tuple[Change, ...] = ()
     advice: str = ""
-    """Where no change of the config helps."""
+    """For the case that no change of the config helps."""
     applies: Callable[[Case], bool] = lambda _: True
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """One change of a config, and why."""
+    """One change of a config, and the reason for it."""
 
     changes: Mapping[str, Any]
     reason: str
 
     @property
     def in_words(self) -> str:
-        """The fields and their new values, None told as empty."""
+        """The fields and their new values as text; None becomes "empty"."""
         return ", ".join(
             f"{name} {'empty' if value is None else value}" for name, value in self.changes.items()
         )
@@ -127,7 +130,10 @@ def _default_communication(case: Case) -> dict[str, Any] | None:
 
 
 def work_of(case: Case) -> float:
-    """Return how many replicas, each alone, would do the work of all in the same time."""
+    """Return the number of replicas that, each running alone, would do the same work as all.
+
+    Both would take the same time. The result is NaN if computing and communication take no time.
+    """
     found = case.breakdown
     together = found.share("compute") + found.share("communication")
     alone = found.share("compute") - found.share("crowding")
@@ -240,7 +246,7 @@ COMPUTE_BOUND = (
 
 
 def ranked(case: Case) -> Iterable[Cause]:
-    """Return the causes that are worth a change, the one with the largest part first."""
+    """Return the causes that are worth a change, ordered from the largest part to the smallest."""
     found = [
         cause
         for cause in CAUSES
@@ -254,7 +260,7 @@ def ranked(case: Case) -> Iterable[Cause]:
 def suggest(
     cause: Cause, case: Case, can_be_planned: Callable[[RunConfig], bool]
 ) -> Suggestion | None:
-    """Return the first change that makes another config which can be planned."""
+    """Return the first change that gives another config that can be planned; None if none does."""
     for change in cause.changes:
         fields = change.fields(case)
         if fields and can_be_planned(dataclasses.replace(case.config, **fields)):

@@ -1,4 +1,4 @@
-"""Numbers from repeated measurements, each with its 95 % interval."""
+"""Estimates from repeated measurements, each with its 95 % interval."""
 
 from __future__ import annotations
 
@@ -14,24 +14,31 @@ Values = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 FEWEST = 6
-"""Measurements that a 95 % interval of a median needs: with 5, even all of them cover 93.75 %."""
+"""The fewest measurements for a 95 % interval of a median.
+
+With 5 measurements, the interval from the smallest to the largest covers only 93.75 %.
+"""
 RESAMPLES = 2000
 
 
 def levels_of(rounds: Sequence[float] | Values, resampled: Ints) -> Values:
-    """Return the median of all rounds, and that of each resample of them, [1 + resamples]."""
+    """Return the median of all rounds and the median of each resample, [1 + resamples].
+
+    Raises:
+        ValueError: there are fewer than six rounds.
+    """
     known = _enough(rounds)
     drawn: Values = np.median(known[resampled], axis=1)
     return np.concatenate([[np.median(known)], drawn])
 
 
 def resamples(rounds: int) -> Ints:
-    """Return which rounds are drawn in each resample, [resamples, rounds]: with a fixed seed."""
+    """Return the rounds drawn in each resample, [resamples, rounds], with a fixed seed."""
     return np.random.default_rng(0).integers(rounds, size=(RESAMPLES, rounds))
 
 
 def of_levels(levels: Values) -> Interval:
-    """Return what was computed from the levels: the percentile bootstrap's 95 % interval.
+    """Return the estimate of these levels with the 95 % interval of the percentile bootstrap.
 
     Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13.
     """
@@ -40,14 +47,14 @@ def of_levels(levels: Values) -> Interval:
 
 
 def median_of(values: Sequence[float] | Values) -> Interval:
-    """Return the median, and the interval that holds whatever the distribution.
+    """Return the median with an interval that is valid for every distribution.
 
-    Its ends are the k-th smallest and the k-th largest of n, with the largest k for which a
-    binomial of n and 1/2 is below k with a probability of at most 2.5 % (Conover, Practical
-    Nonparametric Statistics, 3rd edition, section 3.2).
+    The ends of the interval are the k-th smallest and the k-th largest of n values. k is the
+    largest number for which a binomial variable of n and 1/2 is below k with a probability of at
+    most 2.5 %. Source: Conover, Practical Nonparametric Statistics, 3rd edition, section 3.2.
 
     Raises:
-        ValueError: fewer than six measurements.
+        ValueError: there are fewer than six measurements.
     """
     ordered = np.sort(_enough(values))
     left_out = _ranks_left_out(len(ordered))
@@ -65,7 +72,7 @@ def _enough(values: Sequence[float] | Values) -> Values:
 
 
 def _ranks_left_out(count: int) -> int:
-    """Return how many of the smallest, and of the largest, lie outside the interval."""
+    """Return the number of values outside the interval, on each side."""
     below, ranks = 0.0, 0
     while (below := below + math.comb(count, ranks) / 2**count) <= 0.025:
         ranks += 1

@@ -1,4 +1,4 @@
-"""Steps as stacked bars: where the time of each goes."""
+"""A chart of steps as stacked bars, which show the parts of each step's time."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ COLORS = dict(zip(PARTS, REPLICA_COLORS, strict=False))
 
 
 def step_figure(steps: Mapping[str, Breakdown]) -> Any:
-    """Return a plotly `Figure` with a bar for each step, by what it is called, in milliseconds.
+    """Return a plotly `Figure` with a bar in milliseconds for each step; `steps` has their labels.
 
-    What does not differ from 0 is pale. The rest of a step that its parts do not explain is grey.
+    A part that does not differ from 0 is pale. The rest of a step, which its parts do not explain,
+    is grey.
     """
     import plotly.graph_objects as go
 

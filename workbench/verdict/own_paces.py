@@ -1,4 +1,4 @@
-"""How long each worker takes for a step of its own, where workers wait for nobody."""
+"""The time that each worker takes for its own step, in runs whose workers wait for nobody."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .estimates import FEWEST, median_of
 
 @dataclass(frozen=True)
 class OwnPace:
-    """A worker's own steps, in seconds, as the run recorded them."""
+    """The recorded pace of a worker's own steps, in seconds."""
 
     task: str
     step: Interval
-    """From call to call, over the steps of a call."""
+    """The time of a call, divided by the number of its steps."""
     input: Interval
-    """From the update of a step to the next step's batch being there."""
+    """The time from the update of a step to the arrival of the next step's batch."""
 
 
 def own_paces(run: Run) -> list[OwnPace]:
     """Return the pace of each worker of a run whose workers wait for nobody.
 
-    What a step's computing takes, and what the way to the parameter servers and back, was not
-    recorded apart.
+    The run did not record the computing of a step separately from the way to the parameter servers
+    and back.
 
     Raises:
         RunError: a worker has recorded too few calls or steps for an interval.
@@ -55,6 +55,6 @@ def own_paces(run: Run) -> list[OwnPace]:
 
 
 def slowest_of(paces: Sequence[OwnPace]) -> OwnPace | None:
-    """Return the worker whose step takes longest, where it differs from all others."""
+    """Return the worker whose step takes longest; None if it does not differ from all others."""
     *others, last = sorted(paces, key=lambda pace: pace.step.value)
     return last if all(last.step.low > pace.step.high for pace in others) and others else None

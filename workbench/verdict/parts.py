@@ -1,4 +1,4 @@
-"""The parts of a step, from the times of whole steps and of steps without one part or another."""
+"""The parts of a step, computed from the times of complete steps and of steps without some part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PARTS: Mapping[str, str] = {
     "host": "Python and the start of each call",
     "recording": "what the recorder does between calls, agreeing among workers included",
 }
-"""What a step is made of, in the order in which it is shown."""
+"""The parts of a step with their meanings, in the order in which they are shown."""
 WITHIN_COMPUTE: Mapping[str, str] = {
     "fixed": "the same for a batch of any size",
     "crowding": "more than one replica alone takes: they share cores or a device",
@@ -29,20 +29,20 @@ WITHIN_COMPUTE: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a step, in seconds: what a step would save without it."""
+    """A part of a step: the seconds that a step would save without it."""
 
     name: str
     seconds: Interval
 
     @property
     def shown_seconds(self) -> float:
-        """Its estimate, where that is no less than nothing."""
+        """The estimate, but at least 0."""
         return max(0.0, self.seconds.value)
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How long a worker takes for a step in which it waits for no other."""
+    """The time of a worker's step in which it waits for no other worker."""
 
     task: str
     seconds: Interval
@@ -51,44 +51,44 @@ class Pace:
 
 @dataclass(frozen=True)
 class Breakdown:
-    """Where a step's time goes, in seconds."""
+    """The parts of a step's time, in seconds."""
 
     step: Interval
     parts: tuple[Part, ...]
-    """Of `PARTS`, those that there can be."""
+    """The parts of `PARTS` that this run has and that could be measured."""
     within: tuple[Part, ...]
-    """Of `WITHIN_COMPUTE`, those measured: each is a part of compute, and they may overlap."""
+    """The measured parts of `WITHIN_COMPUTE`; each is a part of compute, and they may overlap."""
     paces: tuple[Pace, ...]
-    """Of each worker, where there are several."""
+    """The pace of each worker, if there are several workers."""
     rounds: int
     unmeasured: Mapping[str, str]
-    """Why a kind of step could not be timed."""
+    """The reason for each kind of step that could not be timed."""
 
     @property
     def unexplained_seconds(self) -> float:
-        """The step less its parts."""
+        """The time of the step minus the time of its parts."""
         return self.step.value - sum(part.shown_seconds for part in self.parts)
 
     @property
     def sums_to_step(self) -> bool:
-        """Whether the parts come to the step within 5 %."""
+        """Whether the sum of the parts equals the step within 5 %."""
         return abs(self.unexplained_seconds) <= 0.05 * self.step.value
 
     def share(self, name: str) -> float:
-        """Return a part's share of the step, 0 to 1; 0 where it was not measured."""
+        """Return a part's share of the step, 0 to 1; 0 if the part was not measured."""
         for part in (*self.parts, *self.within):
             if part.name == name:
                 return part.shown_seconds / self.step.value
         return 0.0
 
     def differs(self, name: str) -> bool:
-        """Whether a part is more than nothing, as far as can be told."""
+        """Return whether a part is significantly above 0."""
         found = [part for part in (*self.parts, *self.within) if part.name == name]
         return bool(found) and found[0].seconds.above_zero
 
     @property
     def slowest(self) -> Pace | None:
-        """The worker that takes longest, where it differs from all others."""
+        """The worker that takes longest; None if it does not differ from all others."""
         if len(self.paces) < 2:
             return None
         *others, last = sorted(self.paces, key=lambda pace: pace.seconds.value)
@@ -96,21 +96,27 @@ class Breakdown:
 
 
 def break_down(told: Sequence[Mapping[str, Any]]) -> Breakdown:
-    """Return the parts of a step from what the program `step_times` told in each task.
+    """Return the parts of a step from the answers of the program `step_times` in all tasks.
 
-    Each kind of step counts by the median of its rounds, which took turns; the parts are
-    differences of these, and their intervals come from drawing rounds anew. With m steps in a call
-    in memory and n in one of the run:
+    Each kind of step is timed in rounds, in which the kinds take turns, and counts by its median.
+    The parts are differences of these medians. Their intervals come from resampled rounds. A call
+    with batches in memory has m steps; a call of the run has n steps.
 
-    - recording: timed within the whole step; of several workers that of the one that came last
-    - host: (a step alone in a call - one of m) / (1 - 1/m) / n; where n is below m / 4, the whole
-      step less recording - one with data of 4 n to m, for the data are handed to each call too
-    - communication: in memory, with the sum - without it, of the slowest worker; but no more than
-      the whole step less recording takes beyond the slowest worker's own pace, for to sum while
-      its batches are made takes no time
-    - waiting: with data, without the sum: the slowest worker - the median of the others
-    - compute: in memory, without the sum: the median worker, or of two the faster one
-    - input: the whole step - all of these
+    - recording: timed within the complete step. With several workers, the time of the worker that
+      arrived last counts.
+    - host: (a step that is a call - a step in a call of m) / (1 - 1/m) / n. If n is at most m / 4,
+      it is the complete step without recording - a step with data in a call of 4 n to m steps. The
+      reason is that each call also has to receive its data.
+    - communication: in memory, a step with the sum - a step without it, of the slowest worker. With
+      several workers it is at most (the complete step without recording - the slowest worker's own
+      pace). The reason is that a sum that runs while the batches are made takes no extra time.
+    - waiting: with data and without the sum, the slowest worker - the median of the others.
+    - compute: in memory and without the sum, the median of all workers except the slowest. Of two
+      workers, this is the faster one.
+    - input: the complete step - all other parts.
+
+    Raises:
+        ValueError: there are fewer than six rounds.
     """
     first = told[0]
     count = len(first["rounds"]["step"])
@@ -139,7 +145,7 @@ def break_down(told: Sequence[Mapping[str, Any]]) -> Breakdown:
 def joined(
     told: Sequence[Mapping[str, Any]], again: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return what each task told in two measurements as one, of the kinds that both timed."""
+    """Return two measurements of each task joined to one, with the kinds that both timed."""
     return [
         {
             **second,
@@ -181,7 +187,10 @@ def _parts(
 
 
 def _slow(levels: Sequence[Mapping[str, Values]], name: str) -> int:
-    """Return the worker that is slowest in all: in each draw it would always be somebody."""
+    """Return the index of the worker that is slowest by the median of all rounds.
+
+    The slowest worker is not chosen for each resample, because every resample has a slowest one.
+    """
     return int(np.argmax([each[name][0] for each in levels]))
 
 
@@ -190,7 +199,7 @@ def _slowest(levels: Sequence[Mapping[str, Values]], name: str) -> Values:
 
 
 def _usual(levels: Sequence[Mapping[str, Values]], name: str) -> Values:
-    """Return the median of all workers but the slowest."""
+    """Return the median of all workers except the slowest."""
     slow = _slow(levels, "alone" if "alone" in levels[0] else name)
     others = [each[name] for at, each in enumerate(levels) if at != slow]
     usual: Values = np.median(others or [levels[0][name]], axis=0)
@@ -198,10 +207,10 @@ def _usual(levels: Sequence[Mapping[str, Values]], name: str) -> Values:
 
 
 def _within_compute(levels: Sequence[Mapping[str, Values]], batches: int) -> dict[str, Values]:
-    """Return what of the computing is for no example, and what for others' being there.
+    """Return the part of computing without any example, and the part caused by other replicas.
 
-    A batch k times as large takes fixed + k x (what grows), so fixed = (k x once - k times) over
-    (k - 1).
+    A step on a batch k times as large takes T(k) = fixed + k x (the growing part). So fixed =
+    (k x T(1) - T(k)) / (k - 1).
     """
     found: dict[str, Values] = {}
     once = _usual(levels, "compute" if "compute" in levels[0] else "memory")

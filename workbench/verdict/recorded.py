@@ -1,4 +1,4 @@
-"""What a run recorded of its own steps, to be held against what is measured later."""
+"""The records that a run made of its own steps, for comparison with later measurements."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from workbench.runs.records.progress import shape_of
 from .estimates import FEWEST, median_of
 
 AGREES = 1.25
-"""Times of a step that differ by less than this factor are taken to agree."""
+"""Times of a step agree if they differ by less than this factor."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """The calls that a run recorded. None is unknown."""
+    """The calls that a run recorded; None is unknown."""
 
     steps_per_call: int
     step: Interval | None
-    """Seconds of a step within a call, of the slowest worker; None of fewer than six calls."""
+    """Seconds of a step within a call, of the slowest worker; None with fewer than six calls."""
 
     def agrees(self, measured_seconds: float) -> bool | None:
         """Return whether a measured time of a step is near the recorded one."""
@@ -38,11 +38,12 @@ class Recorded:
 def read_recorded(run: Run, plan: Mapping[str, Any]) -> Recorded:
     """Read the calls of a run's workers.
 
-    A segment's first call, which takes up what was traced, is left out, and so are calls cut short
-    by an epoch's end.
+    The first call of a segment is left out, because it includes the tracing; it counts only if a
+    worker has no other call. Calls with less than half of the median number of steps are left out
+    too, because an epoch's end cut them short.
 
     Raises:
-        RunError: it has recorded no call.
+        RunError: the run has recorded no call.
     """
     shape = shape_of(dict(plan))
     tasks = [task for task in read_tasks(run.dir, shape) if len(task.calls)]

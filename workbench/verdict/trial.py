@@ -1,4 +1,4 @@
-"""A suggestion tried: a short run with it, and the steps of before and after timed in turn."""
+"""The trial of a suggestion: a short run with it, and alternate timing of both runs' steps."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ FILE = "trial.json"
 
 @dataclass(frozen=True)
 class Trial:
-    """Examples a second before and after a change, timed by turns on the same machine."""
+    """The examples per second before and after a change, timed in turns on the same machine."""
 
     before: str
     after: str
-    """The ids of the runs."""
+    """The ids of both runs."""
     suggestion: Suggestion
     before_step: Interval
     after_step: Interval
-    """Seconds of a step."""
+    """Seconds of a step in each run."""
     speedup: Interval
-    """Examples a second after, over those before."""
+    """The examples per second after the change, divided by the examples per second before it."""
     rounds: int
 
     @property
     def differs(self) -> bool:
-        """Whether the two differ significantly, at 95 %."""
+        """Whether the two runs differ significantly, at 95 %."""
         return not self.speedup.low <= 1 <= self.speedup.high
 
     @property
     def sentence(self) -> str:
-        """What came of it, in words."""
+        """The result in words."""
         found = self.speedup
         interval = f"95 % [{found.low:.2f}, {found.high:.2f}]"
         if not self.differs:
@@ -70,7 +70,7 @@ class Trial:
         return f"It does not help: {found.value:.2f} times the examples a second, {interval}."
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values, with the sentence."""
+        """Return plain JSON values, including the sentence."""
         values: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
         return {**values, "differs": self.differs, "sentence": self.sentence}
 
@@ -82,16 +82,17 @@ def try_out(
     told: Told = lambda words, left_seconds: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Trial:
-    """Start a short run with what a verdict suggests, and time its steps and the run's in turn.
+    """Start a short run with a verdict's suggestion, and time the steps of both runs in turns.
 
-    The new run, in the same folder of runs, is of one epoch of some seconds, 20 to 200 steps. When
-    it is over the tasks of both are started once more, and time their steps alternately. The
-    result is kept in the new run's trial.json.
+    The new run is in the same folder of runs. It has one epoch of 20 to 200 steps, which takes some
+    seconds. When it has ended, the tasks of both runs are started again, and they time their steps
+    alternately. The result is kept in the new run's trial.json.
 
     Raises:
         PlanError: the config cannot be planned.
-        RunError: nothing was suggested, the new run does not finish, or a process fails.
-        StoppedError: `stopped`, which is asked again and again, said so; so the new run is stopped.
+        RunError: the verdict has no suggestion, the new run does not finish, or a process fails.
+        StoppedError: `stopped`, which is called repeatedly, returned true. The new run is then
+            stopped too.
     """
     suggestion = verdict.suggestion
     if suggestion is None:
@@ -125,10 +126,10 @@ def _short_run(run: Run, suggestion: Suggestion, step_seconds: float) -> Run:
 
 
 def _end_of(run: Run, stopped: Callable[[], bool]) -> Status:
-    """Wait until a run is over and return its state.
+    """Wait until a run has ended, and return its status.
 
     Raises:
-        StoppedError: it was stopped, and is over.
+        StoppedError: the run was stopped, and has ended.
     """
     while (state := run.wait(POLL_SECONDS)) in LIVE:
         if stopped():
@@ -174,7 +175,7 @@ def _served(run: Run, stopped: Callable[[], bool]) -> Any:
 
 
 def _by_turns(sides: dict[str, Served], seconds: float) -> dict[str, Any]:
-    """Return the seconds of a step in each round, of the slowest task of each side."""
+    """Return, for each side, the seconds of a step of its slowest task in each round."""
     rounds: list[dict[str, float]] = []
     began = time.monotonic()
     while len(rounds) < FEWEST_ROUNDS or time.monotonic() - began < seconds:

@@ -1,4 +1,4 @@
-"""Why a run's step takes as long as it does, and what to change."""
+"""The verdict on a run: the reason for the time of a step, and the change to make."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from .recorded import Recorded, read_recorded
 
 SECONDS = 20.0
 START_SECONDS = 10.0
-"""What the processes of a run take to start, roughly."""
+"""The time that the processes of a run take to start, approximately."""
 Told = Callable[[str, float], object]
-"""Takes what is done now, and how many seconds are left then, roughly."""
+"""A function that receives the current action and the seconds left, approximately."""
 FILE, SUGGESTED = "verdict.json", "suggested.json"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Where a step's time goes, in numbers and in a sentence, and one change."""
+    """The parts of a step's time, in numbers and in a sentence, and one change."""
 
     run: str
     breakdown: Breakdown
     recorded: Recorded
     cause: str | None
-    """The part that is too large; None where the model's own work rules."""
+    """The part that is too large; None if the model's own work takes most of the time."""
     sentence: str
     advice: str
-    """What to do where nothing of the config helps."""
+    """The advice for a run that no change of the config helps; empty with a suggestion."""
     suggestion: Suggestion | None
     agrees: bool | None
-    """Whether the run itself recorded steps as long; None where it has too few calls."""
+    """Whether the run itself recorded steps of similar length; None if it has too few calls."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values; those that follow from others too."""
+        """Return plain JSON values, including values that are computed from others."""
         found = self.breakdown
         values: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
         values["breakdown"] |= {
@@ -67,20 +67,20 @@ def judge(
     told: Told = lambda words, left_seconds: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Verdict:
-    """Measure where a step of a run goes, in processes of its own, and say what to change.
+    """Measure the parts of a run's step in separate processes, and return the verdict.
 
-    It starts the run's tasks anew, which takes seconds, and then measures for about `seconds`, at
-    least nine rounds. Where the parts do not come to the step within 5 %, as on a busy machine, it
-    measures once more and takes both together.
+    The measurement starts the run's tasks again, which takes seconds. It then lasts about `seconds`
+    and has at least nine rounds. If the sum of the parts differs from the step by more than 5 %,
+    the measurement is repeated once, and both results are joined. A busy machine causes this.
 
-    The run is not changed; the verdict is kept in its verdict.json, and the config that it
-    suggests in suggested.json. What else the machine does meanwhile, such as the run itself where
-    it still lives, is measured too.
+    The run does not change. The verdict is kept in the run's verdict.json, and the suggested config
+    in suggested.json. Other work on the machine, such as the run itself if it is still alive,
+    affects the times.
 
     Raises:
-        RunError: the run has recorded nothing, its workers do not step together, or a process
-            fails.
-        StoppedError: `stopped`, which is asked again and again, said so.
+        RunError: the run has recorded nothing, it is not synchronous, `seconds` is not a positive
+            finite number, or a process fails.
+        StoppedError: `stopped`, which is called repeatedly, returned true.
     """
     plan = read_json(run.dir / "plan.json")
     if not run.plan.synchronous:
@@ -115,16 +115,16 @@ def judge(
 
 
 def kept_verdict(run: Run) -> Verdict | None:
-    """Return the last verdict on a run; None where there is none.
+    """Return the last verdict on a run; None if there is none.
 
     Raises:
-        RunError: it cannot be read.
+        RunError: the verdict cannot be read.
     """
     return read_kept(run.dir / FILE, Verdict)
 
 
 def conclude(run: Run, recorded: Recorded, breakdown: Breakdown) -> Verdict:
-    """Return the verdict on what was measured."""
+    """Return the verdict on a measured step."""
     devices = Devices.from_json(read_json(run.dir / "devices.json"))
     case = Case(run.config, run.plan, devices.cpu_cores, breakdown, recorded.steps_per_call)
     causes = list(ranked(case))

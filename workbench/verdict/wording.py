@@ -1,4 +1,4 @@
-"""What was found about a step in words, for terminal and page alike."""
+"""Texts about a measured step, for the terminal and for pages."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ SLOWEST = "the slowest"
 
 @dataclass(frozen=True)
 class PartRow:
-    """A part of a step; one within the computing comes after it."""
+    """The row of a part of a step; parts within compute come after the row of compute."""
 
     name: str
     within_compute: bool
     time: str
     interval: str
     share: float
-    """Of the step, 0 to 1."""
+    """The share of the step, 0 to 1."""
     known: bool
-    """Whether it differs from 0, as far as can be told."""
+    """Whether it differs significantly from 0."""
     meaning: str
 
 
 def step(found: Breakdown) -> str:
-    """Return how long a step takes."""
+    """Return the time of a step as text."""
     return f"a step takes {around(found.step)}, in {found.rounds} rounds"
 
 
 def part_rows(found: Breakdown) -> Iterator[PartRow]:
-    """Yield the parts in the order in which they are shown."""
+    """Yield the rows of the parts in the order in which they are shown."""
     for part in found.parts:
         yield _part_row(found, part, PARTS[part.name])
         if part.name == "compute":
@@ -70,18 +70,18 @@ def _part_row(
 
 
 def parts_sum(found: Breakdown) -> str:
-    """Return whether the parts come to the step."""
+    """Return a sentence on whether the sum of the parts equals the step."""
     told = f"Parts sum to {1 - found.unexplained_seconds / found.step.value:.1%} of the step"
     return told + ("." if found.sums_to_step else ": the rest is unexplained, so measure longer.")
 
 
 def unmeasured(found: Breakdown) -> list[str]:
-    """Return what could not be measured, a sentence each."""
+    """Return a sentence for each kind of step that could not be measured."""
     return [f"{name} could not be measured: {why}" for name, why in found.unmeasured.items()]
 
 
 def paces(found: Breakdown) -> Iterator[str]:
-    """Yield how long each of several workers takes alone, and whether one is the slowest."""
+    """Yield the time that each of several workers takes alone, and whether one is the slowest."""
     for pace in found.paces:
         mark = f", {SLOWEST}" if pace is found.slowest else ""
         yield f"{pace.task} alone: {around(pace.seconds)} a step{mark}"
@@ -90,7 +90,7 @@ def paces(found: Breakdown) -> Iterator[str]:
 
 
 def recorded(verdict: Verdict) -> str:
-    """Return whether the run itself recorded steps as long."""
+    """Return a sentence on whether the run itself recorded steps of similar length."""
     known = verdict.recorded.step
     if known is None:
         return "The run recorded too few calls to compare this with."
@@ -101,7 +101,7 @@ def recorded(verdict: Verdict) -> str:
 
 
 def own_pace_rows(found: Sequence[OwnPace]) -> list[tuple[str, ...]]:
-    """Return a row for each worker that waits for nobody, of the columns `OWN_HEAD`."""
+    """Return a row for each worker that waits for nobody, with the columns `OWN_HEAD`."""
     slowest = slowest_of(found)
     return [
         (pace.task, around(pace.step), around(pace.input), SLOWEST if pace is slowest else "")
@@ -110,7 +110,7 @@ def own_pace_rows(found: Sequence[OwnPace]) -> list[tuple[str, ...]]:
 
 
 def trial_rows(trial: Trial) -> list[tuple[str, ...]]:
-    """Return a row for each side, of the columns `TRIAL_HEAD`."""
+    """Return a row for each side, with the columns `TRIAL_HEAD`."""
     return [
         ("before", trial.before, around(trial.before_step)),
         ("after", trial.after, around(trial.after_step)),
@@ -118,17 +118,17 @@ def trial_rows(trial: Trial) -> list[tuple[str, ...]]:
 
 
 def around(known: Interval) -> str:
-    """Return a time with its interval."""
+    """Return a time with its interval as text."""
     return f"{seconds(known.value)} {between(known)}"
 
 
 def between(known: Interval) -> str:
-    """Return the 95 % interval of a time."""
+    """Return the 95 % interval of a time as text."""
     return f"[{seconds(known.low)}, {seconds(known.high)}]"
 
 
 def seconds(value: float) -> str:
-    """Return a time in the unit that reads best."""
+    """Return a time as text in the unit that is easiest to read."""
     if not value:
         return "0"
     for factor, unit in ((1.0, "s"), (1e3, "ms")):

@@ -1,4 +1,4 @@
-"""The workbench as widgets: views that change a config and start a run."""
+"""The widgets of the workbench: views that change a config and start a run."""
 
 from .workbench import Workbench, follow
 

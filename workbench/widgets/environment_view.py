@@ -1,4 +1,4 @@
-"""One click makes an environment with the TensorFlow that the run's interpreter lacks."""
+"""A view that makes an environment with the TensorFlow that the run's interpreter lacks."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _SHOWN_EVERY_SECONDS = 0.25
 
 
 class EnvironmentView:
-    """Offers to make it, shows how far it is, and passes its interpreter on."""
+    """A view that offers an environment, shows its progress, and passes its interpreter on."""
 
     def __init__(self) -> None:
         self._made: Callable[[str], None] = lambda interpreter: None
         self._build: Build | None = None
         self._interpreter = ""
         self._stop: threading.Event | None = None
-        """Gives up the making under way; None where none is."""
+        """The event that cancels the build of the environment; None if no build runs."""
         self._shown_at = 0.0
         self._make = ipw.Button(description="Make an environment")
         self._cancel = ipw.Button(
@@ -53,11 +53,14 @@ class EnvironmentView:
         self._set_busy(None)
 
     def on_made(self, made: Callable[[str], None]) -> None:
-        """Call `made`, in a background thread, with the interpreter that runs are to use."""
+        """Call `made`, in a background thread, with the interpreter that runs must use."""
         self._made = made
 
     def offer(self, devices: Devices) -> None:
-        """Offer the environment that this interpreter is not, or nothing."""
+        """Offer an environment with the TensorFlow that the interpreter of `devices` lacks.
+
+        Offer nothing if no environment helps. While a build runs, the offer stays the same.
+        """
         if self._stop is not None:
             return
         self._build, self._interpreter = fitting_build(devices), devices.interpreter
@@ -67,7 +70,7 @@ class EnvironmentView:
             self._message.value = ""
 
     def close(self) -> None:
-        """Give up what is under way."""
+        """Cancel the build of the environment, if one runs."""
         if self._stop is not None:
             self._stop.set()
 
@@ -101,7 +104,7 @@ class EnvironmentView:
         self._cancel.disabled = False
 
     def _told(self, progress: Progress) -> None:
-        """Show how far it is; called often, from its thread."""
+        """Show the progress; the thread of the build calls this often."""
         now = time.monotonic()
         if now - self._shown_at < _SHOWN_EVERY_SECONDS:
             return
@@ -129,7 +132,7 @@ class EnvironmentView:
 
 
 def progress_text(progress: Progress) -> str:
-    """Return step, time and the last line of the tool at work (HTML)."""
+    """Return the step, the time and the last output line of the tool that runs (HTML)."""
     step = f"Step {progress.number} of {progress.steps}, {progress.step}"
     head = markup.quiet(f"{step} ({_time(progress.elapsed_seconds)} so far) ...")
     return head + markup.quiet(progress.line[:200])

@@ -1,4 +1,4 @@
-"""Memory and accelerators in use now, once a second, while somebody has it in sight."""
+"""The current use of memory and accelerators, once a second, while a page shows it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 1.0
 HEARING_SECONDS = 60.0
-"""How long no cell must have run for a page's silence to mean something."""
+"""The silence of a page counts only if no cell has run for this long."""
 
 
 class Gauge(anywidget.AnyWidget):
-    """Tells pages what the machine is doing; measures nothing where nobody looks.
+    """A widget that sends the load of the machine to pages, and measures only while one shows it.
 
-    So an open notebook that nobody looks at sends nothing, and counts as idle where idle kernels
-    are ended.
+    So an open notebook that no page shows sends nothing. A host that ends idle kernels counts it
+    as idle.
     """
 
     _esm = STATIC / "gauge.js"
@@ -42,7 +42,7 @@ class Gauge(anywidget.AnyWidget):
         self._poller = Poller(self._turn, lambda _: None)
 
     def end(self) -> None:
-        """Look no more."""
+        """Stop measuring."""
         self._poller.stop()
         self._cells.close()
         self._usage.close()

@@ -1,4 +1,4 @@
-"""What this machine has to train on: a quick look at once, TensorFlow's own answer after it."""
+"""The devices of this machine: first a quick detection, later TensorFlow's own answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TIMEOUT_SECONDS = 300.0
 
 
 class Hardware:
-    """Shows the devices of the run's interpreter and passes each newer answer on."""
+    """A view that shows the devices of the run's interpreter and passes each newer answer on."""
 
     def __init__(self, interpreter: str | None = None) -> None:
         self._found: Callable[[Devices], None] = lambda devices: None
@@ -50,15 +50,15 @@ class Hardware:
         self._show(self.devices)
 
     def on_found(self, found: Callable[[Devices], None]) -> None:
-        """Call `found`, in a background thread, with every answer of TensorFlow."""
+        """Call `found`, in a background thread, with each answer of TensorFlow."""
         self._found = found
 
     def close(self) -> None:
-        """Look no more at what is in use."""
+        """Stop measuring the use of the devices."""
         self._gauge.end()
 
     def ask(self, interpreter: str | None) -> None:
-        """Ask TensorFlow in this interpreter, in the background; seconds pass until it answers."""
+        """Ask TensorFlow in this interpreter, in the background; the answer takes seconds."""
         self._interpreter = interpreter
         self._refresh.disabled = True
         self._message.value = ""

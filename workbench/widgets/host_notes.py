@@ -1,4 +1,4 @@
-"""What is to be known of runs on a machine that is lent: what is lost, and what keeps it awake."""
+"""Notes about runs on a lent machine: which files are lost, and how to keep the machine awake."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ AWAKE = "A cell with these two lines runs as long as the run does; buttons work 
 
 
 class HostNotes:
-    """Shows a word on keeping runs and, while one trains and no cell follows it, how to do that."""
+    """A view of notes on a lent machine.
+
+    One note warns that the host does not keep runs. While a run is alive and no cell follows it,
+    another note shows how to follow it.
+    """
 
     def __init__(self, runs: Path) -> None:
         self._host = hosts.lent()
@@ -32,7 +36,7 @@ class HostNotes:
         self.box = ipw.VBox([self._awake, self._keeping])
 
     def show(self, look: RunSnapshot | None) -> None:
-        """Follow the opened run; None: there is none."""
+        """Follow the opened run; None means that no run is open."""
         self._look = look
         at_risk = look is not None and look.alive and not self._followed
         text = "" if self._host is None or not at_risk else _awake(self._host.idle)
@@ -40,7 +44,7 @@ class HostNotes:
             self._awake.value = text
 
     def heed_following(self, followed: bool) -> None:
-        """Hear whether a cell runs as long as the run does."""
+        """Note whether a cell follows the run, so that it runs as long as the run."""
         self._followed = followed
         self.show(self._look)
 

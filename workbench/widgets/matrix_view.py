@@ -1,4 +1,4 @@
-"""Do they agree? Every strategy in both loops compared with OneDevice, run on request."""
+"""The view "Do they agree?": on request, it compares each strategy in both loops with OneDevice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MARKS = {"pass": "✓ pass", "fail": "✗ fail", "running": "running ...", "stop
 
 
 class MatrixView:
-    """Runs the matrix in a thread, tells how far it is, and shows the newest one there is."""
+    """A view that runs the matrix in a thread, shows its progress, and shows the newest matrix."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class MatrixView:
     ) -> None:
         self._runs_dir, self._devices, self._interpreter = runs_dir, devices, interpreter
         self._stop: threading.Event | None = None
-        """Ends the matrix under way; None where none is."""
+        """The event that ends the running matrix; None if no matrix runs."""
         self._steps = NumberField("matrix_steps", "Steps of each run", whole=True)
         self._steps.show_help("All in one epoch.")
         self._data = ChoiceField("matrix_data", "Data of the runs", catalog.DATA)
@@ -69,7 +69,7 @@ class MatrixView:
         run_in_background(self._newest, self._show_kept, self._failed)
 
     def close(self) -> None:
-        """Let the matrix under way end with the cell that runs."""
+        """Let the running matrix end after its current cell."""
         if self._stop is not None:
             self._stop.set()
 
@@ -110,7 +110,7 @@ class MatrixView:
         self._end.layout.display = None if stop else "none"
 
     def _told(self, matrix: Matrix) -> None:
-        """Show the matrix under way; called often, from its thread."""
+        """Show the running matrix; its thread calls this often."""
         if self._stop is not None and not self._stop.is_set():
             self._progress.value = markup.quiet(progress(matrix))
         self._table.value = table(matrix.to_json())
@@ -142,7 +142,7 @@ class MatrixView:
 
 
 def progress(matrix: Matrix) -> str:
-    """Return how far it is, what runs, and what is left."""
+    """Return the number of finished cells, the running cell, and the time that is left."""
     to_run = [cell for cell in matrix.cells if cell.status != "unavailable"]
     done = sum(cell.status not in ("waiting", "running") for cell in to_run)
     parts = [f"{done} of {len(to_run)} done"]
@@ -158,7 +158,7 @@ def progress(matrix: Matrix) -> str:
 
 
 def told(values: Mapping[str, Any], when: str, folder: Path) -> str:
-    """Return what a matrix that is over says, in a line (HTML)."""
+    """Return the results of a finished matrix in one line (HTML)."""
     states = [cell["status"] for cell in values["cells"]]
     counts = [
         f"{states.count(state)} {word}"
@@ -199,5 +199,5 @@ def _row(cell: Mapping[str, Any]) -> list[str]:
 
 
 def _difference(value: float | None) -> str:
-    """Return a largest difference; nothing where none was measured."""
+    """Return the largest difference as text; empty if none was measured."""
     return "" if value is None else "0" if value == 0 else f"{value:.1e}"

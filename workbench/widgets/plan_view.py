@@ -1,4 +1,4 @@
-"""What will happen: every number of the plan, the model's size, and a picture of the shards."""
+"""The plan: all its numbers, the model's size, and a picture of the shards."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ LAST_BATCH = {
 
 
 class PlanView:
-    """Shows a plan at once, and the model as the run's own TensorFlow builds it seconds later."""
+    """A view that shows a plan immediately, and its model seconds later.
+
+    The TensorFlow of the run's interpreter builds the model.
+    """
 
     def __init__(self) -> None:
         self._numbers = html(description="Numbers of the plan")
@@ -52,11 +55,11 @@ class PlanView:
         self.box = styled(ipw.VBox, "wb-section", children=parts)
 
     def hold(self, held: bool) -> None:
-        """While held, leave the machine to a run that starts: measure no model."""
+        """While held, measure no model, so that a starting run has the machine for itself."""
         (self._free.clear if held else self._free.set)()
 
     def show(self, state: FormState) -> None:
-        """Show the plan of a form's state, or that there is none yet."""
+        """Show the plan of a form's state, or a note that there is no plan yet."""
         plan = self._plan = state.plan
         for part in (self._picture, self._model, self._batch, self._folded):
             part.layout.display = None if plan else "none"
@@ -83,7 +86,7 @@ class PlanView:
             self._measure(plan)
 
     def _leave_unmeasured(self) -> None:
-        """Measure nothing: without TensorFlow no model can be built."""
+        """Measure no model, because without TensorFlow no model can be built."""
         self._measured = None
         self._inspecting.forget()
         self._model.value = markup.facts([("Model", "measured once TensorFlow is there")])
@@ -122,7 +125,10 @@ class PlanView:
 
 
 def _what_shapes_the_model(plan: Plan) -> tuple[Any, ...]:
-    """Return what the model's size depends on, so that nothing is measured twice in a row."""
+    """Return the values that the model's size depends on.
+
+    While they stay the same, the model is not measured again.
+    """
     return (plan.model, plan.data, plan.interpreter, plan.per_replica_batch_size,
             plan.num_replicas_in_sync, plan.config.optimizer, plan.config.synthetic_features,
             plan.config.precision, plan.keras, plan.own_model)  # fmt: skip
@@ -135,7 +141,7 @@ def _folded(title: str, inside: Any) -> Any:
 
 
 def _configs(plan: Plan) -> str:
-    """Return what each task will be told; its ports are chosen at the start."""
+    """Return the TF_CONFIG of each task (HTML); its ports are chosen at the start."""
     addresses = dict.fromkeys(plan.tasks, f"{HOST}:<chosen at start>")
     rows = [(task, json.dumps(told)) for task, told in tf_configs(plan.tasks, addresses).items()]
     about = "Ports are chosen at the start; the run then shows them in the lanes of its tasks."

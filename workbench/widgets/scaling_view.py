@@ -1,4 +1,4 @@
-"""Should I scale? How far more replicas help the opened run, measured on request."""
+"""The view "Should I scale?": on request, it measures how far more replicas help the opened run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TRAINS = "The run goes on meanwhile, and both take longer."
 
 
 class ShouldScale:
-    """Measures on request and shows the answer with what it was made of."""
+    """A view that measures on request, and shows the answer with the numbers behind it."""
 
     def __init__(self) -> None:
         self._run: Run | None = None
@@ -56,7 +56,7 @@ class ShouldScale:
         )
 
     def show(self, run: Run | None, status: str) -> None:
-        """Follow the opened run; what is under way for another is given up."""
+        """Follow the opened run; a measurement of another run is cancelled."""
         same = run is not None and self._run is not None and run.id == self._run.id
         alive = status in markup.LIVE_STATES
         if same and alive == self._alive:

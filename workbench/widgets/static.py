@@ -1,4 +1,4 @@
-"""The files of the front end that come with the wheel."""
+"""The files of the front end, which are part of the wheel."""
 
 from __future__ import annotations
 

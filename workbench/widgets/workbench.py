@@ -1,4 +1,4 @@
-"""`Workbench()`: the views, joined. A view changes a config and starts a run; no more."""
+"""`Workbench()`: all views, joined. A view only changes a config and starts a run."""
 
 from __future__ import annotations
 
@@ -60,27 +60,30 @@ class Workbench:
     """The workbench in a notebook: hardware, form, plan, the run, earlier runs, the script.
 
     Args:
-        config: what the form opens with; None: the first lesson on every GPU, or on two virtual
-            replicas where there are fewer than two.
+        config: the config that the form opens with. None: the first lesson on all GPUs, or on two
+            virtual replicas if the machine has fewer than two GPUs.
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
-        model: one's own model: a function of the notebook, whose text goes into the script with
-            all that it uses, or `module:function` or `file.py:function`. It returns a compiled
-            Keras model.
-        data: one's own data, likewise. The function returns (train, test): each a pair (features,
-            labels) of arrays or tables, or a tf.data.Dataset of single examples.
-        step: one's own train step of the custom loop, likewise. Given model, features and labels of
-            a replica, it updates the weights and returns the loss of each example or their mean,
-            and after it the outputs where accuracy is to be known.
+        model: the user's own model: a function of the notebook, `module:function` or
+            `file.py:function`. The text of a notebook's function goes into the script, with
+            everything that the function uses. The function returns a compiled Keras model.
+        data: the user's own data, in one of the same three forms. The function returns (train,
+            test). Each is a pair (features, labels) of arrays or tables, or a tf.data.Dataset of
+            single examples.
+        step: the user's own train step of the custom loop, in one of the same three forms. It
+            takes the model, the features and the labels of a replica, and updates the weights. It
+            returns the loss of each example or their mean. If accuracy must be known, it returns
+            the outputs after the loss.
 
-    The newest run that lives is opened at once, with its whole history.
+    The newest living run is opened immediately, with its complete history.
 
     Raises:
-        ConfigError: the function uses what cannot go into a script; each is named with what to do.
-        RunError: the folder of runs, where the function's text is kept, cannot be written.
+        ConfigError: the function uses things that cannot go into a script; the error names each
+            of them and gives a fix.
+        RunError: the folder of runs, which keeps the function's text, cannot be written.
     """
 
     newest: ClassVar[Callable[[], Workbench | None]] = lambda: None
-    """The one made last, while there is one."""
+    """A function that returns the newest workbench, or None if it no longer exists."""
 
     def __init__(
         self,
@@ -139,16 +142,16 @@ class Workbench:
 
     @property
     def config(self) -> RunConfig:
-        """What the form asks for now."""
+        """The config that the form shows now."""
         return self._form.state.config
 
     @property
     def run(self) -> Run | None:
-        """The opened run."""
+        """The opened run; None if no run is open."""
         return self._run.run
 
     def open(self, run: Run) -> None:
-        """Show a run and follow it if it lives."""
+        """Show a run, and follow it if it is alive."""
         self._plan.hold(run.status == STARTING)
         self._closer.show(None, "")
         self._run.open(run)
@@ -156,17 +159,17 @@ class Workbench:
         self._runs.show_open(run)
 
     def follow(self) -> Following:
-        """Return what waits for the opened run: `await follow()` for this workbench."""
+        """Return an object that waits for the opened run: `await follow()` for this workbench."""
         self._reattaching.join()
         return Following(self._run.run, outputs.show, self._host_notes.heed_following)
 
     def figure(self) -> Any:
-        """Return a plotly figure of the opened run as it is now; None where none is open."""
+        """Return a plotly figure of the opened run as it is now; None if no run is open."""
         run = self._run.run
         return None if run is None else run.figure()
 
     def close(self) -> None:
-        """Stop following and take the view down; runs go on."""
+        """Stop following and close the view; runs go on."""
         self._forget_cells()
         self._hardware.close()
         self._closer.show(None, "")
@@ -180,7 +183,7 @@ class Workbench:
         self.widget.close()
 
     def _ipython_display_(self) -> None:
-        """Show the live view, and below it what a saved notebook shows without a kernel."""
+        """Show the live view, and below it the output of a saved notebook without a kernel."""
         self._shown = True
         allow_own_widgets()
         outputs.show_bundle(saved_output.live_bundle(self.widget.model_id))
@@ -263,7 +266,7 @@ class Workbench:
 
     def _use_devices(self, devices: Devices) -> None:
         self._form.use_devices(devices)
-        keep_order(self._form.box)  # of new devices' checkboxes too
+        keep_order(self._form.box)  # new devices have new checkboxes
 
     def _use_environment(self, interpreter: str) -> None:
         made_anew = interpreter == self._interpreter
@@ -312,7 +315,7 @@ class Workbench:
             self._saving.ask(lambda: self._save(look, feed), lambda _: None, self._raise)
 
     def _save(self, look: RunSnapshot, feed: RunFeed) -> None:
-        """Put the picture of now into the notebook's own file."""
+        """Put the current picture of the run into the notebook's own file."""
         if self._shown:
             outputs.update_bundle(
                 saved_output.saved_bundle(self._token, look, feed), self._display_id
@@ -330,6 +333,6 @@ class Workbench:
 
 
 def follow() -> Following:
-    """Return what waits for the run that the newest workbench shows: `await follow()`."""
+    """Return an object that waits for the run of the newest workbench: `await follow()`."""
     workbench = Workbench.newest()
     return Following(None, outputs.show) if workbench is None else workbench.follow()

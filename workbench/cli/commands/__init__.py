@@ -1,1 +1,1 @@
-"""The commands, a module each: a few calls, and what is printed."""
+"""The commands, one module each: a few calls, and the printed output."""

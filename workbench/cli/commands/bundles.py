@@ -1,4 +1,4 @@
-"""Replay bundles on the command line: written, and done again."""
+"""Replay bundles on the command line: write one, or run one again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_to(adding: Any) -> None:
 
 
 def bundle(arguments: Namespace) -> int:
-    """`workbench bundle`: write it, and say what is in it."""
+    """`workbench bundle`: write the bundle, and print its path and size."""
     from workbench.bundle import write_bundle
 
     run = open_run(arguments.run, arguments.runs_dir)
@@ -57,7 +57,7 @@ def bundle(arguments: Namespace) -> int:
 
 
 def replay(arguments: Namespace) -> int:
-    """`workbench run --config bundle.zip`: do it again, and say whether it came out the same."""
+    """`workbench run --config bundle.zip`: run it again, and report whether the result agrees."""
     from workbench.bundle import check_replay, read_bundle
     from workbench.cli.watching import exit_status, watch
 
@@ -90,7 +90,7 @@ def _as_it_is(opened: Bundle, arguments: Namespace) -> Run:
 
 
 def _as_rendered(opened: Bundle, arguments: Namespace) -> Run:
-    """Start what the workbench itself writes for the bundle's config: no code of anybody's."""
+    """Start the script that the workbench writes for the bundle's config: no foreign code."""
     from workbench.cli.before import checked, devices_for, tell_before
     from workbench.codegen import render_script
     from workbench.runs import start_run
@@ -115,7 +115,7 @@ def _as_rendered(opened: Bundle, arguments: Namespace) -> Run:
 def _changed(
     there: RunConfig, here: RunConfig, given: dict[str, object], untold: tuple[str, ...]
 ) -> str:
-    """Return the flags that change what is trained, in words; empty where none does."""
+    """Return the flags that change the training, as text; empty if none does."""
     names = [name for name in given if getattr(there, name) != getattr(here, name)]
     return ", ".join(f"--{name.replace('_', '-')}" for name in names if name not in untold)
 
@@ -130,7 +130,7 @@ def _untrusted(opened: Bundle, arguments: Namespace, why: str) -> RunError:
 
 
 def tell(found: Replay, out: TextIO) -> None:
-    """Print how a replay compares."""
+    """Print how a replay compares with the bundle."""
     lines = [
         ("script", "same" if found.same_script else "different"),
         ("data", "same" if found.same_data else "different: it was trained on other data"),

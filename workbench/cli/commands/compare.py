@@ -1,4 +1,4 @@
-"""`workbench compare`: strategies, loops and batches side by side, or runs that are there."""
+"""`workbench compare`: strategies, loops and batches side by side, or existing runs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def add_to(adding: Any) -> None:
 
 
 def compare(arguments: Namespace) -> int:
-    """Compare; 0 where all was done, 1 where something failed or was stopped."""
+    """Compare; return 0 if all runs were done, 1 if a run failed or the comparison was stopped."""
     if arguments.runs and not _axes(arguments):
         groups, going_on = _named(arguments)
     else:
@@ -105,7 +105,7 @@ def compare(arguments: Namespace) -> int:
 
 
 def page_of(groups: Sequence[Group], table: Table, advice: Advice, path: str) -> Path:
-    """Write the first run of each row as a page of HTML, with the table and what is recommended."""
+    """Write the first run of each row as a page of HTML, with the table and the recommendation."""
 
     def comparison(_: Sequence[Subject]) -> Html:
         rows = [cells(row, is_baseline=at == table.baseline) for at, row in enumerate(table.rows)]
@@ -118,7 +118,7 @@ def page_of(groups: Sequence[Group], table: Table, advice: Advice, path: str) ->
 
 
 def report(table: Table) -> str:
-    """Return the table as aligned text, with what holds of all of it below."""
+    """Return the table as aligned text, with the notes on all rows below."""
     rows = [cells(row, is_baseline=at == table.baseline) for at, row in enumerate(table.rows)]
     used = [at for at in range(len(HEAD)) if at < 2 or any(row[at] for row in rows)]
     head = [HEAD[at] for at in used]
@@ -131,7 +131,7 @@ def _axes(arguments: Namespace) -> dict[str, Any]:
 
 
 def _named(arguments: Namespace) -> tuple[list[Group], Comparison | None]:
-    """Return what was named: runs, or one earlier comparison."""
+    """Return the groups of the named runs, or the one named earlier comparison."""
     first = _comparison(arguments.runs[0], arguments.runs_dir)
     if first is None:
         if arguments.resume:
@@ -158,7 +158,7 @@ def _comparison(name: str, runs_dir: str | None) -> Comparison | None:
 
 
 def _started(arguments: Namespace) -> Comparison:
-    """Start what is asked for; where nothing varies, every strategy that this machine can run."""
+    """Start the requested comparison; if nothing varies, with every strategy that can run here."""
     from workbench.devices import detect
 
     axes = _axes(arguments)
@@ -179,7 +179,7 @@ def _started(arguments: Namespace) -> Comparison:
 
 
 def _with_steps(config: RunConfig, arguments: Namespace) -> RunConfig:
-    """Return the config with enough steps to show a speed, where none are asked for."""
+    """Return the config with enough steps to show a speed, if the user chose no steps."""
     asked = given_flags(arguments).keys() & {"epochs", "steps_per_epoch"}
     if asked or arguments.preset or arguments.config:
         return config
@@ -187,7 +187,7 @@ def _with_steps(config: RunConfig, arguments: Namespace) -> RunConfig:
 
 
 def _follow(comparison: Comparison) -> None:
-    """Tell how far it is until it is over; the first Ctrl-C stops it, a second one leaves it."""
+    """Show the progress until the end. The first Ctrl-C stops it, a second one leaves it."""
     line = ProgressLine()
     with stop_by_interrupt() as stop:
         while comparison.state in ("running", "stopping"):
@@ -210,7 +210,7 @@ def _ending(comparison: Comparison) -> str:
 
 
 def _baseline(asked: str | None, groups: Sequence[Group]) -> int | None:
-    """Return the number of the row that is named by its label."""
+    """Return the number of the row with this label; None if no label was given."""
     if asked is None:
         return None
     labels = [group.label for group in groups]

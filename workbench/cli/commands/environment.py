@@ -1,4 +1,4 @@
-"""`workbench environment`: make an environment for runs, told while it is made."""
+"""`workbench environment`: make an environment for runs, and show the progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GIB = 2**30
 
 
 def environment(arguments: Namespace) -> int:
-    """Make it or find it, and print its interpreter."""
+    """Make or find the environment, and print its interpreter."""
     build = _build(arguments)
     loads, takes = build.download_bytes / GIB, build.disk_bytes / GIB
     needed = f"loads up to {loads:.1f} GiB, takes up to {takes:.1f} GiB of disk and a few minutes"
@@ -54,13 +54,16 @@ def _tell(made: Made) -> None:
 
 
 class _Teller:
-    """Writes a line a step, and on a terminal below it the last line of the tool at work."""
+    """A reporter of the progress: one line per step.
+
+    On a terminal the line is rewritten, and also shows the last line of the active tool.
+    """
 
     def __init__(self) -> None:
         self._number = 0
 
     def tell(self, progress: Progress) -> None:
-        """Hear how far it is."""
+        """Show the progress."""
         step = f"{progress.number} of {progress.steps}: {progress.step}"
         if sys.stderr.isatty():
             line = f"{progress.elapsed_seconds:4.0f} s  {step}  {progress.line}"

@@ -34,7 +34,7 @@ def add_to(adding: Any) -> None:
 
 
 def export(arguments: Namespace) -> int:
-    """Write them and say where."""
+    """Write the runs and print the path."""
     runs = [open_run(run, arguments.runs_dir) for run in arguments.runs]
     line, began = ProgressLine(), time.monotonic()
 

@@ -1,4 +1,4 @@
-"""`workbench find`: the batch size and the learning rate by trials, told while they run."""
+"""`workbench find`: the batch size and the learning rate by trials, with progress."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def add_to(adding: Any) -> None:
 
 
 def batch_size(arguments: Namespace) -> int:
-    """Search; 0 also where it was stopped."""
+    """Search the batch size; return 0, also if the search was stopped."""
     config = config_from(arguments)
     devices, line = _devices(config), ProgressLine()
 
@@ -85,7 +85,7 @@ def batch_size(arguments: Namespace) -> int:
 
 
 def learning_rate(arguments: Namespace) -> int:
-    """Test; 0 also where the curve tells no rate, or it was stopped."""
+    """Test learning rates; return 0, also if the curve gives no rate or the test was stopped."""
     config = config_from(arguments)
     devices, line = _devices(config), ProgressLine()
 
@@ -145,7 +145,7 @@ def rate_report(test: RateTest) -> str:
 
 
 def _top(losses: Sequence[float]) -> float:
-    """Return what the longest bar stands for: where it diverged bars may leave the page."""
+    """Return the loss that the longest bar shows. Bars of a diverged loss may be cut off."""
     return 1.5 * max(losses[: max(1, len(losses) // 2)], default=0.0)
 
 

@@ -1,4 +1,4 @@
-"""`workbench detect` and `workbench lab`: what this machine has, and the workbench opened on it."""
+"""`workbench detect` and `workbench lab`: show this machine's devices, and open the workbench."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`workbench matrix`: every strategy in both loops, told while it runs, and the table."""
+"""`workbench matrix`: every strategy in both loops, with progress, and the table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAD = ("strategy", "loop", "result", "loss differs", "weights differ", "steps/s
 
 
 def matrix(arguments: Namespace) -> int:
-    """Run it; 0 where nothing failed, 1 else, also where it was stopped."""
+    """Run the matrix; return 0 if nothing failed, else 1, also if it was stopped."""
     line = ProgressLine()
 
     def tell(matrix: Matrix) -> None:
@@ -46,7 +46,7 @@ def matrix(arguments: Namespace) -> int:
 
 
 def report(done: Matrix) -> str:
-    """Return the table and what it says in a line."""
+    """Return the table and one line that sums it up."""
     rows = [_row(cell) for cell in done.cells]
     counts = dict.fromkeys(("pass", "fail", "unavailable", "stopped"), 0)
     for cell in done.cells:

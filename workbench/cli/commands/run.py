@@ -41,7 +41,10 @@ def run(arguments: Namespace) -> int:
 
 
 def _ahead(config: RunConfig) -> AbstractContextManager[None]:
-    """Have TensorFlow loaded once where others than the trainer need it: those that look first."""
+    """Load TensorFlow once, ahead, if programs inspect custom data or a custom model first.
+
+    Then not only the trainer needs TensorFlow.
+    """
     if is_own(config.data) or is_own(config.model or ""):
         legacy = needs_legacy_keras(config)
         return loaded_ahead(config.interpreter, legacy=legacy, start=config.start)

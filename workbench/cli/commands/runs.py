@@ -1,4 +1,4 @@
-"""`workbench runs ...` and `workbench evaluate`: what is done with runs that there are."""
+"""`workbench runs ...` and `workbench evaluate`: actions on existing runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def show_one(arguments: Namespace) -> int:
 
 
 def xray(arguments: Namespace) -> int:
-    """`workbench runs xray`: do a step once more and show what every replica saw in it."""
+    """`workbench runs xray`: do a step again and show the numbers of every replica."""
     from .xray import table_of_step
 
     told = open_run(arguments.run, arguments.runs_dir).xray(arguments.step)
@@ -49,7 +49,7 @@ def xray(arguments: Namespace) -> int:
 
 
 def stop(arguments: Namespace) -> int:
-    """`workbench runs stop`: ask it, wait until it has ended, and show it."""
+    """`workbench runs stop`: ask the run to stop, wait for its end, and show it."""
     opened = open_run(arguments.run, arguments.runs_dir)
     opened.stop()
     opened.wait()
@@ -65,7 +65,7 @@ def resume(arguments: Namespace) -> int:
 
 
 def restore(arguments: Namespace) -> int:
-    """`workbench runs restore`: copy it out of its archive; nothing is started."""
+    """`workbench runs restore`: copy a run out of its archive or zip file; nothing is started."""
     restored = restore_run(arguments.folder, arguments.runs_dir)
     if arguments.json:
         print(json.dumps(restored.result()))
@@ -77,7 +77,7 @@ def restore(arguments: Namespace) -> int:
 
 
 def pack(arguments: Namespace) -> int:
-    """`workbench runs pack`: one zip file to take along."""
+    """`workbench runs pack`: write a run to one zip file, to take it elsewhere."""
     opened = open_run(arguments.run, arguments.runs_dir)
     path = opened.pack(arguments.output)
     told = {"run": opened.id, "path": str(path), "bytes": path.stat().st_size}
@@ -87,7 +87,7 @@ def pack(arguments: Namespace) -> int:
 
 
 def delete(arguments: Namespace) -> int:
-    """`workbench runs delete`: only after a yes."""
+    """`workbench runs delete`: delete a run, only after a yes or with --yes."""
     opened = open_run(arguments.run, arguments.runs_dir)
     if not arguments.yes and not _agreed(f"Delete {opened.dir} with its records and model?"):
         print("Kept.", file=sys.stderr)
@@ -101,7 +101,7 @@ def delete(arguments: Namespace) -> int:
 def _result(each: Run) -> dict[str, Any]:
     try:
         return each.result()
-    except Exception as error:  # it takes no other run's line away
+    except Exception as error:  # the other runs must still be listed
         why = why_unreadable(error)
         return {"run": each.id, "dir": str(each.dir), "status": "unreadable", "error": why}
 

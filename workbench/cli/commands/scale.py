@@ -1,4 +1,4 @@
-"""`workbench scale`: how far more replicas help a run, as text."""
+"""`workbench scale`: a text that shows how far more replicas help a run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def add_to(adding: Any) -> None:
 
 
 def scale(arguments: Namespace) -> int:
-    """Measure, and say it; the figure where a file is named."""
+    """Measure and print the answer; save the figure if a file is named."""
     run = open_run(arguments.run, arguments.runs_dir)
     beside = speeds_of(run, [open_run(each, arguments.runs_dir) for each in arguments.beside])
     page = None if arguments.html is None else Path(arguments.html)
@@ -61,7 +61,7 @@ def scale(arguments: Namespace) -> int:
 
 
 def tell_before(run: Run, steps: int) -> None:
-    """Say what is done now, and how long the same took the run itself."""
+    """Print the measurement that starts now, and how long its steps took in the run itself."""
     seconds = expected_seconds(run, steps)
     took = "" if seconds is None else f" The same took the run itself {seconds:,.0f} s."
     words = f"Taking up to {steps:,} steps at the newest checkpoint of {run.id}, training nothing."
@@ -69,7 +69,7 @@ def tell_before(run: Run, steps: int) -> None:
 
 
 def report(answer: Scaling) -> str:
-    """Return the answer, and what it was made of."""
+    """Return the answer and the measurements behind it."""
     scales = [f"noise scale  {where:<18} {scale}" for where, scale in wording.scales(answer)]
     return "\n".join([answer.sentence, "", *scales, "", *_tables(answer)])
 
@@ -83,10 +83,10 @@ def _tables(answer: Scaling) -> Iterator[str]:
 
 
 def save(answer: Scaling, path: Path) -> None:
-    """Write the figure with all that it needs, where no file is.
+    """Write the figure, with all that it needs, to a new file.
 
     Raises:
-        OutputError: there is one meanwhile, or it cannot be written.
+        OutputError: the file exists meanwhile, or it cannot be written.
     """
     try:
         with path.open("x", encoding="utf-8") as file:

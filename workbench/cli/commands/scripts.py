@@ -1,4 +1,4 @@
-"""`workbench script`: printed, saved, opened, run as it is, compared."""
+"""`workbench script`: print, save, open, compare or run a script."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def script(arguments: Namespace) -> int:
-    """`workbench script`: print it, or save it where no other text is."""
+    """`workbench script`: print the script, or save it without overwriting another text."""
     from workbench.codegen import render_notebook, render_script
 
     config = config_from(arguments, open_config(arguments) if arguments.open else None)
@@ -45,20 +45,20 @@ def script(arguments: Namespace) -> int:
 
 
 def open_config(arguments: Namespace) -> RunConfig:
-    """Return the config of the script named by `--open`, its own functions kept in files."""
+    """Return the config of the script named by `--open`, and keep its own functions in files."""
     opened = read_script(_text(Path(arguments.open)))
     _tell(opened, arguments.open)
     return opened.with_files(_kept(opened, arguments))
 
 
 def run_as_it_is(arguments: Namespace) -> Run:
-    """Start the script named by `--script`, not a letter of it changed."""
+    """Start the script named by `--script` without any change."""
     path = Path(arguments.script)
     return run_text(_text(path), str(path), arguments, ("preset", "config"))
 
 
 def run_text(text: str, name: str, arguments: Namespace, refused: Sequence[str]) -> Run:
-    """Start a script, not a letter of it changed; `refused` flags cannot be given beside it."""
+    """Start a script without any change. `refused` flags cannot be given together with it."""
     opened = read_script(text)
     also = given_flags(arguments)
     _check_alone(arguments, name, refused)
@@ -78,7 +78,7 @@ def run_text(text: str, name: str, arguments: Namespace, refused: Sequence[str])
 
 
 def print_difference(other: Path, script: str) -> int:
-    """Print how another script becomes this one."""
+    """Print the changes that turn another script into this one."""
     difference = unified(_text(other), script, str(other), "this script")
     print(difference, end="")
     if not difference:
@@ -87,7 +87,7 @@ def print_difference(other: Path, script: str) -> int:
 
 
 def _check_alone(arguments: Namespace, script: str, refused: Sequence[str]) -> None:
-    """Refuse flags of what the script tells itself."""
+    """Refuse flags for values that the script itself sets."""
     given = [name for name in given_flags(arguments) if name not in NOT_TOLD]
     given += [name for name in refused if getattr(arguments, name) is not None]
     if given:
@@ -113,7 +113,10 @@ def _kept(opened: Opened, arguments: Namespace) -> dict[str, str]:
 
 
 def _tell(opened: Opened, name: str) -> None:
-    """Say on standard error what was understood; standard output is the script's or the run's."""
+    """Report on standard error how the script was understood.
+
+    Standard output belongs to the script or the run.
+    """
     plan = opened.reference.plan
     if opened.as_made:
         print(f"{name} is as the workbench wrote it.", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`workbench tf-config`: the JSON for each task, checked, and tried between the machines."""
+"""`workbench tf-config`: make each task's JSON, check it, and try it between the machines."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def add_to(adding: Any) -> None:
 
 
 def make(arguments: Namespace) -> int:
-    """Print a line for each task, to be pasted where it starts."""
+    """Print a line for each task, to paste on the host that starts the task."""
     given = {
         "chief": [arguments.chief] if arguments.chief else [],
         "worker": arguments.worker or [],
@@ -89,7 +89,7 @@ def make(arguments: Namespace) -> int:
 
 
 def check(arguments: Namespace) -> int:
-    """Read it and look up all hosts."""
+    """Read the TF_CONFIG and look up all hosts."""
     cluster, task = _given(arguments)
     resolve(cluster)
     others = ", ".join(f"{len(each)} {kind}" for kind, each in cluster.addresses.items())
@@ -104,7 +104,7 @@ def check(arguments: Namespace) -> int:
 
 
 def meet_others(arguments: Namespace) -> int:
-    """Meet; 1 where one did not answer as it should."""
+    """Call all other tasks; return 1 if a task did not answer correctly, else 0."""
     cluster, task = _given(arguments)
     resolve(cluster)
     line = ProgressLine()

@@ -1,4 +1,4 @@
-"""`workbench why`: where a step's time goes, one suggestion, and what it brings."""
+"""`workbench why`: the times of a step's parts, one suggestion, and the suggestion's effect."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def add_to(adding: Any) -> None:
 
 
 def why(arguments: Namespace) -> int:
-    """Measure and tell; with --apply try the suggestion too."""
+    """Measure a step and print the report; with --apply, try the suggestion too."""
     run = open_run(arguments.run, arguments.runs_dir)
     if not run.plan.synchronous:
         return _tell_own_paces(run, arguments)
@@ -66,7 +66,7 @@ def why(arguments: Namespace) -> int:
 
 
 def _tell_own_paces(run: Run, arguments: Namespace) -> int:
-    """Tell how long each worker takes, where there is no common step to be taken apart."""
+    """Print how long each worker takes, because asynchronous workers have no common step."""
     paces = own_paces(run)
     if arguments.json:
         slowest = slowest_of(paces)
@@ -80,7 +80,7 @@ def _tell_own_paces(run: Run, arguments: Namespace) -> int:
 
 
 def trial_report(trial: Trial) -> str:
-    """Return both sides and what came of it."""
+    """Return both sides of the trial and its result."""
     return "\n".join([*columns(wording.TRIAL_HEAD, wording.trial_rows(trial)), trial.sentence])
 
 
@@ -118,7 +118,7 @@ def _rows(found: Breakdown) -> Iterator[tuple[str, ...]]:
 
 @contextmanager
 def _telling() -> Iterator[Told]:
-    """Say on standard error what goes on, and how long it may take."""
+    """Show the current work and its estimated time on standard error."""
     line, over = ProgressLine(), threading.Event()
     words, end = "", 0.0
 

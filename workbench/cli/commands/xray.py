@@ -1,4 +1,4 @@
-"""A step taken apart, as text: a column a replica, a row a number."""
+"""The X-ray of a step as text: one column per replica, one row per number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MOST_ACROSS = 6
 
 
 def table_of_step(told: dict[str, Any]) -> str:
-    """Return what `Run.xray` returned as aligned text, at most six replicas side by side."""
+    """Return the result of `Run.xray` as aligned text, with at most six replicas side by side."""
     if "workers" in told:
         return _own_steps(told)
     replicas = told["replicas"]

@@ -1,4 +1,4 @@
-"""What a run's own interpreter does beside training: a program a file, that prints JSON.
+"""Programs that a run's own interpreter runs besides training: one per file. Each prints JSON.
 
 `run.py` starts them.
 """

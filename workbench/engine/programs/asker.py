@@ -1,6 +1,6 @@
-"""Whoever asked a program: who is answered in lines of JSON, and whose end is the program's.
+"""The caller of a program: it gets answers in lines of JSON, and the program ends with it.
 
-The answers go where the standard output went; what the user's own code prints there is none, and
+The answers go to the original standard output. Output of the user's own code is no answer, so it
 goes to the standard error.
 """
 
@@ -16,7 +16,7 @@ _answers: list[TextIO] = []
 
 
 def meet() -> None:
-    """Keep the standard output for answers, and end with whoever asked, who holds a pipe."""
+    """Keep the standard output for answers, and end with the caller, which holds a pipe."""
     _answers.append(os.fdopen(os.dup(1), "w"))
     os.dup2(2, 1)
     if pipe := os.environ.pop("WORKBENCH_ASKER_FD", None):
@@ -24,11 +24,11 @@ def meet() -> None:
 
 
 def reply(values: Mapping[str, Any]) -> None:
-    """Tell it; whoever runs a program as a plain module finds it in the standard output."""
+    """Send an answer. In a program run as a plain module, it goes to the standard output."""
     print(json.dumps(values), file=_answers[-1] if _answers else sys.stdout, flush=True)
 
 
 def _end_with(pipe: int) -> None:
-    """End with all that this process started: no orphan keeps memory or a device."""
+    """Kill this process group once the pipe closes, so that no orphan keeps memory or a device."""
     os.read(pipe, 1)
     os.killpg(0, signal.SIGKILL)

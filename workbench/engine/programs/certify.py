@@ -1,8 +1,11 @@
-"""Compares runs with the first of them: `certify RUN_DIR RUN_DIR...`.
+"""Compares runs with the first run: `certify RUN_DIR RUN_DIR...`.
 
-Runs in the run's interpreter. Prints one line of JSON: versions, and for each run the hash of the
-data that its own script makes and the largest difference of its saved weights from the first's;
-null where there is no saved model, or one of other layers.
+Runs in the run's interpreter. Prints one line of JSON: versions, environment variables that change
+numbers, and two values for each run:
+
+- the hash of the data that the run's own script makes;
+- the largest difference of its saved weights from the first run's. It is null if there is no saved
+  model, or if the model has other layers.
 """
 
 import hashlib
@@ -24,7 +27,7 @@ CHANGES_NUMBERS = ("TF_ENABLE_ONEDNN_OPTS", "TF_NUM_INTRAOP_THREADS", "OMP_NUM_T
 
 
 def data_hash(run_dir: pathlib.Path) -> str:
-    """Return the sha256 of all examples and labels, to train on and to test on, in their order."""
+    """Return the sha256 of all training and test examples with their labels, in order."""
     script = import_script(run_dir / "train.py")
     tf.keras.utils.set_random_seed(script.SEED)  # for data sets that shuffle
     digest = hashlib.sha256()
@@ -37,7 +40,7 @@ def data_hash(run_dir: pathlib.Path) -> str:
 
 
 def weights(run_dir: pathlib.Path) -> dict[str, np.ndarray] | None:
-    """Return the saved model's variables by their path in it; None where there is no model."""
+    """Return the saved model's variables by their path in it; None if there is no model."""
     path = run_dir / "model.keras"
     if not path.exists():
         return None
@@ -55,14 +58,14 @@ def weights(run_dir: pathlib.Path) -> dict[str, np.ndarray] | None:
 
 
 def difference(one: dict | None, other: dict | None) -> float | None:
-    """Return the largest absolute difference of all weights; None where they cannot be compared."""
+    """Return the largest absolute difference of all weights; None if they cannot be compared."""
     if one is None or other is None or one.keys() != other.keys():
         return None
     return max(float(np.max(np.abs(one[name] - other[name]))) for name in one)
 
 
 def main(run_dirs: list[pathlib.Path]) -> None:
-    """Compare and print."""
+    """Compare the runs and print the result."""
     reference = weights(run_dirs[0])
     runs = {
         str(run_dir): {

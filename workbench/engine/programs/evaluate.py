@@ -1,7 +1,7 @@
 """Tests a finished run's model: `evaluate RUN_DIR`, in the run's interpreter.
 
-The run's own script gives data and model. Writes evaluation.json into the run folder, and
-predictions.npz where examples are of classes; prints the former in one line.
+The run's own script gives data and model. Writes evaluation.json into the run folder and prints it
+in one line. If the examples have classes, also writes predictions.npz.
 """
 
 import json
@@ -19,7 +19,7 @@ from .script import import_script
 BATCH_SIZE = 256
 NUM_SAMPLES = 48
 MOST_PIXELS = 128
-"""A side of an image that is shown."""
+"""The longest side, in pixels, of an image that is shown."""
 CLASS_NAMES = {
     "fashion_mnist": [
         *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
@@ -36,7 +36,7 @@ def batches(part: Any) -> tf.data.Dataset:
 
 
 def counter_of(script: Any, model: Any) -> Callable:
-    """Return what counts right answers in a batch; NaN where that is unknown."""
+    """Return a function that counts the right answers in a batch; NaN if they are unknown."""
     if hasattr(script, "make_correct"):
         return script.make_correct(model)
     return lambda labels, outputs: tf.reduce_sum(
@@ -45,7 +45,7 @@ def counter_of(script: Any, model: Any) -> Callable:
 
 
 def test(script: Any, model: Any, tests: Any) -> tuple[dict[str, Any], list[tuple[Any, Any, Any]]]:
-    """Return what the test gave, and features, labels and outputs of every batch."""
+    """Return the test's results, and features, labels and outputs of every batch."""
     correct = counter_of(script, model)
     forward = tf.function(lambda batch: model(batch, training=False), reduce_retracing=True)
     sums, seen = np.zeros(3), []
@@ -61,12 +61,12 @@ def test(script: Any, model: Any, tests: Any) -> tuple[dict[str, Any], list[tupl
 
 
 def classified(batches: list[tuple[Any, Any, Any]]) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return class numbers and outputs of all examples; None where they are not of classes."""
+    """Return class numbers and outputs of all examples; None if they have no classes."""
     if not all(tf.is_tensor(part) for part in (batches[0][1], batches[0][2])):
         return None
     labels, outputs = (np.concatenate([each[at].numpy() for each in batches]) for at in (1, 2))
     if outputs.ndim != 2 or labels.size != len(labels):
-        return None  # one-hot labels, several labels an example, sequences
+        return None  # one-hot labels, several labels per example, sequences
     return labels.reshape(-1).astype(int), outputs
 
 
@@ -80,7 +80,7 @@ def answer(outputs: np.ndarray, from_logits: bool) -> tuple[np.ndarray, np.ndarr
 
 
 def by_class(labels: np.ndarray, answers: np.ndarray, data: str) -> list[dict[str, Any]]:
-    """Return examples and accuracy of each class."""
+    """Return the number of examples and the accuracy of each class."""
     count = int(max(labels.max(), answers.max())) + 1
     names = CLASS_NAMES.get(data, [str(number) for number in range(count)])
     masks = [(name, labels == number) for number, name in enumerate(names)]
@@ -96,7 +96,7 @@ def by_class(labels: np.ndarray, answers: np.ndarray, data: str) -> list[dict[st
 
 
 def choose_samples(right: np.ndarray, confidence: np.ndarray) -> np.ndarray:
-    """Return the numbers of examples to show: the surest mistakes, then the first ones."""
+    """Return the numbers of examples to show: the surest mistakes, then the first others."""
     wrong = np.flatnonzero(~right)
     mistakes = wrong[np.argsort(-confidence[wrong])][: NUM_SAMPLES // 3]
     others = np.setdiff1d(np.arange(len(right)), mistakes)[: NUM_SAMPLES - len(mistakes)]
@@ -104,7 +104,7 @@ def choose_samples(right: np.ndarray, confidence: np.ndarray) -> np.ndarray:
 
 
 def grey_images(features: np.ndarray) -> np.ndarray | None:
-    """Return examples as grey images, uint8 [example, row, column]; None where they are none."""
+    """Return examples as grey images, uint8 [example, row, column]; None if they are no images."""
     pixels = features[..., 0] if features.ndim == 4 and features.shape[-1] == 1 else features
     if pixels.ndim != 3 or max(pixels.shape[1:]) > MOST_PIXELS:
         return None
@@ -115,7 +115,7 @@ def grey_images(features: np.ndarray) -> np.ndarray | None:
 def keep_samples(
     path: pathlib.Path, batches: list, truth: np.ndarray, answers: np.ndarray, sure: np.ndarray
 ) -> None:
-    """Write the examples that are shown, with their images where they are some."""
+    """Write the examples that are shown, with their images if they have any."""
     shown = choose_samples(truth == answers, sure)
     arrays = {"labels": truth[shown], "answers": answers[shown], "confidence": sure[shown]}
     if tf.is_tensor(batches[0][0]):
@@ -126,7 +126,7 @@ def keep_samples(
 
 
 def main(run_dir: pathlib.Path) -> None:
-    """Test, write and print."""
+    """Test the model, write the results and print them."""
     script = import_script(run_dir / "train.py")
     data = json.loads((run_dir / "plan.json").read_text())["data"]
     model = script.make_model()

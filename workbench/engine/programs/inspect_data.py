@@ -1,8 +1,8 @@
-"""Tells what a function of one's own gives to train on: `python inspect_data.py < REQUEST`.
+"""Inspects the data that the user's own function returns: `inspect_data < REQUEST`.
 
-Runs in the run's interpreter, which is shown no GPU. REQUEST is JSON: function, and source or
-module. Prints one line of JSON: facts, or a problem in words that complete "data must be ...; got
-...".
+Runs in the run's interpreter, from which the GPUs are hidden. REQUEST is JSON: function, and source
+or module. Prints one line of JSON: the facts, or a problem. The problem's words complete the
+sentence "data must be ...; got ...".
 """
 
 import importlib
@@ -22,18 +22,18 @@ READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
 
 
 def tell(**told: object) -> NoReturn:
-    """Print what was found, and end."""
+    """Print the result, and end."""
     reply(told)
     sys.exit(0)
 
 
 def refuse(rule: str, got: str, fix: str) -> NoReturn:
-    """Tell what is against the data, and end."""
+    """Report the problem of the data, and end."""
     tell(problem={"rule": rule, "got": got, "fix": fix})
 
 
 def find_function(request: dict[str, Any]) -> Callable:
-    """Return the function, its file run or its module imported."""
+    """Run the function's source, or import its module, and return the function."""
     names: dict[str, Any] = {"__name__": "train", "__file__": request["function"]}
     try:
         if request["module"] is not None:
@@ -46,7 +46,7 @@ def find_function(request: dict[str, Any]) -> Callable:
 
 
 def called(function: Callable) -> tuple[Any, Any]:
-    """Return the two parts, to train on and to test on."""
+    """Call the function and return its two parts: the training data and the test data."""
     rule = "a function of no arguments that returns (train, test)"
     try:
         parts = function()
@@ -60,7 +60,7 @@ def called(function: Callable) -> tuple[Any, Any]:
 
 
 def as_arrays(part: Any) -> Any:
-    """Return tables and lists as arrays, within tuples and dicts."""
+    """Return tables and lists as arrays, also inside tuples and dicts."""
     if isinstance(part, dict):
         return {name: as_arrays(each) for name, each in part.items()}
     if isinstance(part, tuple):
@@ -69,7 +69,7 @@ def as_arrays(part: Any) -> Any:
 
 
 def in_words(spec: Any) -> str:
-    """Return shapes and types, such as `(28, 28) float32`."""
+    """Return shapes and types as text, such as `(28, 28) float32`."""
     if isinstance(spec, dict):
         return "{" + ", ".join(f"{name}: {in_words(each)}" for name, each in spec.items()) + "}"
     if isinstance(spec, (tuple, list)):
@@ -79,12 +79,12 @@ def in_words(spec: Any) -> str:
 
 
 def example_in_words(spec: tuple[Any, Any]) -> str:
-    """Return features and labels in words."""
+    """Return the shapes and types of features and labels as text."""
     return f"features {in_words(spec[0])}, labels {in_words(spec[1])}"
 
 
 def look_at_arrays(parts: tuple[Any, Any]) -> dict[str, Any]:
-    """Return the facts of two pairs of arrays."""
+    """Return the facts about two pairs of arrays."""
     sizes = [size_of(part, use) for part, use in zip(parts, ("train", "test"))]
     train, test = map(as_arrays, parts)
 
@@ -105,7 +105,7 @@ def look_at_arrays(parts: tuple[Any, Any]) -> dict[str, Any]:
 
 
 def size_of(part: Any, use: str) -> int:
-    """Return how many examples there are, or end with why that is not one number."""
+    """Return the number of examples; if there is no single number, report this and end."""
     rule = f"(features, labels) of one number of examples, above 0, to {use} on"
     if not isinstance(part, tuple) or len(part) != 2:
         got = f"{len(part)} parts" if isinstance(part, tuple) else type(part).__name__
@@ -122,7 +122,7 @@ def size_of(part: Any, use: str) -> int:
 
 
 def bytes_of(spec: Any) -> int:
-    """Return the bytes of an example; 0 where they differ from one to the next."""
+    """Return the bytes of an example; 0 if examples can differ in size."""
     parts = [(each.shape, each.dtype) for each in tf.nest.flatten(spec)]
     if any(not shape.is_fully_defined() or kind == tf.string for shape, kind in parts):
         return 0
@@ -130,7 +130,7 @@ def bytes_of(spec: Any) -> int:
 
 
 def check_alike(train: Any, test: Any) -> None:
-    """End where examples to test on are not shaped as those to train on."""
+    """Report a problem and end if test examples differ in shape or type from training examples."""
     if in_words(train) != in_words(test):
         rule = "examples to test on like those to train on"
         got = f"{example_in_words(test)} beside {example_in_words(train)}"
@@ -138,7 +138,7 @@ def check_alike(train: Any, test: Any) -> None:
 
 
 def inputs_of(dataset: Any) -> Iterator[Any]:
-    """Yield a data set and those it is made from, the last made first."""
+    """Yield a data set and the data sets that it is made from, the last one first."""
     while dataset is not None:
         yield dataset
         before = dataset._inputs()
@@ -146,7 +146,7 @@ def inputs_of(dataset: Any) -> Iterator[Any]:
 
 
 def is_batched(dataset: tf.data.Dataset) -> bool:
-    """Whether its elements are batches: TensorFlow's own kinds of data sets tell."""
+    """Return whether the elements are batches. TensorFlow's own types of data sets show it."""
     for each in inputs_of(dataset):
         kind = type(each).__name__
         if "Unbatch" in kind:
@@ -157,13 +157,13 @@ def is_batched(dataset: tf.data.Dataset) -> bool:
 
 
 def reads_files(dataset: tf.data.Dataset) -> bool:
-    """Whether an operation in it reads records or lines from files."""
+    """Return whether an operation of a data set reads records or lines from files."""
     graph = dataset._as_serialized_graph().numpy()
     return any(reader.encode() in graph for reader in READERS)
 
 
 def count(dataset: tf.data.Dataset, use: str) -> int:
-    """Return how many examples a data set has; one whose size nobody knows is read through."""
+    """Return how many examples a data set has. If its size is unknown, it is read to its end."""
     size = int(dataset.cardinality())
     if size == tf.data.INFINITE_CARDINALITY:
         got = "an endless one"
@@ -185,7 +185,7 @@ def count(dataset: tf.data.Dataset, use: str) -> int:
 
 
 def look_at_datasets(parts: tuple[Any, Any]) -> dict[str, Any]:
-    """Return the facts of two data sets."""
+    """Return the facts about two data sets."""
     for part, use in zip(parts, ("train", "test")):
         if isinstance(part, tf.distribute.DistributedDataset):
             fix = "Return the tf.data.Dataset itself: the script distributes it."
@@ -214,7 +214,7 @@ def look_at_datasets(parts: tuple[Any, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Look and tell."""
+    """Inspect the data and report the facts."""
     parts = called(find_function(json.load(sys.stdin)))
     kinds = (tf.data.Dataset, tf.distribute.DistributedDataset)
     look = look_at_datasets if any(isinstance(each, kinds) for each in parts) else look_at_arrays

@@ -1,7 +1,7 @@
-"""Builds a script's model and tells what it is made of: `python inspect_model.py SCRIPT`.
+"""Builds a script's model and reports its parts: `inspect_model SCRIPT`.
 
-Runs in the run's interpreter, which is shown no GPU; prints one line of JSON, below what the model
-prints.
+Runs in the run's interpreter, from which the GPUs are hidden. Prints one line of JSON. The model's
+own output goes to the standard error.
 """
 
 import pathlib
@@ -42,7 +42,7 @@ def describe(model: tf.keras.Model) -> dict:
 
 
 def main(path: pathlib.Path) -> None:
-    """Build and print."""
+    """Build the model and print its description."""
     script: dict = {"__name__": "train", "__file__": str(path)}
     exec(compile(path.read_text(), str(path), "exec"), script)
     reply(describe(script["make_model"]()))

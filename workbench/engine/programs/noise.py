@@ -1,15 +1,16 @@
-"""Gradients of a run's batches at weights that stand still: for the gradient noise scale.
+"""Measures gradients of a run's batches at fixed weights, for the gradient noise scale.
 
-`noise RUN_DIR STEPS PASS AT`, in the run's interpreter. The run's own script gives
-strategy, model, data and steps. AT is `last` for the newest checkpoint, or `all` for the first
-weights and every checkpoint that is kept. At each of them STEPS steps are taken of the batches that
-come next in an epoch, of which the first PASS hold each example once. Every step is the script's
-own, up to what it would hand the optimizer, so that Dropout draws anew and batch normalization uses
-the batch; nothing is applied. Of gradients at the same weights those of other steps count as those
-of more replicas.
+`noise RUN_DIR STEPS PASS AT`, in the run's interpreter. The run's own script gives strategy, model,
+data and steps. AT is `last` for the newest checkpoint, or `all` for the first weights and every
+kept checkpoint. At each of them, STEPS steps use the batches that come next in an epoch. The first
+PASS batches of an epoch hold each example once.
 
-It only reads the run folder, and prints one line of JSON. Of several workers each has such a
-process, by its TF_CONFIG, and tells the norms of its own replicas.
+Every step is the script's own, up to the gradients that it would give to the optimizer. So Dropout
+draws again and batch normalization uses the batch, but nothing is applied. At the same weights,
+gradients of other steps count like gradients of more replicas.
+
+It only reads the run folder, and prints one line of JSON. Each of several workers has such a
+process, with its TF_CONFIG, and reports the norms of its own replicas.
 """
 
 import functools
@@ -28,13 +29,13 @@ from .script import import_script
 
 MOST_GROUPS, FEWEST_GROUPS = 32, 8
 GROUP_BYTES = 2**30
-"""What the sums of all groups may take of memory, as long as there are the fewest groups."""
+"""The memory limit for the sums of all groups, if that allows at least `FEWEST_GROUPS` groups."""
 MOST_KEPT = 4
-"""The first weights, and the checkpoints that a recorder keeps."""
+"""The most places to measure at: the first weights, and the checkpoints that a recorder keeps."""
 
 
 def kept_steps(folder: pathlib.Path) -> list[int]:
-    """Return the steps done in each checkpoint that is kept, in order."""
+    """Return the number of steps done in each kept checkpoint, in order."""
     return sorted({*xray.saved_steps(folder).values()})[1 - MOST_KEPT :]
 
 
@@ -45,16 +46,17 @@ def meet(strategy: tf.distribute.Strategy, steps: list[int]) -> None:
 
 
 def hold_weights(model: tf.keras.Model) -> None:
-    """Have the optimizer do nothing."""
+    """Make the optimizer do nothing."""
     for name in ("apply", "apply_gradients"):
         if hasattr(model.optimizer, name):
             setattr(model.optimizer, name, lambda *_, **__: None)
 
 
 def own_gradient(model: tf.keras.Model, seen: Any) -> tf.Tensor:
-    """Return the gradient that this replica's step took, all weights in a row.
+    """Return the gradient of this replica's step, with all weights in one row.
 
-    Replicas sum theirs, so that each holds its part of a mean: here it is the replica's own mean.
+    Replicas sum their gradients, so each gradient is only a part of a mean. The returned gradient
+    is the replica's own mean.
     """
     if seen.gradients is None or len(seen.gradients) != len(model.trainable_weights):
         raise SystemExit(
@@ -71,10 +73,10 @@ def own_gradient(model: tf.keras.Model, seen: Any) -> tf.Tensor:
 def make_look(
     strategy: tf.distribute.Strategy, train_step: Callable, model: tf.keras.Model
 ) -> Callable:
-    """Return a graph function that gives, of a batch, each replica's own squared norm and examples.
+    """Return a graph function that measures the gradients of a batch.
 
-    And the mean of all replicas' gradients, [weights]. Of batches that come one at a time, the
-    layer is None.
+    It returns each replica's own squared norm and number of examples, and the mean of all replicas'
+    gradients, [weights]. If batches come one at a time, the layer is None.
     """
     seen = xray.watch_gradients()
     hold_weights(model)
@@ -101,7 +103,7 @@ def make_look(
 def batches(
     script: Any, strategy: tf.distribute.Strategy, first: int, *, stacked: bool
 ) -> Iterator[tuple[Any, tf.Tensor | None]]:
-    """Yield the batches of one step after another, each as a stack and its layer in that."""
+    """Yield the batches of one step after another, each as a stack and its layer in the stack."""
     for stack in script.make_batches(strategy, first)[0]:
         if stacked:
             yield from ((stack, tf.constant(layer)) for layer in range(script.STEPS_PER_STACK))
@@ -110,7 +112,7 @@ def batches(
 
 
 def has_layers(script: Any, strategy: tf.distribute.Strategy) -> bool:
-    """Return whether batches come in stacks, though they be of one."""
+    """Return whether batches come in stacks, even if each stack holds only one batch."""
     arrays = xray.training_arrays(script)
     stack = next(iter(script.make_batches(strategy, 0)[0]))
     part = xray.local(strategy, tf.nest.flatten(stack)[0])[0]
@@ -118,7 +120,7 @@ def has_layers(script: Any, strategy: tf.distribute.Strategy) -> bool:
 
 
 def group_size(steps: int, weights: int) -> int:
-    """Return how many steps in a row are one group, whose mean gradient is kept until the end."""
+    """Return the number of steps in a group. A group's mean gradient is kept until the end."""
     fitting = GROUP_BYTES // (8 * max(1, weights))
     return math.ceil(steps / min(MOST_GROUPS, max(FEWEST_GROUPS, fitting)))
 
@@ -128,7 +130,7 @@ def measure(
 ) -> dict[str, Any]:
     """Return squared norms and examples, [step, own replica], and the groups' inner products.
 
-    Sums over steps are in float64. Steps that fill no group are left out.
+    Sums over steps are in float64. Last steps that do not fill a group are left out.
     """
     norms, counts, sums, size = [], [], [], 0
     for number in range(steps):
@@ -151,7 +153,7 @@ def measure(
 
 
 def hold_still(model: tf.keras.Model, strategy: tf.distribute.Strategy) -> Callable[[], None]:
-    """Return what refuses, once all was measured, weights that have changed."""
+    """Return a check that, after the measurement, refuses weights that have changed."""
     before = xray.hash_copies(strategy, model.trainable_weights)
 
     def check() -> None:
@@ -165,7 +167,7 @@ def hold_still(model: tf.keras.Model, strategy: tf.distribute.Strategy) -> Calla
 
 
 def go_to(model: tf.keras.Model, folder: pathlib.Path, step: int) -> None:
-    """Take the weights of a checkpoint; 0 are the first weights."""
+    """Load the weights of a checkpoint. Step 0 means the first weights."""
     if xray.restore(model, folder, step) != step:
         raise SystemExit(
             f"Noise is measured at a checkpoint that is kept; that of step {step} has gone "
@@ -174,7 +176,7 @@ def go_to(model: tf.keras.Model, folder: pathlib.Path, step: int) -> None:
 
 
 def main(run_dir: pathlib.Path, steps: int, in_pass: int, at: str) -> None:
-    """Measure at the weights that are asked for and print what was found."""
+    """Measure at the requested weights and print the results."""
     script = import_script(run_dir / "train.py")
     script.make_data = functools.cache(script.make_data)  # every pipeline asks for it
     strategy, folder = script.make_strategy(), run_dir / "checkpoints"
@@ -194,7 +196,7 @@ def main(run_dir: pathlib.Path, steps: int, in_pass: int, at: str) -> None:
         told.append({"step": place, **measure(look, strategy, stacks, steps)})
         check()
     reply({"at": told})
-    meet(strategy, places)  # who ends first may take the others' coordination service along
+    meet(strategy, places)  # waits, as the first end may stop the others' coordination
 
 
 if __name__ == "__main__":

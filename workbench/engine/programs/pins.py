@@ -1,8 +1,11 @@
-"""Tells the versions that a run's script needs: `pins RUN_DIR [MODULE...]`.
+"""Reports the versions that a run's script needs: `pins RUN_DIR [MODULE...]`.
 
-Runs in the run's interpreter and imports nothing of them. Prints one line of JSON: the version of
-Python, the exact version of each package that the script or a module named here comes from and of
-all that those packages need, and the modules that no package provides.
+Runs in the run's interpreter and imports none of the packages. Prints one line of JSON with:
+
+- the version of Python;
+- the exact version of each package that provides a module imported by the script or named here,
+  and of all packages that these packages need;
+- the modules that no package provides.
 """
 
 import ast
@@ -16,7 +19,7 @@ from .asker import reply
 
 
 def imported(script: str) -> set[str]:
-    """Return the top-level modules that a script imports, without the standard library's."""
+    """Return the top-level modules that a script imports, except the standard library's."""
     found = set()
     for node in ast.walk(ast.parse(script)):
         if isinstance(node, ast.Import):
@@ -27,7 +30,7 @@ def imported(script: str) -> set[str]:
 
 
 def needed(names: set[str]) -> dict[str, str]:
-    """Return the versions of packages and of all that is installed of what they need."""
+    """Return the versions of packages and of all their installed requirements."""
     versions: dict[str, str] = {}
     waiting = sorted(names)
     while waiting:
@@ -46,7 +49,7 @@ def needed(names: set[str]) -> dict[str, str]:
 
 
 def main(run_dir: pathlib.Path, modules: list[str]) -> None:
-    """Look and print."""
+    """Find the versions and print them."""
     named = imported((run_dir / "train.py").read_text(encoding="utf-8")) | set(modules)
     providers = importlib.metadata.packages_distributions()
     told = {

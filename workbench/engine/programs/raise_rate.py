@@ -1,9 +1,10 @@
-"""Trains with a learning rate that rises: `raise_rate SCRIPT LOWEST HIGHEST STEPS`.
+"""Trains with a rising learning rate: `raise_rate SCRIPT LOWEST HIGHEST STEPS`.
 
-Runs in the run's interpreter. The script's own `main` runs from the start, with a recorder that
-sets the rate before each step, the same factor further each time, and tells of the step in a line
-of JSON: the sum of its losses over the replicas of this process, null where that is not finite, and
-its examples. Of several workers each has such a process, by its TF_CONFIG.
+Runs in the run's interpreter. The script's own `main` runs from the start. Its recorder sets the
+rate before each step; the rate grows by the same factor each time. After each step the recorder
+prints a line of JSON: the rate, the sum of the losses over the replicas of this process, and the
+number of examples. The sum is null if it is not finite. Each of several workers has such a process,
+with its TF_CONFIG.
 """
 
 import math
@@ -20,7 +21,7 @@ from .script import import_script
 
 
 def raising_recorder(recorder: type, rates: np.ndarray) -> type:
-    """Return a script's recorder made to train a step at each rate, and to end after the last."""
+    """Return a script's recorder changed to train one step at each rate, and then to end."""
 
     class Raising(recorder):  # type: ignore[misc]
         def train(self, steps: Callable, data: Any, count: int) -> None:
@@ -30,14 +31,14 @@ def raising_recorder(recorder: type, rates: np.ndarray) -> type:
                 loss_sum, _, examples = rows.sum(axis=(0, 1), dtype=float).tolist()
                 known = loss_sum if math.isfinite(loss_sum) else None
                 reply({"rate": rate, "loss_sum": known, "examples": examples})
-            self.summed(np.zeros(1))  # who ends first may take the others' coordination along
+            self.summed(np.zeros(1))  # waits, as the first end may stop the others' coordination
             raise SystemExit(0)
 
     return Raising
 
 
 def set_rate(optimizer: Any, rate: float) -> None:
-    """Have the steps from now on take this learning rate."""
+    """Set the learning rate of the next steps."""
     try:
         optimizer.learning_rate = rate
     except (TypeError, AttributeError) as error:
@@ -48,7 +49,7 @@ def set_rate(optimizer: Any, rate: float) -> None:
 
 
 def main(path: pathlib.Path, lowest: float, highest: float, steps: int) -> None:
-    """Train at every rate."""
+    """Train one step at each rate."""
     script = import_script(path)
     rates = np.geomspace(lowest, highest, steps)
     script.Recorder = raising_recorder(script.Recorder, rates)

@@ -1,7 +1,7 @@
 """Runs a program of this folder: `python run.py NAME ARGUMENTS...`, in the run's interpreter.
 
-That interpreter may lack the workbench, and no file here may hide a module of the user's. So the
-programs are modules of a package with a name of its own, and `sys.path` stays as it is.
+That interpreter may lack the workbench, and no file here may hide a module of the user. So the
+programs are modules of a package with its own name, and `sys.path` stays unchanged.
 """
 
 import importlib
@@ -14,7 +14,7 @@ PACKAGE = "workbench_programs"
 
 
 def main() -> None:
-    """Run it as `__main__`, with its own arguments."""
+    """Run the program as `__main__`, with its own arguments."""
     package = types.ModuleType(PACKAGE)
     package.__path__ = [str(pathlib.Path(__file__).parent)]
     sys.modules[PACKAGE] = package

@@ -1,4 +1,4 @@
-"""A run's script, whose parts the programs use."""
+"""The import of a run's script, whose parts the programs use."""
 
 import importlib.util
 import pathlib
@@ -12,6 +12,6 @@ def import_script(path: pathlib.Path) -> Any:
     if spec is None or spec.loader is None:
         raise SystemExit(f"A run has its script; {path} cannot be imported. Restore it.")
     module = importlib.util.module_from_spec(spec)
-    sys.modules["train"] = module  # AutoGraph looks for the source through it
+    sys.modules["train"] = module  # AutoGraph finds the source through it
     spec.loader.exec_module(module)
     return module

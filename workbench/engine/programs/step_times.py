@@ -1,12 +1,13 @@
-"""Times a run's step and the same step without one part or another, in the run's interpreter.
+"""Times a run's step, and the same step without some of its parts, in the run's interpreter.
 
-`step_times RUN_DIR STEPS_PER_CALL SECONDS` measures for about so long and prints one line
-of JSON; with `serve` for SECONDS it times the whole step once for each line that it reads.
+`step_times RUN_DIR STEPS_PER_CALL SECONDS` measures for about SECONDS seconds and prints one line
+of JSON. With `serve` instead of SECONDS, it times the complete step once for each line it reads.
 
-The run's own script gives strategy, model, data and steps; of several workers each has such a
-process, by its TF_CONFIG. Short blocks of all kinds take turns, so that what else goes on on the
-machine hits all alike. The learning rate is 0, so that the weights, and what they cost, stay. The
-run folder is only read; what the recorder writes goes to a folder that is thrown away.
+The run's own script gives strategy, model, data and steps. Each of several workers has such a
+process, with its TF_CONFIG. Short blocks of all kinds take turns, so that other work on the machine
+affects all kinds equally. The learning rate is 0, so that the weights, and the time they cost, do
+not change. The run folder is only read. The recorder writes to a temporary folder, which is
+removed.
 """
 
 import contextlib
@@ -33,25 +34,25 @@ MOST_IDLE_SECONDS = 3.0
 MOST_CALLS = 500
 FEWEST_ROUNDS = 9
 MANY = 4
-"""How many calls of the run are, at least, done as one, to see the step without the host."""
+"""The fewest calls of the run that are done as one call, to time the step without the host."""
 BATCHES = 4
-"""How many times its batch a replica is given to see how its time grows with it."""
+"""The factor by which a replica's batch is enlarged, to see how its time grows with the batch."""
 
 
 class InMemory:
-    """An iterator that gives the same batch for ever."""
+    """An iterator that gives the same batch forever."""
 
     def __init__(self, batch: Any) -> None:
         self.batch = batch
 
     def __next__(self) -> Any:
-        """Return the batch: in a graph the very tensors, so that nothing is fetched or copied."""
+        """Return the batch. A graph uses the same tensors, so nothing is fetched or copied."""
         return self.batch
 
 
 @contextlib.contextmanager
 def without_sum(strategy: tf.distribute.Strategy) -> Iterator[None]:
-    """Have replicas keep their own gradients, as what is traced or run within sums nothing."""
+    """Make replicas keep their own gradients: steps traced or run inside sum nothing."""
     kind, extended = tf.distribute.ReplicaContext, strategy.extended
     all_reduce = kind.all_reduce
 
@@ -71,7 +72,7 @@ def without_sum(strategy: tf.distribute.Strategy) -> Iterator[None]:
 
 
 class Bench:
-    """What a script's `main` makes, and the ways to time a step with it, in seconds."""
+    """The objects that a script's `main` makes, and ways to time a step with them, in seconds."""
 
     def __init__(self, run_dir: pathlib.Path, steps_per_call: int, scratch: str) -> None:
         self.script = script = import_script(run_dir / "train.py")
@@ -82,7 +83,7 @@ class Bench:
         self.model = self.make_model(self.strategy)
         self.recorder.restore(self.strategy, self.model)
         plan = json.loads((run_dir / "plan.json").read_text())
-        self.batch_axis = int(plan["pipeline"] == "indexed")  # of stacks, steps come first
+        self.batch_axis = int(plan["pipeline"] == "indexed")  # in stacks, axis 0 is the step
         self.steps_per_call, self.steps, self.singles = steps_per_call, 2, 2
         self.calls = self.calls_before = DATA_CALLS
         self.many = 0
@@ -105,23 +106,23 @@ class Bench:
         return model
 
     def in_memory(self) -> float:
-        """Time a step on a batch in memory, many a call."""
+        """Time a step on a batch in memory, with many steps per call."""
         return timed(self.train_steps, self.memory, self.steps)
 
     def single(self) -> float:
-        """Time the same step where each is a call."""
+        """Time the same step, with one step per call."""
         began = time.perf_counter()
         for _ in range(self.singles):
             timed(self.train_steps, self.memory, 1)
         return (time.perf_counter() - began) / self.singles
 
     def unsummed(self) -> float:
-        """Time the same step, many a call, where no replica waits for another's gradients."""
+        """Time the same step, many per call, while no replica waits for another's gradients."""
         with without_sum(self.strategy):
             return timed(self.own_steps, self.memory, self.steps)
 
     def enlarged(self) -> Callable[[], float]:
-        """Return what times that on a batch several times as large."""
+        """Return a function that times an unsummed step on a batch `BATCHES` times as large."""
 
         def several(batch: Any) -> Any:
             return tf.nest.map_structure(
@@ -138,7 +139,10 @@ class Bench:
         return enlarged
 
     def solo(self) -> Callable[[], float]:
-        """Return what times the first local replica's step on its own part while others rest."""
+        """Return a function that times a step of the first local replica alone.
+
+        The replica uses its own part of the batch, while the others rest.
+        """
         alone = tf.distribute.OneDeviceStrategy(self.strategy.extended.worker_devices[0])
         steps, _ = self.script.make_loops(alone, *self.script.make_steps(self.make_model(alone)))
         own = InMemory(
@@ -149,9 +153,9 @@ class Bench:
         return lambda: timed(steps, own, self.steps)
 
     def whole(self) -> tuple[float, float]:
-        """Time a step as it runs, and of that what the recorder did for it.
+        """Return the seconds of a step as it runs, and the recorder's part of them.
 
-        The first calls, which use up the batches that were made meanwhile, are not counted.
+        The first calls are not counted: they use up the batches that were made in the pause before.
         """
         steps = self.steps_per_call
         began = in_calls = 0.0
@@ -164,7 +168,7 @@ class Bench:
         return seconds / done, (seconds - (self.recorder.sums[3] - in_calls)) / done
 
     def own_pace(self) -> float:
-        """Time a step with its data where this worker waits for no other."""
+        """Time a step with its data, while this worker waits for no other worker."""
         with without_sum(self.strategy):
             timed(self.own_steps, self.data, self.steps_per_call)
             times = [
@@ -173,17 +177,17 @@ class Bench:
         return sum(times) / len(times)
 
     def use_up(self, idle_seconds: float, step_seconds: float) -> None:
-        """Choose how many calls use up the batches that are made in so long a pause.
+        """Choose how many calls use up the batches that are made in a pause of this length.
 
-        They take as long as the pause, at most 3 s: enough where a batch takes twice as long to
-        make as to train on.
+        The calls take as long as the pause, at most 3 s. This is enough if a batch takes twice as
+        long to make as to train on.
         """
         steps = self.largest(min(idle_seconds, MOST_IDLE_SECONDS) / step_seconds)
         calls = math.ceil(steps / self.steps_per_call)
         self.calls_before = min(max(1, calls), MOST_CALLS)
 
     def largest(self, value: float) -> float:
-        """Return the largest of what all workers have; each waits here until all have come."""
+        """Return the largest value of all workers. Each worker waits here until all have come."""
         if self.recorder.tasks == 1:
             return value
         places = np.zeros(self.recorder.tasks)
@@ -192,29 +196,29 @@ class Bench:
 
     @property
     def number(self) -> int:
-        """Which worker this is."""
+        """The number of this worker."""
         return int(self.recorder.task.rpartition("-")[2])
 
 
 def timed(steps: Callable, data: Any, count: int) -> float:
-    """Return the seconds of a step, in one call of `count` of them."""
+    """Return the seconds of a step, in one call of `count` steps."""
     began = time.perf_counter()
     steps(data, tf.constant(count)).numpy()
     return (time.perf_counter() - began) / count
 
 
 def warm(kind: Callable[[], float]) -> float:
-    """Return what a block takes the second time, when its memory is its own again.
+    """Return the seconds of a step in a block's second execution, when it has its memory again.
 
-    What went before had tensors of other sizes, whose memory the allocator has given back, and let
-    the pipeline fill up.
+    The block before had tensors of other sizes, whose memory the allocator has given back. It also
+    let the pipeline fill up.
     """
     kind()
     return kind()
 
 
 def kinds_of(bench: Bench) -> tuple[dict[str, Callable[[], float]], dict[str, str]]:
-    """Return what times each kind of step in memory, and why others cannot be timed here."""
+    """Return functions that time each kind of step in memory, and why others cannot be timed."""
     makers: dict[str, Callable[[], Callable[[], float]]] = {
         "single": lambda: bench.single,
         "batch": bench.enlarged,
@@ -229,7 +233,7 @@ def kinds_of(bench: Bench) -> tuple[dict[str, Callable[[], float]], dict[str, st
         try:
             kind = make()
             kind()  # traces it
-        except Exception as raised:  # whatever a model of one's own, or a device, does not take
+        except Exception as raised:  # anything that a custom model or a device does not support
             error = f"{type(raised).__name__}: {raised}"[:300]
         if bench.largest(bool(error)):
             unmeasured[name] = error or "another worker could not"
@@ -239,9 +243,10 @@ def kinds_of(bench: Bench) -> tuple[dict[str, Callable[[], float]], dict[str, st
 
 
 def fit_blocks(bench: Bench) -> None:
-    """Choose how much is done in a block, the same in all workers.
+    """Choose how many steps and calls a block has, the same number in all workers.
 
-    The shortest of a few blocks counts: a pause of the machine would make all others too short.
+    The shortest of a few blocks counts, because a pause of the machine during the choice would make
+    all later blocks too short.
     """
     while True:
         seconds = bench.largest(min(bench.in_memory() for _ in range(3)))
@@ -256,7 +261,7 @@ def fit_blocks(bench: Bench) -> None:
     step_seconds = bench.largest(min(bench.whole()[0] for _ in range(2)))
     in_time, fewest = round(DATA_SECONDS / step_seconds), MANY * bench.steps_per_call
     bench.calls = int(np.clip(in_time // bench.steps_per_call, DATA_CALLS, MOST_CALLS))
-    # Of a slow input, steps that fill a block in memory would take minutes.
+    # With a slow input, as many steps as fill a block in memory would take minutes.
     bench.many = min(bench.steps, max(fewest, in_time)) if fewest <= bench.steps else 0
 
 
@@ -283,7 +288,7 @@ def measure(bench: Bench, seconds: float) -> dict[str, Any]:
 def one_round(
     bench: Bench, kinds: Mapping[str, Callable[[], float]], *, backwards: bool
 ) -> dict[str, float]:
-    """Return the seconds of a step of each kind; workers begin each kind together."""
+    """Return the seconds of a step of each kind. All workers start each kind together."""
     bench.largest(0)
     times = dict(zip(("step", "recording"), bench.whole()))
     if bench.many:
@@ -308,7 +313,7 @@ def one_round(
 
 
 def serve(bench: Bench) -> None:
-    """Time the whole step once for each line that comes."""
+    """Time the complete step once for each line of the standard input."""
     bench.whole()
     seconds = bench.largest(min(bench.whole()[0] for _ in range(2))) * bench.steps_per_call
     bench.calls = int(np.clip(round(DATA_SECONDS / seconds), DATA_CALLS, MOST_CALLS))
@@ -321,14 +326,14 @@ def serve(bench: Bench) -> None:
 
 
 def main(run_dir: pathlib.Path, steps_per_call: int, seconds: str) -> None:
-    """Print how long the kinds of a step take, or answer how long the whole step does."""
+    """Print the times of all kinds of a step, or answer requests to time the complete step."""
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench(run_dir, steps_per_call, scratch)
         if seconds == "serve":
             serve(bench)
         else:
             reply(measure(bench, float(seconds)))
-            bench.largest(0)  # who ends first may take the others' coordination service along
+            bench.largest(0)  # waits, as the first end may stop the others' coordination
 
 
 if __name__ == "__main__":

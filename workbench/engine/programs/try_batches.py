@@ -1,11 +1,13 @@
 """Trains a few steps at each of several batch sizes: `try_batches DATA_MIB FOLDER...`.
 
-Runs in the run's interpreter. Each folder holds the script that a run of that batch would have; its
-own `main` runs, one after another in this process, with a recorder that times the calls a run would
-make, then does a test step and saves. A line of JSON tells each: the bytes of memory at the
-highest, and the calls as [steps, seconds]. Where one dies for want of memory, so does the process:
-whoever started it sees that. DATA_MIB, above 0, is how much memory the process may still map: a
-backstop for a machine on which nobody looks in time.
+Runs in the run's interpreter. Each folder holds the script that a run of that batch would have. The
+scripts' own `main` functions run one after another in this process. The recorder times the calls
+that a run would make, then does up to two test steps and saves. One line of JSON per size gives the
+peak memory in bytes, and the blocks of calls as [steps, seconds].
+
+If a size runs out of memory, the process dies, and its parent process notices that. DATA_MIB, if
+above 0, limits the memory that the process may map (RLIMIT_DATA). It is a backstop for a machine on
+which the parent does not notice high memory in time.
 """
 
 import contextlib
@@ -26,29 +28,29 @@ from .asker import reply
 from .script import import_script
 
 WARM_CALL_SECONDS = 0.1
-"""Calls grow from one step; those that are shorter are left out, for a while."""
+"""Calls grow from one step. Shorter calls are left out, for up to `WARM_SECONDS`."""
 WARM_SECONDS = 0.3
 BLOCK_SECONDS = 0.1
-"""Calls are told together until they took so long: a clock's own noise is in each."""
+"""Calls are added up until they took this long, because each time has the clock's own noise."""
 ENOUGH = ((8, 1.0), (5, 5.0), (3, 20.0))
-"""Blocks and seconds, any of which suffices: where steps are long, few of them must do."""
+"""Pairs of blocks and seconds; one pair is enough. If steps are long, few blocks must do."""
 TEST_STEPS = 2
 MOST_STEPS_PER_CALL = 50
 MIB = 2**20
 
 
 class Measured(SystemExit):
-    """A size has told all that is wanted."""
+    """The exit of a script whose size has given all values."""
 
 
 def timing_recorder(recorder: type, blocks: list[list[float]]) -> type:
-    """Return a script's recorder made to time steps and to end after the first test pass."""
+    """Return a script's recorder changed to time steps and to end after the first test pass."""
 
     class Timing(recorder):  # type: ignore[misc]
         save_seconds = float("inf")
 
         def check_weights(self) -> None:
-            """What is learned is of no account: steps take as long with numbers as without."""
+            """Check nothing: steps take the same time with finite weights and without."""
 
         def train(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
             if not blocks:
@@ -59,7 +61,7 @@ def timing_recorder(recorder: type, blocks: list[list[float]]) -> type:
             for _ in self.calls(steps, data, min(count, TEST_STEPS)):
                 pass
             self.save()
-            self.summed(np.zeros(1))  # who ends first may take the others' coordination along
+            self.summed(np.zeros(1))  # waits, as the first end may stop the others' coordination
             raise Measured
 
     return Timing
@@ -68,16 +70,16 @@ def timing_recorder(recorder: type, blocks: list[list[float]]) -> type:
 def endless_calls(
     recorder: Any, steps: Callable, data: Any, count: int
 ) -> Iterator[tuple[int, float]]:
-    """Yield steps and seconds of the calls a run would make, its epochs of `count` steps."""
+    """Yield steps and seconds of the calls that a run with epochs of `count` steps would make."""
     while True:
         for rows, _, seconds in recorder.calls(steps, data, count):
             yield len(rows), seconds
 
 
 def time_blocks(recorder: Any, calls: Iterator[tuple[int, float]]) -> list[list[float]]:
-    """Return steps and seconds of blocks of calls, without those that trace and warm up.
+    """Return steps and seconds of blocks of calls, without the calls that trace and warm up.
 
-    Of several tasks all stop together: each reckons with the mean of what they took.
+    Several tasks stop together, because each computes with the mean of all their times.
     """
 
     def agreed(seconds: float) -> float:
@@ -101,7 +103,7 @@ def time_blocks(recorder: Any, calls: Iterator[tuple[int, float]]) -> list[list[
 
 
 def peak_bytes() -> int:
-    """Return the most memory held since `forget`: of a replica's GPU, else of this process."""
+    """Return the peak memory in bytes since `forget`: of a replica's GPU, else of this process."""
     gpus = [
         device.name.removeprefix("/device:") for device in tf.config.list_logical_devices("GPU")
     ]
@@ -116,7 +118,7 @@ def peak_bytes() -> int:
 
 
 def forget() -> None:
-    """Give back what the last size held, and count the most memory anew."""
+    """Free the memory of the last size, and restart the count of the peak memory."""
     tf.keras.backend.clear_session()
     gc.collect()
     with contextlib.suppress(OSError, AttributeError):
@@ -128,7 +130,7 @@ def forget() -> None:
 
 
 def bound_memory(data_mib: int) -> None:
-    """Refuse memory beyond that; and of all processes have the system end this one first."""
+    """Limit the memory; if memory is short, make the system end this process before all others."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
     if data_mib > 0:
@@ -142,7 +144,7 @@ def try_size(folder: pathlib.Path) -> dict[str, Any]:
     blocks: list[list[float]] = []
     script.Recorder = timing_recorder(script.Recorder, blocks)
     if (script.STEPS_PER_CALL or 0) > MOST_STEPS_PER_CALL:
-        script.STEPS_PER_CALL = None  # whole epochs of small batches would take for ever
+        script.STEPS_PER_CALL = None  # complete epochs of small batches take too long
     sys.argv = ["train.py", "--run-dir", str(folder)]
     with contextlib.suppress(Measured):
         script.main()
@@ -151,7 +153,7 @@ def try_size(folder: pathlib.Path) -> dict[str, Any]:
 
 
 def main(data_mib: int, folders: list[pathlib.Path]) -> None:
-    """Try one size after another and tell of each."""
+    """Try one size after another and report each."""
     bound_memory(data_mib)
     for folder in folders:
         told = try_size(folder)

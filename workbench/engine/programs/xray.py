@@ -1,10 +1,12 @@
 """Takes one step of a run apart: `xray RUN_DIR STEP`, in the run's interpreter.
 
-The run's own script gives strategy, model, data and steps. From the nearest checkpoint at or before
-STEP (0-based) it goes forward as the run did, does that step and tells its numbers. It only reads
-the run folder, and prints one line of JSON; a number that is not finite is null there. Of several
-workers each has such a process, by its TF_CONFIG, and tells of its own replicas. Where workers wait
-for nobody, one process tells what each of them takes in its own step STEP.
+The run's own script gives strategy, model, data and steps. The program starts at the nearest
+checkpoint at or before STEP (0-based) and goes forward as the run did. It does that step and
+reports the step's numbers. It only reads the run folder, and prints one line of JSON, in which a
+number that is not finite is null.
+
+Each of several workers has such a process, with its TF_CONFIG, and reports its own replicas. If
+workers are asynchronous, one process reports the batch that each worker takes in its own step STEP.
 """
 
 import contextlib
@@ -29,9 +31,9 @@ PROGRESS = "progress/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 def saved_steps(folder: pathlib.Path) -> dict[str, int]:
-    """Return the steps done in each checkpoint of a folder, by its path.
+    """Return the number of steps done in each checkpoint of a folder, by the checkpoint's path.
 
-    A run that lives removes its oldest ones meanwhile: what is gone or torn is left out.
+    A live run removes its oldest checkpoints meanwhile: missing and incomplete ones are left out.
     """
     found = dict[str, int]()
     for index in folder.glob("ckpt-*.index"):
@@ -42,7 +44,10 @@ def saved_steps(folder: pathlib.Path) -> dict[str, int]:
 
 
 def find_checkpoint(folder: pathlib.Path, step: int) -> tuple[str | None, int]:
-    """Return the newest checkpoint at or before a step, and the steps done in it; None: no such."""
+    """Return the newest checkpoint at or before a step, and the steps done in it.
+
+    None and 0 if there is no such checkpoint.
+    """
     before = {path: done for path, done in saved_steps(folder).items() if 0 < done <= step}
     newest = max(before, key=before.__getitem__, default=None)
     return newest, before[newest] if newest else 0
@@ -59,13 +64,13 @@ def make_model(script: Any, strategy: tf.distribute.Strategy) -> tf.keras.Model:
 
 
 def without_xla(script: Any, model: tf.keras.Model, train_step: Callable) -> Callable:
-    """Return the script's step not compiled by XLA, which lets nobody see what happens inside."""
+    """Return the script's step without XLA, because a compiled step hides its inner values."""
     make_steps = getattr(script.make_steps, "__wrapped__", None)
     return make_steps(model)[0] if make_steps else train_step
 
 
 def restore(model: tf.keras.Model, folder: pathlib.Path, step: int) -> int:
-    """Go on from the nearest checkpoint before a step; return how many steps were done in it."""
+    """Load the nearest checkpoint at or before a step; return how many steps were done in it."""
     path, start = find_checkpoint(folder, step)
     if path is not None:
         weights = {id(weight) for weight in model.weights}
@@ -76,7 +81,7 @@ def restore(model: tf.keras.Model, folder: pathlib.Path, step: int) -> int:
 
 
 def meet(strategy: tf.distribute.Strategy, start: int) -> None:
-    """Wait for the processes of all workers, if several, which must start from the same step."""
+    """Wait for the processes of all workers, if several. All must start from the same step."""
     if "TF_CONFIG" not in os.environ:
         return
     own = tf.constant([1, start, start**2], tf.float64)
@@ -91,9 +96,9 @@ def meet(strategy: tf.distribute.Strategy, start: int) -> None:
 
 
 def go_forward(script: Any, steps: Callable, data: Any, first: int, last: int) -> None:
-    """Do the steps from `first` up to the stack that holds `last`, which is left to be taken.
+    """Do the steps from `first` up to the stack that holds `last`. This stack is not taken.
 
-    A stack never goes over the end of an epoch.
+    A stack never crosses the end of an epoch.
     """
     while first < last:
         epoch_end = (first // script.STEPS_PER_EPOCH + 1) * script.STEPS_PER_EPOCH
@@ -107,7 +112,7 @@ def go_forward(script: Any, steps: Callable, data: Any, first: int, last: int) -
 
 
 def watch_gradients() -> Any:
-    """Have each replica's thread keep the loss it differentiates and its own gradients."""
+    """Make each replica's thread keep the loss that it differentiates, and its own gradients."""
     seen, gradient = threading.local(), tf.GradientTape.gradient
 
     def watched(tape: Any, target: Any, sources: Any, *rest: Any, **named: Any) -> Any:
@@ -119,7 +124,7 @@ def watch_gradients() -> Any:
 
 
 def watch_applied(model: tf.keras.Model, seen: Any) -> None:
-    """Have each replica's thread keep what the step, after clipping, hands to the optimizer."""
+    """Make each replica's thread keep the clipped gradients that its step gives the optimizer."""
     apply_gradients = model.optimizer.apply_gradients
 
     def watched(grads_and_vars: Any, *rest: Any, **named: Any) -> Any:
@@ -139,9 +144,9 @@ def norm_of_sum(gradients: list) -> tf.Tensor:
 def take_apart(
     strategy: tf.distribute.Strategy, train_step: Callable, seen: Any, name: str
 ) -> Callable:
-    """Return a graph function that does one step of a stack and tells what each replica saw.
+    """Return a graph function that does one step of a stack and returns each replica's numbers.
 
-    Of batches that come one at a time, the layer is None.
+    If batches come one at a time, the layer is None.
     """
 
     def on_replica(stack: tuple[tf.Tensor, ...], layer: tf.Tensor | None) -> dict[str, tf.Tensor]:
@@ -178,13 +183,13 @@ def local(strategy: tf.distribute.Strategy, value: Any) -> list[np.ndarray]:
 
 
 def copies_of(strategy: tf.distribute.Strategy, weight: Any) -> list[Any]:
-    """Return each copy of a weight that there is, in order of replicas."""
+    """Return all copies of a weight, in order of replicas."""
     variable = weight if callable(weight.value) else weight.value
     return list(strategy.experimental_local_results(variable))
 
 
 def hash_copies(strategy: tf.distribute.Strategy, weights: list) -> list[dict[str, Any]]:
-    """Return device and hash of each copy of all weights together, and the hash of each weight."""
+    """Return, for each copy of all weights, its device, its hash and the hash of each weight."""
     copies = list(zip(*(copies_of(strategy, weight) for weight in weights)))
     told = []
     for copy in copies:
@@ -210,7 +215,7 @@ def names_of(weights: list) -> list[str]:
 
 
 def training_arrays(script: Any) -> list[np.ndarray]:
-    """Return all parts of the training examples; none of a data set, which has no rows."""
+    """Return all parts of the training examples; none for a data set, because it has no rows."""
     train, _ = script.make_data()
     if isinstance(train, tf.data.Dataset):
         return []
@@ -218,9 +223,10 @@ def training_arrays(script: Any) -> list[np.ndarray]:
 
 
 def rows_of_batch(script: Any, number: int, size: int) -> np.ndarray:
-    """Return the numbers, in the training set, of a batch's examples in order; it is 0-based.
+    """Return the numbers, in the training set, of the examples of a batch, in order.
 
-    None of them where TensorFlow shuffles: there the order is known only as the batch comes.
+    The batch's `number` is 0-based. The result is empty if TensorFlow shuffles, because then the
+    order is known only when the batch comes.
     """
     if not hasattr(script, "shuffled_rows"):
         return np.empty(0, np.int64)
@@ -234,8 +240,9 @@ def find_rows(
 ) -> list[list[int] | None]:
     """Return the numbers, in the training set, of the examples that each replica received.
 
-    They are looked for among those `planned` for the step, then in the whole set; features and
-    labels are compared bit by bit. None: an example is not in the set, as in one that is augmented.
+    The search covers the examples `planned` for the step, then the complete training set. Features
+    and labels are compared bit by bit, by hashes. None: the set does not hold one of the replica's
+    examples, such as an augmented one.
     """
     if not arrays:
         return [None] * len(received)
@@ -253,7 +260,7 @@ def places_of(rows: np.ndarray, arrays: list[np.ndarray]) -> dict[bytes, int]:
 
 
 def keys_of(arrays: list[np.ndarray], parts: Sequence[np.ndarray]) -> list[bytes]:
-    """Return a hash of each example: of its parts in the types that they have in `arrays`."""
+    """Return a hash of each example, from its parts in the data types of `arrays`."""
     alike = [np.asarray(part, array.dtype) for array, part in zip(arrays, parts)]
     return [
         hashlib.blake2b(b"".join(part.tobytes() for part in example), digest_size=16).digest()
@@ -262,11 +269,11 @@ def keys_of(arrays: list[np.ndarray], parts: Sequence[np.ndarray]) -> list[bytes
 
 
 def batches_of_workers(script: Any, step: int) -> list[dict[str, Any]]:
-    """Return what each worker that waits for nobody takes in its own step `step`."""
+    """Return the batch that each asynchronous worker takes in its own step `step`."""
     arrays = training_arrays(script)
     coordinator, size, told = tf.distribute.coordinator, script.PER_REPLICA_BATCH_SIZE, []
     for worker in range(script.WORKERS):
-        # TensorFlow knows it only inside a call that a coordinator has scheduled.
+        # TensorFlow knows the index only inside a call that a coordinator has scheduled.
         coordinator.experimental_get_current_worker_index = lambda at=worker: tf.constant(at)
         make_own_batches, _ = script.make_batches(np.full(script.WORKERS, step))
         batch = next(iter(make_own_batches()))
@@ -278,7 +285,7 @@ def batches_of_workers(script: Any, step: int) -> list[dict[str, Any]]:
 
 
 def finite(value: float) -> float | None:
-    """Return a number that JSON can hold."""
+    """Return a finite number, or None, because JSON cannot hold other numbers."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -298,7 +305,7 @@ def describe_replica(
 def take_step(
     script: Any, strategy: tf.distribute.Strategy, model: tf.keras.Model, start: int, step: int
 ) -> tuple[dict[str, list[np.ndarray]], list[dict[str, Any]]]:
-    """Go forward, take the step apart; return what each replica saw, and the weights before it."""
+    """Go forward, take the step apart; return replicas' numbers and the weights before the step."""
     data = iter(script.make_batches(strategy, start)[0])
     train_step, test_step = script.make_steps(model)
     train_steps, _ = script.make_loops(strategy, train_step, test_step)
@@ -318,7 +325,7 @@ def take_step(
 
 
 def main(run_dir: pathlib.Path, step: int) -> None:
-    """Print what the step was: one of all replicas taken apart, or what each worker took in its."""
+    """Print the numbers of a common step, or the batch of each worker in its own step."""
     script = import_script(run_dir / "train.py")
     if hasattr(script, "Coordinator"):
         reply({"workers": batches_of_workers(script, step)})
@@ -327,7 +334,7 @@ def main(run_dir: pathlib.Path, step: int) -> None:
 
 
 def take_common_step(script: Any, run_dir: pathlib.Path, step: int) -> None:
-    """Go to a step of all replicas, take it apart and print what it was."""
+    """Go to a step of all replicas, take it apart and print its numbers."""
     strategy = script.make_strategy()
     model = make_model(script, strategy)
     start = restore(model, run_dir / "checkpoints", step)
@@ -355,7 +362,7 @@ def take_common_step(script: Any, run_dir: pathlib.Path, step: int) -> None:
         },
     }
     reply(told)
-    meet(strategy, start)  # who ends first may take the others' coordination service along
+    meet(strategy, start)  # waits, as the first end may stop the others' coordination
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Comparisons: candidates trained one after the other, measured, and set side by side."""
+"""Comparisons: candidates are trained one after another, measured, and compared."""

@@ -1,4 +1,4 @@
-"""Which of the compared to use, and why, in a sentence."""
+"""The recommended candidate of a comparison and the reason, in a sentence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIMPLEST_FIRST = (
 
 @dataclass(frozen=True)
 class Advice:
-    """What to use. Without a group nothing can be said, and the sentence tells why."""
+    """A recommendation. Without a group there is none, and the sentence gives the reason."""
 
     group: int | None
     sentence: str
@@ -33,14 +33,14 @@ class Advice:
 
 
 def recommend(groups: Sequence[Group]) -> Advice:
-    """Recommend the simplest of those that no other is significantly faster than.
+    """Recommend the simplest group that no other group is significantly faster than.
 
-    Simple is what has fewer replicas, then what comes first in `SIMPLEST_FIRST`, then the usual
-    precision, then what XLA does not compile. Of what trains another way, by workers that do not
-    wait for each other, only the speed is told.
+    Simpler means fewer replicas, then an earlier place in `SIMPLEST_FIRST`, then the usual
+    precision, then no compilation by XLA. Groups whose workers do not wait for each other train in
+    another way. Of these, only the speed is given.
 
     Raises:
-        RunError: a run's folder is gone or cannot be read.
+        RunError: a run's folder is missing or cannot be read.
     """
     speeds = {
         at: row.examples_per_second
@@ -66,7 +66,7 @@ def recommend(groups: Sequence[Group]) -> Advice:
 
 
 def _reason(rows: Sequence[Row], chosen: int, fastest: int, others: Sequence[int]) -> str:
-    """Return why one is recommended, given rows against the fastest."""
+    """Return the reason for a recommendation, given rows compared with the fastest."""
     if not others:
         return "it is the only one that trained here."
     if chosen != fastest:

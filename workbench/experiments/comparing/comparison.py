@@ -1,7 +1,7 @@
-"""A comparison: candidates that are trained in turn, several times each, by a queue of its own.
+"""A comparison: candidates that are trained in turn, several times each, by the comparison's queue.
 
-Its folder holds what was asked for, what the queue did, and the runs. The queue is a process that
-outlives who started it; it is alive while it holds the folder's lock.
+Its folder holds the request, the queue's events, and the runs. The queue is a process that outlives
+the process that started it. It is alive while it holds the folder's lock.
 """
 
 from __future__ import annotations
@@ -44,24 +44,24 @@ class Trial:
     candidate: int
     round: int
     run: str
-    """Its id."""
+    """The run's id."""
 
 
 class Comparison:
-    """A comparison as it stands, read from its folder each time it is asked."""
+    """The current state of a comparison, read from its folder each time."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        """Open one.
+        """Open a comparison.
 
         Raises:
-            RunError: there is none in this folder.
+            RunError: this folder holds no comparison.
         """
         self.folder = Path(folder).absolute()
         self._asked = read_json(self.folder / ASKED)
 
     @cached_property
     def candidates(self) -> list[Candidate]:
-        """What is compared; those with a reason cannot be had here."""
+        """The compared candidates; a candidate with a reason cannot be run here."""
         return [Candidate.from_json(each) for each in self._asked["candidates"]]
 
     @property
@@ -71,7 +71,7 @@ class Comparison:
 
     @property
     def budget_seconds(self) -> float | None:
-        """The most that all runs together may take; None: as long as they take."""
+        """The most seconds that all runs together may take; None: no limit."""
         budget: float | None = self._asked["budget_seconds"]
         return budget
 
@@ -82,13 +82,13 @@ class Comparison:
 
     @property
     def target_accuracy(self) -> float | None:
-        """The accuracy of which is told when it was reached; None: no such."""
+        """The accuracy for which the time to reach it is given; None: there is none."""
         target: float | None = self._asked["target_accuracy"]
         return target
 
     @property
     def state(self) -> State:
-        """Whether the queue goes on, and how it ended if not."""
+        """Whether the queue goes on; if not, how it ended."""
         if self.alive:
             return "stopping" if (self.folder / STOP).exists() else "running"
         told = [event["state"] for event in self.events if event["event"] == "state"]
@@ -99,29 +99,29 @@ class Comparison:
 
     @property
     def alive(self) -> bool:
-        """Whether its queue lives."""
+        """Whether its queue is alive."""
         return flock.held(lock_of(self.folder))
 
     @property
     def events(self) -> list[Event]:
-        """What the queue wrote: state, begun, ended, left_out."""
+        """The events of the queue: state, begun, ended, left_out."""
         return read_events(self.folder / EVENTS)
 
     @property
     def trials(self) -> list[Trial]:
-        """The runs begun, in order."""
+        """The started runs, in order."""
         begun = [event for event in self.events if event["event"] == "begun"]
         return [Trial(event["candidate"], event["round"], event["run"]) for event in begun]
 
     @property
     def left_out(self) -> dict[int, str]:
-        """Why a candidate was not run as often as asked, by its number."""
+        """The reason why a candidate was not run as often as requested, by its number."""
         events = self.events
         return {each["candidate"]: each["reason"] for each in events if each["event"] == "left_out"}
 
     @property
     def planned(self) -> int:
-        """Runs that there will be, as it is known now."""
+        """The number of runs that there will be, as far as it is known now."""
         out = self.left_out
         trials = self.trials
         return sum(
@@ -132,12 +132,12 @@ class Comparison:
 
     @property
     def ended(self) -> int:
-        """Runs that are over."""
+        """The number of runs that are over."""
         return sum(event["event"] == "ended" for event in self.events)
 
     @property
     def eta_seconds(self) -> float | None:
-        """Seconds left, as runs took so far; None before the first is over."""
+        """Seconds left, estimated from the runs so far; None before the first is over."""
         took = [event["seconds"] for event in self.events if event["event"] == "ended"]
         return sum(took) / len(took) * (self.planned - len(took)) if took else None
 
@@ -150,16 +150,16 @@ class Comparison:
         return Run(self.folder / trial.run)
 
     def log(self, lines: int = 50) -> str:
-        """Return the last lines that the queue logged, where it went wrong."""
+        """Return the last lines of the queue's log, which show its errors."""
         return log_tail(self.folder / LOG, lines)
 
     def stop(self) -> None:
-        """Ask the queue to stop its run, with a checkpoint, and to end. Returns at once."""
+        """Ask the queue to stop its run, with a checkpoint, and to end. Return immediately."""
         if self.alive:
             (self.folder / STOP).touch()
 
     def resume(self) -> None:
-        """Have the queue go on where it was: with the run that was stopped, then the others.
+        """Let the queue go on where it was: first with the stopped run, then with the others.
 
         Raises:
             RunError: it is alive or finished, or cannot be started.
@@ -172,7 +172,7 @@ class Comparison:
         _spawn(self.folder)
 
     def wait(self, timeout_seconds: float | None = None) -> State:
-        """Wait until the queue has ended and return the state; the one it has when time is up."""
+        """Wait until the queue has ended or time is up, and return its state."""
         deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
         while (state := self.state) in ("running", "stopping"):
             if deadline is not None and time.monotonic() > deadline:
@@ -191,23 +191,25 @@ def start_comparison(
     target_accuracy: float | None = None,
     drop_below: float = 0.0,
 ) -> Comparison:
-    """Have candidates trained one after another, and return while that goes on by itself.
+    """Start to train candidates one after another, and return while that goes on by itself.
 
-    In each round every candidate has one run, so that what changes on the machine meanwhile meets
-    all of them alike.
+    In each round every candidate has one run. So changes on the machine affect all candidates
+    alike.
 
     Args:
         candidates: see `grid.candidates`.
-        devices: what they were planned for.
+        devices: the devices that they were planned for.
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
         repeats: runs of each; fewer than three give no interval.
-        budget_seconds: the most that all runs together may take. A run that would go over it is
-            not begun, and the one under way is stopped.
-        target_accuracy: an accuracy of which is told when it was reached.
-        drop_below: a candidate whose runs had less than this share of the best's speed has no more.
+        budget_seconds: the most seconds that all runs together may take. A run that would probably
+            exceed the budget is not started. A run that exceeds it is stopped.
+        target_accuracy: an accuracy for which the time to reach it is given.
+        drop_below: a candidate whose runs had less than this share of the best's speed gets no
+            more runs.
 
     Raises:
-        RunError: nothing can be run, a number is out of its range, or the folder cannot be written.
+        RunError: no candidate can be run, a number is out of its range, or the folder cannot be
+            written.
     """
     _check(candidates, repeats, budget_seconds, target_accuracy, drop_below)
     name = time.strftime(f"compare-%Y%m%d-%H%M%S-{secrets.token_hex(2)}")

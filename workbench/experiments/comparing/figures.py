@@ -1,4 +1,4 @@
-"""Groups of runs as figures: their speeds, and their curves over each other."""
+"""Figures of groups of runs: their speeds, and their curves in one figure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def curves_figure(groups: Sequence[Group], measure: Measure = "loss", along: Alo
     """Return a plotly figure of the curves of each group's first run.
 
     Raises:
-        RunError: a run's folder is gone or cannot be read.
+        RunError: a run's folder is missing or cannot be read.
     """
     with ThreadPoolExecutor() as pool:  # NumPy sums records on all cores
         overlays = list(pool.map(_overlay, [group for group in groups if group.runs]))

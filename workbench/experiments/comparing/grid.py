@@ -1,4 +1,4 @@
-"""Which runs are compared: every combination of what may vary, planned for this machine."""
+"""The runs of a comparison: every combination of varied fields, planned for this machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ AXES = (
     *("strategy", "loop", "replicas", "workers", "global_batch_size", "per_replica_batch_size"),
     *("precision", "xla", "steps_per_call", "cross_device_ops", "pipeline"),
 )
-"""Fields of a config that may vary. Data, model and seed may not: one would compare others."""
+"""Fields of a config that may vary. Data, model and seed may not vary, because the runs would train
+something else."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,10 @@ class Candidate:
     """One way to train, repeated as often as the others."""
 
     label: str
-    """What tells it from the others, such as `Mirrored x 2, fit`."""
+    """The name that distinguishes it from the others, such as `Mirrored x 2, fit`."""
     config: RunConfig
     reason: str = ""
-    """Why it cannot be had here; empty where it can."""
+    """Why it cannot be run here; empty if it can."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -42,7 +43,7 @@ class Candidate:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Candidate:
-        """Read what `to_json` wrote."""
+        """Read the values that `to_json` returned."""
         config = RunConfig.from_json(values["config"])
         return cls(str(values["label"]), config, str(values["reason"]))
 
@@ -50,15 +51,15 @@ class Candidate:
 def candidates(
     config: RunConfig, axes: Mapping[str, Sequence[Any]], devices: Devices
 ) -> list[Candidate]:
-    """Return every combination in order, once where two come to the same script.
+    """Return every combination in order; combinations with the same script are returned once.
 
-    What does not vary is as in `config`; where that leaves the batch to the plan, all share the
-    global batch that `config` itself is planned with, so that they train alike. A strategy that
-    has no use for a field keeps it as usual, and one whose workers do not step together gives each
-    of its workers its share of the global batch.
+    Fields that do not vary are as in `config`. If `config` leaves the batch to the plan, all
+    candidates share the global batch that `config` itself is planned with, so that they train
+    alike. If a strategy does not use a field, the field keeps its usual value. If a strategy's
+    workers do not step together, each worker gets its share of the global batch.
 
     Raises:
-        ConfigError: a field that may not vary, or one without values.
+        ConfigError: a field may not vary or has no values, or both batch sizes vary.
     """
     _check(axes)
     facts = look(config)
@@ -95,7 +96,7 @@ def _with_batch(
     devices: Devices,
     facts: DataFacts | None,
 ) -> RunConfig:
-    """Return the config with a batch, if it is to be the same for all and none is given."""
+    """Return the config with a batch, if all must share one and none is given."""
     given = config.global_batch_size or config.per_replica_batch_size
     if given or {"global_batch_size", "per_replica_batch_size"} & axes.keys():
         return config
@@ -110,7 +111,7 @@ def _candidate(
     devices: Devices,
     facts: DataFacts | None,
 ) -> tuple[Candidate, object]:
-    """Return a candidate, and what two have in common that are the same."""
+    """Return a candidate, and a key that equal candidates share."""
     config = _fitting(replace(config, **varied))
     try:
         plan = make_plan(config, devices, facts)
@@ -121,7 +122,7 @@ def _candidate(
 
 
 def _fitting(config: RunConfig) -> RunConfig:
-    """Return the config without what its strategy has no use for."""
+    """Return the config without fields that its strategy does not use."""
     strategy = catalog.STRATEGIES.get(config.strategy)
     if strategy is None:
         return config
@@ -135,7 +136,7 @@ def _fitting(config: RunConfig) -> RunConfig:
 
 
 def _label(plan: Plan, axes: Mapping[str, Sequence[Any]]) -> str:
-    """Return strategy and replicas, and of all else what varies."""
+    """Return strategy and replicas, and the values of all other varied fields."""
     many = plan.num_replicas_in_sync if plan.synchronous else plan.workers
     words = [plan.strategy_label + (f" x {many}" if many > 1 else "")]
     for name, values in axes.items():
@@ -145,7 +146,7 @@ def _label(plan: Plan, axes: Mapping[str, Sequence[Any]]) -> str:
 
 
 def _named(name: str, value: Any) -> str:
-    """Return one varied value of what cannot be planned."""
+    """Return one varied value of a config that cannot be planned."""
     return _XLA[value] if name == "xla" else str(value)
 
 
@@ -154,7 +155,7 @@ _IN_EVERY_LABEL = ("strategy", "replicas", "workers")
 _IN_WORDS: Mapping[str, Callable[[Plan], str]] = {
     "global_batch_size": lambda plan: f"batch {plan.global_batch_size or plan.examples_per_step:,}",
     "per_replica_batch_size": lambda plan: f"{plan.per_replica_batch_size:,} a replica",
-    "xla": lambda plan: _XLA[plan.config.xla or plan.on_tpu],  # TPUs take nothing else
+    "xla": lambda plan: _XLA[plan.config.xla or plan.on_tpu],  # TPUs always use XLA
     "steps_per_call": lambda plan: f"steps per call: {plan.steps_per_call or 'auto'}",
     "cross_device_ops": lambda plan: f"ops {plan.cross_device_ops}",
     "pipeline": lambda plan: f"pipeline {plan.pipeline}",

@@ -11,14 +11,15 @@ from workbench.experiments.student import student_t
 from workbench.interval import Interval
 
 FEWEST_REPEATS = 3
-"""With two, Student's t is 12.7 and an interval tells nothing."""
+"""With two repeats, Student's t is 12.7 and an interval is of no use."""
 
 
 def rate_interval(rates: Sequence[float]) -> Interval | None:
     """Return the geometric mean of rates above 0, one of each repeat, with its interval.
 
-    What slows a machine multiplies a rate, so that the logarithms are taken to be normal; the
-    interval is Student's. None: fewer than `FEWEST_REPEATS`.
+    Slowdowns of a machine multiply a rate. So the logarithms are assumed to be normally
+    distributed, and the interval is Student's. None if there are fewer rates than
+    `FEWEST_REPEATS`.
     """
     if len(rates) < FEWEST_REPEATS:
         return None
@@ -29,14 +30,15 @@ def rate_interval(rates: Sequence[float]) -> Interval | None:
 def ratio_interval(
     rates: Sequence[float], others: Sequence[float], *, paired: bool
 ) -> Interval | None:
-    """Return how many times as high the rates are as the others, with its interval.
+    """Return the ratio of the rates to the others, with its interval.
 
-    `paired`: repeat by repeat, for repeats that ran one right after the other and share what the
-    machine was doing then. Else it is Welch's interval, of repeats that share nothing (Welch
-    1947, "The generalization of Student's problem"). None: fewer than `FEWEST_REPEATS` of one.
+    If `paired`, the ratio is taken repeat by repeat. This is for repeats that ran immediately after
+    each other, and so share the conditions on the machine. If not, it is Welch's interval, for
+    repeats that share nothing (Welch 1947, "The generalization of Student's problem"). None if
+    there are fewer than `FEWEST_REPEATS` of one.
 
     Raises:
-        ValueError: pairs of which one is missing.
+        ValueError: `paired` is true, and a rate of a pair is missing.
     """
     if min(len(rates), len(others)) < FEWEST_REPEATS:
         return None
@@ -54,6 +56,6 @@ def ratio_interval(
 
 
 def _interval(mean: float, variance: float, freedom: int) -> Interval:
-    """Return the interval of a mean of logarithms, on the scale of what they were taken of."""
+    """Return the interval of a mean of logarithms, on the scale of the original values."""
     reach = student_t(freedom) * math.sqrt(variance) if variance else 0.0
     return Interval(math.exp(mean), math.exp(mean - reach), math.exp(mean + reach))

@@ -1,4 +1,4 @@
-"""What one run came to, in the numbers by which runs are compared."""
+"""The results of one run, in the numbers by which runs are compared."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 KEPT = "measures.json"
-"""In the folder of a run that is over, so that a table of many is read at once."""
+"""A file in the folder of a run that is over, so that a table of many runs is read quickly."""
 VERSION = 2
 OVER = ("finished", "stopped", "failed")
 
 
 @dataclass(frozen=True)
 class Measures:
-    """One run's numbers. None is unknown, or has not happened."""
+    """The numbers of one run. None is unknown, or has not happened."""
 
     run: str
-    """Its id."""
+    """The run's id."""
     status: str
     steps: int
     replicas: int
-    """Those that train at once; of ParameterServer its workers."""
+    """The replicas that train simultaneously; for ParameterServer, its workers."""
     global_batch_size: int | None
-    """None where workers do not step together."""
+    """None if workers do not step together."""
     examples_per_second: float | None
     """Steady: without first calls and test passes."""
     step_seconds_median: float | None
     step_seconds_p95: float | None
-    """The 95th percentile of the steps. Those of one call count with its mean."""
+    """The 95th percentile of the steps. Each step of a call counts with the call's mean."""
     peak_host_bytes: int | None
-    """Of all tasks together, each at its own peak."""
+    """The sum over all tasks, each at its own peak."""
     peak_device_bytes: int | None
-    """Of the GPU or TPU that held most."""
+    """The peak of the GPU or TPU that held most."""
     loss: float | None
     accuracy: float | None
     test_loss: float | None
     test_accuracy: float | None
     training_seconds: float | None
-    """Seconds of its training calls, those of the epochs that are over."""
+    """Seconds of its training calls, in the epochs that are over."""
     epoch_ends: tuple[tuple[float, float], ...]
-    """Of each epoch that is over the seconds of training up to its end, and the accuracy that it
-    came to: of the test, and where nothing is tested of training. NaN is unknown."""
+    """For each epoch that is over: the seconds of training up to its end, and its accuracy. The
+    accuracy comes from the test, or from training if nothing is tested. NaN is unknown."""
     made_of: Mapping[str, str]
-    """What is the same in runs that train the same: data, model, seed, learning rate, precision,
-    XLA."""
+    """The values that are equal in runs that train the same: data, model, seed, learning rate,
+    precision, XLA."""
 
     @property
     def alive(self) -> bool:
@@ -64,7 +64,7 @@ class Measures:
         return self.status in LIVE
 
     def target_seconds(self, accuracy: float) -> float | None:
-        """Seconds of training until the end of the first epoch that reached an accuracy."""
+        """Return the seconds of training until the end of the first epoch with this accuracy."""
         for seconds, reached in self.epoch_ends:
             if reached >= accuracy:
                 return seconds if np.isfinite(seconds) else None
@@ -72,10 +72,10 @@ class Measures:
 
 
 def measure(run: Run) -> Measures:
-    """Return what a run came to; of one that is over it is kept in its folder.
+    """Return a run's measures; if the run is over, they are kept in its folder.
 
     Raises:
-        RunError: its folder is gone or cannot be read.
+        RunError: its folder is missing or cannot be read.
     """
     stamp = _stamp(run.dir)
     kept = _kept(run.dir, stamp)
@@ -84,7 +84,7 @@ def measure(run: Run) -> Measures:
     told = _measured(run)
     if told.status in OVER and _stamp(run.dir) == stamp:
         values = {"version": VERSION, "stamp": stamp, **asdict(told)}
-        with contextlib.suppress(RunError):  # a folder that may only be read is measured again
+        with contextlib.suppress(RunError):  # a read-only folder is measured again
             write_text(run.dir / KEPT, json_text(values))
     return told
 
@@ -130,7 +130,7 @@ def _made_of(plan: Plan) -> dict[str, str]:
 
 
 def _stamp(run_dir: Path) -> list[int]:
-    """Return what changes when a run goes on."""
+    """Return values that change when a run goes on."""
     try:
         events = (run_dir / "events.jsonl").stat()
     except OSError:
@@ -139,7 +139,7 @@ def _stamp(run_dir: Path) -> list[int]:
 
 
 def _kept(run_dir: Path, stamp: list[int]) -> Measures | None:
-    """Return what was kept of a run that has not gone on since."""
+    """Return the kept measures of a run that has not gone on since."""
     try:
         values = json.loads((run_dir / KEPT).read_text(encoding="utf-8"))
         if not stamp or (values.pop("version"), values.pop("stamp")) != (VERSION, stamp):

@@ -1,7 +1,8 @@
 """The process that trains a comparison's candidates, one run at a time.
 
-`python -m workbench.experiments.comparing.queue FOLDER WORKING_DIR` goes on as nobody's child with
-the folder's lock, which it inherits. Where it begins again it goes on with the run that it finds.
+`python -m workbench.experiments.comparing.queue FOLDER WORKING_DIR` detaches from its parent
+process and keeps the folder's lock, which it inherits. If it starts again, it continues with the
+run that it finds.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Queue:
         self.out = set(self.comparison.left_out)
 
     def run(self) -> str:
-        """Go on round by round; return the state in which it ends."""
+        """Train round by round; return the state in which the queue ends."""
         for at in range(self.comparison.repeats):
             for number in self._order(at):
                 if self.stop_file.exists():
@@ -57,13 +58,13 @@ class Queue:
         return "stopped" if self.stop_file.exists() else "finished"
 
     def _order(self, at: int) -> list[int]:
-        """Return the candidates of a round, another one first each time."""
+        """Return the candidates of a round; each round begins with another candidate."""
         able = [at for at, each in enumerate(self.comparison.candidates) if not each.reason]
         turn = at % len(able)
         return able[turn:] + able[:turn]
 
     def _loaded(self, number: int) -> AbstractContextManager[None]:
-        """Have TensorFlow loaded for a candidate; it still is for the next one that is alike."""
+        """Load TensorFlow for a candidate; it stays loaded for a similar next candidate."""
         config = self.comparison.candidates[number].config
         legacy = needs_legacy_keras(config)
         return loaded_ahead(config.interpreter, legacy=legacy, start=config.start)
@@ -73,7 +74,7 @@ class Queue:
         return trial is not None and trial.run in self.took
 
     def _train(self, at: int, number: int) -> None:
-        """Do a candidate's run of a round, or the rest of it."""
+        """Train a candidate's run of a round, or the rest of it."""
         if not self._affordable(number):
             self._leave_out(number, f"the budget of {self.comparison.budget_seconds:g} s is spent")
             return
@@ -85,10 +86,10 @@ class Queue:
             return
         over_budget = self._follow(run, began)
         if run.status == "stopped" and not over_budget and self.stop_file.exists():
-            return  # it goes on when the comparison does
+            return  # it goes on when the comparison goes on
         self.took[run.dir.name] = seconds = time.monotonic() - began
         self.log.write("ended", run=run.dir.name, seconds=round(seconds, 3), status=run.status)
-        measure(run)  # kept, so that tables are quick
+        measure(run)  # kept in a file, so that tables are quick
         if over_budget:
             self._leave_out(number, "its run was stopped when the budget was spent")
         elif run.status != "finished":
@@ -108,7 +109,7 @@ class Queue:
         return run
 
     def _follow(self, run: Run, began: float) -> bool:
-        """Wait until a run is over; return whether it was stopped for the budget."""
+        """Wait until a run is over; return whether the budget stopped it."""
         over_budget = False
         while run.wait(POLL_SECONDS) in LIVE:
             left = self._left_seconds()
@@ -122,7 +123,7 @@ class Queue:
         return None if budget is None else budget - sum(self.took.values())
 
     def _affordable(self, number: int) -> bool:
-        """Whether a candidate's run is likely to end within what is left of the budget."""
+        """Return whether a candidate's run will probably end within the rest of the budget."""
         left = self._left_seconds()
         if left is None:
             return True
@@ -135,7 +136,7 @@ class Queue:
         self.log.write("left_out", candidate=number, reason=reason)
 
     def _drop_slow(self) -> None:
-        """Leave out those far behind the best; see `start_comparison`."""
+        """Leave out candidates far behind the best; see `start_comparison`."""
         share = self.comparison.drop_below
         rates: dict[int, float] = {}
         for (_, number), trial in self.trials.items() if share else ():
@@ -149,7 +150,7 @@ class Queue:
 
 
 def main() -> int:
-    """Detach, go through the comparison, and write how it ended."""
+    """Detach, train the candidates, and record how the comparison ended."""
     folder, working_dir = map(Path, sys.argv[1:3])
     queue = Queue(folder)
     if os.fork():

@@ -1,4 +1,4 @@
-"""Runs side by side: a row for each group of alike runs, compared with a baseline."""
+"""A table of runs: a row for each group of alike runs, compared with a baseline."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ MEDIANS = (
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ in nothing but when they ran."""
+    """Runs that differ only in the time at which they ran."""
 
     label: str
     runs: tuple[Run, ...] = ()
     reason: str = ""
-    """Why there are none, or fewer than were asked for."""
+    """Why there are no runs, or fewer than requested."""
     rounds: tuple[int, ...] = ()
-    """Of each run the round it was run in; empty where they were not run in turn with others."""
+    """The round of each run; empty if the runs were not run in turn with other groups."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A group's numbers, the median of its finished runs' unless it says otherwise. None: unknown.
+    """A group's numbers: the medians of its finished runs, unless stated otherwise. None: unknown.
 
-    A speed-up is against the baseline: how many times as many examples a second.
+    A speed-up compares with the baseline: how many times as many examples a second.
     """
 
     label: str
     runs: tuple[str, ...]
     statuses: tuple[str, ...]
     replicas: int | None = None
-    """Those that train at once; of ParameterServer its workers."""
+    """The replicas that train simultaneously; for ParameterServer, its workers."""
     global_batch_size: int | None = None
     examples_per_second: float | None = None
     """The geometric mean."""
@@ -58,12 +58,12 @@ class Row:
     speed_up: float | None = None
     speed_up_interval: Interval | None = None
     scaling_efficiency: float | None = None
-    """The speed-up over how many times as many replicas there are."""
+    """The speed-up divided by the ratio of replicas to the baseline's replicas."""
     step_seconds_median: float | None = None
     step_seconds_p95: float | None = None
     peak_host_bytes: float | None = None
     peak_device_bytes: float | None = None
-    """Of the GPU or TPU that held most."""
+    """The peak of the GPU or TPU that held most."""
     loss: float | None = None
     accuracy: float | None = None
     test_loss: float | None = None
@@ -71,17 +71,17 @@ class Row:
     target_seconds: float | None = None
     training_seconds: float | None = None
     max_loss_difference: float | None = None
-    """Of any step, between the first run and the baseline's."""
+    """The largest difference in any step, between the first run and the baseline's first run."""
     notes: tuple[str, ...] = ()
 
     @property
     def last_accuracy(self) -> float | None:
-        """That of the test, and where nothing is tested that of training."""
+        """The test accuracy, or the training accuracy if nothing is tested."""
         return self.accuracy if self.test_accuracy is None else self.test_accuracy
 
     @property
     def differs(self) -> bool | None:
-        """Whether its speed differs significantly from the baseline's; None where none can tell."""
+        """Whether its speed differs significantly from the baseline's; None if that is unknown."""
         interval = self.speed_up_interval
         return None if interval is None else interval.differs_from(1.0)
 
@@ -92,18 +92,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """All rows, and what holds of all of them."""
+    """All rows, and the facts that concern all of them."""
 
     rows: tuple[Row, ...]
     baseline: int | None
-    """The number of the row that the others are compared with; None: none has a speed."""
+    """The number of the row that the others are compared with; None: no row has a speed."""
     notes: tuple[str, ...]
     target_accuracy: float | None = None
 
     def frame(self) -> pd.DataFrame:
         """Return a row for each label, with the fields of `Row` as columns.
 
-        Of an interval there are two columns, such as `speed_up_low` and `speed_up_high`.
+        An interval becomes two columns, such as `speed_up_low` and `speed_up_high`.
         """
         import pandas as pd
 
@@ -127,7 +127,7 @@ class Table:
 
 
 def groups_of(comparison: Comparison) -> list[Group]:
-    """Return a comparison's candidates with their runs; those deleted since are left out."""
+    """Return a comparison's candidates with their runs; deleted runs are left out."""
     left_out = comparison.left_out
     groups = []
     for number, candidate in enumerate(comparison.candidates):
@@ -145,7 +145,7 @@ def groups_of(comparison: Comparison) -> list[Group]:
 
 
 def group_runs(runs: Sequence[Run]) -> list[Group]:
-    """Return runs in groups of those with one script, in order, named after their first ones."""
+    """Return runs grouped by their script, in order; a group has the name of its first run."""
     found: dict[str, list[Run]] = {}
     for run in runs:
         found.setdefault(run.script, []).append(run)
@@ -153,7 +153,7 @@ def group_runs(runs: Sequence[Run]) -> list[Group]:
 
 
 def told_apart(groups: Sequence[Group]) -> list[Group]:
-    """Return groups of which no two have one label: a later one's gets its first run's id too."""
+    """Return groups with different labels: the id of its first run is added to a repeated label."""
     apart: list[Group] = []
     for group in groups:
         alike = group.runs and group.label in [other.label for other in apart]
@@ -174,14 +174,14 @@ def make_table(
 
     Args:
         groups: see `groups_of` and `group_runs`.
-        baseline: the number of the group that the others are compared with; None: the first with
-            a speed.
-        target_accuracy: an accuracy of which is told when it was reached.
-        with_losses: whether losses are compared step by step, which reads every step of a run of
+        baseline: the number of the group that the others are compared with; None: the first group
+            with a speed.
+        target_accuracy: an accuracy for which the time to reach it is given.
+        with_losses: whether losses are compared step by step. This reads every step of one run of
             each group.
 
     Raises:
-        RunError: a run's folder is gone or cannot be read; there is no such group.
+        RunError: a run's folder is missing or cannot be read, or there is no such group.
     """
     if baseline is not None and not 0 <= baseline < len(groups):
         raise RunError(
@@ -203,7 +203,7 @@ def make_table(
 
 
 def _row(group: Group, told: Sequence[Measures], target_accuracy: float | None) -> Row:
-    """Return a row without what needs a baseline."""
+    """Return a row without the values that need a baseline."""
     done = [each for each in told if each.status == "finished"]
     rates = [each.examples_per_second for each in done if each.examples_per_second]
     row = Row(
@@ -246,7 +246,7 @@ def _are(count: int) -> str:
 
 
 def _rates(group: Group, told: Sequence[Measures]) -> dict[int, float]:
-    """Return the speeds of the finished runs by their rounds; numbered below 0 if run alone."""
+    """Return the speeds of the finished runs by round; runs without rounds get numbers below 0."""
     rounds = group.rounds or tuple(range(-len(told), 0))
     return {
         at: each.examples_per_second
@@ -256,7 +256,7 @@ def _rates(group: Group, told: Sequence[Measures]) -> dict[int, float]:
 
 
 def _against(row: Row, rates: dict[int, float], base: Row, others: dict[int, float]) -> Row:
-    """Return a row with what it is against the baseline, round by round where both ran in turn."""
+    """Return a row compared with the baseline, round by round if both ran in turn."""
     if row is base or not row.examples_per_second or not base.examples_per_second:
         return replace(row, speed_up=1.0) if row is base and row.examples_per_second else row
     shared = sorted(at for at in rates.keys() & others.keys() if at >= 0)
@@ -275,7 +275,7 @@ def _against(row: Row, rates: dict[int, float], base: Row, others: dict[int, flo
 
 
 def _with_losses(row: Row, group: Group, base: Group) -> Row:
-    """Return a row with how far its losses are from the baseline's, where their steps are alike."""
+    """Return a row with its loss difference from the baseline, if their steps are alike."""
     if group is base or not group.runs or not base.runs:
         return row
     one, other = group.runs[0], base.runs[0]
@@ -288,7 +288,7 @@ def _with_losses(row: Row, group: Group, base: Group) -> Row:
 
 
 def _differences(told: Sequence[Sequence[Measures]]) -> list[str]:
-    """Return what is not the same in all runs, and makes their numbers tell of other things."""
+    """Return notes on values that differ between runs and make their numbers hard to compare."""
     runs = [each for group in told for each in group]
     return [
         f"{name} differs among these runs ({', '.join(values)}): {consequence}"

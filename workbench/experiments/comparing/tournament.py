@@ -1,4 +1,4 @@
-"""Every strategy that a machine can run, against each other: how long, and who goes on."""
+"""All strategies that a machine can run, compared: the number of steps, and the limit to go on."""
 
 from __future__ import annotations
 
@@ -24,5 +24,8 @@ def contenders(devices: Devices) -> list[str]:
 
 
 def steps_that_show_speed(data: str) -> int:
-    """Return how many steps a run needs: some seconds of a small model, else `usual_steps`."""
+    """Return how many steps a run needs to show its speed.
+
+    For synthetic data they take some seconds with a small model; else they are `usual_steps`.
+    """
     return _STEPS.get(data, usual_steps(data))

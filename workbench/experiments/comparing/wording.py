@@ -1,4 +1,4 @@
-"""A row of a comparison in words, for the terminal and for pages alike."""
+"""A row of a comparison in words, for the terminal and for pages."""
 
 from __future__ import annotations
 

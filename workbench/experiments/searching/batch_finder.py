@@ -1,4 +1,4 @@
-"""The largest per-replica batch that fits and the fastest, by trials in processes of their own."""
+"""The largest per-replica batch that fits and the fastest, by trials in separate processes."""
 
 from __future__ import annotations
 
@@ -36,26 +36,27 @@ def find_batch_size(
 ) -> FoundBatch:
     """Find the largest per-replica batch that fits and the one with the best throughput.
 
-    Each trial trains some steps, does a test step and saves with the script that a run of that
-    batch would have, in a process that may run out of memory. Sizes are doubled from 1, at first in
-    one process, for a size that fits beside what smaller ones left behind fits alone too; from the
-    first that does not on, each has a process of its own.
+    Each trial uses the script that a run of that batch would have. It trains some steps, does a
+    test step and saves, in a process that may run out of memory. Sizes are doubled from 1, at first
+    in one process, because a size that fits in addition to the rest of smaller sizes also fits
+    alone. From the first size that does not fit on, each size has a separate process.
 
     Args:
-        config: what to train; its batch sizes are left out of account.
-        memory_limit_mib: of each process on a CPU, of each replica on GPUs. None: of a CPU what is
-            available now less a tenth, in equal parts for all processes; of GPUs what the config's
-            `gpu_memory` allows.
+        config: the config to train; its batch sizes are ignored.
+        memory_limit_mib: of each process on a CPU, of each replica on GPUs. None: on a CPU, the
+            available memory less a tenth, in equal parts for all processes; on GPUs, the memory
+            that the config's `gpu_memory` allows.
         budget_seconds: how long the search may take.
-        devices: what was found on this machine; None asks now.
-        told: called when a trial begins or ends, and twice a second.
-        stopped: asked many times a second; true ends the search, what is known so far is returned.
+        devices: the devices of this machine; None: they are detected now.
+        told: called when a trial starts or ends, and twice a second.
+        stopped: asked many times a second; true ends the search, and the results so far are
+            returned.
 
     Raises:
         PlanError: the config cannot be planned, its replicas do not step together, or the limit or
-            budget is none.
+            budget is not valid.
         RunError: a trial failed for another reason than memory, not even one example a replica
-            fits, or the budget was over before a trial was.
+            fits, or the budget ended before the first trial.
     """
     from workbench.devices import detect
 

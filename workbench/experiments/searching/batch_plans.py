@@ -26,7 +26,7 @@ class Plans:
     def __init__(self, config: RunConfig, devices: Devices, facts: DataFacts | None) -> None:
         self._config, self._devices, self._facts = config, devices, facts
         self.first = self.nearest(1, below=2 + NEARBY)
-        """Of the smallest size."""
+        """The plan of the smallest size."""
         whole = self.first.num_train_examples // self.first.num_replicas_in_sync
         self.most = self.nearest(max(1, whole)).per_replica_batch_size
         """The largest size that the data allows."""
@@ -35,13 +35,13 @@ class Plans:
         return make_plan(with_size(self._config, size), self._devices, self._facts)
 
     def nearest(self, size: int, above: int = 0, below: int | None = None) -> Plan:
-        """Return the plan of a size, or of the nearest one between two others that has a plan.
+        """Return the plan of a size, or of the nearest size between two others that has a plan.
 
-        What an epoch leaves over may be too little for a last batch; with one example less in a
-        batch it is not.
+        The examples left at the end of an epoch may be too few for a last batch. With one example
+        less in each batch they may be enough.
 
         Raises:
-            PlanError: none of those near has a plan.
+            PlanError: no size near this one has a plan.
         """
         end = size + 1 if below is None else below
         near = [*range(size, above, -1)][:NEARBY] + [*range(size + 1, end)][:NEARBY]

@@ -1,4 +1,4 @@
-"""Which batch size to try next: doubling, then halving the gap on a geometric scale."""
+"""The next batch size to try: doubling, then halving the gap on a geometric scale."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import math
 NOTCH = 1.25
 """The factor within which the largest batch is found."""
 ROUND = 8
-"""Between two sizes a multiple of this is chosen: arithmetic units like it, and so do people."""
+"""Between two sizes a multiple of this is chosen, because it suits arithmetic units and people."""
 
 
 def doubling(most: int) -> list[int]:
-    """Return 1, 2, 4, ... and `most`, the largest size there is."""
+    """Return 1, 2, 4, ... and `most`, the largest possible size."""
     sizes = [2**power for power in range(most.bit_length())]
     return sizes if sizes[-1] == most else [*sizes, most]
 
 
 def next_size(fits: int | None, fails: int | None, most: int) -> int | None:
-    """Return the size to try next; None where the largest is known to a factor of `NOTCH`.
+    """Return the size to try next; None if the largest is known to a factor of `NOTCH`.
 
     Args:
-        fits: the largest size that fits so far; None: none does.
-        fails: the smallest that does not; None: none so far.
+        fits: the largest size that fits so far; None: no size fits so far.
+        fails: the smallest size that does not fit; None: there is none so far.
         most: the largest size that the data allows.
     """
     if fits is None:
@@ -32,7 +32,7 @@ def next_size(fits: int | None, fails: int | None, most: int) -> int | None:
 
 
 def _between(low: int, high: int) -> int:
-    """Return the geometric mean, of large sizes a round number; strictly between where it can."""
+    """Return the geometric mean, rounded for large sizes; strictly between them if possible."""
     middle = math.sqrt(low * high)
     size = round(middle / ROUND) * ROUND
     if not low < size < high or high - low < 4 * ROUND:
@@ -41,7 +41,7 @@ def _between(low: int, high: int) -> int:
 
 
 def trials_left(fits: int | None, fails: int | None, most: int, expected: float | None) -> int:
-    """Return about how many sizes are still to be tried; `expected`: where the limit may lie."""
+    """Return about how many sizes are left to try; `expected`: the probable limit."""
     if fits is not None and fails is not None:
         gap = math.log(fails / fits) / math.log(NOTCH)
         return max(0, math.ceil(math.log2(gap))) if gap > 1 else 0

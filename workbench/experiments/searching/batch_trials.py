@@ -1,4 +1,4 @@
-"""The trials of a search for a batch size: in one process while they fit, then one each."""
+"""The trials of a search for a batch size: in one process while they fit, then in one each."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ SILENT = (
 TELL_SECONDS = 0.5
 BACKSTOP_MIB = 2048
 BACKSTOP_MIB_A_CORE = 64
-"""What a process may map beyond its limit without touching it: stacks of threads, arenas."""
+"""Memory that a process may map beyond its limit without using it: thread stacks, arenas."""
 
 
 class Search:
-    """One search; what it knows grows from trial to trial."""
+    """One search; its results grow from trial to trial."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Search:
         return min((size for size, trial in self._trials.items() if not trial.fits), default=None)
 
     def run(self, budget_seconds: float) -> FoundBatch:
-        """Double, narrow down, and tell what came of it."""
+        """Double the size, narrow the gap, and return the result."""
         if len(self._plans.first.tasks) == 1:
             self._double_together()
         while self._end is None:
@@ -92,7 +92,7 @@ class Search:
         return self._result()
 
     def _double_together(self) -> None:
-        """Try all doublings in one process, as far as they fit beside each other."""
+        """Try all doublings in one process, as far as they fit together."""
         plans: dict[int, Plan] = {}
         for size in doubling(self._plans.most):
             with contextlib.suppress(PlanError):  # another size will do
@@ -184,7 +184,7 @@ class Search:
         return None
 
     def _take(self, plan: Plan, lines: list[dict[str, Any]], *, alone: bool) -> bool:
-        """Note a size that was measured; return whether it fits for certain."""
+        """Record a measured size; return whether it certainly fits."""
         size, peak = plan.per_replica_batch_size, max(line["peak_bytes"] for line in lines)
         over = self._on_cpu and self._limit_mib is not None and peak > self._limit_mib * MIB
         if over:
@@ -221,7 +221,7 @@ class Search:
         return min(left * each, max(0.0, self._deadline - now))
 
     def _expected_size(self) -> float | None:
-        """Return where memory may end, on the line through the last two trials; None: nowhere."""
+        """Return the size at which memory may end, by the last two trials; None: there is none."""
         known = [trial for trial in self._by_size() if trial.peak_mib is not None][-2:]
         if self._limit_mib is None or len(known) < 2:
             return None

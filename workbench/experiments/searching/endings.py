@@ -1,4 +1,4 @@
-"""Whether a process ended for want of memory, or of something else."""
+"""Whether a process ended because memory was short, or for another reason."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ _BROKEN = re.compile(
 
 
 def want_of_memory(exit_status: int, cause: str, log: str) -> str | None:
-    """Return in words how a process ended for want of memory; None where it ended otherwise.
+    """Return in words how a process ended for lack of memory; None if it ended otherwise.
 
     Args:
-        exit_status: as `subprocess` has it: a signal below 0.
-        cause: the line of the log that names the error, as `runs.failure.explain` finds it.
-        log: the end of what it wrote.
+        exit_status: as in `subprocess`: below 0 for a signal.
+        cause: the line of the log that names the error, as `runs.supervise.diagnosis.explain` finds
+            it.
+        log: the end of the process's log.
     """
     if exit_status == -signal.SIGKILL:
         return "the system ended it (SIGKILL), as it does when memory is short"

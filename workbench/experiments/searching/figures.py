@@ -1,6 +1,6 @@
 """Plotly figures of a search for a batch size and of a learning-rate range test.
 
-As in `charts`, backgrounds are transparent and colours can be read on white and on near black.
+As in `charts`, backgrounds are transparent, and colours are visible on white and on near black.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def batch_figure(
     """Return a plotly `Figure` of throughput and peak memory over the per-replica batch size.
 
     Args:
-        trials: by size, those of a search or of one under way.
+        trials: the trials of a search, finished or not, by size.
         largest: the largest size that fits, drawn as a line; None: not known yet.
-        best: the size of the best throughput, likewise.
+        best: the size of the best throughput, drawn as a line; None: not known yet.
         memory_limit_mib: drawn as a line; None: there is none.
     """
     import plotly.graph_objects as go
@@ -86,7 +86,7 @@ def batch_figure(
 
 
 def _intervals(trials: Sequence[Trial]) -> dict[str, Any]:
-    """Return the ends of the intervals as distances; where one is not known, none is drawn."""
+    """Return the ends of the intervals as distances; an unknown end is not drawn."""
     ends = [
         (
             each.examples_per_second or 0.0,
@@ -114,9 +114,9 @@ def rate_figure(
     """Return a plotly `Figure` of the loss over the learning rate.
 
     Args:
-        rates: one a step.
-        losses: raw, [steps]; None, not finite, is a gap.
-        smoothed: at most as many.
+        rates: one for each step.
+        losses: raw, [steps]; None, a loss that is not finite, is a gap.
+        smoothed: smoothed losses, at most as many as `losses`.
         suggestion: drawn as a line; None: there is none.
     """
     import plotly.graph_objects as go
@@ -138,7 +138,7 @@ def _mark(figure: Any, x: float | None, name: str, height: float) -> None:
     if x is None:
         return
     figure.add_vline(x, line={"color": TEST_COLOR, "width": 1, "dash": "dot"})
-    # Of a logarithmic axis a line takes the value, words take its logarithm.
+    # On a logarithmic axis a line takes the value, an annotation takes its logarithm.
     figure.add_annotation(
         x=math.log10(x), y=height, yref="paper", xanchor="left", yanchor="top", showarrow=False,
         text=f"{name}: {x:,g}",

@@ -1,4 +1,4 @@
-"""What a search for a batch size has found: each trial, and the two answers."""
+"""The result of a search for a batch size: each trial, and the two answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Ended = Literal["memory", "data", "budget", "stopped"]
 
 @dataclass(frozen=True)
 class Trial:
-    """One batch size, tried. None is unknown."""
+    """One batch size that was tried. None is unknown."""
 
     per_replica_batch_size: int
     global_batch_size: int
@@ -22,8 +22,8 @@ class Trial:
     reason: str = ""
     """Why it does not fit."""
     peak_mib: float | None = None
-    """Of the process that held most, or of the GPU; at least what a run of this size alone needs
-    where smaller sizes were tried in the same process."""
+    """The peak of the process that held most, or of the GPU. If smaller sizes were tried in the
+    same process, a run of this size alone may need less."""
     alone: bool = True
     """Whether the process was for this size only."""
     step_seconds: float | None = None
@@ -55,19 +55,19 @@ class FoundBatch:
     """The curve and the two answers. None is unknown."""
 
     trials: tuple[Trial, ...]
-    """By size."""
+    """All trials, by size."""
     largest_per_replica_batch_size: int | None
-    """The largest that fits, to a factor of `batch_search.NOTCH` where memory is what `ended`."""
+    """The largest size that fits, to a factor of `batch_search.NOTCH` if `ended` is memory."""
     best_per_replica_batch_size: int | None
     """The smallest whose examples a second do not differ significantly from the highest, and are
     at least nine tenths of it."""
     ended: Ended
-    """What ended the search: memory, the data's size, the budget, or somebody."""
+    """The reason of the end: memory, the data's size, the budget, or a stop by the user."""
     reason: str
     """The same in a sentence."""
     num_replicas_in_sync: int
     memory_limit_mib: int | None
-    """Of each process on a CPU, of each replica on GPUs; None: all there is of a GPU."""
+    """Of each process on a CPU, of each replica on GPUs; None: all memory of a GPU."""
     seconds: float
     beside: tuple[str, ...] = ()
     """The runs that trained on the same devices meanwhile."""
@@ -80,11 +80,11 @@ class FoundBatch:
 
 @dataclass(frozen=True)
 class BatchProgress:
-    """How far a search is."""
+    """The progress of a search."""
 
     trials: tuple[Trial, ...]
     trying: int | None
-    """The size under way, as far as it is known."""
+    """The current size, as far as it is known."""
     elapsed_seconds: float
     eta_seconds: float | None
     """None before the first trial has ended."""

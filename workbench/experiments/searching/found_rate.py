@@ -1,4 +1,4 @@
-"""What a learning-rate range test has found: its curve, and what it says."""
+"""The result of a learning-rate range test: its curve, and the reading of it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class RateTest:
-    """The curve and what it says. None is unknown."""
+    """The curve and the reading of it. None is unknown."""
 
     rates: tuple[float, ...]
-    """As the optimizer had them."""
+    """The rates that the optimizer had."""
     losses: tuple[float | None, ...]
-    """Of each step, the mean over all examples; None where it is not finite."""
+    """The loss of each step, the mean over all examples; None if it is not finite."""
     smoothed: tuple[float, ...]
-    """The same smoothed (`rate_curve.smoothed`), as far as they are finite."""
+    """The finite losses, smoothed (`rate_curve.smoothed`)."""
     suggestion: float | None
-    """The rate that the optimizer should have; None where the curve tells none."""
+    """The rate that the optimizer should have; None if the curve shows none."""
     learning_rate: float | None
-    """The config's: the suggestion before it is scaled by the replicas."""
+    """The config's rate: the suggestion before it is scaled by the replicas."""
     minimum_rate: float | None
     reason: str
-    """How the suggestion was read, or why there is none."""
+    """How the suggestion was found, or why there is none."""
     ended: Literal["highest", "diverged", "stopped"]
     steps: int
-    """Asked for; as many were done as there are rates."""
+    """The requested steps; the number of done steps is the number of rates."""
     optimizer: str
     seconds: float
 
@@ -37,11 +37,11 @@ class RateTest:
 
 @dataclass(frozen=True)
 class RateProgress:
-    """How far a test is."""
+    """The progress of a test."""
 
     rates: tuple[float, ...]
     losses: tuple[float | None, ...]
     steps: int
     elapsed_seconds: float
     eta_seconds: float | None
-    """None before two steps are done; it may diverge sooner."""
+    """None before two steps are done; the test may diverge sooner."""

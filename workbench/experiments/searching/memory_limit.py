@@ -1,4 +1,4 @@
-"""How much memory a trial on a CPU may have."""
+"""The memory limit of a trial on a CPU."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from workbench.plan import PlanError, Problem
 
 MIB = 2**20
 SHARE = 0.9
-"""Of what is available; the rest is for what others ask for meanwhile."""
+"""The share of the available memory; other processes may request the rest meanwhile."""
 
 
 def usual_limit_mib(processes: int) -> int:
-    """Return what each of so many processes may have on this machine now."""
+    """Return the MiB that each of `processes` processes may have on this machine now."""
     available = available_bytes()
     if available is None:
         available = memory_bytes() // 2
@@ -19,10 +19,10 @@ def usual_limit_mib(processes: int) -> int:
 
 
 def check_limit(limit_mib: int | None, processes: int, *, on_cpu: bool) -> None:
-    """Refuse a limit that is none, or that would have the machine run out of memory.
+    """Refuse a limit below 1 MiB, or a limit with which the machine would run out of memory.
 
     Raises:
-        PlanError: with the rule.
+        PlanError: the limit is refused; the problem gives the rule.
     """
     if limit_mib is None:
         return

@@ -9,23 +9,23 @@ from dataclasses import dataclass
 import numpy as np
 
 BETA = 0.9
-"""Weight of the past in the smoothed loss, which so remembers about ten steps."""
+"""The weight of the past in the smoothed loss, so that it remembers about ten steps."""
 MEMORY = round(1 / (1 - BETA))
 DIVERGED = 4.0
-"""A smoothed loss of so many times the best one has diverged."""
+"""A smoothed loss of more than this many times the best one has diverged."""
 PART = 10
-"""The first tenth of the steps tells where the loss begins and how it scatters; lines of a tenth of
-them tell how steeply it falls."""
+"""The first tenth of the steps shows where the loss begins and how it scatters. Lines through a
+tenth of the steps show how steeply it falls."""
 LEAST = 5
 ERRORS = 4.0
-"""A fall counts from so many standard errors on."""
+"""A fall counts if it is more than this many standard errors."""
 LEAST_FALL = 0.01
-"""And from this part of the loss at the start on."""
+"""A fall must also be more than this share of the loss at the start."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a curve says; None where it says nothing."""
+    """The values read from a curve; None if the curve does not show them."""
 
     suggestion: float | None
     """The rate at which the loss falls fastest, to two digits."""
@@ -48,10 +48,10 @@ def smoothed(losses: Sequence[float]) -> list[float]:
 
 
 def has_diverged(losses: Sequence[float]) -> bool:
-    """Whether the last loss is not finite, or its smoothed value over `DIVERGED` times the best.
+    """Return whether the last loss is not finite, or smoothed over `DIVERGED` times the best.
 
-    The first `MEMORY` values, which are hardly smoothed yet, are not judged. A best loss below zero
-    has no multiple: there it is a rise by as much.
+    The first `MEMORY` - 1 values are not judged, because they are hardly smoothed yet. If the best
+    loss is below zero, a multiple makes no sense; then a rise by the same amount counts.
     """
     if losses and not math.isfinite(losses[-1]):
         return True
@@ -65,15 +65,15 @@ def has_diverged(losses: Sequence[float]) -> bool:
 def read_curve(rates: Sequence[float], losses: Sequence[float], steps: int) -> Reading:
     """Return the rate of steepest descent before the minimum (Smith 2017, section 3.3).
 
-    The slope at a rate is that of the least-squares line through the raw losses of a tenth of the
-    steps around it, over the logarithm of the rate: the smoothed loss lags behind and would name a
-    rate too high. Looked at are the rates from where the smoothed loss leaves its start to where it
-    is lowest.
+    The slope at a rate is the slope of a least-squares line over the logarithm of the rate. The
+    line goes through the raw losses of a tenth of the steps around the rate, because the smoothed
+    loss lags behind and would give a rate that is too high. The inspected rates begin where the
+    smoothed loss leaves its start, and end where it is lowest.
 
     Args:
         rates: rising; one for each loss.
-        losses: raw; only the last may be other than finite.
-        steps: of the whole test, of which fewer were done where it diverged.
+        losses: raw; only the last may be not finite.
+        steps: the steps of the complete test; fewer were done if it diverged.
     """
     known = [loss for loss in losses if math.isfinite(loss)]
     first = max(LEAST, steps // PART)
@@ -101,15 +101,17 @@ def read_curve(rates: Sequence[float], losses: Sequence[float], steps: int) -> R
 
 
 def shown_losses(smooth: Sequence[float]) -> tuple[float, float]:
-    """Return the least and greatest loss of a picture of a curve: where it diverged, the raw loss
-    would press all else to the ground."""
+    """Return the least and greatest loss that a figure of a curve shows.
+
+    If the loss diverged, the raw loss would make the rest of the curve flat.
+    """
     least, most = min(smooth), max(smooth[: max(1, len(smooth) // 2)])
     margin = 0.25 * max(most - least, 1e-9)
     return least - margin, most + 3 * margin
 
 
 def _steepest(x: np.ndarray, y: np.ndarray, begin: int, end: int, width: int) -> int:
-    """Return the step from `begin` to `end` at which the line through its neighbours falls most."""
+    """Return the step from `begin` to `end` whose line through its neighbours falls most."""
     half = width // 2
     places = range(max(begin, half), min(end, len(y) - 1 - half) + 1) or [min(end, len(y) - 1)]
 

@@ -1,4 +1,4 @@
-"""The learning-rate range test: a run's own script, its learning rate raised step by step.
+"""The learning-rate range test: a run's own script, with a learning rate that rises each step.
 
 L. N. Smith, Cyclical Learning Rates for Training Neural Networks, WACV 2017, section 3.3.
 """
@@ -43,19 +43,20 @@ def find_learning_rate(
     told: Callable[[RateProgress], None] = lambda progress: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> RateTest:
-    """Train from the start, raising the learning rate by one factor a step until the loss diverges.
+    """Train from the start; multiply the learning rate at each step until the loss diverges.
 
-    It trains the script that the run would have, with its seed, first weights and order of
-    examples, a step a call, in processes of its own; nothing is kept of it.
+    The factor is the same at each step. The test trains the script that the run would have, with
+    its seed, first weights and order of examples, one step a call, in separate processes. Nothing
+    of it is kept.
 
     Args:
-        config: what to train; its learning rate is left out of account.
+        config: the config to train; its learning rate is not used in training.
         lowest: the learning rate of the first step.
-        highest: of the last.
-        steps: how many; beyond the data they repeat it.
-        devices: what was found on this machine; None asks now.
+        highest: the learning rate of the last step.
+        steps: the number of steps; if the data has fewer, it is repeated.
+        devices: the devices of this machine; None: they are detected now.
         told: called now and then as steps are done.
-        stopped: asked many times a second; true ends the test, what is known so far is returned.
+        stopped: asked many times a second; true ends the test, and the results so far are returned.
 
     Raises:
         PlanError: the config cannot be planned, its replicas do not step together, or rates or
@@ -92,7 +93,7 @@ def _check(config: RunConfig, lowest: float, highest: float, steps: int) -> None
 
 
 class _Test:
-    """One test; its curve grows step by step."""
+    """One test; its curve grows with each step."""
 
     def __init__(
         self,
@@ -133,7 +134,7 @@ class _Test:
         return self._result("stopped" if ending.end == "stopped" else self._end_of_curve())
 
     def _hear(self, lines: list[dict[str, Any]]) -> None:
-        """Take in a step, of which each task has told its own part."""
+        """Add a step, of which each task has reported its own part."""
         if self._losses and has_diverged(self._losses):
             return
         sums = [line["loss_sum"] for line in lines]
@@ -184,7 +185,7 @@ def _known(losses: list[float]) -> tuple[float | None, ...]:
 
 
 def _before_scaling(reading: Reading, plan: Plan) -> float | None:
-    """Return the config's learning rate of which the plan makes the suggested one."""
+    """Return the config's learning rate that the plan scales to the suggested one."""
     if reading.suggestion is None or plan.learning_rate is None:
         return reading.suggestion
     factor = plan.learning_rate / plan.config.learning_rate

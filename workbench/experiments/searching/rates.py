@@ -13,20 +13,20 @@ LEAST_SHARE = 0.9
 
 @dataclass(frozen=True)
 class Rate:
-    """How long a step takes, from blocks of steps; all of the same batch."""
+    """The time of a step, from blocks of steps, all of the same batch."""
 
     examples_per_step: int
     step_seconds: float
-    """Of all blocks together."""
+    """The mean over all blocks together."""
     standard_error: float | None
-    """Of `step_seconds`; None of a single block."""
+    """The standard error of `step_seconds`; None for a single block."""
     blocks: int
 
     @classmethod
     def of(cls, examples_per_step: int, blocks: Iterable[Sequence[float]]) -> Rate:
         """Return the rate of blocks of [steps, seconds].
 
-        The standard error is that of the ratio of sums (Cochran, Sampling Techniques, 6.4).
+        The standard error is for a ratio of sums (Cochran, Sampling Techniques, 6.4).
         """
         told = [(float(steps), float(seconds)) for steps, seconds in blocks]
         steps, count = sum(each for each, _ in told), len(told)
@@ -39,12 +39,12 @@ class Rate:
 
     @property
     def examples_per_second(self) -> float:
-        """In the steady state."""
+        """Examples a second in the steady state."""
         return self.examples_per_step / self.step_seconds
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the examples a second, by Student's t; None of a single block."""
+        """The 95 % interval of the examples a second, by Student's t; None for a single block."""
         if self.standard_error is None:
             return None
         margin = student_t(self.blocks - 1) * self.standard_error
@@ -54,9 +54,9 @@ class Rate:
 
 
 def differ(one: Rate, other: Rate) -> bool:
-    """Whether two rates differ at 5 %, by Welch's test on the seconds of an example.
+    """Return whether two rates differ at 5 %, by Welch's test on the seconds of an example.
 
-    Of a single block nothing can be said: then they are taken to differ if they are not equal.
+    With a single block no test is possible. Then the rates differ if they are not equal.
     """
     gap = one.step_seconds / one.examples_per_step - other.step_seconds / other.examples_per_step
     if one.standard_error is None or other.standard_error is None:
@@ -71,10 +71,10 @@ def differ(one: Rate, other: Rate) -> bool:
 
 
 def best_size(rates: Mapping[int, Rate]) -> int | None:
-    """Return the smallest batch whose rate does not differ from the highest; None of none.
+    """Return the smallest batch whose rate does not differ from the highest; None without rates.
 
-    Where measurements scatter, what cannot be told apart may still be far apart: a rate of less
-    than `LEAST_SHARE` of the highest is not taken for it.
+    If measurements scatter, rates that do not differ significantly may still be far apart. So a
+    rate of less than `LEAST_SHARE` of the highest rate always counts as different.
     """
     if not rates:
         return None

@@ -1,4 +1,4 @@
-"""Processes of one program under watch: what they answer, the memory they hold, how they end."""
+"""Watched processes of one program: their answers, their memory, and how they end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.runs.programs.run import failed_error, not_started
 from .endings import want_of_memory
 
 POLL_SECONDS = 0.02
-"""Memory can run out within a moment."""
+"""Short, because memory can run out within a moment."""
 MIB = 2**20
 
 End = Literal["done", "memory", "budget", "stopped"]
@@ -24,7 +24,7 @@ End = Literal["done", "memory", "budget", "stopped"]
 
 @dataclass(frozen=True)
 class Ending:
-    """How a program's processes ended: `memory` with the reason."""
+    """How a program's processes ended; `memory` has a reason."""
 
     end: End
     reason: str = ""
@@ -44,20 +44,21 @@ def run_watched(
 
     Args:
         launch: interpreter, working folder and environment.
-        program: what the interpreter is given: one that answers in lines of JSON.
-        tasks: a process each, such as `worker-0`.
+        program: the arguments of the interpreter, for a program that answers in lines of JSON.
+        tasks: each task, such as `worker-0`, is one process.
         folder: where their logs and their temporary files are written.
-        heard: called with the lines of JSON that all tasks have told, one of each.
-        give_up: asked many times a second; what it returns ends the processes. It is asked before
-            any failure is looked at: what has told all that is wanted may end as it likes.
-        limit_bytes: the most memory of a process; one that holds more is ended. Where the system
-            does not tell of memory (/proc), nobody is.
-        start: as in a config: `cold` where nothing is to be forked.
+        heard: called with the lines of JSON of all tasks, one line from each task.
+        give_up: asked many times a second; if it returns an end, the processes are ended. It is
+            asked before any failure is checked, because a program that has given all its answers
+            may end in any way.
+        limit_bytes: the most memory of a process; a process that holds more is ended. If the
+            system does not report memory (/proc), no process is ended.
+        start: as in a config: `cold` if nothing must be forked.
 
     Raises:
         RunError: a process cannot be started, or failed for another reason than memory.
     """
-    # What one that is ended has no time to remove goes with the folder.
+    # An ended process has no time to remove its files; they are removed with the folder.
     work = Work(launch, program, {"TMPDIR": str(folder.absolute())}, start=start)
     given_up: list[End] = []
 
@@ -100,7 +101,7 @@ def _watch(
 
 
 def _why_failed(started: Sequence[Child], interpreter: str) -> Ending:
-    """Return that memory was short in one of them, or raise what else was the matter."""
+    """Return that memory was short in one of them, or raise the error for another reason."""
     blamed = to_blame(started)
     for child in started:
         if status := child.poll():

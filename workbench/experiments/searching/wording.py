@@ -1,4 +1,4 @@
-"""The two searches in words, for the terminal and for pages alike."""
+"""The two searches in words, for the terminal and for pages."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ def size_cells(trial: Trial) -> list[str]:
 
 
 def batch_progress(progress: BatchProgress) -> str:
-    """Return how far a search for a batch size is."""
+    """Return the progress of a search for a batch size, in words."""
     now = "" if progress.trying is None else f", {progress.trying:,} a replica now"
     return f"{sizes_tried(progress.trials)}{now}"
 
 
 def sizes_tried(trials: Sequence[Trial]) -> str:
-    """Return how many sizes were tried."""
+    """Return how many sizes were tried, in words."""
     return f"{len(trials)} size{'s' * (len(trials) != 1)} tried"
 
 
 def rate_progress(progress: RateProgress) -> str:
-    """Return how far a learning-rate range test is."""
+    """Return the progress of a learning-rate range test, in words."""
     now = f", learning rate {progress.rates[-1]:.1e}" if progress.rates else ""
     return f"{len(progress.rates)} of {progress.steps} steps{now}"
 
 
 def batch_sentences(found: FoundBatch) -> list[str]:
-    """Return what ended a search, and what is to be known of its table."""
+    """Return the reason of a search's end, and the notes on its table."""
     told = [found.reason]
     if found.memory_limit_mib is not None:
         told.append(f"The memory limit was {found.memory_limit_mib:,} MiB.")
@@ -55,13 +55,13 @@ def batch_sentences(found: FoundBatch) -> list[str]:
 
 
 def beside(runs: Sequence[str]) -> str:
-    """Return what to make of measurements while other runs had the same devices."""
+    """Return how other runs on the same devices affect the measurements."""
     trained = f"{' and '.join(runs)} trained on the same devices meanwhile"
     return f"{trained}. Alone, more may fit, and every size is faster."
 
 
 def rate_sentences(test: RateTest) -> list[str]:
-    """Return how a test ended, what its curve says, and where a compiled rate is to be changed."""
+    """Return how a test ended, the reading of its curve, and where to change a compiled rate."""
     told = []
     if test.ended == "diverged":
         told.append(f"The loss diverged at {test.rates[-1]:.2g}.")

@@ -1,1 +1,4 @@
-"""The program of a fork server. It imports nothing of ours and runs in the run's interpreter."""
+"""The program of a fork server.
+
+It runs in the run's interpreter and does not import the workbench.
+"""

@@ -1,7 +1,7 @@
-"""Proof that what is forked can train on each GPU of this machine: a child of the server has.
+"""Proof that a forked process can train on each GPU of this machine: a child of the server tries.
 
-The outcome is kept for the TensorFlow, the driver and the GPUs that it was found with. Importing
-TensorFlow opens no GPU, as `proofs` checks, so that a fork begins with none, as any process does.
+The result is kept together with the TensorFlow, the driver and the GPUs of the proof. Importing
+TensorFlow opens no GPU, as `proofs` checks. So a fork starts without an open GPU, like any process.
 """
 
 import contextlib
@@ -22,9 +22,9 @@ TRAINED, FAILED, HAS_NONE = 0, 1, 2
 
 
 def why_not(folder: Path, lock_fd: int) -> str:
-    """Return why nothing that trains on these GPUs is to be forked; empty where it may be.
+    """Return the reason why a process must not be forked to train on these GPUs; empty if it may.
 
-    The proof does not hold the lock, which is the server's.
+    The process of the proof does not hold the lock, which belongs to the server.
     """
     found = sorted(path.name for pattern in DEVICES for path in Path("/dev").glob(pattern))
     if not found:
@@ -34,7 +34,7 @@ def why_not(folder: Path, lock_fd: int) -> str:
     ended = known(folder).get(here)
     if ended is None:
         ended = prove("GPU", lock_fd)
-        if ended == TRAINED:  # all else can be otherwise another time
+        if ended == TRAINED:  # any other result may change another time
             with contextlib.suppress(OSError):
                 (folder / NAME).write_text(json.dumps({**known(folder), here: ended}))
     if ended in (TRAINED, HAS_NONE):
@@ -45,7 +45,7 @@ def why_not(folder: Path, lock_fd: int) -> str:
 
 
 def known(folder: Path) -> dict[str, int]:
-    """Return how each proof ended that is kept."""
+    """Return the exit status of each kept proof."""
     with contextlib.suppress(OSError, ValueError):
         values: dict[str, int] = json.loads((folder / NAME).read_text())
         return values
@@ -53,24 +53,24 @@ def known(folder: Path) -> dict[str, int]:
 
 
 def driver() -> str:
-    """Return what the driver says of its version; empty where there is none that does."""
+    """Return the driver's text about its version; empty if there is none."""
     with contextlib.suppress(OSError):
         return DRIVER.read_text()
     return ""
 
 
 def version() -> str:
-    """Return TensorFlow's version; empty where it is not imported."""
+    """Return TensorFlow's version; empty if it is not imported."""
     module: Any = sys.modules.get("tensorflow")
     return str(module.__version__) if module is not None else ""
 
 
 def prove(kind: str, lock_fd: int) -> int:
-    """Train in a child on each device of a kind; return its exit status, below zero by a signal."""
+    """Train in a child on each device of a kind; return its status, negative after a signal."""
     child = os.fork()
     if not child:
         os.close(lock_fd)
-        signal.alarm(PROOF_SECONDS)  # it may hang, and says nothing then
+        signal.alarm(PROOF_SECONDS)  # it may hang, and then gives no result
         try:
             os._exit(train(kind))
         except BaseException:
@@ -79,7 +79,7 @@ def prove(kind: str, lock_fd: int) -> int:
 
 
 def train(kind: str) -> int:
-    """Take two steps on each device of a kind; return whether there was one."""
+    """Take two steps on each device of a kind; return `TRAINED`, or `HAS_NONE` without a device."""
     tf: Any = sys.modules["tensorflow"]
     devices = tf.config.list_physical_devices(kind)
     for device in devices:

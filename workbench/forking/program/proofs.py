@@ -1,4 +1,4 @@
-"""What must hold before a process that has imported TensorFlow may be forked."""
+"""The conditions under which a process that has imported TensorFlow may be forked."""
 
 import contextlib
 import os
@@ -10,16 +10,16 @@ from pathlib import Path
 HANDLES = ("/dev/nvidia", "/dev/accel", "/dev/vfio", "/dev/kfd", "/dev/dxg")
 """Devices of GPUs and TPUs, whose state a fork would share."""
 FORK_PROOF = ("jemalloc_bg_thd",)
-"""Threads of libraries that begin them anew after a fork, by handlers of their own: pyarrow's
-allocator, which pandas loads and Keras pandas (jemalloc_postfork_child in jemalloc.c)."""
+"""Threads that their libraries restart after a fork, by the libraries' own handlers. This one is of
+pyarrow's allocator (jemalloc_postfork_child in jemalloc.c). Keras loads pandas, which loads it."""
 THREAD_SECONDS = 2.0
-"""How long a thread that was told to end may take until the system lists it no more."""
+"""How long the system may still list a thread that was asked to end."""
 
 
 def why_not(threads: list[str]) -> str:
-    """Return why this process is not to be forked; empty where it may be.
+    """Return the reason why this process must not be forked; empty if it may be forked.
 
-    `threads` are the names of those that it has beside its main one.
+    `threads` are the names of its threads other than the main thread.
     """
     if threads:
         return f"its import left threads running, which a fork would lack: {', '.join(threads)}"
@@ -31,7 +31,7 @@ def why_not(threads: list[str]) -> str:
 
 
 def other_threads() -> list[str]:
-    """Return the names of this process's threads, but the main one and those that are right."""
+    """Return the names of this process's threads, except the main one and `FORK_PROOF`."""
     deadline = time.monotonic() + THREAD_SECONDS
     while (found := list(_other_threads())) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -50,7 +50,7 @@ def open_devices() -> list[str]:
     """Return the GPUs and TPUs that this process holds open."""
     found = set[str]()
     for link in Path("/proc/self/fd").iterdir():
-        with contextlib.suppress(OSError):  # the listing's own, closed by now
+        with contextlib.suppress(OSError):  # the descriptor of this listing, closed by now
             found.add(str(link.readlink()))
     return sorted(path for path in found if path.startswith(HANDLES))
 
@@ -59,7 +59,7 @@ def has_context() -> bool:
     """Return whether TensorFlow has its devices and threads, which its first operation makes.
 
     Raises:
-        AttributeError: this TensorFlow does not tell.
+        AttributeError: this TensorFlow does not show it.
     """
     eager = sys.modules.get("tensorflow.python.eager.context")
     made = eager.context_safe() if eager is not None else None
@@ -67,18 +67,18 @@ def has_context() -> bool:
 
 
 class Stamps:
-    """When files and folders were written last, to see that one was since."""
+    """The last write times and sizes of files and folders, to notice later changes."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._known = {path: stamp(path) for path in paths}
 
     def changed(self) -> str:
-        """Return the first path that is not as it was; empty where all are."""
+        """Return the first path that has changed; empty if none has."""
         return next((path for path, known in self._known.items() if stamp(path) != known), "")
 
 
 def files_of(modules: list[str]) -> list[str]:
-    """Return the files of these modules, as far as they are imported from one."""
+    """Return the files of these modules, without modules that are not imported from a file."""
     files = (getattr(sys.modules.get(name), "__file__", None) for name in modules)
     return [file for file in files if file]
 
@@ -89,7 +89,7 @@ def package_folders() -> list[str]:
 
 
 def stamp(path: str) -> tuple[int, int] | None:
-    """Return when a file was written and its size; None where it is gone."""
+    """Return when a file was written last and its size; None if it is missing."""
     with contextlib.suppress(OSError):
         found = Path(path).stat()
         return found.st_mtime_ns, found.st_size

@@ -1,15 +1,17 @@
-"""A process that has imported what takes long and forks itself for each order.
+"""A process that has imported the slow modules and forks itself for each order.
 
-Who orders connects to FOLDER/NAME.socket, and over the connection go, in this order:
+The client connects to FOLDER/NAME.socket. These messages go over the connection, in this order:
 
 - the order, a line of JSON (see `worker.Order`);
-- back, from the process that was forked for it: `{"pid": N}`;
-- a byte with the descriptors of stdin, stdout, stderr and what else is to be held. After it that
-  process runs what was ordered; where the connection ends instead, so does the process;
-- back, from its keeper, once it has ended: `{"status": N}`, below zero by a signal.
+- back, from the process that was forked for the order: `{"pid": N}`;
+- a byte with the descriptors of stdin, stdout, stderr and others to hold. After it, the process
+  runs the order. If the connection ends instead, the process ends too;
+- back, from the keeper of the process, once the process has ended: `{"status": N}`, negative after
+  a signal.
 
-The keeper is its parent, forked from the server too, so that the status is known and its number is
-not given away although the server may be gone. `{"refused": "why"}` stands for all of it.
+The keeper is the parent of the process, and is forked from the server too. So the status is known,
+and the process number is not used again, even if the server has ended. A refused order gets the
+answer `{"refused": "why"}` instead.
 """
 
 import contextlib
@@ -36,17 +38,17 @@ IDLE_SECONDS = 600.0
 LEAST_MEMORY_BYTES = 2**30
 SHORT = "the machine has less than 1 GiB of memory left"
 MOST_LETTERS = 300
-"""Of an error that is told."""
+"""The most letters of an error that are reported."""
 MEMORY = Path("/proc/meminfo")
 PR_SET_PDEATHSIG = 1
 KEEPER = "workbench: keeps a forked process"
 
 
 class Server:
-    """It ends once nobody holds it or forked for long, memory is short, or packages changed.
+    """The server. It ends if nobody holds it, it idles, memory is short, or packages changed.
 
-    Whoever uses it shares a lock on FOLDER/NAME.users, and writes its time to say so again; the
-    server holds the lock that it was given.
+    Each user process shares a lock on FOLDER/NAME.users, and updates the file's time to show that
+    it still wants the server. The server itself holds the lock that it was given.
     """
 
     def __init__(self, folder: Path, name: str, lock_fd: int) -> None:
@@ -58,7 +60,7 @@ class Server:
         self.stale = False
 
     def serve(self, modules: list[str]) -> Order | None:
-        """Import, wait for orders and fork; returns an order in the process that is to obey it."""
+        """Import, wait for orders and fork; return an order in the process that must obey it."""
         if reason := self._prepare(modules):
             self._refuse(reason)
         self._listen()
@@ -72,16 +74,16 @@ class Server:
             self.socket.unlink()
         if memory_is_short():
             self._refuse(SHORT)
-        os._exit(0)  # at once: whoever wants another one waits for its locks
+        os._exit(0)  # immediately: the starter of another one waits for its locks
 
     def _refuse(self, why: str) -> NoReturn:
-        """Write in a line why nothing is forked, and end."""
+        """Write the reason why nothing is forked in one line, and end."""
         lines = [line.strip() for line in why.splitlines() if line.strip()]
         self.why.write_text(lines[-1][:MOST_LETTERS])
         os._exit(0)
 
     def _prepare(self, modules: list[str]) -> str:
-        """Import and settle; return why nothing is to be forked from it."""
+        """Import and settle; return the reason why nothing may be forked from this process."""
         if memory_is_short():
             return SHORT
         if importlib.util.find_spec("libtpu") is not None:
@@ -96,7 +98,7 @@ class Server:
             return f"{type(error).__name__}: {error}"
 
     def _listen(self) -> None:
-        """Show the socket once it can be connected to, to its owner only."""
+        """Make the socket visible once it accepts connections, to its owner only."""
         hidden = self.socket.with_suffix(".new")
         for path in (self.socket, hidden):
             with contextlib.suppress(FileNotFoundError):
@@ -113,7 +115,7 @@ class Server:
         self.inode = self.socket.stat().st_ino
 
     def _is_over(self) -> bool:
-        """Whether nobody can want it any more, or it had better go."""
+        """Return whether the server must end: it idles, nobody wants it, or memory is short."""
         while self.children and (ended := os.waitpid(-1, os.WNOHANG)[0]):
             self.children.discard(ended)
             os.utime(self.users_fd)
@@ -130,14 +132,14 @@ class Server:
         return False
 
     def _is_hidden(self) -> bool:
-        """Whether nobody finds its socket any more."""
+        """Return whether its socket can no longer be found."""
         try:
             return self.socket.stat().st_ino != self.inode
         except OSError:
             return True
 
     def _answer(self, connection: socket.socket) -> Order | None:
-        """Fork a keeper that forks what obeys; return the order in that."""
+        """Fork a keeper, which forks a process for the order; return the order in that process."""
         with connection:
             if peer_of(connection) != os.geteuid():
                 return None
@@ -161,7 +163,7 @@ class Server:
 
 
 def keep(connection: socket.socket) -> Order | None:
-    """Be the keeper of a process that is forked for an order; return the order in that process."""
+    """Keep a process that is forked for an order; return the order in that process."""
     keeper = os.getpid()
     show_as([KEEPER])
     try:
@@ -175,19 +177,19 @@ def keep(connection: socket.socket) -> Order | None:
     if not worker:
         return order if begin(order, connection, keeper) else os._exit(0)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # they are for what it keeps, which ends it
+        signal.signal(number, signal.SIG_IGN)  # meant for the kept process; its end ends this one
     if ended := os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT):
         sign = 1 if ended.si_code == os.CLD_EXITED else -1
         tell(connection, status=sign * ended.si_status)
-    with contextlib.suppress(OSError):  # until whoever asked has heard, its number stays its own
+    with contextlib.suppress(OSError):  # its number is not used again until the client knows
         while connection.recv(64):
             pass
     os._exit(0)
 
 
 def begin(order: Order, connection: socket.socket, keeper: int) -> bool:
-    """Say that this process has come alive; return whether it is to go on."""
-    # Without its keeper nobody could tell how it ended.
+    """Report that this process is alive; return whether it must go on."""
+    # Without its keeper, nobody could report how it ended.
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != keeper:
         return False
@@ -197,14 +199,14 @@ def begin(order: Order, connection: socket.socket, keeper: int) -> bool:
 
 
 def settle() -> list[str]:
-    """Become a process that shares as much as it can with those that are forked from it.
+    """Become a process that shares as much memory as possible with its forks.
 
-    It goes on as a child, and returns the threads that the import had left its parent: before any
-    fork OpenBLAS ends its helpers, which it starts anew where they are needed.
+    It goes on as a child, and returns the names of the threads that the import left in its parent.
+    Before any fork, OpenBLAS ends its helper threads. It starts them again when they are needed.
     """
     gc.collect()
     gc.freeze()
-    ctypes.CDLL(None).fflush(None)  # what C code has not written yet would be written by each
+    ctypes.CDLL(None).fflush(None)  # else each fork would write the buffered output of C code
     told, tells = os.pipe()
     if os.fork():
         os.write(tells, json.dumps(proofs.other_threads()).encode())
@@ -216,19 +218,19 @@ def settle() -> list[str]:
 
 
 def tell(connection: socket.socket, **values: object) -> None:
-    """Send a line of JSON to whoever still listens."""
+    """Send a line of JSON, if the other end still listens."""
     with contextlib.suppress(OSError):
         connection.sendall(json.dumps(values).encode() + b"\n")
 
 
 def peer_of(connection: socket.socket) -> int:
-    """Return the user at the other end."""
+    """Return the number of the user at the other end."""
     told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     return int(struct.unpack("3i", told)[1])
 
 
 def memory_is_short() -> bool:
-    """Return whether the machine has little memory left, where it tells."""
+    """Return whether the machine has little memory left; False if it does not show this."""
     try:
         fields = dict(line.split(":", 1) for line in MEMORY.read_text().splitlines())
         return int(fields["MemAvailable"].split()[0]) * 1024 < LEAST_MEMORY_BYTES

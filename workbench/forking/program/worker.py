@@ -1,4 +1,4 @@
-"""What a forked process does to become what `python -u script arguments...` would have been."""
+"""The steps by which a forked process becomes like one of `python -u script arguments...`."""
 
 import builtins
 import contextlib
@@ -26,7 +26,7 @@ HANDLERS: dict[signal.Signals, Any] = {
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be run, and how."""
+    """The command to run, and its surroundings."""
 
     arguments: list[str]
     """The script, then its own arguments."""
@@ -34,28 +34,28 @@ class Order:
     environment: dict[str, str]
     umask: int
     limits: dict[str, int]
-    """The soft limits that `resource` names."""
+    """The soft limits, by their names in `resource`."""
     ignored: list[int]
-    """The signals, of `HANDLERS`, that it ignores."""
+    """The signals that the client ignores. Only signals in `HANDLERS` have an effect."""
     named: dict[str, int]
-    """Variables of the environment that are to name one of the descriptors, by its place."""
+    """Environment variables that must hold a descriptor's number, with the descriptor's place."""
     descriptors: list[int] = field(default_factory=list)
-    """Of stdin, stdout and stderr, and what else is to be held open."""
+    """The descriptors of stdin, stdout and stderr, then others to hold open."""
 
     @classmethod
     def receive(cls, connection: socket.socket) -> "Order | None":
-        """Return the order that comes in, without descriptors; None where none does.
+        """Return the order that comes in, without descriptors; None if none comes.
 
         Raises:
             OSError: the connection fails.
-            TypeError, ValueError: it is no order of this release.
+            TypeError, ValueError: the line is no order of this release.
         """
         with connection.makefile("rb") as lines:
             line = lines.readline()
         return cls(**json.loads(line)) if line.endswith(b"\n") else None
 
     def take_descriptors(self, connection: socket.socket) -> bool:
-        """Wait for the word to begin, with which they come; return whether it did."""
+        """Wait for the start byte, which brings the descriptors; return whether it came."""
         with contextlib.suppress(OSError):
             word, descriptors, *_ = socket.recv_fds(connection, 1, MOST_DESCRIPTORS)
             self.descriptors.extend(descriptors)
@@ -65,20 +65,20 @@ class Order:
 
 @dataclass(frozen=True)
 class Start:
-    """What the server was started with, before anything was imported."""
+    """The environment and paths with which the server was started, before any import."""
 
     environment: dict[str, str]
     paths: list[str]
-    """Where modules were looked for before all others."""
+    """The folders in which modules were searched first."""
 
     @classmethod
     def now(cls) -> "Start":
-        """Return what there is now."""
+        """Return the present environment and paths."""
         return cls(dict(os.environ), paths_in(os.environ))
 
 
 def obey(order: Order, start: Start) -> None:
-    """Run the script as `__main__`; returns, raises and exits as it does."""
+    """Run the script as `__main__`; return, raise and exit as the script does."""
     for number, descriptor in enumerate(order.descriptors[:3]):
         os.dup2(descriptor, number)
         os.close(descriptor)
@@ -96,8 +96,8 @@ def obey(order: Order, start: Start) -> None:
 
 
 def take_on(order: Order, start: Start) -> None:
-    """Take on environment, folder, mask, limits and signals."""
-    # What the import itself has set stays, as it would be set again by an import of the script's.
+    """Take on the order's environment, folder, umask, limits and signals."""
+    # Variables set by the import stay, because an import of the script would set them again.
     for name in start.environment.keys() - order.environment.keys():
         os.environ.pop(name, None)
     os.environ.update(order.environment)
@@ -113,39 +113,39 @@ def take_on(order: Order, start: Start) -> None:
 
 
 def be_oneself() -> None:
-    """Forget what processes that were forked from one server would share.
+    """Reset the values that all processes forked from one server would share.
 
-    Python's own random numbers are begun anew by Python itself.
+    Python itself reseeds its own random numbers.
     """
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()
     if "tempfile" in sys.modules:
-        vars(sys.modules["tempfile"])["tempdir"] = None  # TensorFlow's import asks for it
+        vars(sys.modules["tempfile"])["tempdir"] = None  # set by TensorFlow's import
     if "multiprocessing.process" in sys.modules:
         sys.modules["multiprocessing.process"].current_process().authkey = os.urandom(32)
 
 
 def paths_in(environment: Mapping[str, str]) -> list[str]:
-    """Return where Python looks for modules before all others."""
+    """Return the folders in which Python searches modules first."""
     given = environment.get("PYTHONPATH")
     return [str(Path.cwd() / path) for path in given.split(os.pathsep)] if given else []
 
 
 def show_as(words: list[str]) -> None:
-    """Be listed among the system's processes by these words, as far as there is room for them.
+    """Make the system list this process under these words, as far as there is room for them.
 
-    They are written over those of the server: see "arg_start" in proc_pid_stat(5).
+    They are written over the words of the server: see "arg_start" in proc_pid_stat(5).
     """
     told = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     start, end = map(int, told[45:47])
-    if end - start > 1:  # some sandboxes tell nothing
+    if end - start > 1:  # some sandboxes show no addresses
         text = b"\0".join(map(os.fsencode, words))[: end - start - 1]
         ctypes.memset(start, 0, end - start)
         ctypes.memmove(start, text, len(text))
 
 
 def run(script: str) -> None:
-    """Run it in a module that stays, for threads and exit handlers that outlive its last line."""
+    """Run a script in a module that stays: threads and exit handlers may outlive its last line."""
     module = types.ModuleType("__main__")
     loader = SourceFileLoader("__main__", script)
     vars(module).update(__file__=script, __loader__=loader, __builtins__=builtins, __cached__=None)
@@ -156,7 +156,7 @@ def run(script: str) -> None:
 def tell_error(
     kind: type[BaseException], error: BaseException, trace: types.TracebackType | None
 ) -> None:
-    """Print what Python prints, from the script's own first line on."""
+    """Print an error as Python does, with the trace from the script's own first line on."""
     here = str(Path(__file__).parent)
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(here):
         trace = trace.tb_next

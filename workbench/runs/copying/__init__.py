@@ -1,1 +1,1 @@
-"""Copies of a run: in its archive, in a zip file, and brought back from either."""
+"""Copies of a run: in its archive, in a zip file, and restored from either."""

@@ -1,8 +1,8 @@
-"""The process that copies a run to its archive while it lives, and once more when it is over.
+"""The process that copies a run to its archive during the run, and once more after its end.
 
-It needs the standard library only. Its supervisor, which starts it, holds the other end of its
-standard input. Nobody waits for it, nor it for a copy that hangs: that is left to a thread, and
-told of in the run's archive.jsonl.
+It needs only the standard library. The supervisor starts it, and holds the other end of its
+standard input. No one waits for this process. The process does not wait for a copy that hangs: a
+thread makes the copy, and the run's archive.jsonl records the delay.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from .mirror import TEMPORARY, GoneError, Mirror
 
 NICENESS = 10
 AGAIN_SECONDS = 30.0
-"""Until a process that copies and has died is started again."""
+"""From the last start of a copying process that has died until it is started again."""
 
 GIVEN_UP = "No more is tried, as the run is over: resume it, or pack it and take the file along."
 
 
 class Copying:
-    """The process, as its supervisor sees it."""
+    """The copying process in its supervisor."""
 
     def __init__(self, run_dir: Path, bounds: Bounds) -> None:
         self.run_dir, self.bounds = run_dir, bounds
@@ -47,7 +47,7 @@ class Copying:
         self._tried_at = -AGAIN_SECONDS
 
     def look(self, now: float) -> None:
-        """Have it run."""
+        """Start the process if it does not run."""
         alive = self._process is not None and self._process.poll() is None
         if alive or now - self._tried_at < AGAIN_SECONDS:
             return
@@ -68,7 +68,7 @@ class Copying:
 
 
 class Pass:
-    """One time that the copy is brought up to date, in a thread of its own."""
+    """One update of the copy, in a separate thread."""
 
     def __init__(self, mirror: Mirror, *, last: bool) -> None:
         self.began_at = time.monotonic()
@@ -91,7 +91,7 @@ class Pass:
 
 
 class Archiver:
-    """Copies again and again until the run is over and its last copy is whole."""
+    """The loop that copies until the run is over and its last copy is complete."""
 
     def __init__(self, run_dir: Path, folder: Path, options: argparse.Namespace) -> None:
         self.run_dir, self.folder, self.options = run_dir, folder, options
@@ -104,18 +104,18 @@ class Archiver:
         self._under_way: Pass | None = None
         self._due_at = 0.0
         self._saved: tuple[int, int] | None = None
-        """Of the newest checkpoint, when the last copy began."""
+        """Time and inode of the newest checkpoint list when the last copy began."""
         self._told: tuple[Any, ...] = ()
 
     def run(self) -> None:
-        """Copy until there is no more to copy, or no more use in it."""
+        """Copy until there is nothing left to copy, or until a copy has no more use."""
         while not self._turn(time.monotonic()):
             self._sleep()
         if self._told[:1] == ("unarchived",) and self._too_late(time.monotonic()):
             self._write("unarchived", cause=self._told[1], fix=GIVEN_UP)
 
     def _turn(self, now: float) -> bool:
-        """Look at the copy under way, or begin one that is due; return whether all is done."""
+        """Check the current copy, or start a copy that is due; return whether all is done."""
         if self.over_since is None and self._is_over():
             self.over_since, self._due_at = now, now
         if self.over_since is not None and self._taken_over():
@@ -155,7 +155,7 @@ class Archiver:
         return False
 
     def _taken_over(self) -> bool:
-        """Return whether the run was resumed, by a supervisor that has it copied itself."""
+        """Return whether the run was resumed by another supervisor, which has it copied itself."""
         told = [e for e in read_events(self.run_dir / "events.jsonl") if "supervisor_pid" in e]
         return bool(told) and told[-1]["supervisor_pid"] != self.options.supervisor
 
@@ -185,7 +185,7 @@ class Archiver:
             self._write("unarchived", cause=cause, fix="Look at the disk or the network it is on.")
 
     def _write(self, name: str, **values: Any) -> None:
-        """Tell what has not just been told."""
+        """Write an event, unless it repeats the last one."""
         news = (name, *values.values())
         if news != self._told:
             self._told = news
@@ -214,7 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if folder is not None:
         Archiver(options.run_dir, folder, options).run()
     sys.stderr.flush()
-    os._exit(0)  # a copy that hangs is left behind
+    os._exit(0)  # does not wait for a copy that hangs
 
 
 if __name__ == "__main__":

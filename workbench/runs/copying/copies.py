@@ -1,4 +1,4 @@
-"""How the copies of a run in its archive stand, as the process that makes them told."""
+"""The state of a run's copies in its archive, as the process that makes them recorded it."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ TOLD = "archive.jsonl"
 
 @dataclass(frozen=True)
 class Copies:
-    """How the copies of a run stand."""
+    """The state of a run's copies."""
 
     folder: str
-    """The copy's own."""
+    """The folder of the copy itself."""
     step: int | None
-    """The step that the copy can go on from; None before the first one."""
+    """The step from which the copy can resume; None before the first copy."""
     copied_at: float | None
-    """When that was, in seconds since 1970."""
+    """The time of the last copy, in seconds since 1970."""
     failing_since: float | None
     cause: str = ""
     fix: str = ""
 
     @property
     def trouble(self) -> str:
-        """What keeps copies from being made, and what to do; empty where nothing does."""
+        """The reason why no copies are made, and the fix; empty if copies are made."""
         if self.failing_since is None:
             return ""
         since = _clock(self.failing_since)
@@ -35,10 +35,10 @@ class Copies:
 
 
 def read_copies(run_dir: Path) -> Copies | None:
-    """Return how the copies of a run stand; None where nothing was told of any.
+    """Return the state of a run's copies; None if none was recorded.
 
     Raises:
-        RunError: what was told cannot be read.
+        RunError: the file with their events cannot be read.
     """
     copied, failing = None, None
     for event in read_events(run_dir / TOLD):
@@ -60,7 +60,7 @@ def read_copies(run_dir: Path) -> Copies | None:
 
 
 def copies_log(run_dir: Path, lines: int) -> str:
-    """Return what was last told of a run's copies, a line each; empty where there are none."""
+    """Return the last events of a run's copies, a line each; empty if there are none."""
     told = [_line(event) for event in read_events(run_dir / TOLD)[-lines:]]
     return "\n".join(told)
 

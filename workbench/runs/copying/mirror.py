@@ -1,8 +1,8 @@
-"""The copy of a run in its archive: brought up to date in an order that it can go on from.
+"""The copy of a run in its archive, updated in an order from which the run can always resume.
 
-Files that only grow are extended by what is new; all others are written under another name and
-renamed, so nobody ever reads half of one. A checkpoint is named in the copy only when all its files
-are there, and what was recorded before it was copied before it.
+Files that only grow are extended by their new content. All other files are written under another
+name and then renamed, so no one ever reads half of a file. A checkpoint is named in the copy only
+when all its files are there. Records from before a checkpoint are copied before it.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ CARD = "run.json"
 GROWING = ("events.jsonl", "archive.jsonl", "log.txt", "supervisor.log", "updates")
 RECORDS = (".steps", ".steps64", ".calls")
 PASSING = ("stop", KILL, "entered", MARK)
-"""What tells of this moment or this place only."""
+"""Files about this moment or this place only; they are not copied."""
 TEMPORARY = ".copying-"
 PIECE_BYTES = 2**20
 COMPARED_BYTES = 2**12
 
 
 class GoneError(Exception):
-    """The run's own folder is there no more."""
+    """The run's own folder no longer exists."""
 
 
 class Mirror:
-    """The copy of one run; `update` brings it up to date and can be called again after it failed.
+    """The copy of one run; `update` updates it and can be called again after a failure.
 
-    It remembers what it has copied, so that what did not change costs a look at the local disk.
+    It remembers the copied files, so an unchanged file costs only a check on the local disk.
     """
 
     def __init__(self, run_dir: Path, folder: Path) -> None:
-        """`folder` is the copy's own."""
+        """Prepare the copy of the run in `run_dir`; `folder` is the copy's own folder."""
         self.run_dir, self.folder = run_dir, folder
         self._mount: Path | None = None
         self._copied: dict[Path, tuple[int, int]] = {}
-        """Size and time of change of what was copied."""
+        """Size and modification time of each copied file."""
 
     def update(self) -> int:
-        """Copy what is new and return the step that the copy can go on from, 0 for the beginning.
+        """Copy new content; return the step from which the copy can resume, 0 for the beginning.
 
         Raises:
             OSError: the copy cannot be written.
-            RunError: a file of the run itself is torn.
+            RunError: a file of the run itself is damaged.
             GoneError: the run was deleted.
         """
         try:
@@ -90,7 +90,7 @@ class Mirror:
         return max((int(e.get("step", 0)) for e in told if e["event"] == "checkpoint"), default=0)
 
     def _copy(self, path: Path) -> None:
-        """Copy a file where it changed; one that changes meanwhile is left for the next time."""
+        """Copy a file if it changed; a file that changes during the copy waits for the next one."""
         try:
             before = _state_of(path)
         except FileNotFoundError:
@@ -124,7 +124,7 @@ class Mirror:
                 path.unlink(missing_ok=True)
 
     def _forget_records(self) -> None:
-        """Remove copies of records that the run itself took back."""
+        """Remove copies of records that the run itself removed."""
         for task in _tasks(self.run_dir):
             there = {path.name for path in task.iterdir()}
             for path in (self.folder / task.name).glob("*-*.*"):
@@ -133,7 +133,7 @@ class Mirror:
 
 
 def files_in_order(run_dir: Path) -> list[Path]:
-    """Return a run's files but checkpoints: what tells of others before what it tells of."""
+    """Return a run's files except checkpoints; a file that refers to others comes before them."""
     folders = (run_dir, *_tasks(run_dir))
     return sorted((file for folder in folders for file in _files(folder)), key=_rank)
 
@@ -149,7 +149,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _rank(path: Path) -> tuple[int, str]:
-    """Return when to copy a file: events, then the records they tell of; the card when all is."""
+    """Return the order of a file: events, then the records they refer to; the card comes last."""
     kinds = [path.name == "events.jsonl", path.suffix in RECORDS, path.name != CARD, True]
     return kinds.index(True), str(path)
 
@@ -159,7 +159,7 @@ def _grows(path: Path) -> bool:
 
 
 def _may_be_whole(path: Path) -> bool:
-    """Return whether a model is whole: it is a zip file, which has its directory at its end."""
+    """Return whether a model is complete: it is a zip file, with its directory at its end."""
     return path.suffix != ".keras" or zipfile.is_zipfile(path)
 
 
@@ -169,7 +169,7 @@ def _state_of(path: Path) -> tuple[int, int]:
 
 
 def _same(state: tuple[int, int], copy: Path) -> bool:
-    """Return whether a copy is of this very state, by its size and its time of change."""
+    """Return whether a copy is of this state, by its size and its modification time."""
     try:
         found = copy.stat()
     except FileNotFoundError:
@@ -178,7 +178,7 @@ def _same(state: tuple[int, int], copy: Path) -> bool:
 
 
 def _replace(path: Path, copy: Path, before: tuple[int, int]) -> bool:
-    """Write a copy anew; return whether the file stayed as it was meanwhile."""
+    """Write a copy again; return whether the file stayed unchanged during the copy."""
     try:
         source = path.open("rb")
     except FileNotFoundError:
@@ -189,7 +189,7 @@ def _replace(path: Path, copy: Path, before: tuple[int, int]) -> bool:
         whole = path.exists() and _state_of(path) == before
         if whole:
             _set_aside(path, copy)
-            with contextlib.suppress(OSError):  # where times cannot be set it is copied once more
+            with contextlib.suppress(OSError):  # if times cannot be set, it is copied once more
                 os.utime(hidden, ns=(before[1], before[1]))
             hidden.replace(copy)
         return whole
@@ -198,7 +198,7 @@ def _replace(path: Path, copy: Path, before: tuple[int, int]) -> bool:
 
 
 def _set_aside(path: Path, copy: Path) -> None:
-    """Keep a copy of a script whose text the run itself does not hold: a person edited it there."""
+    """Keep a copied script whose text the run does not have: a person edited it in the archive."""
     if path.name != SCRIPT or not copy.exists():
         return
     text = copy.read_bytes()
@@ -209,7 +209,7 @@ def _set_aside(path: Path, copy: Path) -> None:
 
 
 def _extend(path: Path, copy: Path) -> bool:
-    """Add to a copy what was added to its file; return False where the file is gone."""
+    """Append the new content of a file to its copy; return False if the file is missing."""
     try:
         source = path.open("rb")
     except FileNotFoundError:
@@ -231,13 +231,13 @@ def _extend(path: Path, copy: Path) -> bool:
 
 
 def _begins_alike(source: int, copy: int, size: int) -> bool:
-    """Return whether a copy of this size ends as its file does there."""
+    """Return whether the end of a copy of this size equals the same part of its file."""
     start = max(0, size - COMPARED_BYTES)
     return os.pread(source, size - start, start) == os.pread(copy, size - start, start)
 
 
 def _put(fd: int, piece: bytes, at: int) -> int:
-    """Write all of a piece at a place; two writers of the same there do no harm."""
+    """Write all of a piece at a position; two writers of the same piece there do no harm."""
     done = 0
     while done < len(piece):
         done += os.pwrite(fd, piece[done:], at + done)
@@ -254,7 +254,7 @@ def _write(copy: Path, pieces: list[bytes]) -> None:
 
 
 def _write_hidden(copy: Path, pieces: Iterator[bytes]) -> Path:
-    """Write a file beside a copy, and return it when it is on disk."""
+    """Write a hidden file next to a copy, and return its path when it is on disk."""
     hidden = copy.with_name(f"{TEMPORARY}{os.getpid()}-{secrets.token_hex(3)}")
     try:
         with hidden.open("wb") as file:

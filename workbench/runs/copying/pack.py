@@ -1,4 +1,4 @@
-"""A run as one zip file, to take along: all but the checkpoints before the last one."""
+"""A run as one zip file to take along: all files except the checkpoints before the last one."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from workbench.runs.folder.files import RunError, read_json, unwritable
 from .mirror import files_in_order
 
 BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
-"""What `zipfile` raises of a damaged file, an encrypted one, or one of an unknown method."""
+"""The errors of `zipfile` for a damaged file, an encrypted file, or an unknown method."""
 
 
 def pack(run_dir: Path, path: Path) -> Path:
-    """Write a run to a zip file, whole or not at all, and return its path.
+    """Write a run to a zip file, completely or not at all, and return the file's path.
 
-    A run that lives is packed as it is now. `restore_run` brings it back on another machine.
+    A living run is packed in its current state. `restore_run` restores it on another machine.
 
     Raises:
-        RunError: the file cannot be written, or the run's folder is gone.
+        RunError: the file cannot be written, or the run's folder is missing.
     """
     name = str(read_json(run_dir / "run.json")["id"])
     hidden = path.with_name(f".packing-{os.getpid()}-{secrets.token_hex(3)}")
@@ -32,7 +32,7 @@ def pack(run_dir: Path, path: Path) -> Path:
         with zipfile.ZipFile(hidden, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
             newest, saved = _newest(run_dir)
             for each in (*files_in_order(run_dir), *saved):
-                with contextlib.suppress(FileNotFoundError):  # it went meanwhile
+                with contextlib.suppress(FileNotFoundError):  # it was removed in the meantime
                     packed.write(each, f"{name}/{each.relative_to(run_dir)}")
             if newest:
                 packed.writestr(f"{name}/{FOLDER}/{STATE}", state_text([newest]))
@@ -45,11 +45,11 @@ def pack(run_dir: Path, path: Path) -> Path:
 
 
 def unpack(path: Path, folder: Path) -> Path:
-    """Write the run that a zip file holds below a folder; return its own folder there.
+    """Extract the run in a zip file to a new folder below `folder`; return that new folder.
 
     Raises:
-        RunError: it is no such file.
-        OSError: it cannot be read, or the folder cannot be written.
+        RunError: the file is not a packed run.
+        OSError: the file cannot be read, or the folder cannot be written.
     """
     try:
         with zipfile.ZipFile(path) as packed:
@@ -68,7 +68,7 @@ def unpack(path: Path, folder: Path) -> Path:
 
 
 def _newest(run_dir: Path) -> tuple[str, list[Path]]:
-    """Return the name of the newest whole checkpoint and its files; an empty one without any."""
+    """Return name and files of the newest complete checkpoint; an empty name if there is none."""
     saved = Saved.read(run_dir / FOLDER)
     whole = saved.whole() if saved else []
     return (whole[-1], saved.files(whole[-1])) if saved and whole else ("", [])

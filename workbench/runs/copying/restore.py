@@ -1,4 +1,4 @@
-"""Bringing a run back from its archive, or from any copy of its folder, to go on with it here."""
+"""Restore of a run from its archive, or from any copy of its folder, to resume it here."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ NEEDED = ("config.json", "plan.json", SCRIPT)
 
 
 def restore(source: Path, root: Path) -> Path:
-    """Copy a run out of its archive into the folder of runs, whole or not at all.
+    """Copy a run out of its archive into the folder of runs, completely or not at all.
 
-    The source can be any other copy of a run's folder, or a zip file that `pack` made. The run has
-    its whole history and goes on from the newest checkpoint that is whole in the copy; it is `lost`
-    where it lived when its machine ended. Brought back from an archive, it is copied to that again.
+    The source can also be any other copy of a run's folder, or a zip file that `pack` made. The run
+    has its complete history and resumes from the newest checkpoint that is complete in the copy. It
+    is `lost` if it was alive when its machine ended. A run restored from an archive is copied to
+    that archive again.
 
     Returns:
         The folder of the run.
 
     Raises:
-        RunError: the source holds no run or not all of one, the run is here already or lives, or
-            the folder of runs cannot be written.
+        RunError: the source holds no run or an incomplete run, the run is here already or is
+            alive, or the folder of runs cannot be written.
     """
     if source.suffix != ".zip":
         return _restore(source, root, source)
@@ -57,10 +58,10 @@ def restore(source: Path, root: Path) -> Path:
 
 
 def archived_folders(place: Path) -> list[Path]:
-    """Return the folders of runs that lie in one: itself, or those below it, newest first.
+    """Return the run folders of a place: the place itself, or the runs below it, newest first.
 
     Raises:
-        RunError: there is none, or the card of one cannot be read.
+        RunError: there is no run, or the card of a run cannot be read.
     """
     folders = [place] if (place / CARD).is_file() else run_folders(place)
     if not folders:
@@ -99,7 +100,7 @@ def _restore(source: Path, root: Path, came_from: Path) -> Path:
 
 
 def _checked_id(source: Path, root: Path) -> str:
-    """Return the id of a copy that can be brought back here."""
+    """Check that a copy can be restored here, and return its id."""
     if not (source / CARD).is_file():
         below = ", ".join(folder.name for folder in archived_folders(source)[:3])
         raise RunError(
@@ -125,7 +126,7 @@ def _checked_id(source: Path, root: Path) -> str:
 
 
 def _settle(folder: Path, source: Path) -> None:
-    """Fit a copy to this machine, with the newest checkpoint that came whole."""
+    """Adapt a copy to this machine, with the newest checkpoint that arrived complete."""
     (folder / "stop").unlink(missing_ok=True)
     card = read_json(folder / CARD)
     card["state_dir"] = str(locks.state_dir())

@@ -1,1 +1,1 @@
-"""The files of a run's folder: what each holds, how it is written and read."""
+"""The files of a run folder: their content, and how they are written and read."""

@@ -1,4 +1,4 @@
-"""Where a run's archive lies, whether it can be reached, and where one may lie."""
+"""The archive of a run: its place, whether it can be reached, and which places are allowed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from .files import RunError, expanded, read_json
 
 MARK = "archive.json"
-"""In a copy of a run: the folder that it is of."""
+"""A file in a copy of a run; it names the folder of the run itself."""
 DRIVE = Path("/content/drive")
 MOUNT_DRIVE = "Mount it in a cell: from google.colab import drive; drive.mount('/content/drive')."
 ANSWER_SECONDS = 20.0
@@ -20,10 +20,10 @@ Refusal = tuple[str, str, str]
 
 
 def archive_of(run_dir: Path) -> Path | None:
-    """Return the folder that a run is copied to; None where it is copied nowhere.
+    """Return the folder to which a run is copied; None if it is not copied.
 
     Raises:
-        RunError: its config or its card cannot be read.
+        RunError: the run's config or card cannot be read.
     """
     named = read_json(run_dir / "config.json").get("archive")
     if not named:
@@ -38,23 +38,25 @@ def is_copy(run_dir: Path) -> bool:
 
 
 def place(archive: str, asked_from: Path) -> Path:
-    """Return the folder of an archive; a relative one counts from where the run was asked for.
+    """Return the folder of an archive; a relative path is resolved against `asked_from`.
+
+    `asked_from` is the folder in which the run was requested.
 
     Raises:
-        RunError: it begins with ~ and there is no such home.
+        RunError: the path begins with ~ and there is no such home folder.
     """
     return asked_from.absolute() / expanded(archive)
 
 
 def mount_above(folder: Path) -> Path:
-    """Return where the file system that a folder lies on, or will lie on, is mounted."""
+    """Return the mount point of the file system on which a folder lies or will lie."""
     return next(path for path in (folder, *folder.parents) if os.path.ismount(path))
 
 
 def check_mounted(folder: Path, mount: Path) -> None:
     """Refuse to write below a place at which nothing is mounted any more.
 
-    What is written there then fills the local disk, and keeps it from being mounted again.
+    Files written there would fill the local disk, and would prevent a new mount.
 
     Raises:
         OSError: nothing is mounted there, or Drive is not mounted.
@@ -66,7 +68,7 @@ def check_mounted(folder: Path, mount: Path) -> None:
 
 
 def fix_of(error: OSError, folder: Path) -> str:
-    """Return what to do where a copy cannot be written."""
+    """Return the fix for a copy that cannot be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"Make room in {folder}."
     if DRIVE in folder.parents and error.errno in (errno.ENODEV, errno.ENOTCONN, errno.ENOENT):
@@ -77,9 +79,9 @@ def fix_of(error: OSError, folder: Path) -> str:
 
 
 def refusal(archive: str, runs: Path) -> Refusal | None:
-    """Return rule, what was met and fix where a run cannot be copied to a folder, which is made.
+    """Return rule, found value and fix if a run cannot be copied to a folder.
 
-    `runs` is the folder of runs.
+    The folder is made if it is missing. `runs` is the folder of runs.
     """
     try:
         folder = place(archive, Path.cwd())
@@ -91,7 +93,7 @@ def refusal(archive: str, runs: Path) -> Refusal | None:
         target=lambda: found.append(_refusal(folder, runs)), name="workbench-archive", daemon=True
     )
     thread.start()
-    thread.join(ANSWER_SECONDS)  # one that waits for a dead mount is left behind
+    thread.join(ANSWER_SECONDS)  # do not wait for a thread that a dead mount blocks
     if not found:
         return "a folder that answers", silent, "Mount it again, or choose another one."
     return found[0]

@@ -1,4 +1,4 @@
-"""The card of a run, `run.json`: when and as what it was made, and what its processes need."""
+"""The card of a run, `run.json`: its creation time, id and name, and its processes' needs."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from .files import RUN_VERSION, RunError, read_json, sha256
 
 CARD = "run.json"
 MADE = "made_sha256"
-"""In the card: the sha256 of the script that the workbench wrote, before any edit by hand."""
+"""In the card: the sha256 of the script as the workbench wrote it, before any edit by hand."""
 MOST_CREATED = 2.5e11
-"""Seconds since 1970, within the years up to 9999 that Python's calendar has."""
+"""The limit of a creation time in seconds since 1970: Python's calendar ends at year 9999."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a run's card says of it."""
+    """The values in a run's card."""
 
     made_as: str
-    """The id that the run was made with; a copy under another name keeps it."""
+    """The id with which the run was made; a copy under another name keeps it."""
     name: str
-    """As a person named the run; may be empty."""
+    """The name that the user gave the run; may be empty."""
     created: float
     """Seconds since 1970."""
 
 
 def new_card(run_id: str, name: str, interpreter: str, script: str, made: str) -> dict[str, Any]:
-    """Return the card of a run that is made now; `made` is the sha256 that `MADE` names."""
+    """Return the card of a new run; `made` is the sha256 that `MADE` names."""
     return {
         "version": RUN_VERSION,
         "id": run_id,
@@ -48,7 +48,7 @@ def read_card(run_dir: Path) -> Card:
     """Read the card of a run.
 
     Raises:
-        RunError: it is missing or torn, or its time of creation is none that a calendar has.
+        RunError: the card is missing or damaged, or its creation time is not in the calendar.
     """
     path = run_dir / CARD
     values = read_json(path)

@@ -1,4 +1,4 @@
-"""Checkpoints on disk: which there are, and whether all files of one are there."""
+"""Checkpoints on disk: their names, and whether all files of a checkpoint are there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 FOLDER = "checkpoints"
 STATE = "checkpoint"
-"""The file in which TensorFlow names those it keeps; it is written when all theirs are."""
+"""The file in which TensorFlow names the checkpoints that it keeps; written after their files."""
 
 _NAMED = re.compile(r'^(all_)?model_checkpoint_paths?: "([^"]+)"', re.MULTILINE)
 _INDEX = re.compile(r"ckpt-(\d+)\.index")
@@ -22,13 +22,13 @@ class Saved:
 
     folder: Path
     names: tuple[str, ...]
-    """Oldest first; the last is the one to go on from."""
+    """The names, oldest first; a run resumes from the last one."""
 
     @classmethod
     def read(cls, folder: Path) -> Saved | None:
-        """Tell what is kept in a folder; None where nothing was saved yet.
+        """Return the checkpoints of a folder; None if nothing was saved yet.
 
-        Where TensorFlow's list of them is gone or damaged these are all that lie there.
+        If TensorFlow's list of them is missing or damaged, these are all checkpoints found there.
 
         Raises:
             OSError: the folder or the list cannot be read.
@@ -37,16 +37,16 @@ class Saved:
         return cls(folder, names) if names else None
 
     def files(self, name: str) -> list[Path]:
-        """Return the files of a checkpoint that are there, the index, which needs them, last."""
+        """Return the existing files of a checkpoint; the index, which needs the rest, is last."""
         return [*sorted(self.folder.glob(f"{name}.data-*")), *self.folder.glob(f"{name}.index")]
 
     def whole(self) -> list[str]:
-        """Return the names of those whose files are all there, oldest first."""
+        """Return the names of the checkpoints whose files are all there, oldest first."""
         return [name for name in self.names if is_whole(self.files(name))]
 
 
 def _listed(folder: Path) -> tuple[str, ...]:
-    """Return the names in TensorFlow's list, oldest first; none where it is gone or damaged."""
+    """Return the names in TensorFlow's list, oldest first; none if it is missing or damaged."""
     try:
         text = (folder / STATE).read_text(encoding="utf-8")
     except (FileNotFoundError, UnicodeDecodeError):
@@ -58,7 +58,7 @@ def _listed(folder: Path) -> tuple[str, ...]:
 
 
 def _lying(folder: Path) -> tuple[str, ...]:
-    """Return the names of those that have an index, oldest first."""
+    """Return the names of the checkpoints that have an index, oldest first."""
     try:
         found = [_INDEX.fullmatch(path.name) for path in folder.iterdir()]
     except FileNotFoundError:
@@ -74,7 +74,7 @@ def is_whole(files: Sequence[Path]) -> bool:
 
 
 def state_text(names: Sequence[str]) -> str:
-    """Return a state file that names these, the last as the one to go on from."""
+    """Return the text of a state file with these names; a run resumes from the last one."""
     lines = [f'model_checkpoint_path: "{names[-1]}"']
     lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
     return "\n".join(lines) + "\n"

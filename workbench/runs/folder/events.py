@@ -1,4 +1,4 @@
-"""Event files: one JSON object a line, appended whole or not at all, read while they grow."""
+"""Event files: one JSON object a line, appended completely or not at all, read as they grow."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Event = dict[str, Any]
 
 
 class EventLog:
-    """Appends events to a file that only this process writes.
+    """The writer of an event file that only this process writes.
 
-    A full disk does not raise: events wait in memory, in order, until a later `flush` succeeds.
+    A full disk raises no error: events wait in memory, in order, until a later `flush` succeeds.
     """
 
     def __init__(self, path: Path) -> None:
@@ -25,13 +25,13 @@ class EventLog:
         self._waiting = [b"\n"] if self._is_torn() else []
 
     def write(self, event: str, **values: Any) -> bool:
-        """Append an event, stamped with the time; return whether all events are on disk."""
+        """Append an event with the current time; return whether all events are on disk."""
         line = json.dumps({"time": time.time(), "event": event, **values})
         self._waiting.append(line.encode() + b"\n")
         return self.flush()
 
     def flush(self) -> bool:
-        """Write what waits; return whether all of it is on disk."""
+        """Write the waiting events; return whether all of them are on disk."""
         while self._waiting:
             try:
                 self._append(self._waiting[0])
@@ -51,7 +51,7 @@ class EventLog:
             os.close(fd)
 
     def _is_torn(self) -> bool:
-        """Return whether an earlier writer left a line without its end, which would spoil ours."""
+        """Return whether an earlier writer left a line without its end: it would spoil the next."""
         try:
             with self._path.open("rb") as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
@@ -61,17 +61,17 @@ class EventLog:
 
 
 class EventTail:
-    """Reads the events appended to a file since the last look."""
+    """The reader of the events appended to a file since the last poll."""
 
     def __init__(self, path: Path, *, skip_present: bool = False) -> None:
         self._path = path
         self._offset = path.stat().st_size if skip_present and path.exists() else 0
 
     def poll(self) -> list[Event]:
-        """Return the new whole lines' events; a line still being written waits for its end.
+        """Return the events of new complete lines; a line still being written waits for its end.
 
         Raises:
-            RunError: the file is there but cannot be read.
+            RunError: the file exists but cannot be read.
         """
         try:
             if self._path.stat().st_size == self._offset:
@@ -92,7 +92,7 @@ class EventTail:
 
 
 def read_events(path: Path) -> list[Event]:
-    """Return all events of a file in order; none where there is no file. Torn lines are skipped."""
+    """Return all events of a file in order; none if there is no file. Damaged lines are skipped."""
     return EventTail(path).poll()
 
 
@@ -100,7 +100,7 @@ def _events(content: bytes) -> list[Event]:
     lines = [line for line in content.splitlines() if line.strip()]
     found = []
     try:
-        found = json.loads(b"[%s]" % b",".join(lines))  # all at once is several times as fast
+        found = json.loads(b"[%s]" % b",".join(lines))  # one call is several times as fast
     except ValueError:
         for line in lines:
             with contextlib.suppress(ValueError):
@@ -109,9 +109,9 @@ def _events(content: bytes) -> list[Event]:
 
 
 def note_epoch(epochs: dict[int, Event], event: Event) -> None:
-    """Put the epoch that an event ends into `epochs`; a start drops those that it does again.
+    """Put the epoch that an event ends into `epochs`; a start drops the epochs that it repeats.
 
-    What an evaluator found for an epoch is put beside what was told at its end.
+    The test results of an evaluator for an epoch are added to the event of that epoch's end.
     """
     if event["event"] == "epoch" and "epoch" in event:
         number = int(event["epoch"])
@@ -127,5 +127,5 @@ def note_epoch(epochs: dict[int, Event], event: Event) -> None:
 
 
 def _tests_of(event: Event | None) -> Event:
-    """Return what an event tells of a test pass."""
+    """Return the values of an event that are about a test pass."""
     return {name: value for name, value in (event or {}).items() if name.startswith("test_")}

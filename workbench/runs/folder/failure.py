@@ -1,4 +1,4 @@
-"""Why a run came to a bad end, as its supervisor wrote it or as its silence tells."""
+"""The reason why a run failed or was lost, from its supervisor's events or their absence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOG_LINES = 30
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a run failed or was lost: the cause, whose it is, the log's end, what to change."""
+    """The reason why a run failed or was lost: cause, task, end of the log, and fix."""
 
     cause: str
     task: str
@@ -24,7 +24,7 @@ class Failure:
 
 
 def read_failure(run_dir: Path) -> Failure | None:
-    """Return why a run failed or was lost; None in every other state."""
+    """Return the reason why a run failed or was lost; None in every other state."""
     state = status(run_dir)
     if state == "lost":
         return _loss(run_dir)

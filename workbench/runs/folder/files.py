@@ -1,4 +1,4 @@
-"""The run folder: where it lies, its id, and how its small files are written and read."""
+"""The run folder: its place, its id, and how its small files are written and read."""
 
 from __future__ import annotations
 
@@ -18,41 +18,42 @@ from workbench.hosts import runs_home
 RUN_VERSION = 1
 SCRIPT = "train.py"
 KILL = "kill"
-"""Asked: kill the task that it names."""
+"""The file that asks the supervisor to kill the task that the file names."""
 TASK = "worker-0"
 
 
 class RunError(Exception):
-    """Something about a run that cannot be: the rule, what was met, the change that mends it."""
+    """A problem of a run: the message gives the rule, the value found, and the fix."""
 
 
 class StoppedError(RunError):
-    """Work on a run was given up because it was asked to stop."""
+    """Work on a run was given up after a stop request."""
 
 
 def runs_root(runs_dir: str | os.PathLike[str] | None = None) -> Path:
     """Return the folder of runs: `runs_dir`, else `$WORKBENCH_RUNS`, else the host's `runs`.
 
-    That is `runs` here but on Colab (`/content/runs`) and Kaggle (`/kaggle/working/runs`).
+    The host's folder is `runs` in the working directory, except on Colab (`/content/runs`) and
+    Kaggle (`/kaggle/working/runs`).
     """
     given = runs_dir or os.environ.get("WORKBENCH_RUNS") or runs_home() / "runs"
     return full_path(given)
 
 
 def full_path(path: str | os.PathLike[str]) -> Path:
-    """Return a path as the system takes it, of one that may begin with ~.
+    """Return the absolute path of a path that may begin with ~.
 
     Raises:
-        RunError: it begins with ~ and there is no such home.
+        RunError: the path begins with ~ and there is no such home folder.
     """
     return expanded(path).absolute()
 
 
 def expanded(path: str | os.PathLike[str]) -> Path:
-    """Return a path in which a home folder stands for a ~ that it begins with.
+    """Return a path with the home folder in place of a ~ at its beginning.
 
     Raises:
-        RunError: there is no such home.
+        RunError: there is no such home folder.
     """
     try:
         return Path(path).expanduser()
@@ -64,14 +65,14 @@ def expanded(path: str | os.PathLike[str]) -> Path:
 
 
 def new_id(root: Path) -> str:
-    """Return an id free in `root`, such as `20261103-142530-9f3c`; ids sort by the second."""
+    """Return an unused id in `root`, such as `20261103-142530-9f3c`; ids sort by the second."""
     while (root / (run_id := f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}")).exists():
         pass
     return run_id
 
 
 def find_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | None = None) -> Path:
-    """Return the folder of a run given by its id in `runs_dir`, or by its path.
+    """Return the folder of a run, given its id in `runs_dir` or its path.
 
     Raises:
         RunError: neither is a folder with a `run.json`.
@@ -90,17 +91,17 @@ def find_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | Non
 
 
 def run_folders(root: Path) -> list[Path]:
-    """Return the folders of complete runs under `root`; none where there is no such folder.
+    """Return the folders of complete runs under `root`; none if there is no such folder.
 
     Raises:
-        RunError: the folder is there but cannot be read.
+        RunError: the folder exists but cannot be read.
     """
     paths = [root / name for name in visible_names(root)]
     return [path for path in paths if holds_a_run(path)]
 
 
 def holds_a_run(folder: Path) -> bool:
-    """Return whether a folder has a run.json, or may have one that its owner alone can see."""
+    """Return whether a folder has a run.json, or may have one that only its owner can see."""
     try:
         return (folder / "run.json").is_file()
     except PermissionError:
@@ -108,10 +109,10 @@ def holds_a_run(folder: Path) -> bool:
 
 
 def visible_names(root: Path) -> list[str]:
-    """Return the names under `root`, but hidden ones; none where there is no such folder.
+    """Return the names under `root` except hidden ones; none if there is no such folder.
 
     Raises:
-        RunError: the folder is there but cannot be read.
+        RunError: the folder exists but cannot be read.
     """
     try:
         return [path.name for path in os.scandir(root) if not path.name.startswith(".")]
@@ -127,7 +128,7 @@ def visible_names(root: Path) -> list[str]:
 def make_folder(root: Path, run_id: str, texts: Mapping[str, str]) -> Path:
     """Write a new run folder with these files, all or nothing, and return its path.
 
-    It appears under its name only when it is whole, so no list ever shows half a run.
+    It gets its name only when it is complete, so no list ever shows half a run.
 
     Raises:
         RunError: the folder cannot be written, or the disk is full.
@@ -147,7 +148,7 @@ def make_folder(root: Path, run_id: str, texts: Mapping[str, str]) -> Path:
 
 
 def unwritable(path: Path, error: OSError) -> RunError:
-    """Return the error to raise where `path` could not be written."""
+    """Return the error to raise if `path` could not be written."""
     return RunError(
         f"A run's files must be writable; {path}: {error.strerror or error}. Make room there or "
         "give yourself the right to write, or choose another runs_dir (or WORKBENCH_RUNS)."
@@ -158,7 +159,7 @@ def write_text(path: Path, text: str) -> None:
     """Replace a file in one step, so that no reader ever sees half of it.
 
     Raises:
-        RunError: it cannot be written; the earlier file is untouched.
+        RunError: the file cannot be written; the earlier file is unchanged.
     """
     hidden = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(2)}")
     try:
@@ -174,9 +175,9 @@ def write_text(path: Path, text: str) -> None:
 
 
 def json_text(values: Mapping[str, Any]) -> str:
-    """Return JSON for people: indented, with a newline at its end."""
+    """Return JSON that people can read: indented, with a newline at its end."""
     text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
-    # A lone surrogate, as of a file name that is not UTF-8, becomes JSON's own escape of it.
+    # A lone surrogate, as in a file name that is not UTF-8, becomes its JSON escape.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -207,7 +208,7 @@ def read_script(run_dir: Path) -> str:
     """Return the text of a run's train.py as it is now.
 
     Raises:
-        RunError: it is missing, or not in UTF-8.
+        RunError: the file is missing, unreadable, or not in UTF-8.
     """
     path = run_dir / SCRIPT
     try:

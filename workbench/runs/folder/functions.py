@@ -1,4 +1,4 @@
-"""Texts of one's own functions that are in no file yet, kept beside the runs."""
+"""Texts of the user's own functions that are not in a file yet, kept next to the runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOLDER = "functions"
 def keep_function(source: str, function: str, root: Path) -> str:
     """Write a text into the folder of runs and return `file.py:function`.
 
-    The same text is written once: the file's name tells its content.
+    The same text is written only once, because the file's name depends on its content.
 
     Raises:
         RunError: the folder cannot be written.

@@ -1,6 +1,6 @@
-"""Locks that end with their holders: who is alive, and whose turn it is on a device.
+"""Locks that end with their holders: which runs are alive, and which run may use a device.
 
-All are locks on files of a local state folder: see `workbench.flock`.
+All are locks on files of a local state folder; see `workbench.flock`.
 """
 
 from __future__ import annotations
@@ -21,20 +21,23 @@ from .files import RunError, full_path
 
 
 def state_dir() -> Path:
-    """Return the local state folder: `$WORKBENCH_STATE`, `$XDG_STATE_HOME/workbench`, or home's."""
+    """Return the local state folder: `$WORKBENCH_STATE`, else `$XDG_STATE_HOME/workbench`.
+
+    If neither variable is set, the folder is `~/.local/state/workbench`.
+    """
     if given := os.environ.get("WORKBENCH_STATE"):
         return full_path(given)
     return full_path(os.environ.get("XDG_STATE_HOME") or "~/.local/state") / "workbench"
 
 
 def lock_path(state: Path, run_dir: Path) -> Path:
-    """Return the lock file of a run: named after its real path, so links lead to one lock."""
+    """Return the lock file of a run, named after the run's real path, so links share one lock."""
     name = hashlib.sha256(os.fsencode(run_dir.resolve())).hexdigest()
     return state / "locks" / f"{name}.lock"
 
 
 def take(path: Path, patience_seconds: float = flock.PATIENCE_SECONDS) -> int | None:
-    """Lock a file for this process and its children; return its descriptor, None where held.
+    """Lock a file for this process and its children; return its descriptor, None if it is held.
 
     Raises:
         RunError: the state folder cannot be written.
@@ -50,9 +53,10 @@ def take(path: Path, patience_seconds: float = flock.PATIENCE_SECONDS) -> int | 
 class Ticket:
     """A place in the queue for devices, kept from the draw until the run is over.
 
-    Tickets are numbered in the order they were drawn. A ticket's turn has come when no living one
-    that shares a device with it was drawn before or already holds the device. The dead never
-    block: their tickets' locks are free.
+    Tickets are numbered in the order in which they were drawn. A ticket waits for each living
+    ticket that shares a device with it and was drawn earlier or already holds the device. Its turn
+    comes when there are no such tickets. The ticket of a dead process never blocks, because its
+    lock is free.
     """
 
     path: Path
@@ -62,7 +66,7 @@ class Ticket:
 
     @classmethod
     def draw(cls, state: Path, run: str, devices: tuple[str, ...], *, start_now: bool) -> Ticket:
-        """Take the next number; with `start_now` hold the devices at once, whoever has them.
+        """Take the next number; with `start_now` hold the devices immediately, even if others do.
 
         Raises:
             RunError: the state folder cannot be written.
@@ -78,7 +82,7 @@ class Ticket:
         return ticket
 
     def ahead(self) -> list[str]:
-        """Return the ids of the runs to wait for; when there is none, the devices are held."""
+        """Return the ids of the runs to wait for; if there are none, take the devices."""
         with _gate(self.path.parent):
             runs = []
             for path, other in _living(self.path.parent, but=self.path):
@@ -95,7 +99,7 @@ class Ticket:
         os.close(self.fd)
 
     def _write(self, *, holding: bool) -> None:
-        """Write in place and at one length, so that a full disk cannot cut a ticket short."""
+        """Write in place and with a constant length, so a full disk cannot cut a ticket short."""
         values = {"run": self.run, "devices": self.devices, "holding": int(holding)}
         try:
             os.pwrite(self.fd, json.dumps(values).encode(), 0)
@@ -105,7 +109,7 @@ class Ticket:
 
 
 def holders(devices: Collection[str]) -> list[str]:
-    """Return the ids of the runs that hold one of these devices now, in the order they came."""
+    """Return the ids of the runs that hold one of these devices now, in order of their tickets."""
     queue = state_dir() / "queue"
     if not queue.exists():
         return []
@@ -118,7 +122,7 @@ def holders(devices: Collection[str]) -> list[str]:
 
 
 def _living(queue: Path, but: Path | None = None) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Give the tickets of the living in their order, behind the gate; remove those of the dead."""
+    """Yield the tickets of living runs in order, behind the gate; remove tickets of dead runs."""
     for path in _tickets(queue):
         if path == but:
             continue
@@ -129,7 +133,7 @@ def _living(queue: Path, but: Path | None = None) -> Iterator[tuple[Path, dict[s
 
 
 def _tickets(queue: Path) -> list[Path]:
-    """Return the files of all tickets in their order; any other file there is none."""
+    """Return the files of all tickets in order; other files are not tickets."""
     return sorted(path for path in queue.glob("*.ticket") if path.stem.isdecimal())
 
 

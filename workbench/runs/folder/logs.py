@@ -7,7 +7,7 @@ from pathlib import Path
 
 TAIL_BYTES = 64 * 1024
 LINE_CHARACTERS = 2000
-_ESCAPE = re.compile(  # a code without its end ends with its line
+_ESCAPE = re.compile(  # an unfinished code ends with its line
     r"\x1b\[[0-?]*[ -/]*[@-~]?"  # colours, the cursor
     r"|\x1b[\]PX^_][^\x07\x1b\r]*(?:\x07|\x1b\\)?"  # titles, links
     r"|\x1b[ -/]*[0-~]?"
@@ -17,12 +17,12 @@ _SIGNAL_TOLD = re.compile(r"preemption_notifier\.cc.* SIGTERM caught")
 
 
 def log_tail(path: Path, lines: int, since: int = 0) -> str:
-    """Return the last lines of a log from byte `since` on; empty where there is no log.
+    """Return the last lines of a log from byte `since` on; empty if there is no log.
 
-    They are plain text as a terminal would have left it: escape codes and control characters are
-    taken out, of a line that was rewritten its last state is kept, and a long line says how much
-    of it is left out. What TensorFlow says last of the signal that ends a task whose work is over
-    is left out. Text is not escaped for a page.
+    The lines are plain text, as a terminal would have left them. Escape codes and control
+    characters are removed. Only the last state of a rewritten line is kept. A long line is cut, and
+    shows how much of it is left out. If the work of the task is over, TensorFlow's last lines about
+    the signal that ends the task are left out. The text is not escaped for a page.
     """
     try:
         with path.open("rb") as file:
@@ -41,7 +41,7 @@ def log_tail(path: Path, lines: int, since: int = 0) -> str:
 
 
 def _shown(line: str, *, begun: bool = False) -> str:
-    """Return a line's last state as plain text, a long one cut; of one `begun` the start lacks."""
+    """Return a line's last state as plain text, cut if long; if `begun`, its start is missing."""
     states = [_CONTROL.sub("", state) for state in _ESCAPE.sub("", line).split("\r")]
     text = next((state for state in reversed(states) if state), "")
     if begun and text == states[0]:

@@ -1,4 +1,4 @@
-"""Reading back the config and the plan that a run was started with."""
+"""Reading of the config and the plan with which a run was started."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read_config(path: Path) -> RunConfig:
     """Read a config.json.
 
     Raises:
-        RunError: it is torn, or written by a release whose configs have other fields.
+        RunError: the file is damaged, or was written by a release with other config fields.
     """
     return _config(read_json(path), path)
 
@@ -36,7 +36,7 @@ def read_plan(path: Path) -> Plan:
     """Read a plan.json.
 
     Raises:
-        RunError: it is torn, or written by a release whose plans have other fields.
+        RunError: the file is damaged, or was written by a release with other plan fields.
     """
     values = read_json(path)
     require_fields(values, path)
@@ -52,10 +52,10 @@ def read_plan(path: Path) -> Plan:
 
 
 def require_fields(values: Mapping[str, Any], path: Path) -> None:
-    """Hold that what was read from a plan.json has every field of a plan.
+    """Check that the values of a plan.json have every required field of a plan.
 
     Raises:
-        RunError: it lacks some.
+        RunError: a required field is missing.
     """
     needed = [name for name, field in _FIELDS.items() if field.default is dataclasses.MISSING]
     absent = [name for name in needed if name not in values]

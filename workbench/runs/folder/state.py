@@ -1,4 +1,4 @@
-"""The state of a run: what its supervisor wrote last, and whether anyone holds its lock."""
+"""The state of a run, from its supervisor's last event and from its lock."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ LIVE: tuple[Status, ...] = ("queued", "starting", "running", "stopping")
 
 
 def run_lock(run_dir: Path) -> Path:
-    """Return the run's lock file, in the state folder that the run was made with."""
+    """Return the run's lock file, in the state folder with which the run was made."""
     return _lock_of(run_dir, home_of(run_dir))
 
 
 def take_lock(run_dir: Path, patience_seconds: float = 0.3) -> int | None:
-    """Lock a run for this process and its children; None where it is alive. See `locks.take`.
+    """Lock a run for this process and its children; None if it is alive. See `locks.take`.
 
-    The lock notes which folder it is of, because a folder can be given another name.
+    The lock file notes the identity of its run folder, because a folder can be renamed.
     """
     if _lives_renamed(run_dir):
         return None
     lock = locks.take(run_lock(run_dir), patience_seconds)
     if lock is not None:
-        with contextlib.suppress(OSError):  # a full disk: then a new name is not followed
+        with contextlib.suppress(OSError):  # on a full disk, a renamed folder is not recognized
             os.ftruncate(lock, 0)
             os.pwrite(lock, _identity(run_dir), 0)
     return lock
@@ -48,7 +48,7 @@ def _lock_of(run_dir: Path, home: Path) -> Path:
 
 
 def _lives_renamed(run_dir: Path) -> bool:
-    """Return whether the run lives, but began when its folder had the name it was made with."""
+    """Return whether the run is alive, but started while its folder still had its first name."""
     first = Path(str(read_json(run_dir / "run.json").get("id") or run_dir.name)).name
     if first == run_dir.name or is_copy(run_dir):
         return False
@@ -60,23 +60,23 @@ def _lives_renamed(run_dir: Path) -> bool:
 
 
 def _identity(folder: Path) -> bytes:
-    """Return what a folder keeps under another name and shares with no copy of it."""
+    """Return an identity that a folder keeps after a rename and shares with no copy of it."""
     told = folder.stat()
     return f"{told.st_dev} {told.st_ino}".encode()
 
 
 def home_of(run_dir: Path) -> Path:
-    """Return the folder in which a run lives; of a copy in an archive, where its run does."""
+    """Return the folder in which a run lives; for a copy in an archive, the original's folder."""
     return Path(str(read_json(run_dir / MARK)["run_dir"])) if is_copy(run_dir) else run_dir
 
 
 def is_alive(run_dir: Path) -> bool:
-    """Return whether the run's supervisor or its trainer lives."""
+    """Return whether the run's supervisor or its trainer is alive."""
     return flock.held(run_lock(run_dir)) or _lives_renamed(run_dir)
 
 
 def supervisor_events(run_dir: Path) -> list[Event]:
-    """Return what the supervisors of a run have told, of all its attempts."""
+    """Return the events of a run's supervisors, from all its attempts."""
     return read_events(run_dir / "events.jsonl")
 
 
@@ -88,11 +88,11 @@ def last_state(events: Sequence[Event]) -> Event | None:
 def status(run_dir: Path, events: Sequence[Event] | None = None) -> Status:
     """Return which of the eight states the run is in.
 
-    A run whose supervisor died is lost, unless its trainer wrote that it finished all the same.
-    `events` are its supervisor's, where they have just been read.
+    A run whose supervisor died is lost, unless its trainer wrote that it finished anyway, or that
+    it stopped as requested. `events` are the supervisor's events, if they have just been read.
 
     Raises:
-        RunError: the folder is gone or its run.json cannot be read.
+        RunError: the folder is missing or its run.json cannot be read.
     """
     event = last_state(supervisor_events(run_dir) if events is None else events)
     if event is None or event["state"] in LIVE:
@@ -112,14 +112,14 @@ def attempt_events(run_dir: Path) -> list[Event]:
 
 
 def since_start(task_events: Sequence[Event], events: Sequence[Event]) -> list[Event]:
-    """Return a task's events since the last start that its supervisor's events tell of."""
+    """Return a task's events since the last start that its supervisor's events record."""
     starts = [event["time"] for event in events if event.get("state") == "starting"]
     since = starts[-1] if starts else 0.0
     return [event for event in task_events if event.get("time", 0.0) >= since]
 
 
 def tf_configs(events: Sequence[Event]) -> dict[str, Any]:
-    """Return the TF_CONFIG that each task of the newest attempt has; nothing for a single task."""
+    """Return the TF_CONFIG of each task of the newest attempt; empty for a single task."""
     for event in reversed(events):
         if event.get("state") == "starting":
             return dict(event.get("tf_configs") or {})
@@ -127,7 +127,7 @@ def tf_configs(events: Sequence[Event]) -> dict[str, Any]:
 
 
 def last_silence(events: Sequence[Event]) -> Event | None:
-    """Return the `stalled` event of a task that has not recovered since; None where all go on."""
+    """Return the `stalled` event of a task that has not recovered since; None if all go on."""
     for event in reversed(events):
         if event["event"] == "stalled":
             return event
@@ -137,7 +137,7 @@ def last_silence(events: Sequence[Event]) -> Event | None:
 
 
 def alive_error(run_dir: Path, action: str) -> RunError:
-    """Return the error for doing to a living run what only an ended one allows."""
+    """Return the error for an action on a living run that only an ended run allows."""
     event = last_state(supervisor_events(run_dir))
     return RunError(
         f"Only a run that is over can be {action}; {run_dir.name} is alive "

@@ -1,4 +1,4 @@
-"""The tasks of a run: a process each, and the TF_CONFIG that tells it of the others."""
+"""The tasks of a run: one process each, with a TF_CONFIG that names the others."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .files import RunError, read_json
 
 ONE_TASK = ("worker-0",)
 LEAST = {"num_replicas_in_sync": 1, "steps_per_epoch": 1, "epochs": 0, "total_steps": 0}
-"""What a plan.json counts, and the least of each."""
+"""The counts in a plan.json, and the smallest allowed value of each."""
 HOST = "localhost"
 EVALUATOR = "evaluator-0"
 SHARE_PORTS = {"TF_GRPC_REUSE_PORT": "1"}
-"""Has TensorFlow's server listen at a port that is bound with SO_REUSEPORT (grpc_server_lib.cc)."""
+"""Lets TensorFlow's server listen at a port bound with SO_REUSEPORT (grpc_server_lib.cc)."""
 
 
 class NoAddressError(OSError):
@@ -25,12 +25,12 @@ class NoAddressError(OSError):
 
 
 def tasks_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the tasks of a plan.json; the first leads: it tells of epochs and keeps what is saved.
+    """Return the tasks of a plan.json; the first leads: it records epochs and keeps saved files.
 
     A name is a type of `TF_CONFIG` and a number, such as `worker-0`.
 
     Raises:
-        RunError: they are no list of names.
+        RunError: the tasks are not a list of names.
     """
     tasks = plan.get("tasks") or ONE_TASK
     if not isinstance(tasks, list | tuple) or not all(isinstance(task, str) for task in tasks):
@@ -43,10 +43,10 @@ def tasks_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def read_numbers(run_dir: Path) -> dict[str, Any]:
-    """Read a run's plan.json, in which its replicas, steps and epochs are counted.
+    """Read a run's plan.json, and check its counts of replicas, steps and epochs.
 
     Raises:
-        RunError: it cannot be read, or lacks one of them.
+        RunError: the file cannot be read, or a count is missing, not an integer or too small.
     """
     path = run_dir / "plan.json"
     plan = read_json(path)
@@ -61,7 +61,7 @@ def read_numbers(run_dir: Path) -> dict[str, Any]:
 
 
 def leader_of(run_dir: Path) -> str:
-    """Return the task of a run that tells of epochs and of its end."""
+    """Return the task of a run that records the epochs and the end of the run."""
     return tasks_of(read_json(run_dir / "plan.json"))[0]
 
 
@@ -93,8 +93,8 @@ def tf_configs(tasks: Sequence[str], addresses: Mapping[str, str]) -> dict[str, 
 def hold_addresses(tasks: Sequence[str], held: ExitStack) -> dict[str, str]:
     """Return an address of this machine for each task; its port is bound until `held` is closed.
 
-    A task may take seconds until it listens. Nobody else is given its port meanwhile, and its
-    server can share it: see `SHARE_PORTS`.
+    A task may take seconds until it listens. During this time no other process gets its port, but
+    the task's own server can share it; see `SHARE_PORTS`.
 
     Raises:
         NoAddressError: there is no free port.
@@ -113,9 +113,9 @@ def hold_addresses(tasks: Sequence[str], held: ExitStack) -> dict[str, str]:
 
 
 def environments(tasks: Sequence[str], held: ExitStack) -> dict[str, dict[str, str]]:
-    """Return what each task has in its environment; nothing where one task is all.
+    """Return the environment variables of each task; none if there is only one task.
 
-    The ports that it names stay bound until `held` is closed: see `hold_addresses`.
+    The ports in them stay bound until `held` is closed; see `hold_addresses`.
 
     Raises:
         NoAddressError: there is no free port.

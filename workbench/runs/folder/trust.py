@@ -1,7 +1,8 @@
-"""Which runs were made on this machine: any other folder among the runs is somebody's code.
+"""The runs that this machine started: any other folder among the runs is foreign code.
 
-To resume a run is to execute its script by the interpreter that its run.json names. What this
-machine started is noted in the state folder, outside of the runs, with a digest of both.
+A resume executes the run's script with the interpreter that run.json names. Each run that this
+machine started is noted in the state folder, outside the folder of runs. The note is a digest of
+the script, the interpreter and the working directory.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .files import SCRIPT, RunError, read_json, unwritable, write_text
 
 
 def trust(run_dir: Path) -> None:
-    """Note that the run, as it is now, was started here.
+    """Note that the run, in its current state, was started on this machine.
 
     Raises:
         RunError: the state folder cannot be written.
@@ -31,10 +32,10 @@ def trust(run_dir: Path) -> None:
 
 
 def is_trusted(run_dir: Path) -> bool:
-    """Return whether the run was started here and what a resume executes is as it was then.
+    """Return whether the run was started here and a resume still executes the same code.
 
     Raises:
-        RunError: its run.json is gone or cannot be read.
+        RunError: the run's run.json or script is missing or cannot be read.
     """
     with contextlib.suppress(OSError):
         return _note(run_dir).read_text(encoding="utf-8") == _digest(run_dir)

@@ -1,4 +1,4 @@
-"""What a run could not write to its disk, and what to do about it."""
+"""Data that a run could not write to its disk, and the fix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from .events import Event
 
 ROOM_BYTES = 64 * 1024
-"""With less than that left on its disk, a run writes no more than a few lines."""
+"""With less free space than this on its disk, a run writes no more than a few lines."""
 MOST_WORDS = 200
 ROOM_FIX = "Make room on the disk"
 _ABOUT_ROOM = re.compile(
@@ -19,17 +19,17 @@ _ABOUT_ROOM = re.compile(
 
 
 def is_full(folder: Path) -> bool:
-    """Return whether the disk of a folder has no room left; False where that is not told."""
+    """Return whether the disk of a folder has no room left; False if that is unknown."""
     try:
         disk = os.statvfs(folder)
     except OSError:
         return False
-    blocks = disk.f_bavail if os.geteuid() else disk.f_bfree  # some are kept for the superuser
+    blocks = disk.f_bavail if os.geteuid() else disk.f_bfree  # some are reserved for root
     return bool(disk.f_blocks) and blocks * disk.f_frsize < ROOM_BYTES
 
 
 def disk_note(folder: Path) -> str:
-    """Return what is to be known of the disk of a run that lives; empty where it has room."""
+    """Return a note on the full disk of a living run; empty if the disk has room."""
     if not is_full(folder):
         return ""
     return (
@@ -39,12 +39,12 @@ def disk_note(folder: Path) -> str:
 
 
 def losses_of(events: Sequence[Event], *, living: bool) -> str:
-    """Return in words what an attempt could not write, or waits to; empty where it wrote all."""
+    """Return in words the data that an attempt could not write, or waits to write; else empty."""
     return " ".join(filter(None, _sentences(events, living=living)))
 
 
 def why_no_model(events: Sequence[Event]) -> str:
-    """Return why an attempt that finished has saved no model; empty where that is not known."""
+    """Return the reason why a finished attempt saved no model; empty if that is unknown."""
     lost = _last(events, "model_not_saved")
     return "" if lost is None else f"It could not be saved: {_error(lost)}"
 
@@ -76,15 +76,15 @@ def _unrecorded(event: Event) -> bool:
 
 
 def _last(events: Sequence[Event], name: str, after: Event | None = None) -> Event | None:
-    """Return the last event of that name, of those that came after another one."""
+    """Return the last event of that name; if `after` is given, only from the events after it."""
     start = 0 if after is None else events.index(after) + 1
     return next((event for event in reversed(events[start:]) if event["event"] == name), None)
 
 
 def _error(event: Event) -> str:
-    """Return the error that an event tells as a sentence; of a full disk that, and what to do."""
+    """Return the error of an event as a sentence; for a full disk, that error and the fix."""
     words = " ".join(str(event.get("error", "")).split())
-    if room := _ABOUT_ROOM.search(words):  # TensorFlow tells of its own file and operation before
+    if room := _ABOUT_ROOM.search(words):  # TensorFlow names its own file and operation first
         return f"{room[0][0].upper()}{room[0][1:]}. {ROOM_FIX}."
     said = words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]} ..."
     return said if said.endswith((".", "...")) else f"{said}."

@@ -1,4 +1,4 @@
-"""How a task is brought to an end: asked first, then ended, then killed."""
+"""The end of a task's process: first asked to stop, then ended, then killed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 class TaskProcess(ABC):
-    """The process of one task, wherever it runs. Time is handed in, in monotonic seconds."""
+    """The process of one task, on any machine. The caller passes the time, in monotonic seconds."""
 
     def __init__(self) -> None:
         self.begun = ""
-        """How it was started: `forked`, or `cold: why`; empty where that is not known."""
+        """How the process was started: `forked`, or `cold: why`; empty if that is unknown."""
         self.note: str | None = None
-        """What was done to end it before its work was."""
+        """A note on how the process was ended before its work was over."""
         self._stop_asked_at: float | None = None
         self._terminated_at: float | None = None
         self._ended_at: float | None = None
@@ -24,41 +24,41 @@ class TaskProcess(ABC):
     @property
     @abstractmethod
     def exit_status(self) -> int | None:
-        """Of a process that has ended; below zero by a signal."""
+        """The exit status of a process that has ended; below zero if a signal ended it."""
 
     @property
     @abstractmethod
     def peak_bytes(self) -> int | None:
-        """The most memory that it has held; None where that is not told."""
+        """The peak memory of the process in bytes; None if that is unknown."""
 
     @property
     def suspended(self) -> bool:
-        """Whether the system holds it, as after SIGSTOP, where that is told."""
+        """Whether the system has suspended the process, as after SIGSTOP, if that is known."""
         return False
 
     @property
     def stopping(self) -> bool:
-        """Whether it was asked to stop."""
+        """Whether the process was asked to stop."""
         return self._stop_asked_at is not None
 
     @property
     def terminated(self) -> bool:
-        """Whether it was ended, having had its time to end by itself."""
+        """Whether the process was ended because its time to end by itself was over."""
         return self._terminated_at is not None
 
     def ask_to_stop(self, now: float) -> None:
-        """Ask it to finish the call under way, save and end."""
+        """Ask the process to finish the current call, save and end."""
         self._stop_asked_at = now
         self._tell_to_stop()
 
     def escalate(self, now: float, bounds: Bounds, *, work_is_over: bool, is_saving: bool) -> None:
-        """End it where it has had its time to end by itself.
+        """End the process if its time to end by itself is over.
 
         Args:
-            now: the time.
-            bounds: how much time it has for what.
-            work_is_over: whether its task says that it has finished or stopped.
-            is_saving: whether its task saves, or may: that takes longer.
+            now: the time, in monotonic seconds.
+            bounds: the time limits of the process.
+            work_is_over: whether the task has reported that it finished or stopped.
+            is_saving: whether the task saves, or may save: that takes longer.
         """
         if self._ended_at is None and work_is_over:
             self._ended_at = now
@@ -67,7 +67,7 @@ class TaskProcess(ABC):
                 self.kill()
             return
         if self._ended_at is not None:
-            # TensorFlow can take a minute to take its data pipelines down, with nothing left to do.
+            # TensorFlow can need a minute to close its data pipelines, with no work left to do.
             if now - self._ended_at > bounds.exit_grace_seconds:
                 self._end(now, None)
         elif self._stop_asked_at is not None:
@@ -81,15 +81,15 @@ class TaskProcess(ABC):
 
     @abstractmethod
     def kill(self) -> None:
-        """Kill it and every process it left in its group."""
+        """Kill the process and every process that it left in its group."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of it, once it has ended."""
+        """Release the resources of the process, once it has ended."""
 
     @abstractmethod
     def wait(self) -> None:
-        """Wait for the end of one that was killed."""
+        """Wait for the end of a killed process."""
 
     @abstractmethod
     def _tell_to_stop(self) -> None: ...

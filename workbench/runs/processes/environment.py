@@ -1,4 +1,4 @@
-"""What a run's own processes are started with: interpreter, folder and environment."""
+"""The interpreter, the folder and the environment with which a run's processes are started."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from workbench.runs.folder.files import RunError, full_path
 
 SUPERVISOR_LOG = "supervisor.log"
 UNPACKED = "WORKBENCH_UNPACKED"
-"""Names the folder where runs keep the files of a data set unpacked; empty: nowhere."""
+"""The variable that names the folder for unpacked files of data sets; empty: no folder."""
 PACKAGE_ROOT = Path(__file__).parents[3]
-"""From here this very package is found, whatever lies in the folder of who starts a process."""
+"""The folder in which this package is found, whatever is in the folder of the caller."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """How the run's train.py is started, and later its evaluation."""
+    """The settings with which the run's train.py is started, and later its evaluation."""
 
     interpreter: str
     working_dir: Path
-    """The folder where the run was asked for, so that paths given there hold; else the run's."""
+    """The folder in which the run was requested, so paths from there hold; else the run's."""
     module_dir: Path | None
-    """Where modules of one's own are looked for, after all others; None where none is imported."""
+    """The folder of the user's own modules, searched after all others; None if unused."""
     legacy_keras: bool = False
     """Whether tf.keras is the tf-keras package."""
 
     @classmethod
     def of(cls, run_dir: Path, card: Mapping[str, Any], plan: Mapping[str, Any]) -> Launch:
-        """Tell it from run.json and plan.json."""
+        """Return the settings from run.json and plan.json."""
         asked_from = Path(str(card.get("working_dir") or run_dir))
         working_dir = asked_from if asked_from.is_dir() else run_dir
         own = (plan.get(name) or {} for name in ("own_model", "own_data", "own_step"))
@@ -43,21 +43,21 @@ class Launch:
 
     @property
     def unset(self) -> list[str]:
-        """Names of this process's environment that are not the run's processes'."""
+        """The variables of this process's environment that the run's processes do not get."""
         # A notebook's MPLBACKEND names a module that the run's interpreter may not have.
         draws = os.environ.get("MPLBACKEND", "").startswith("module://")
-        # TF_... belong to the process that asks for the run: each task is given its own.
+        # TF_... variables belong to the process that requests the run: each task gets its own.
         return ["TF_CONFIG", "TF_USE_LEGACY_KERAS", *(["MPLBACKEND"] if draws else [])]
 
     @property
     def added(self) -> dict[str, str]:
-        """What is added to the environment of the run's processes, wherever they run."""
+        """The variables added to the environment of the run's processes, on any machine."""
         keras = {"TF_USE_LEGACY_KERAS": "1"} if self.legacy_keras else {}
         level = os.environ.get("TF_CPP_MIN_LOG_LEVEL", "1")
         return {**keras, "TF_CPP_MIN_LOG_LEVEL": level, "PYTHONUNBUFFERED": "1"}
 
     def environment(self) -> dict[str, str]:
-        """Return this process's environment with what the run's processes need."""
+        """Return this process's environment, changed as the run's processes need it."""
         here = {k: v for k, v in os.environ.items() if k not in self.unset}
         environment = {**here, **_unpacked(), **self.added}
         if self.module_dir is not None:
@@ -67,7 +67,7 @@ class Launch:
 
 
 def _unpacked() -> dict[str, str]:
-    """Return the variable that names the folder of unpacked files; empty where there is none."""
+    """Return the variable that names the folder of unpacked files; empty if there is none."""
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     folder = os.environ.get(UNPACKED, f"{cache}/tf-distribute-workbench/unpacked")
     try:

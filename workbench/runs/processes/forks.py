@@ -1,4 +1,4 @@
-"""How a run's tasks begin: forked from a server that has TensorFlow, or cold."""
+"""The start of a run's tasks: forked from a server that has loaded TensorFlow, or cold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.runs.folder.locks import state_dir
 from .environment import Launch
 
 BEGUN = "begun"
-"""The event that tells how the process of each task was started: `forked`, or `cold: why`."""
+"""The event that records how each task's process was started: `forked`, or `cold: why`."""
 COLD = "cold"
 FORKED = "forked"
 ASKED = "as was asked for"
@@ -30,11 +30,11 @@ _IMPORT = re.compile(r"^\s*(?:import|from)\s+tensorflow\b", re.MULTILINE)
 _ENVIRONMENT = re.compile(r"\b(?:environ|putenv)\b")
 _LEGACY = 'os.environ["TF_USE_LEGACY_KERAS"]'
 LOAD_SECONDS = 300.0
-"""How long is waited for TensorFlow to load; then all start cold."""
+"""How long to wait for TensorFlow to load; after that all processes start cold."""
 
 
 def fork_server(launch: Launch, state: Path | None = None) -> ForkServer:
-    """Return the fork server of processes that are launched so."""
+    """Return the fork server for processes with these launch settings."""
     environment = replace(launch, module_dir=None).environment()
     here = str(launch.working_dir)
     if paths := environment.get("PYTHONPATH"):
@@ -49,9 +49,10 @@ def fork_server(launch: Launch, state: Path | None = None) -> ForkServer:
 
 
 def sets_environment(script: str) -> bool:
-    """Whether a script changes its environment before it imports TensorFlow, which reads it then.
+    """Return whether a script changes its environment before it imports TensorFlow.
 
-    Of the scripts of the workbench one line does, which a fork server knows of: which Keras.
+    TensorFlow reads the environment at its import. The workbench's own scripts have one such line,
+    which chooses Keras. It does not count, because a fork server knows the choice.
     """
     found = _IMPORT.search(script)
     before = script[: found.start()] if found else ""
@@ -63,16 +64,16 @@ def sets_environment(script: str) -> bool:
 def loaded_ahead(
     interpreter: str | None, *, legacy: bool = False, start: Any = None
 ) -> Iterator[None]:
-    """Have processes of an interpreter forked while the block lasts, where that can be.
+    """Have processes of an interpreter forked during the block, if possible.
 
-    None is this one; `legacy` is as in `Launch`, `start` as in a config.
+    None means this interpreter; `legacy` is as in `Launch`, `start` as in a config.
     """
     if start == COLD:
         yield
         return
     server: ForkServer | None = None
     try:
-        with contextlib.suppress(OSError, RunError):  # what cannot be forked starts cold
+        with contextlib.suppress(OSError, RunError):  # without a server, processes start cold
             server = fork_server(Launch(interpreter or sys.executable, Path.cwd(), None, legacy))
             server.start()
         yield
@@ -82,21 +83,21 @@ def loaded_ahead(
 
 
 class Forks:
-    """Begins processes: by a fork server where there is one, else cold, and says why."""
+    """The starter of processes: by a fork server if there is one, else cold with a reason."""
 
     def __init__(self, launch: Launch, state: Path, start: Any = None) -> None:
-        """`start` is as in a config: `cold` where nothing is to be forked."""
+        """Prepare the starts. `start` is as in a config: `cold` forbids forks."""
         self._interpreter = launch.interpreter
         self._server = None if start == COLD else fork_server(launch, state)
         self._why_cold = ASKED if start == COLD else ""
 
     @property
     def begun(self) -> str:
-        """How the last process was begun, once one was: `forked`, or `cold: why`."""
+        """How the last process was started, if one was: `forked`, or `cold: why`."""
         return f"{COLD}: {self._why_cold}" if self._why_cold else FORKED
 
     def must_load(self, *, several: bool) -> bool:
-        """Whether `prepare` would wait for TensorFlow to load."""
+        """Return whether `prepare` would wait for TensorFlow to load."""
         state = self._server.state if self._server is not None else "ready"
         return state == "loading" or (several and state == "absent")
 
@@ -105,14 +106,14 @@ class Forks:
     ) -> None:
         """Have a server load TensorFlow for several processes, and wait for it.
 
-        For one it is waited for only where it loads already: it is there sooner than a cold start.
-        `wait` sleeps until it is worth looking again.
+        For a single process it waits only if the server is loading already: that is faster than a
+        cold start. `wait` sleeps until the next check.
         """
         server = self._server
         state = server.state if server is not None else "absent"
         if server is None or not (several or state in ("loading", "ready")):
             return
-        if state == "refused":  # lately: it is not tried again for each run
+        if state == "refused":  # a short time ago: do not try again for each run
             self._give_up(server.why_not)
             return
         try:
@@ -130,7 +131,7 @@ class Forks:
             self._give_up(server.why_not)
 
     def begin(self, order: Order) -> subprocess.Popen[bytes] | Forked:
-        """Begin a process that leads a session and a process group of its own: see `begun`.
+        """Start a process that leads its own session and process group; `begun` records how.
 
         Raises:
             OSError: the interpreter cannot be started, or the script cannot be read.
@@ -147,7 +148,7 @@ class Forks:
         )
 
     def _fork(self, order: Order) -> Forked | None:
-        """Fork a process; None where that cannot be, and then it is known why."""
+        """Fork a process; return None if that is impossible, and note the reason."""
         if self._server is None:
             return None
         if sets_environment(Path(order.arguments[0]).read_text(encoding="utf-8", errors="replace")):
@@ -158,17 +159,17 @@ class Forks:
         except ColdError as error:
             self._why_cold = str(error)
             if isinstance(error.__cause__, TimeoutError):
-                self._give_up(str(error))  # the next ones need not wait for it, too
+                self._give_up(str(error))  # so the next processes do not wait for it too
             return None
         self._why_cold = ""
         return forked
 
     def close(self) -> None:
-        """Let the server end where nobody else wants it."""
+        """Let the server end if no one else needs it."""
         if self._server is not None:
             self._server.release()
 
     def _give_up(self, why: str) -> None:
-        """Start all that follow cold."""
+        """Start all later processes cold, for this reason."""
         self.close()
         self._server, self._why_cold = None, why

@@ -1,4 +1,4 @@
-"""Who starts a run's tasks: on this machine, or as a job of an engine."""
+"""The hands that start a run's tasks: on this machine, or as a job of an engine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .local_process import LocalProcess
 
 
 class Hands(ABC):
-    """Starts the processes of one attempt's tasks."""
+    """The starter of the processes of one attempt's tasks."""
 
     @abstractmethod
     def choose_addresses(self, tasks: Sequence[str]) -> dict[str, Any]:
-        """Choose where the tasks are to find each other; return the TF_CONFIG of each, if known.
+        """Choose the addresses of the tasks; return the TF_CONFIG of each task, if it is known.
 
         Raises:
             OSError: there is no free port.
@@ -38,11 +38,11 @@ class Hands(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of what is held for the tasks, once all have ended."""
+        """Release the resources held for the tasks, once all have ended."""
 
 
 class LocalHands(Hands):
-    """Starts them as processes of this machine, which hold these locks too."""
+    """The starter of tasks as processes of this machine, which hold the given locks too."""
 
     def __init__(
         self, run_dir: Path, launch: Launch, held_fds: Sequence[int], forks: Forks
@@ -62,11 +62,11 @@ class LocalHands(Hands):
         }
 
     def start(self, task: str, log: Path) -> TaskProcess:
-        """Start its process."""
+        """Start the task's process on this machine."""
         environment = self._environments[task]
         folder = self._run_dir / task
         return LocalProcess(folder, self._launch, log, environment, self._held_fds, self._forks)
 
     def close(self) -> None:
-        """Let go of the ports."""
+        """Release the ports."""
         self._ports.close()

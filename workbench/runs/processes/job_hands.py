@@ -1,4 +1,4 @@
-"""A run's tasks as a job of an engine: started there by hands, and asked for through files."""
+"""The tasks of a run in a job of an engine: hands on its hosts start them, files control them."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .ending import TaskProcess
 from .hands import Hands
 
 LOOK_SECONDS = 2.0
-"""How often the engine is asked how the job stands."""
+"""The time between two questions to the engine about the job's status."""
 LAST_FILES_SECONDS = 10.0
-"""From the job's end until its hands' last files must be here."""
+"""From the job's end until the last files of its hands must have arrived."""
 KILLED = -9
 NOT_ASKED = (LauncherError, OSError, ValueError)
-"""What comes of an engine that cannot be asked now, or of a shared folder that cannot be read."""
+"""The errors of an engine that cannot be asked now, or of an unreadable shared folder."""
 NOT_YET_LOOKED = JobStatus("waiting", "SUBMITTED")
 
 
 class Job:
-    """A job that an engine has taken, looked at by a thread so that nobody waits for the engine."""
+    """A job that an engine has accepted. A thread checks it, so no caller waits for the engine."""
 
     def __init__(self, engine: Engine, folder: JobFolder, name: str) -> None:
         self.engine, self.folder, self.name = engine, folder, name
         self.trouble = ""
-        """Why the engine could not be asked the last time."""
+        """The reason why the engine could not be asked the last time; empty if it could."""
         self._look = NOT_YET_LOOKED
         self._over_at: float | None = None
         self._closed = threading.Event()
@@ -40,11 +40,11 @@ class Job:
 
     @property
     def look(self) -> JobStatus:
-        """How it stood when last asked for."""
+        """The job's status at the last check."""
         return self._look
 
     def is_over(self, attempt: int) -> bool:
-        """Whether this attempt of the engine has ended, and its last files must be here."""
+        """Return whether this attempt of the engine has ended and its last files must be here."""
         if self._is_in(attempt):
             self._over_at = None
             return False
@@ -53,7 +53,7 @@ class Job:
         return time.monotonic() - self._over_at > LAST_FILES_SECONDS
 
     def settle(self, attempt: int, seconds: float) -> JobStatus:
-        """Wait until this attempt at it is over, at most so long; return how it stands."""
+        """Wait until this attempt is over, at most `seconds`; return the job's status."""
         until = time.monotonic() + seconds
         while self._is_in(attempt) and time.monotonic() < until:
             self._looked.clear()
@@ -61,14 +61,14 @@ class Job:
         return self._look
 
     def cancel(self) -> None:
-        """End it; where the engine cannot be asked it is told as trouble."""
+        """End the job; if the engine cannot be asked, note the reason in `trouble`."""
         try:
             self.engine.cancel(self.folder.path, self.name)
         except NOT_ASKED as error:
             self.trouble = str(error)
 
     def close(self) -> None:
-        """Ask no more."""
+        """Stop the checks of the job."""
         self._closed.set()
 
     def _is_in(self, attempt: int) -> bool:
@@ -87,7 +87,7 @@ class Job:
 
 
 class JobHands(Hands):
-    """Hands on the hosts of a job, which start its tasks by themselves."""
+    """The hands on the hosts of a job, which start its tasks by themselves."""
 
     job: Job
 
@@ -97,18 +97,18 @@ class JobHands(Hands):
         self._started: dict[str, int] = {}
 
     def choose_addresses(self, tasks: Sequence[str]) -> dict[str, Any]:
-        """Leave that to the hands, which know their hosts."""
+        """Leave the choice to the hands, which know their hosts."""
         return {}
 
     def close(self) -> None:
-        """Do nothing: what is held is held on the hosts."""
+        """Do nothing: all resources are held on the hosts."""
 
     def begun(self, tasks: Sequence[str]) -> bool:
-        """Whether a task has said anything in this attempt."""
+        """Return whether a task has reported anything in this attempt."""
         return any(self.folder.told(task, "clock") for task in tasks)
 
     def start(self, task: str, log: Path) -> TaskProcess:
-        """Follow the task that its hand has begun; the second time have it started again."""
+        """Follow the task that its hand has started; a later call has the task started again."""
         times = self._started.get(task, 0)
         if times:
             self.folder.ask(task, "again", str(times))
@@ -126,7 +126,7 @@ class JobProcess(TaskProcess):
 
     @property
     def exit_status(self) -> int | None:
-        """As its hand says; of one whose job has ended without a word, as if it was killed."""
+        """The exit status that its hand reports; as after a kill if the job ended without one."""
         if self._ended is None:
             told = json.loads(self._hands.folder.told(self._task, "exit") or "{}")
             if told.get("started") == self._times:
@@ -137,18 +137,18 @@ class JobProcess(TaskProcess):
 
     @property
     def peak_bytes(self) -> int | None:
-        """As its hand says at the end."""
+        """The peak memory in bytes that its hand reports at the end."""
         return (self._ended or {}).get("peak_bytes")
 
     def kill(self) -> None:
-        """Have its hand end it."""
+        """Ask its hand to end the process."""
         self._hands.folder.ask(self._task, "end")
 
     def close(self) -> None:
-        """Nothing is held of it."""
+        """Do nothing: no resources are held here."""
 
     def wait(self) -> None:
-        """Wait until its hand says that it has ended, or its job is over."""
+        """Wait until its hand reports that the process has ended, or until its job is over."""
         until = time.monotonic() + 2 * LAST_FILES_SECONDS
         while self.exit_status is None and time.monotonic() < until:
             time.sleep(0.1)

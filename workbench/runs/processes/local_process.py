@@ -19,10 +19,11 @@ from .peak_memory import peak_bytes_of
 
 
 class LocalProcess(TaskProcess):
-    """The process that runs train.py on this machine, in a process group of its own.
+    """The process that runs train.py on this machine, in its own process group.
 
-    Its log is a plain file, and a pipe ties it to the supervisor: a byte asks it to stop, and the
-    end of the pipe tells it that the supervisor is dead. How a forked one ends, its keeper tells.
+    Its log is a plain file. A pipe connects it to the supervisor: a byte asks it to stop, and the
+    end of the pipe shows that the supervisor is dead. The keeper of a forked process reports how
+    that process ends.
     """
 
     def __init__(
@@ -34,10 +35,10 @@ class LocalProcess(TaskProcess):
         kept_fds: Sequence[int],
         forks: Forks,
     ) -> None:
-        """Start it: forked where that can be.
+        """Start the process, forked if possible.
 
-        `environment` is added to what every process of the run has. The locks in `kept_fds` are
-        held until it has ended too.
+        `environment` is added to the environment that every process of the run has. The process
+        holds the locks in `kept_fds` too, until it has ended.
 
         Raises:
             OSError: the interpreter cannot be started.
@@ -56,34 +57,34 @@ class LocalProcess(TaskProcess):
 
     @property
     def exit_status(self) -> int | None:
-        """Of a process that has ended; below zero by a signal."""
+        """The exit status of a process that has ended; below zero if a signal ended it."""
         return self.process.poll()
 
     @property
     def peak_bytes(self) -> int | None:
-        """The most memory that it has held; None where that is not told."""
+        """The peak memory of the process in bytes; None if that is unknown."""
         return peak_bytes_of(self.process.pid)
 
     @property
     def suspended(self) -> bool:
-        """Whether the system holds it, as after SIGSTOP; see "state" in proc_pid_stat(5)."""
+        """Whether the system suspended it, as after SIGSTOP; see "state" in proc_pid_stat(5)."""
         with contextlib.suppress(OSError, IndexError):
             told = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
             return told.rpartition(")")[2].split()[0] in ("T", "t")
         return False
 
     def kill(self) -> None:
-        """Kill it and every process it left in its group."""
+        """Kill the process and every process that it left in its group."""
         self._signal_group(signal.SIGKILL)
 
     def close(self) -> None:
-        """Let go of the pipe, once it has ended."""
+        """Close the pipe, once the process has ended."""
         if self._stop_pipe >= 0:
             os.close(self._stop_pipe)
         self._stop_pipe = -1
 
     def wait(self) -> None:
-        """Wait for the end of one that was killed."""
+        """Wait for the end of a killed process."""
         self.process.wait()
 
     def _tell_to_stop(self) -> None:

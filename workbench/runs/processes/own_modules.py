@@ -1,6 +1,7 @@
-"""Modules of one's own that a run imports: which changed between its attempts.
+"""The user's own modules that a run imports, and their changes between attempts.
 
-What is lifted from a file stands in the script and stays; each attempt imports a module anew.
+Code that is lifted from a file is part of the script and stays the same. A module is different:
+each attempt imports it again.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from typing import Any
 from workbench.runs.folder.events import Event
 
 HASHES = "modules_sha256"
-"""In the event with which an attempt starts: of the file of each such module, by its name."""
+"""A field of the event that starts an attempt: the sha256 of each module's file, by its name."""
 
 
 def module_hashes(plan: Mapping[str, Any], working_dir: Path) -> dict[str, Any]:
     """Return `HASHES` with the sha256 of each module of a plan.json that is imported from a folder.
 
-    Nothing for one that is installed, or cannot be read: then its import fails too and says why.
+    A module that is installed or cannot be read is left out. If it cannot be read, its import
+    fails too and gives the reason.
     """
     own = [plan.get(name) or {} for name in ("own_model", "own_data", "own_step")]
     modules = [each["module"] for each in own if each.get("module")]
@@ -36,7 +38,7 @@ def module_hashes(plan: Mapping[str, Any], working_dir: Path) -> dict[str, Any]:
 
 
 def changes_in(events: Sequence[Event]) -> str:
-    """Return in words which modules changed last, of a supervisor's events; empty where none."""
+    """Return in words which modules changed last, from a supervisor's events; empty if none."""
     known, changed = dict[str, str](), dict[str, float]()
     for event in events:
         for module, found in event.get(HASHES, {}).items():

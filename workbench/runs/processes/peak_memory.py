@@ -1,6 +1,6 @@
-"""The most memory that a run's processes have held, on the host and on their devices.
+"""The peak memory of a run's processes, on the host and on their devices.
 
-The supervisor imports it: standard library only.
+The supervisor imports this module, so it uses only the standard library.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from workbench.runs.folder.events import read_events
 
 EVENT = "peak_memory"
 DEVICE_EVENT = "device_memory"
-"""What a task tells at each checkpoint and at its end, of devices whose memory is counted."""
+"""The event that a task writes at each checkpoint and at its end, for devices that count it."""
 
 
 def peak_bytes_of(pid: int) -> int | None:
-    """Return the most memory that a living process has held at once; None where it is not told.
+    """Return the peak memory of a living process in bytes; None if it is unknown.
 
-    Linux alone tells it, as `VmHWM` of proc_pid_status(5), in KiB.
+    Only Linux reports it, as `VmHWM` of proc_pid_status(5), in KiB.
     """
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
@@ -29,9 +29,9 @@ def peak_bytes_of(pid: int) -> int | None:
 
 
 def read_peak_bytes(run_dir: Path) -> dict[str, int]:
-    """Return the most bytes that each task held, over all attempts that are over.
+    """Return the peak memory of each task in bytes, over all attempts that are over.
 
-    Memory that processes share counts for each of them. Tasks of which it is unknown are absent.
+    Shared memory counts for each process that shares it. Tasks with an unknown value are absent.
     """
     peaks: dict[str, int] = {}
     for event in read_events(run_dir / "events.jsonl"):
@@ -42,10 +42,11 @@ def read_peak_bytes(run_dir: Path) -> dict[str, int]:
 
 
 def read_device_peak_bytes(run_dir: Path, tasks: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Return the most bytes that each task held on each of its GPUs or TPUs, by the device's name.
+    """Return the peak memory of each task on each of its GPUs or TPUs in bytes, by device name.
 
-    Of all attempts, and as far as told until now. TensorFlow counts what it gave out, not what it
-    keeps in reserve; a CPU's memory it does not count. Tasks of which it is unknown are absent.
+    The values cover all attempts, as far as recorded until now. TensorFlow counts the memory that
+    it gave out, not the memory that it keeps in reserve. It does not count the memory of a CPU.
+    Tasks with an unknown value are absent.
     """
     peaks: dict[str, dict[str, int]] = {}
     for task in tasks:

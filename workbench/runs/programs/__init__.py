@@ -1,1 +1,1 @@
-"""Programs of the engine that run beside training, each in a process of the run's interpreter."""
+"""Programs of the engine besides training, each in a process of the run's interpreter."""

@@ -1,4 +1,4 @@
-"""Processes of programs beside training: how they start, what they answer, how they end."""
+"""Processes of programs besides training: how they start, their answers, how they end."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ from workbench.runs.processes.peak_memory import peak_bytes_of
 from workbench.runs.supervise.diagnosis import explain, follows_another, tensorflow_says
 
 ON_CPU = {**WITHOUT_TPU, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-"""The environment of a process that is to take no device."""
+"""The environment of a process that must not take a device."""
 POLL_SECONDS = 0.05
 LOADING_SECONDS = 0.2
-"""How often it is looked whether TensorFlow has been loaded."""
+"""The seconds between two checks whether TensorFlow has been loaded."""
 OTHERS_SECONDS = 2.0
 """How long the others may take to end after the first: one of them may know the cause."""
 LOG_LINES = 200
 READ_BYTES = 65_536
 MOST_READS = 64
-"""At one look: one that prints without end is not to hold up who looks."""
+"""In one poll: a process that prints without end must not delay the caller."""
 LONGEST_LINE = 64 * 2**20
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a process is to run."""
+    """A program that a process must run."""
 
     launch: Launch
     arguments: Sequence[str]
     """A script and its own arguments."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """What is added to that of all processes of a run; TensorFlow may be imported already."""
+    """Variables in addition to the usual ones of a run; TensorFlow may be imported already."""
     given: bytes | None = b""
-    """What it reads; None: what `Child.say` says, until it is ended."""
+    """Its input; None: the lines of `Child.say`, until it is ended."""
     start: Any = None
-    """As in a config: `cold` where nothing is to be forked."""
+    """As in a config: `cold` if nothing must be forked."""
 
 
 class Child:
-    """A process that answers in lines of JSON objects; what else it prints is passed over."""
+    """A process that answers in lines of JSON objects; its other output is ignored."""
 
     def __init__(self, work: Work, log: Path, forks: Forks) -> None:
-        """Start it: forked where that can be.
+        """Start the process, forked if possible.
 
         Raises:
             OSError: the interpreter cannot be started, or a file for it cannot be written.
@@ -77,7 +77,7 @@ class Child:
                 order = Order(
                     work.arguments,
                     work.launch.working_dir,
-                    # No module of the engine, beside which a program lies, hides one of the user's.
+                    # Modules of the engine, next to the program, must not hide the user's modules.
                     {**work.launch.environment(), **work.environment, "PYTHONSAFEPATH": "1"},
                     (given, output, errors.fileno()),
                     (alive,),
@@ -91,7 +91,7 @@ class Child:
 
     @contextlib.contextmanager
     def _pipe(self, ours: int) -> Iterator[tuple[int, int]]:
-        """Give a pipe: the end of this number is kept, the other one is for the process only."""
+        """Yield a pipe: the end with the number `ours` is kept, the other is for the process."""
         ends = os.pipe()
         self._ours.callback(os.close, ends[ours])
         try:
@@ -101,7 +101,7 @@ class Child:
 
     @contextlib.contextmanager
     def _given(self, given: bytes | None) -> Iterator[int]:
-        """Give what it reads from."""
+        """Yield the file descriptor of its input."""
         if given is None:
             with self._pipe(ours=1) as (end, self._input):
                 yield end
@@ -115,15 +115,15 @@ class Child:
                 yield nothing.fileno()
 
     def poll(self) -> int | None:
-        """Take in its answers; return its exit status, below zero by a signal, None while it runs.
+        """Read its answers; return its exit status, below 0 for a signal, None while it runs.
 
-        Once it is known all answers are taken in, and what it left in its process group is ended.
+        Once the status is known, all answers are read, and the rest of its process group is ended.
         """
         if self._status is None:
             status = self._process.poll()
             self._take_answers()
             if status is not None:
-                self._kill_group()  # at once: its number may be given to another one later
+                self._kill_group()  # now: another process may get its number later
                 self._status = status
         return self._status
 
@@ -142,9 +142,9 @@ class Child:
             self._line += rest[: max(0, LONGEST_LINE - len(self._line))]
 
     def _take(self, line: bytes) -> None:
-        """Keep the JSON object that a line is, if it is one."""
+        """Keep the JSON object of a line, if the line is one."""
         if line.startswith(b"{"):
-            with contextlib.suppress(ValueError, RecursionError):  # the user's own code prints, too
+            with contextlib.suppress(ValueError, RecursionError):  # the user's own code prints too
                 self.answers.append(json.loads(line))
 
     def say(self, line: str) -> None:
@@ -155,16 +155,16 @@ class Child:
 
     @property
     def most_bytes(self) -> int:
-        """The most memory that it has held; 0 where that is not told."""
+        """The most memory that it has held, in bytes; 0 if that is unknown."""
         return peak_bytes_of(self._process.pid) or 0
 
     @property
     def log(self) -> str:
-        """The end of what it has written to its standard error, and a program's own prints."""
+        """The end of its log: its standard error, and the program's own prints."""
         return log_tail(self._log, LOG_LINES)
 
     def explained(self, interpreter: str) -> dict[str, Any]:
-        """Return `cause`, `fix`, and `signal` or `exit_status` of one that has ended."""
+        """Return `cause`, `fix`, and `signal` or `exit_status` of a process that has ended."""
         status = self.poll()
         assert status is not None
         return explain(status, [], self.log, interpreter)
@@ -188,15 +188,15 @@ def children(
     folder: Path | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[list[Child]]:
-    """Start a process for each task; end all, with their process groups, when the block is left.
+    """Start a process for each task; end all, with their process groups, after the block.
 
-    Their logs lie in `folder`; None: in a temporary one. Where TensorFlow is being loaded for
-    processes to fork from, that is waited for. A program of the engine also ends with the process
-    that has called this.
+    Their logs lie in `folder`; None: in a temporary folder. If TensorFlow is being loaded for
+    processes to fork from, this waits until it is loaded. A program of the engine also ends when
+    the calling process ends.
 
     Raises:
         OSError: a process cannot be started, or there is no free port (a NoAddressError).
-        StoppedError: `stopped`, which is asked until all have started, said so.
+        StoppedError: `stopped`, which is asked until all have started, returned true.
     """
     with contextlib.ExitStack() as stack:
         forks = _forks(work)
@@ -218,7 +218,7 @@ def children(
 
 
 def _forks(work: Work) -> Forks:
-    """Return what begins the processes; cold where there is no place for a server's files."""
+    """Return the starter of the processes; cold if there is no place for a server's files."""
     with contextlib.suppress(RunError):
         return Forks(work.launch, state_dir(), work.start)
     return Forks(work.launch, Path(), COLD)
@@ -226,20 +226,20 @@ def _forks(work: Work) -> Forks:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process has ended that ran alone."""
+    """The end of a process that ran alone."""
 
     exit_status: int
     answers: list[dict[str, Any]]
     last_words: str
-    """The last line that it wrote to its standard error, but TensorFlow's; or how it ended."""
+    """The last line of its standard error that is not TensorFlow's; or how it ended."""
 
 
 def run_to_end(work: Work, seconds: float) -> Ended:
-    """Run a process until it has ended.
+    """Run a process until it ends.
 
     Raises:
         OSError: it cannot be started.
-        TimeoutError: it has not ended after so many seconds.
+        TimeoutError: it has not ended after `seconds` seconds.
     """
     deadline = time.monotonic() + seconds
 
@@ -264,9 +264,9 @@ def _last_words(exit_status: int, log: str) -> str:
 
 
 def to_blame(started: Sequence[Child]) -> Child:
-    """Return the one that failed and does not say that it did because of another.
+    """Return the failed process whose log does not name another process as the reason.
 
-    One of them has failed; the others are waited for, briefly: they may know the cause.
+    One of them has failed. This waits briefly for the others, because they may know the cause.
     """
     deadline = time.monotonic() + OTHERS_SECONDS
     while time.monotonic() < deadline and any(child.poll() is None for child in started):

@@ -1,4 +1,4 @@
-"""What is done with a trained model: a test in a child of the run's interpreter, and loading it."""
+"""Uses of a trained model: a test in a process of the run's interpreter, and loading it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MODEL = "model.keras"
 
 
 def evaluate(run_dir: Path) -> dict[str, Any]:
-    """Test the saved model on the run's test data and return what was measured.
+    """Test the saved model on the run's test data and return the measured values.
 
-    A process of the run's interpreter does it, writes evaluation.json and predictions.npz beside
-    the model, and prints one line of JSON, returned here. It takes the time it takes.
+    A process of the run's interpreter runs the test. It writes evaluation.json and predictions.npz
+    next to the model, and prints one line of JSON, which is returned here. There is no time limit.
 
     Raises:
         RunError: there is no model yet, or the test fails.
@@ -33,7 +33,7 @@ def load_model(run_dir: Path) -> Any:
     """Return the run's saved Keras model, loaded in this process.
 
     Raises:
-        RunError: there is no model yet, or TensorFlow, or the Keras it was saved with, is not
+        RunError: there is no model yet, or TensorFlow or the Keras that saved the model is not
             installed here.
     """
     _require_model(run_dir)

@@ -1,4 +1,4 @@
-"""What a plan's model is made of, asked of a child of the run's interpreter."""
+"""The parts of a plan's model, found by a process of the run's interpreter."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ModelSummary:
     weight_bytes: int
     optimizer_bytes: int
     gradient_bytes_per_step: int
-    """What each replica gives to the sum over replicas in a step."""
+    """Bytes that each replica contributes to the sum over replicas in a step."""
 
     @property
     def replica_bytes(self) -> int:
@@ -46,9 +46,10 @@ class ModelSummary:
 
 
 def inspect_model(plan: Plan, timeout_seconds: float = TIMEOUT_SECONDS) -> ModelSummary:
-    """Build the plan's model in a process of the run's interpreter; takes seconds, once.
+    """Build the plan's model in a process of the run's interpreter and return its summary.
 
-    A model imported from a module of the working folder is built again once its file has changed.
+    This takes some seconds the first time; then the summary is kept. A model imported from a
+    module of the working folder is built again after its file has changed.
 
     Raises:
         PlanError: the model cannot be built, or not in time; the problem's field is `model`.
@@ -62,11 +63,11 @@ def inspect_model(plan: Plan, timeout_seconds: float = TIMEOUT_SECONDS) -> Model
 
 @dataclass(frozen=True)
 class _Question:
-    """What is asked; the same question has the same answer, however it is come by."""
+    """A question; equal questions have equal answers, whatever the start and the timeout."""
 
     text: str
     changed: str
-    """When an imported model's file was last written: its text is not in the script."""
+    """When an imported model's file was last written, because its text is not in the script."""
     launch: Launch
     model: str
     start: str = field(compare=False)
@@ -97,8 +98,8 @@ def _changed(own: OwnFunction | None) -> str:
 
 
 def _told(line: str) -> PlanError | None:
-    """Return what the script itself says of a model that it cannot train; None: it says nothing."""
-    # Of the model, not what it says of the data.
+    """Return the script's own error about a model that it cannot train; None if it has none."""
+    # Errors about the model, not about the data.
     of_model = r"a model|a tf\.keras\.Model|labels from|losses that|a loss (?:of|whose)"
     said = re.fullmatch(rf"Needs ((?:{of_model}) [^;]+); (.+)\. (.+)", line)  # rule, got, fix
     return PlanError((Problem("model", *said.groups()),)) if said else None

@@ -1,4 +1,4 @@
-"""What was measured of a run and is kept in its folder, read back."""
+"""Measurements of a run that are kept in its folder, read back."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 def read_kept(path: Path, kind: type[T]) -> T | None:
-    """Return what was kept there as JSON, of the dataclass `kind`; None where nothing is.
+    """Return the kept JSON as the dataclass `kind`; None if there is no file.
 
     Raises:
-        RunError: it cannot be read, or is none of that kind, as what another version kept.
+        RunError: the file cannot be read, or has another form, as from another version.
     """
     from pydantic import TypeAdapter, ValidationError  # takes 0.1 s, and few runs keep something
 

@@ -1,4 +1,4 @@
-"""The gradients of a run's replicas, measured at weights that stand still."""
+"""The gradients of a run's replicas, measured at fixed weights."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from workbench.runs.records.segments import Doubles
 from .run import run_programs
 
 FEWEST_STEPS = 8
-"""Groups of steps of which an interval is made at least; the engine makes 32 at most."""
+"""The fewest groups of steps for an interval; the engine makes 32 groups at most."""
 
 
 @dataclass(frozen=True)
 class Gradients:
-    """What the replicas' own gradients at the same weights come to, before they are summed.
+    """Measures of the replicas' own gradients at the same weights, before these are summed.
 
-    A replica's gradient is that of its mean loss over its examples, as it is before any clipping.
+    A replica's gradient is the gradient of its mean loss over its examples, before any clipping.
     """
 
     step: int
-    """Steps trained when the weights were these; 0 are the first weights."""
+    """Steps trained up to these weights; 0 for the first weights."""
     per_replica_batch_size: int
-    """Examples of which each gradient is the mean."""
+    """The number of examples over which each gradient is the mean."""
     squared_norms: Doubles
-    """[steps, replicas], of each replica's gradient in each step."""
+    """[steps, replicas]: the squared norm of each replica's gradient in each step."""
     products: Doubles
-    """[groups, groups], inner products of the mean gradients of as many groups of steps in a row,
-    all of the same number of steps, over all replicas."""
+    """[groups, groups]: inner products of the groups' mean gradients over all replicas. A group is
+    a number of consecutive steps, the same number in each group."""
     weights: int
     """Numbers in a gradient."""
 
@@ -51,23 +51,23 @@ def measure_gradients(
 ) -> tuple[Gradients, ...]:
     """Measure at the newest checkpoint of a run, alive or over; the run is not changed.
 
-    Programs of the run's interpreter, one a task, take the run's own steps on the batches that
-    come next in an epoch, and apply nothing. The weights must stand still, for gradients of
-    different steps to be as those of different replicas; else each step would tell of other
-    weights. So one replica is enough. It takes seconds, and the time of the steps.
+    Programs of the run's interpreter, one for each task, take the run's own steps on the batches
+    that come next in an epoch, and apply no update. The weights must not change. Then gradients of
+    different steps are like gradients of different replicas, so that one replica is enough; else
+    each step would describe other weights. It takes some seconds plus the time of the steps.
 
     Args:
         run_dir: the run's folder.
-        steps: global batches to take, fewer where one pass through the data has fewer. An example
+        steps: global batches to take; fewer if one pass through the data has fewer. An example
             seen twice would look like agreement.
-        growth: measure also at the first weights and at each older checkpoint that is kept.
-        stopped: asked again and again; once it says so the processes are ended.
+        growth: also measure at the first weights and at each older checkpoint that is kept.
+        stopped: asked repeatedly; once it returns true, the processes are ended.
 
     Raises:
         RunError: nothing is saved yet, the steps are too few for an interval, workers do not step
-            together or read the same examples, losses are scaled, a gradient is not finite, or a
-            process fails.
-        StoppedError: it was stopped.
+            together, workers read the same examples, losses are scaled, a gradient is not finite,
+            or a process fails.
+        StoppedError: `stopped` returned true.
     """
     plan = read_json(run_dir / "plan.json")
     _require_common_steps(plan)
@@ -84,7 +84,7 @@ def measure_gradients(
 
 
 def joined(told: list[dict[str, Any]]) -> Gradients:
-    """Return what the tasks told of the same weights as one, the replicas side by side."""
+    """Return the tasks' results at the same weights as one, with the replicas side by side."""
     counts = np.hstack([each["examples"] for each in told])
     if np.ptp(counts):
         raise RunError(
@@ -102,7 +102,7 @@ def joined(told: list[dict[str, Any]]) -> Gradients:
 
 
 def steps_of_a_pass(plan: dict[str, Any]) -> int:
-    """Return the whole global batches of an epoch, or of a pass through the data where it ends."""
+    """Return the full global batches of an epoch, or of a pass through the data if that is less."""
     in_data = int(plan["num_train_examples"]) // int(plan["global_batch_size"])
     return min(in_data, int(plan["steps_per_epoch"]))
 
@@ -151,7 +151,7 @@ def _require_checkpoint(run_dir: Path, *, growth: bool) -> None:
 
 
 def require_finite(found: Gradients) -> None:
-    """Refuse gradients of which one is not a number or infinite."""
+    """Raise a RunError if a gradient is infinite or not a number."""
     steps, replicas = np.nonzero(~np.isfinite(found.squared_norms))
     if len(steps):
         wrong = found.squared_norms[steps[0], replicas[0]]

@@ -1,4 +1,4 @@
-"""What data of one's own is: its function is called once in a child of the run's interpreter."""
+"""Facts about the user's own data: its function runs once, with the run's interpreter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TIMEOUT_SECONDS = 1800.0
 
 @dataclass(frozen=True)
 class _Request:
-    """What is asked of which Python, where; the same request has the same answer."""
+    """A question, with its interpreter and folder; equal requests have equal answers."""
 
     text: str
     interpreter: str
@@ -37,13 +37,14 @@ _found: dict[_Request, DataFacts] = {}
 
 
 def look(config: RunConfig) -> DataFacts | None:
-    """Return what a config's own data is; None of data of the catalogue.
+    """Return the facts about a config's own data; None for data of the catalogue.
 
-    The function is called once for the same text and interpreter: it takes as long as it takes,
-    and seconds for TensorFlow.
+    The function is called once for the same text and interpreter. This takes the function's time
+    and some seconds for TensorFlow, at most `TIMEOUT_SECONDS` in all.
 
     Raises:
-        PlanError: it cannot be found, called, or trained on; the problem's field is `data`.
+        PlanError: the function cannot be found or called, or its data cannot be trained on; the
+            problem's field is `data`.
     """
     if not is_own(config.data):
         return None
@@ -54,7 +55,10 @@ def look(config: RunConfig) -> DataFacts | None:
 
 
 def known(config: RunConfig) -> DataFacts | None:
-    """Return what an earlier look found, at once; None where none has or the function is gone."""
+    """Return the facts that an earlier `look` found, without a new one.
+
+    None if there was no earlier look, or if the function is missing.
+    """
     try:
         return _found.get(_request(config)) if is_own(config.data) else None
     except PlanError:

@@ -1,4 +1,4 @@
-"""Programs of the engine that a run's own interpreter runs beside training."""
+"""Programs of the engine besides training, started with a run's own interpreter."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .child import POLL_SECONDS, Child, Work, children, to_blame
 
 _RUN = PACKAGE_ROOT / "workbench" / "engine" / "programs" / "run.py"
 WITHOUT_TENSORFLOW = ("pins",)
-"""Programs that are not worth waiting for TensorFlow: they do not import it."""
+"""Programs that need not wait for TensorFlow, because they do not import it."""
 LONGEST_LOG = 2000
-"""Of what a program wrote, in an error."""
+"""The most characters of a program's log in an error."""
 
 
 def program(name: str, *arguments: str) -> list[str]:
-    """Return what a Python is given to run `engine/programs/NAME.py ARGUMENTS`."""
+    """Return the arguments of a Python that runs `engine/programs/NAME.py ARGUMENTS`."""
     return [str(_RUN), name, *arguments]
 
 
 def work_on(run_dir: Path, name: str, *arguments: str, given: bytes | None = b"") -> Work:
-    """Return what the run's interpreter runs for the program NAME with RUN_DIR ARGUMENTS.
+    """Return the work of the run's interpreter for the program NAME with RUN_DIR ARGUMENTS.
 
     Raises:
         RunError: the run's files cannot be read.
@@ -40,9 +40,9 @@ def work_on(run_dir: Path, name: str, *arguments: str, given: bytes | None = b""
 
 
 def run_program(run_dir: Path, name: str, *arguments: str) -> dict[str, Any]:
-    """Run the program NAME with RUN_DIR ARGUMENTS and return what it answers last.
+    """Run the program NAME with RUN_DIR ARGUMENTS and return its last answer.
 
-    It takes the time it takes.
+    There is no time limit.
 
     Raises:
         RunError: the interpreter cannot be started, or the program fails.
@@ -58,14 +58,14 @@ def run_programs(
     tasks: Sequence[str] = ONE_TASK,
     stopped: Callable[[], bool] = lambda: False,
 ) -> list[dict[str, Any]]:
-    """Run such a program in a process for each task at once; see `run_program`.
+    """Run such a program in a process for each task simultaneously; see `run_program`.
 
-    Where one fails the others, which may wait for it for ever, are ended. Once `stopped` says so
-    all are.
+    If one fails, the others are ended, because they may wait for it forever. Once `stopped` returns
+    true, all are ended.
 
     Raises:
         RunError: the interpreter cannot be started, there is no free port, or a program fails.
-        StoppedError: it was stopped.
+        StoppedError: `stopped` returned true.
     """
     work = work_on(run_dir, name, *arguments)
     try:
@@ -80,12 +80,12 @@ def run_programs(
 
 
 def stopped_error(name: str) -> StoppedError:
-    """Return that a program was ended on request."""
+    """Return the error of a program that was ended on request."""
     return StoppedError(f"{name} tells what it measured at its end; it was stopped. Ask again.")
 
 
 def not_started(error: OSError, interpreter: str) -> RunError:
-    """Return why a program's process could not be started."""
+    """Return the error of a program whose process could not be started."""
     if str(error.filename) == interpreter:
         return RunError(
             f"A run's model and data are opened by its own interpreter; {interpreter}: "
@@ -95,17 +95,17 @@ def not_started(error: OSError, interpreter: str) -> RunError:
 
 
 def failed_error(child: Child, rule: str, interpreter: str) -> RunError:
-    """Return how a program has failed; `rule` says what it does otherwise."""
+    """Return the error of a program that has failed; `rule` is the expected behaviour."""
     reason = child.explained(interpreter)
     why = f"{reason['cause']} {reason['fix']}\n{child.log[-LONGEST_LOG:]}"
     return RunError(f"{rule}; it failed: {why}")
 
 
 def _all_answered(started: Sequence[Child], name: str, interpreter: str) -> bool:
-    """Return whether all have ended well.
+    """Return whether all have ended successfully.
 
     Raises:
-        RunError: one has failed, or has ended without an answer.
+        RunError: a process has failed, or has ended without an answer.
     """
     rule = f"{name} prints one line of JSON"
     statuses = [child.poll() for child in started]

@@ -1,4 +1,4 @@
-"""A program of the engine that answers again and again, in a process for each task of a run."""
+"""A program of the engine that answers repeatedly, in a process for each task of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .run import failed_error, not_started, stopped_error, work_on
 
 
 class Served:
-    """The processes of such a program: one question at a time, an answer of each."""
+    """The processes of such a program: one question at a time, one answer from each process."""
 
     def __init__(
         self, name: str, interpreter: str, started: list[Child], stopped: Callable[[], bool]
@@ -24,18 +24,18 @@ class Served:
         self._children, self._stopped = started, stopped
 
     def first(self) -> list[dict[str, Any]]:
-        """Return what each says when it is ready; raises as `ask`."""
+        """Return the first answer of each process, when it is ready; raises as `ask`."""
         return [self._answer(child) for child in self._children]
 
     def ask(self) -> list[dict[str, Any]]:
-        """Ask all at once, and return the answer of each.
+        """Ask all processes simultaneously, and return the answer of each.
 
         Raises:
-            RunError: one has ended.
-            StoppedError: it was stopped.
+            RunError: a process has ended.
+            StoppedError: `stopped` returned true.
         """
         for child in self._children:
-            child.say("again")  # one that has ended is found out below
+            child.say("again")  # an ended process is detected below
         return [self._answer(child) for child in self._children]
 
     def _answer(self, child: Child) -> dict[str, Any]:
@@ -62,13 +62,13 @@ def serving(
     tasks: Sequence[str] = ONE_TASK,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[Served]:
-    """Start the program NAME with RUN_DIR ARGUMENTS for each task; end all when the block is left.
+    """Start the program NAME with RUN_DIR ARGUMENTS for each task; end all after the block.
 
-    Once `stopped` says so no answer is waited for.
+    Once `stopped` returns true, nothing waits for an answer.
 
     Raises:
         RunError: the interpreter cannot be started, or there is no free port.
-        StoppedError: `stopped` said so before all had started.
+        StoppedError: `stopped` returned true before all had started.
     """
     work = work_on(run_dir, name, *arguments, given=None)
     with contextlib.ExitStack() as stack:

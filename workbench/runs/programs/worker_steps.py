@@ -1,4 +1,4 @@
-"""The step of the same number of each worker that waits for nobody: its examples and its record."""
+"""The same step number of each worker that does not wait: its examples and its record."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from .run import run_program
 
 
 def longest(run_dir: Path, plan: dict[str, Any]) -> int:
-    """Return how many steps the worker that did the most has on record."""
+    """Return the largest number of steps that one worker has recorded."""
     shape = shape_of(plan)
     return max(recorded_steps(run_dir / task, shape)[0] for task in workers_of(plan))
 
 
 def own_steps(run_dir: Path, plan: dict[str, Any], step: int) -> dict[str, Any]:
-    """Return what each worker took in its own step `step`, and what is on record of it.
+    """Return each worker's examples in its own step `step`, and the record of that step.
 
-    The examples come from the run's own pipeline, in a process of the run's interpreter, and are
-    looked for in the training set. Nothing is trained again: what a step sees of the weights
-    depends on what the others did meanwhile, and no second training repeats that.
+    The examples come from the run's own pipeline, in a process of the run's interpreter, which
+    searches for them in the training set. Nothing is trained again: the weights in a step depend
+    on the updates by other workers, and no second training repeats these updates.
 
     Returns:
         step, strategy_label, and workers, a dict each: task, examples, rows (their numbers in the
-        training set), and of the record, None where there is none: loss_sum, loss (its mean),
-        correct, staleness (updates by others between its reading of the weights and its own).
+        training set), and from the record, None if there is none: loss_sum, loss (its mean),
+        correct, staleness (updates by others between its reading of the weights and its own
+        update).
 
     Raises:
         RunError: the process fails.

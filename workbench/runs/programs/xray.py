@@ -1,4 +1,4 @@
-"""One step of a run taken apart, with what the run recorded of it beside."""
+"""One step of a run in detail, compared with the run's record of it."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from .run import run_programs
 from .worker_steps import longest, own_steps
 
 TOLERANCE = 1e-6
-"""Of the mean loss, absolute below 1 and relative above it."""
+"""The tolerance of the mean loss, absolute below 1 and relative above it."""
 
 
 def xray(run_dir: Path, step: int) -> dict[str, Any]:
-    """Do a step once more, in a process of its own, and return what every replica saw in it.
+    """Do a step again, in separate processes, and return the values of every replica in it.
 
-    It starts from the nearest checkpoint at or before the step, or anew, goes forward with the
-    run's own script on its own strategy, and takes the step apart. It takes seconds, and the time
-    of the steps on the way. The run is not changed; what is returned is kept in xray-STEP.json.
+    It starts from the nearest checkpoint at or before the step, or from the first weights. It goes
+    forward with the run's own script on its own strategy, and inspects the step. It takes some
+    seconds plus the time of the steps on the way. The run is not changed. The result is kept in
+    xray-STEP.json.
 
-    Where workers wait for nobody there is no common step: the result is that of
-    `own_steps.own_steps`, told by its `workers`.
+    If workers do not wait for each other, there is no common step. Then the result comes from
+    `worker_steps.own_steps`; it has the key `workers`.
 
     Args:
         run_dir: a run, alive or over.
@@ -42,19 +43,19 @@ def xray(run_dir: Path, step: int) -> dict[str, Any]:
     Returns:
         Of the step: step, epoch (from 1), started_at_step, global_batch_size, examples, loss (its
         mean over them), sum_norm (of the gradient summed over the replicas), clip_norm and
-        applied_norm (after clipping; None where nothing is clipped), divides_by_batch (whether
-        each replica differentiated its contribution; a loss of another kind may weigh otherwise),
-        agrees (with the record; None where there is none, or another number of workers did the
+        applied_norm (after clipping; None if nothing is clipped), divides_by_batch (whether each
+        replica differentiated its contribution; another kind of loss may have other weights),
+        agrees (with the record; None if there is no record, or another number of workers did the
         step), strategy_label, virtual.
 
         replicas, a dict each: replica, name, task, device, examples, rows (their numbers in the
-        training set; None where one is not in it), loss_sum, correct, contribution
+        training set; None for an example that is not in it), loss_sum, correct, contribution
         (loss sum over the step's examples), loss (what it differentiated), gradient_norm,
         sum_norm (as it received it), recorded_loss_sum, difference.
 
         weights: before and after (task, device and hash of each copy), differing (trained weights
-        whose copies are not equal), own (what is not trained and each replica keeps for itself),
-        equal, changed, numbers.
+        whose copies are not equal), own (weights that are not trained and differ between the
+        replicas), equal, changed, numbers.
 
         A number that is not finite is None.
 
@@ -81,7 +82,7 @@ def recorded_row(
 ) -> list[list[float]] | None:
     """Return loss sum, correct and examples of each replica as these workers recorded them.
 
-    None: the step was not recorded, or another number of workers did it last.
+    None if the step was not recorded, or if another number of workers did it last.
     """
     worker_counts = worker_counts_of(read_events(run_dir / leader_of(run_dir) / "events.jsonl"))
     if worker_counts and workers_at(worker_counts, np.array([step])) not in (len(tasks), UNKNOWN):
@@ -99,7 +100,7 @@ def recorded_row(
 def describe(
     told: Mapping[str, dict[str, Any]], plan: dict[str, Any], row: list[list[float]] | None
 ) -> dict[str, Any]:
-    """Return what each task told as one, completed from the plan and compared with the record."""
+    """Return the tasks' results as one, completed from the plan and compared with the record."""
     owned = [(task, own) for task, each in told.items() for own in each["replicas"]]
     examples = sum(own["examples"] for _, own in owned)
     replicas = [
@@ -151,13 +152,13 @@ def _weights(told: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _differing(names: Sequence[str], copies: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the names of weights of which two copies have other hashes."""
+    """Return the names of weights whose copies have different hashes."""
     hashes = zip(*(copy["parts"] for copy in copies), strict=True)
     return [name for name, each in zip(names, hashes, strict=True) if len(set(each)) > 1]
 
 
 def agrees(replicas: list[dict[str, Any]], row: list[list[float]] | None) -> bool | None:
-    """Return whether each replica's examples and loss sum are those recorded; None: unrecorded."""
+    """Return whether each replica's examples and loss sum match the record; None: no record."""
     if row is None:
         return None
     return len(replicas) == len(row) and all(

@@ -1,1 +1,1 @@
-"""What a run recorded: read from its folder into arrays, curves and frames."""
+"""The records of a run, read from its folder into arrays, curves and frames."""

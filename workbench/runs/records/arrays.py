@@ -1,4 +1,4 @@
-"""The records of a run as arrays: what each task wrote, with replaced rows left out."""
+"""The records of a run as arrays: the rows of each task, without replaced rows."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from .worker_counts import WorkerCounts, workers_at
 
 @dataclass(frozen=True)
 class Shape:
-    """What the records are read with, from the plan."""
+    """The values of the plan that are needed to read the records."""
 
     replicas: int
     """Replicas of each task."""
     steps_per_epoch: int
     synchronous: bool = True
-    """Whether all workers take a step together; else each counts its own."""
+    """Whether all workers take each step together; if not, each worker counts its own steps."""
     worker_counts: WorkerCounts = ()
-    """How many workers there were from which step on, where that is known."""
+    """How many workers there were from which step on, if that is known."""
     total_steps: int = MOST_STEPS
 
 
 class TaskRecords:
-    """Everything one task recorded, in order of steps, replaced rows left out.
+    """All records of one task, in order of steps, without replaced rows.
 
     Attributes:
         steps: int64 [N], 0-based numbers of the recorded steps; numbers not recorded are absent.
-        values: [N, replicas, 3]: loss sum, correct, examples; float32, but float64 where the run
-            computed in it.
+        values: [N, replicas, 3]: loss sum, correct, examples; float32, or float64 if the run
+            computed in float64.
         calls: float64 [M, 4]: first step, steps, start in unix seconds, seconds.
         opening: bool [M], whether a call is the first of its segment.
     """
@@ -60,7 +60,7 @@ class TaskRecords:
             self._leave_out_absence()
 
     def _leave_out_absence(self) -> None:
-        """Drop what was done again by fewer workers, of which this was none."""
+        """Drop steps that fewer workers did again, without this worker."""
         here = self.worker < workers_at(self.shape.worker_counts, self.steps)
         self.steps, self.values = self.steps[here], self.values[here]
         called = self.worker < workers_at(self.shape.worker_counts, self.calls[:, 0])
@@ -78,7 +78,7 @@ class TaskRecords:
 
     @cached_property
     def call_examples(self) -> Doubles:
-        """Examples of each call over the task's replicas, float64 [M]; NaN where rows miss."""
+        """Examples of each call over the task's replicas, float64 [M]; NaN if rows are missing."""
         known = self.call_of_step >= 0
         calls, count = self.call_of_step[known], len(self.calls)
         examples = self.values[known, :, 2].sum(axis=1, dtype=np.float64)
@@ -93,19 +93,19 @@ class TaskRecords:
         return np.searchsorted(self._epoch_ends, steps, side="right")
 
     def of_call(self, values: Doubles) -> Doubles:
-        """Spread one number a call, float64 [M], over the steps, float64 [N]; NaN if unknown."""
+        """Return for each step, float64 [N], its call's value in `values` [M]; NaN if unknown."""
         return np.append(values, np.nan)[self.call_of_step]
 
     def step_ends(self) -> Doubles:
-        """Return when each step ended, float64 [N] unix seconds, by equal parts of its call."""
+        """Return the end of each step, float64 [N] unix seconds, for equal steps in a call."""
         first, count, start, seconds = map(self.of_call, self.calls.T)
         return start + seconds * (self.steps + 1 - first) / count
 
     def steady_seconds(self) -> Doubles:
-        """Seconds each call took with what lay between it and the next, float64 [M].
+        """Return the seconds of each call, with the gap until the next call, float64 [M].
 
-        A segment's first call, which may trace, is NaN. What follows an epoch's last call is the
-        test pass, so that call counts by itself.
+        A segment's first call, which may trace, is NaN. An epoch's last call counts without a gap,
+        because the test pass follows it.
         """
         first, _, start, seconds = self.calls.T
         epoch = self.epochs_of(first)
@@ -116,7 +116,7 @@ class TaskRecords:
 
 
 class _Piece:
-    """The rows of a segment that count."""
+    """The rows of a segment that no later segment replaces."""
 
     def __init__(self, segment: Segment, rows: int, replicas: int) -> None:
         self.values = segment.values(replicas, count=rows)
@@ -131,8 +131,8 @@ def read_tasks(
 ) -> list[TaskRecords]:
     """Read all workers of a run, by number.
 
-    `epoch_ends` says for each worker that counts its own steps how many it had done at the end of
-    each epoch.
+    `epoch_ends` gives, for each worker that counts its own steps, the number of its steps at the
+    end of each epoch.
     """
     folders = [path for path in run_dir.glob("worker-*") if path.name[7:].isdigit()]
     numbered = sorted((int(path.name[7:]), path) for path in folders)
@@ -143,8 +143,8 @@ def read_tasks(
 def steady_rate(tasks: Sequence[TaskRecords]) -> float | None:
     """Return examples a second over all tasks, without first calls and test passes.
 
-    Where workers came and went, some were there only for a part of the time. None where a task
-    recorded no call but the first.
+    If the number of workers changed, some workers took part only for a part of the time. None if a
+    task recorded no call besides the first.
     """
     examples, seconds = [], []
     for task in tasks:
@@ -162,7 +162,7 @@ def steady_rate(tasks: Sequence[TaskRecords]) -> float | None:
 def missing_ranges(tasks: Sequence[TaskRecords], done: int) -> list[tuple[int, int]]:
     """Return (first, last) of each range of steps below `done` that some task did not record.
 
-    Where workers count their own steps these are the gaps in what each recorded.
+    If workers count their own steps, these are the gaps in each worker's records.
     """
     if tasks and not tasks[0].shape.synchronous:
         return [
@@ -180,9 +180,10 @@ def _gaps(recorded: Ints, done: int) -> list[tuple[int, int]]:
 
 
 def shared_steps(tasks: Sequence[TaskRecords]) -> tuple[Ints, list[tuple[Any, Any]]]:
-    """Return the steps that all workers there were recorded.
+    """Return the steps that all workers of that step recorded.
 
-    With them comes for each task which of its own rows are among them, and where they are there.
+    Return also, for each task, the numbers of its rows that belong to these steps, and the places
+    of these rows among the steps.
     """
     if not tasks:
         return np.empty(0, np.int64), []

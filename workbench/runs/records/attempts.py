@@ -1,4 +1,4 @@
-"""The attempts at a run, and what each was at from when to when."""
+"""The attempts at a run, and the stages of each attempt with their times."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.runs.folder.tasks import leader_of
 
 from .segments import Doubles
 
-# What a trainer is at after an event; after any other it goes on with what it was at.
+# The stage of a trainer after an event. Any other event leaves the stage as it is.
 STAGE_AFTER = {
     "start": "data",
     "tracing": "trace",
@@ -28,12 +28,12 @@ OVER = ("finished", "stopped", "failed")
 
 
 class Span(NamedTuple):
-    """What an attempt was at, from when to when, in seconds since 1970."""
+    """A stage of an attempt with its begin and end, in seconds since 1970."""
 
     stage: str
     begin: float
     end: float
-    """Before its begin where the clock was set back."""
+    """Earlier than `begin` if the clock was set back."""
 
 
 class Attempt:
@@ -41,21 +41,21 @@ class Attempt:
 
     def __init__(self) -> None:
         self.told: list[Event] = []
-        """By the supervisor."""
+        """The events of the supervisor."""
         self.events: list[Event] = []
-        """By the trainer."""
+        """The events of the trainer."""
         self.calls: list[Doubles] = []
-        """Of each segment that it opened, done again by a later attempt or not."""
+        """The calls of each segment that it opened, also if a later attempt did them again."""
         self.now: float | None = None
-        """Up to when to tell of it, where it goes on."""
+        """The time up to which the attempt is counted, if it goes on; else None."""
 
     @property
     def over(self) -> bool:
-        """Whether its end was written."""
+        """Whether its end is recorded."""
         return any(event.get("state") in OVER for event in self.told)
 
     def spans(self) -> list[Span]:
-        """Return all it was at, in order and without gaps."""
+        """Return its stages, in order and without gaps."""
         marks = self._marks()
         if not marks:
             return []
@@ -63,7 +63,7 @@ class Attempt:
         return [Span(stage, begin, end) for (begin, stage), end in zip(marks, ends, strict=True)]
 
     def stalls(self) -> list[Span]:
-        """Return its silences, each from when it was told of."""
+        """Return its silences, each from the time at which it was reported."""
         found: list[Span] = []
         since: float | None = None
         for event in self.told:
@@ -75,7 +75,10 @@ class Attempt:
         return found if since is None else [*found, Span("stalled", since, self._end("stalled"))]
 
     def first_call_seconds(self) -> float | None:
-        """Return the seconds of its first call, or those so far; None before and where unknown."""
+        """Return the seconds of its first call, or the seconds so far if it is not over.
+
+        None before the first call, and if the seconds are unknown.
+        """
         if self.calls:
             return float(self.calls[0][0, 3])
         traced = self.events[-1] if self.events else None
@@ -85,7 +88,7 @@ class Attempt:
         return self.now - float(traced["time"])
 
     def _marks(self) -> list[tuple[float, str]]:
-        """Return when it began with what."""
+        """Return the begin of each stage, with the stage."""
         marks = [
             (float(event["time"]), _stage_in(event))
             for event in self.told
@@ -105,7 +108,7 @@ class Attempt:
         return marks
 
     def _end(self, stage: str) -> float:
-        """Return up to when is known what it was at, having come to this stage."""
+        """Return the time up to which the last stage, `stage`, is known."""
         written = [float(event["time"]) for event in self.told if event.get("state") in OVER]
         if written:
             return written[0]
@@ -122,7 +125,9 @@ def _stage_in(event: Event) -> str:
 
 
 def read_attempts(run_dir: Path, calls: Sequence[Doubles]) -> list[Attempt]:
-    """Return a run's attempts in order, given the calls of each segment of its first worker.
+    """Return a run's attempts in order.
+
+    `calls` holds the calls of each segment of its first worker.
 
     Raises:
         RunError: the events cannot be read.
@@ -148,6 +153,6 @@ def read_attempts(run_dir: Path, calls: Sequence[Doubles]) -> list[Attempt]:
 
 
 def _at(begun: list[tuple[float, Attempt]], moment: float) -> Attempt:
-    """Return the attempt under way at a moment."""
+    """Return the attempt that was active at a moment."""
     earlier = [attempt for begin, attempt in begun if begin <= moment]
     return earlier[-1] if earlier else begun[0][1]

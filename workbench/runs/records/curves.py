@@ -1,4 +1,4 @@
-"""Step records, thinned as they arrive to about two thousand points a line."""
+"""Step records, reduced as they arrive to about two thousand points a line."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ FEWEST_FOLDED = 4
 class Curves:
     """The records of all workers so far, as sums, minima and maxima over equal stretches of steps.
 
-    A stretch is `width` steps long until there are more than `most` of them; then neighbours are
-    joined and a stretch is twice as long. So memory and drawing stay the same however long the
-    run is, each point is the exact mean of its recorded steps, weighted by examples, and no peak
-    is lost.
+    A stretch is `width` steps long. If there are more than `most` stretches, neighbours are joined
+    and a stretch becomes twice as long. So memory and drawing stay the same however long the run
+    is. Each point is the exact mean of its recorded steps, weighted by examples, and no peak is
+    lost.
     """
 
     def __init__(
@@ -36,10 +36,10 @@ class Curves:
         tasks: int = 1,
         synchronous: bool = True,
     ) -> None:
-        """Start empty, for `tasks` workers of `replicas` each.
+        """Start empty, for `tasks` workers with `replicas` replicas each.
 
-        Where they are not `synchronous`, step n is each worker's own n-th, and there is no line
-        of all of them.
+        If they are not `synchronous`, step n is each worker's own n-th step, and there is no line
+        over all workers.
         """
         self._replicas, self._tasks = replicas, tasks
         self._synchronous = synchronous
@@ -57,14 +57,15 @@ class Curves:
         self._timed = np.zeros((self._most, tasks), np.int64)
         self._end = np.zeros((self._most, tasks), np.int64)
         self._changed: int | None = 0
-        """The first stretch that `changes` has not told of; None where there is none."""
+        """The first stretch that `changes` has not reported; None if there is none."""
         self._past = 0, 0.0, 0.0
-        """A stretch, with the examples and seconds before it, which are asked for often."""
+        """A stretch, with the examples and seconds before it, because they are often requested."""
 
     def add(self, block: Block, task: int = 0) -> None:
-        """Take in new records of a worker; a resumed run's replace those that it does again.
+        """Add new records of a worker; a resumed run's records replace the steps done again.
 
-        Where a stretch holds both, only its newer steps count until the others are added.
+        If a stretch holds both old and new steps, only its new steps count until the others are
+        added.
         """
         if not len(block.values):
             return
@@ -91,12 +92,12 @@ class Curves:
         self._note_change(int(at[0]))
 
     def changes(self) -> int | None:
-        """Return the first point that changed since this was asked last; None where none did."""
+        """Return the first point that changed since the last request; None if none changed."""
         changed, self._changed = self._changed, None
         return None if changed is None else max(0, changed - self._opening())
 
     def points(self, first: int = 0) -> Points:
-        """Return the points from `first` on; steps that were not recorded are NaN in between."""
+        """Return the points from `first` on; steps between them that were not recorded are NaN."""
         there = np.flatnonzero(self._steps.any(axis=1))
         if not len(there):
             return Points.none(self._sums.shape[1], self._tasks, synchronous=self._synchronous)
@@ -132,9 +133,9 @@ class Curves:
         )
 
     def before(self, stretch: int) -> tuple[float, float]:
-        """Return the examples and the training seconds of the stretches before one.
+        """Return the examples and the training seconds before a stretch.
 
-        Where workers do not step together, the examples are those of one worker.
+        If workers do not step together, the examples of one worker are returned.
         """
         known, examples, seconds = self._past
         if known > stretch:
@@ -145,13 +146,13 @@ class Curves:
         return examples, seconds
 
     def drop(self, first_step: int, task: int) -> None:
-        """Forget a worker's records from the stretch of a step on."""
+        """Drop a worker's records, from the stretch that contains `first_step` on."""
         at = max(0, first_step - self._first_step) // self.width
         if at < self._most:
             self._drop_from(at, task)
 
     def _whole(self, used: slice) -> npt.NDArray[np.bool_]:
-        """Return where all workers there were have recorded the same number of steps."""
+        """Return where all workers of a stretch have recorded the same number of steps."""
         steps = self._steps[used]
         ends = np.arange(used.start + 1, used.stop + 1) * self.width + self._first_step - 1
         here = np.arange(steps.shape[1]) < workers_at(self.worker_counts, ends)[:, None]
@@ -207,10 +208,10 @@ class Curves:
 def _reduced(
     ufunc: np.ufunc, values: Floats, starts: Ints, width: int, dtype: type | None = None
 ) -> Values:
-    """Return `ufunc.reduceat(values, starts)`, where all but the ends have `width` rows.
+    """Return `ufunc.reduceat(values, starts)`; all stretches except the ends have `width` rows.
 
-    Halves laid over each other until one row is left: with few columns that takes a sixth of the
-    time of `reduceat`.
+    It combines the two halves of the rows until one row is left. With few columns that takes a
+    sixth of the time of `reduceat`.
     """
     if len(starts) < FEWEST_FOLDED or width == 1:
         return np.asarray(ufunc.reduceat(values, starts, axis=0, dtype=dtype))
@@ -227,7 +228,7 @@ def _reduced(
 
 
 def _measures(values: Floats, step_seconds: Values) -> Floats:
-    """Return loss, accuracy and speed of each step, [steps, replicas, 3]; NaN where unknown."""
+    """Return loss, accuracy and speed of each step, [steps, replicas, 3]; NaN if unknown."""
     measures = np.empty_like(values)
     examples = np.where(values[..., EXAMPLES] > 0, values[..., EXAMPLES], np.nan)
     np.divide(values[..., LOSS_SUM], examples, out=measures[..., 0])
@@ -237,7 +238,7 @@ def _measures(values: Floats, step_seconds: Values) -> Floats:
 
 
 def _means(sums: Values, seconds: Values) -> tuple[Values, npt.NDArray[np.bool_]]:
-    """Return loss, accuracy and speed of sums [..., 3], and where the loss is no number."""
+    """Return loss, accuracy and speed of sums [..., 3], and where the loss is not finite."""
     examples = sums[..., EXAMPLES]
     means = sums / np.stack([examples, examples, seconds + 0 * examples], axis=-1)
     finite = np.isfinite(means)

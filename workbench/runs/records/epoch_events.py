@@ -1,4 +1,4 @@
-"""What the events of a run's epochs told, as columns of numbers."""
+"""The values in the events of a run's epochs, as columns of numbers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .segments import Doubles
 
 
 def told(events: Sequence[Event], name: str) -> Doubles:
-    """Return what each event told under a name; NaN where that is unknown."""
+    """Return the value of each event under a name; NaN if it is unknown."""
     values = [event.get(name) for event in events]
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
 def told_metrics(epochs: Sequence[Event]) -> dict[str, Doubles]:
-    """Return the metrics that a model of one's own was compiled with, [epochs], train beside test.
+    """Return the metrics that a custom model was compiled with, [epochs], train next to test.
 
-    Those that the workbench records itself, such as a known accuracy, are not among them.
+    Metrics that the workbench records itself, such as a known accuracy, are left out.
     """
     metrics = [epoch.get("metrics", {}) for epoch in epochs]
     recorded = {name for epoch in epochs for name, value in epoch.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What a run's epochs came to, as columns."""
+"""The results of a run's epochs, as columns."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Columns = dict[str, npt.NDArray[Any]]
 
 
 def epoch_columns(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) -> Columns:
-    """Return an entry for each epoch that is over: recorded whole, or told to be by an event.
+    """Return an entry for each epoch that is over: recorded completely, or reported by an event.
 
-    loss and accuracy are weighted by examples over `steps`, the steps of it that were recorded;
-    seconds are those of its training calls, NaN where some are unknown. `tests` holds the epoch
-    events by epoch, with test_loss and test_accuracy. Metrics that a model of one's own was
-    compiled with follow as columns by their names, those of the test as `test_...`.
+    loss and accuracy are weighted by examples over `steps`, the recorded steps of the epoch.
+    seconds are the time of its training calls, NaN if some are unknown. `tests` holds the epoch
+    events by epoch, with test_loss and test_accuracy. The metrics that a custom model was compiled
+    with follow as columns by their names; metrics of the test are named `test_...`.
     """
     if tasks and not tasks[0].shape.synchronous:
         return _own_epochs(tasks, tests)
@@ -53,9 +53,9 @@ def epoch_columns(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]
 
 
 def _own_epochs(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) -> Columns:
-    """Return the columns where each worker counts its own steps.
+    """Return the columns if each worker counts its own steps.
 
-    steps are those of all workers; seconds are those of the worker that took longest.
+    steps is the sum over all workers; seconds is the time of the slowest worker.
     """
     count = max([0, *tests])
     sums, steps, seconds = np.zeros((3, count)), np.zeros(count, np.int64), np.zeros(count)
@@ -84,7 +84,7 @@ def _own_epochs(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) 
 
 
 def _with_metrics(columns: Columns, ends: list[Event]) -> Columns:
-    """Add the metrics of the model itself; where the accuracy is unknown, the model may know it."""
+    """Add the model's own metrics; they replace unknown values, such as the accuracy."""
     metrics = told_metrics(ends)
     known = {name: values for name, values in columns.items() if name in metrics}
     filled = {name: np.where(np.isnan(v), metrics[name], v) for name, v in known.items()}
@@ -92,7 +92,7 @@ def _with_metrics(columns: Columns, ends: list[Event]) -> Columns:
 
 
 def _epoch_seconds(tasks: Sequence[TaskRecords], count: int) -> Doubles:
-    """Return the seconds of the slowest task; NaN where a call of one that was there is missing."""
+    """Return the seconds of the slowest task; NaN if a participating worker's call is missing."""
     slowest = np.zeros(count)
     if not tasks:
         return slowest
@@ -110,7 +110,7 @@ def _epoch_seconds(tasks: Sequence[TaskRecords], count: int) -> Doubles:
 
 
 def ratio(sums: npt.NDArray[Any], counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return sums / counts; NaN where there is nothing to count."""
+    """Return sums / counts; NaN where the count is 0."""
     found: npt.NDArray[Any] = np.full_like(sums, np.nan)
     np.divide(sums, counts, out=found, where=counts > 0)
     return found

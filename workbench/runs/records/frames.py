@@ -1,8 +1,9 @@
 """The records of a run as pandas frames.
 
 On disk a replica-step takes 12 bytes and a call 32. In memory a row of `replica_frame` takes 32
-bytes: step 8, epoch 4, worker 2, replica 2, loss 4, accuracy 4, examples 4, call_seconds 4; with
-`columns` only those asked for are made, beside the 12 bytes a replica-step that are read.
+bytes: step 8, epoch 4, worker 2, replica 2, loss 4, accuracy 4, examples 4, call_seconds 4. With
+`columns`, only the requested columns are made. The 12 bytes that are read for each replica-step
+come in addition.
 """
 
 from __future__ import annotations
@@ -37,17 +38,17 @@ def replica_frame(
 ) -> pd.DataFrame:
     """Return a row for each replica of each recorded step, in order of step, worker, replica.
 
-    step: 0-based, int64. epoch: from 1. worker, replica: numbers, the replica's over all workers.
-    loss, accuracy: means over the replica's examples, NaN where it had none or the model has no
-    accuracy. examples: a count. call_seconds: the time of the whole call that the step ran in,
-    the same for all its steps; NaN where unknown.
+    step: 0-based, int64. epoch: from 1. worker, replica: numbers; replicas are numbered over all
+    workers. loss, accuracy: means over the replica's examples; NaN if it had none or the model has
+    no accuracy. examples: a count. call_seconds: the time of the complete call that contained the
+    step, the same for all its steps; NaN if unknown.
 
-    Asked for by name also time: seconds since 1970 at which the step ended, where the steps of a
-    call took equal parts of it; and examples_per_second: the replica's own examples of the call
-    over the call's time. NaN where unknown.
+    Two more columns are made only if `columns` names them. time: seconds since 1970 at which the
+    step ended; all steps of a call are assumed to take the same time. examples_per_second: the
+    replica's own examples of the call, divided by the call's time. Both are NaN if unknown.
 
     Raises:
-        RunError: a column that is none of these.
+        RunError: a column has none of these names.
     """
     wanted = list(REPLICA_COLUMNS if columns is None else columns)
     for name in wanted:
@@ -66,11 +67,12 @@ def replica_frame(
 def step_frame(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
     """Return a row for each step that every task recorded, over all replicas.
 
-    Where workers count their own steps there is no such step: then a row for each step of each
-    worker, with a column `worker`.
+    If workers count their own steps, there is no common step. Then there is a row for each step of
+    each worker, with a column `worker`.
 
-    loss and accuracy are weighted by examples; call_seconds is the slowest task's;
-    examples_per_second is all examples of the call over the call's time.
+    loss and accuracy are weighted by examples; call_seconds is the slowest task's.
+    examples_per_second is the sum over the tasks of a task's examples of the call, divided by the
+    time that the call took in that task.
     """
     if tasks and not tasks[0].shape.synchronous:
         frames = [_joined_steps([task]).assign(worker=task.worker) for task in tasks]

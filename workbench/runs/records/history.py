@@ -1,4 +1,4 @@
-"""What a run has done: the steps and epochs on record, read from its folder each time."""
+"""The recorded steps and epochs of a run, read from its folder each time."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RESULTS = ("loss", "accuracy", "test_loss", "test_accuracy", "examples_per_second")
-"""What is told of an epoch at its end."""
+"""The values that are reported for an epoch at its end."""
 MEASURES = ("loss", "accuracy", "test_loss", "test_accuracy")
 
 
 class History:
-    """The records of a run's workers, and the epochs that its tasks told of.
+    """The records of a run's workers, and the epochs that its tasks reported.
 
-    It is one look: what it has read it keeps. Ask a new one later.
+    An instance reads each value once and keeps it. Create a new instance to read again later.
     """
 
     def __init__(self, run_dir: Path) -> None:
@@ -57,7 +57,7 @@ class History:
         return epoch_frame(self._records(), self._epoch_events)
 
     def staleness(self) -> pd.DataFrame:
-        """Return how stale each step was, where workers do not wait for each other."""
+        """Return the staleness of each step, if workers do not wait for each other."""
         from .staleness import read_staleness
 
         return read_staleness(self.dir, workers_of(self._plan))
@@ -65,9 +65,10 @@ class History:
     def step_seconds(self) -> Doubles:
         """Return the seconds of each steady step, float64 [N], in order of steps.
 
-        A step takes its call, with what lies between that and the next, over the call's steps, and
-        where workers step together as long as the slowest of them. First calls, which may trace,
-        are left out. Where workers count their own steps, one worker's come after another's.
+        A step's time is its call and the gap until the next call, divided by the call's steps.
+        If workers are synchronous, the slowest worker counts. First calls are left out, because
+        they may trace. If workers count their own steps, the steps of each worker follow the
+        steps of the worker before.
         """
         tasks = self._records()
         spans = [task.of_call(task.steady_seconds() / task.calls[:, 1]) for task in tasks]
@@ -83,11 +84,11 @@ class History:
 
     def missing(self) -> list[tuple[int, int]]:
         """Return ranges (first, last) of steps done but not recorded."""
-        done = self._steps_done()  # told before the records are read: they grow
+        done = self._steps_done()  # counted before the records are read, because they grow
         return missing_ranges(self._records(), done)
 
     def measures(self) -> dict[str, float | None]:
-        """Return steps, steady rate and what the last epoch came to; None is unknown."""
+        """Return steps, steady rate and the results of the last epoch; None is unknown."""
         tasks = self._records()
         epochs = epoch_columns(tasks, self._epoch_events)
         last = {name: epochs[name][-1:].tolist() for name in MEASURES}
@@ -119,12 +120,12 @@ class History:
 
     @cached_property
     def _epoch_events(self) -> dict[int, Event]:
-        """The newest event of each epoch, less those a resume does again."""
+        """The newest event of each epoch, without the epochs that a resume does again."""
         return newest_epochs(self.dir, self._leader_events)
 
 
 def last_results(run_dir: Path, leader_events: Sequence[Event]) -> dict[str, float | None]:
-    """Return what the last epoch that was told of came to; None is unknown."""
+    """Return the results of the last epoch that was reported; None is unknown."""
     epochs = newest_epochs(run_dir, leader_events)
     last = epochs[max(epochs)] if epochs else {}
     known = {name: value for name, value in last.items() if value is not None}
@@ -137,9 +138,9 @@ def _number(value: Any) -> float | None:
 
 
 def newest_epochs(run_dir: Path, leader_events: Sequence[Event]) -> dict[int, Event]:
-    """Return the newest event of each epoch, by its number, with what an evaluator found of it.
+    """Return the newest event of each epoch, by its number, with the evaluator's results.
 
-    Epochs that a resume does again are none.
+    Epochs that a resume does again are left out.
     """
     found = read_events(run_dir / EVALUATOR / "events.jsonl")
     evaluated = [event for event in found if event["event"] == "evaluated"]

@@ -1,4 +1,4 @@
-"""Where a run's time went, told from its events and from the times of its calls."""
+"""How a run spent its time, computed from its events and from the times of its calls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .segments import Doubles, kept_rows, known, list_segments
 
 @dataclass(frozen=True)
 class Entry:
-    """What time went into, and how much."""
+    """A kind of work, and the seconds that it took."""
 
     name: str
     seconds: float
@@ -30,36 +30,37 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """Its name, with the note."""
+        """The name, with the note."""
         return f"{self.name} ({self.note})" if self.note else self.name
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """Where the time went. What has not happened is absent, and so is what cannot be known.
+    """How a run spent its time. An entry that did not happen or cannot be known is absent.
 
-    Events carry the time of day: a span in which that was set back is not known.
+    Events carry the time of day. If the clock was set back during a span, its length is unknown.
     """
 
     first_step: tuple[Entry, ...]
-    """Of the newest attempt, in order: `queue`, `start` (interpreter, imports, strategy, model),
-    `data`, `trace` (absent where nothing is traced), `first step` (its first call). The one under
-    way has its seconds so far."""
+    """The entries of the newest attempt, in order: `queue`, `rehearsal`, `start` (interpreter,
+    imports, strategy, model), `data`, `trace` (absent if nothing is traced), `first step` (its
+    first call). The entry that is not over has its seconds so far."""
     whole: tuple[Entry, ...]
-    """Of all attempts: `queue`, `start-up` (start and data), `trace`, `steps`, `checkpoints`,
-    `evaluation`, `stalls` (silences that were told of, less in `steps`) and `other`, which holds
-    the steps that a resume did again too. A step counts once its call is over."""
+    """The entries of all attempts: `queue`, `rehearsal`, `start-up` (start and data), `trace`,
+    `steps`, `checkpoints`, `evaluation`, `stalls` (reported silences, subtracted from `steps`) and
+    `other`, which also holds the steps that a resume did again. A step counts once its call is
+    over."""
 
 
 def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
-    """Return where a run's time went until `now`, in seconds since 1970; None: this moment.
+    """Return how a run spent its time until `now`, in seconds since 1970; None: this moment.
 
-    Of several workers it is the first one's time.
+    If there are several workers, it is the time of the first worker.
 
     Raises:
-        RunError: its folder is gone or cannot be read.
+        RunError: its folder is missing or cannot be read.
     """
-    alive = is_alive(run_dir)  # before its files: who is found dead has written all
+    alive = is_alive(run_dir)  # before its files: a dead run has written everything
     plan = read_numbers(run_dir)
     shape = shape_of(plan)
     segments = list_segments(run_dir / workers_of(plan)[0], shape.total_steps)
@@ -82,7 +83,7 @@ def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
 
 
 def _begun(attempt: Attempt, task: str) -> str:
-    """Return how the process of a task was started; empty where that was not told."""
+    """Return how the process of a task was started; empty if that was not recorded."""
     told = [event["how"] for event in attempt.told if event["event"] == BEGUN]
     return str(told[-1].get(task, "")) if told else ""
 
@@ -123,13 +124,13 @@ def _whole(spans: Sequence[Span], stalls: Sequence[Span], calls: Doubles) -> tup
 
 
 def _seconds(spans: Sequence[Span], *stages: str) -> float | None:
-    """Return how long these stages took in all; None where that is not known."""
+    """Return the total seconds of these stages; None if that is unknown."""
     lengths = [span.end - span.begin for span in spans if span.stage in stages]
     return sum(lengths) if lengths and min(lengths) >= 0 else None
 
 
 def _shared(spans: Sequence[Span], begins: Doubles, ends: Doubles) -> float:
-    """Return the seconds that the spans have in common with the stretches between these times."""
+    """Return the seconds that the spans share with the stretches from `begins` to `ends`."""
     common = [np.minimum(span.end, ends) - np.maximum(span.begin, begins) for span in spans]
     return float(sum(np.clip(seconds, 0.0, None).sum() for seconds in common))
 

@@ -1,4 +1,4 @@
-"""A run followed while it grows: each byte of its records and events is read once."""
+"""Follows a run while it grows: each byte of its records and events is read once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Window:
-    """Which steps of a run to show closer, both ends included, and in how many points at most."""
+    """The steps of a run to show in detail, both ends included, and the most points to use."""
 
     first_step: int
     last_step: int
@@ -33,7 +33,7 @@ class Window:
 
 
 class LiveRun:
-    """Follows one run from its beginning, a `poll` at a time."""
+    """Follows one run from its beginning, one `poll` at a time."""
 
     def __init__(self, run_dir: Path, plan: Plan) -> None:
         self._dir, self._plan = run_dir, plan
@@ -44,14 +44,14 @@ class LiveRun:
         self._open(self._plan.workers)
 
     def _open(self, workers: int) -> None:
-        """Begin to read the records of so many workers, and of those there were before."""
+        """Start to read the records of `workers` workers, and of all workers before a resume."""
         self._task_dirs = [self._dir / task for task in _ever(self._dir, workers)]
         shape = self._plan.local_replicas, self._plan.total_steps
         self._readers = [StepReader(task_dir, *shape) for task_dir in self._task_dirs]
         self.curves = self._curves()
 
     def poll(self) -> bool:
-        """Read what is new; return whether there were events, as at the end of an epoch."""
+        """Read new records; return whether there were events, as at the end of an epoch."""
         events = self._events.poll()
         for event in events:
             note_epoch(self._epochs, event)
@@ -67,7 +67,7 @@ class LiveRun:
         return bool(events or tests)
 
     def _note_worker_counts(self, events: list[Event]) -> None:
-        """Take out what a resume does again with fewer workers; with more, read all anew."""
+        """Drop steps that a resume does again with fewer workers; with more, read all again."""
         worker_counts = worker_counts_of(events)
         self._worker_counts += worker_counts
         if worker_counts and max(workers for _, workers in worker_counts) > len(self._task_dirs):
@@ -80,7 +80,7 @@ class LiveRun:
                 self._mend(first, task)
 
     def _present(self, task: int) -> Callable[[Block], Block]:
-        """Return what cuts a block off where the worker was not there."""
+        """Return a function that cuts a block at its first step without this worker."""
 
         def cut(block: Block) -> Block:
             if not (self._plan.synchronous and self._worker_counts):
@@ -98,7 +98,7 @@ class LiveRun:
         return curves
 
     def _mend(self, first_step: int, task: int) -> None:
-        """Read the steps again that a resume left in the point in which it began."""
+        """Read again the steps before `first_step` that belong to the same point."""
         start = first_step // self.curves.width * self.curves.width
         for block in self._read(task, start, first_step - 1):
             self.curves.add(block, task)
@@ -109,11 +109,11 @@ class LiveRun:
         return map(self._present(task), blocks)
 
     def points(self) -> Points:
-        """Return the curves of the whole run."""
+        """Return the curves of the complete run."""
         return self.curves.points()
 
     def epochs(self) -> EpochPoints:
-        """Return the ends of epochs, those that a resumed run did again in their newer form."""
+        """Return the ends of epochs; an epoch that a resume did again has its newer values."""
         rows = self.epoch_rows()
         names = ("step", "loss", "accuracy", "test_loss", "test_accuracy")
         numbers = {name: told(rows, name) for name in names}
@@ -124,9 +124,9 @@ class LiveRun:
         return [self._epochs[number] for number in sorted(self._epochs)]
 
     def closer(self, window: Window) -> Points:
-        """Return a part of the run in more detail, read anew: single steps where they fit.
+        """Return a part of the run in more detail, read again: single steps if they fit.
 
-        The part is widened to whole points of `points`, so that what lies before it is known.
+        The part is widened to full points of `points`, so that the totals before it are known.
         """
         coarse = self.curves.width
         first = max(0, window.first_step) // coarse * coarse
@@ -140,6 +140,6 @@ class LiveRun:
 
 
 def _ever(run_dir: Path, workers: int) -> list[str]:
-    """Return the workers that a run has, and those that it had before it was resumed with fewer."""
+    """Return a run's workers, including workers that it had before a resume with fewer."""
     numbers = [int(path.name[7:]) for path in run_dir.glob("worker-*") if path.name[7:].isdigit()]
     return [f"worker-{number}" for number in range(max([workers - 1, *numbers]) + 1)]

@@ -1,4 +1,4 @@
-"""How far a run is, told from the sizes and ends of its files, without reading its records."""
+"""A run's progress, read from the sizes and ends of its files, without reading its records."""
 
 from __future__ import annotations
 
@@ -33,49 +33,48 @@ from .segments import list_segments
 RECENT_SECONDS = 10.0
 WORKING = ("tracing", "training", "testing", "saving", "stopping")
 PHASE_OF = {"ps": "serving", "evaluator": "testing"}
-"""What a task does all the while that the others train."""
+"""The phase of a task during the training of the other tasks."""
 
 
 @dataclass(frozen=True)
 class Lane:
-    """How far one task is. `None` is unknown."""
+    """The progress of one task. `None` is unknown."""
 
     task: str
     phase: str
     step: int | None
-    """Steps it has done, each worker's own; None for a task that does not step."""
+    """The steps that the task itself has done; None for a task that does not step."""
     steps_per_second: float | None
     note: str = ""
     tf_config: str = ""
-    """What it was told of the others, as JSON; empty where it is alone or not started."""
+    """Its TF_CONFIG, as JSON; empty if the task is alone or not started."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is. `None` is unknown."""
+    """The progress of a run. `None` is unknown."""
 
     step: int
     """Steps done."""
     total_steps: int
     epoch: int
-    """The epoch under way, from 1; the last one where the run is over."""
+    """The current epoch, from 1; the last epoch if the run is over."""
     epochs: int
     steps_per_second: float | None
-    """Over the last seconds of training; None before it can be told and when not running."""
+    """Over the last seconds of training; None before it is known and if the run is not running."""
     eta_seconds: float | None
     phase: str
     """queued, starting, tracing, training, testing, saving, stopping, or the final state."""
     note: str = ""
-    """For people: what it waits for, that it is silent, how it was ended, what it could not write.
-    """
+    """For people: why it waits, its silence, how it was ended, and data that it could not write."""
     changed: str = ""
-    """Which modules of one's own changed between its attempts, in words."""
+    """The user's modules that changed between its attempts, in words."""
     lanes: tuple[Lane, ...] = ()
-    """Its tasks, the leading one first."""
+    """The progress of its tasks, the leading task first."""
 
 
 def shape_of(plan: dict[str, Any]) -> Shape:
-    """Return what records are read with, from plan.json."""
+    """Return the shape of the records, from plan.json."""
     replicas = plan.get("local_replicas") or plan["num_replicas_in_sync"]
     synchronous = type_of(tasks_of(plan)[0]) != "chief"
     steps, total = int(plan["steps_per_epoch"]), int(plan["total_steps"])
@@ -83,10 +82,10 @@ def shape_of(plan: dict[str, Any]) -> Shape:
 
 
 def read_progress(run_dir: Path) -> Progress:
-    """Return how far the run is.
+    """Return the progress of the run.
 
     Raises:
-        RunError: its folder is gone or cannot be read.
+        RunError: its folder is missing or cannot be read.
     """
     plan, told = read_numbers(run_dir), supervisor_events(run_dir)
     shape, leader = shape_of(plan), tasks_of(plan)[0]
@@ -135,7 +134,7 @@ def _lanes(
     rates: dict[str, float | None],
     silence: Event | None,
 ) -> Iterator[Lane]:
-    """Yield the lane of each task, but for its `tf_config`."""
+    """Yield the lane of each task, without its `tf_config`."""
     shape, tasks = shape_of(plan), tasks_of(plan)
     for task in tasks:
         note = f"{task} has fallen silent." if silence and silence.get("task") == task else ""
@@ -148,7 +147,7 @@ def _lanes(
 
 
 def _joined_rate(rates: list[float | None], *, synchronous: bool) -> float | None:
-    """Return steps a second over all workers: of one of them, or of all that count their own."""
+    """Return steps a second: of the slowest worker if synchronous, else the sum over workers."""
     known = [rate for rate in rates if rate is not None]
     if not known:
         return None
@@ -156,9 +155,9 @@ def _joined_rate(rates: list[float | None], *, synchronous: bool) -> float | Non
 
 
 def steps_done(run_dir: Path, plan: dict[str, Any], attempt: Sequence[Event]) -> int:
-    """Return how many steps were done, recorded or not, less those a resume does again.
+    """Return how many steps were done, recorded or not, without steps that a resume does again.
 
-    `plan` is its plan.json; `attempt` are the leading task's events since its last start.
+    `plan` is the run's plan.json. `attempt` holds the leading task's events since its last start.
     """
     return _steps_done(run_dir, plan, shape_of(plan), attempt)[0]
 
@@ -178,7 +177,10 @@ def _steps_done(
 
 
 def recorded_steps(task_dir: Path, shape: Shape) -> tuple[int, float]:
-    """Return one past the last step that a worker recorded, and when; 0 where it has none."""
+    """Return one past the last step that a worker recorded, and the time of its last record.
+
+    Both are 0 if the worker has no segment. The time is 0 if its newest segment has no rows.
+    """
     with contextlib.suppress(FileNotFoundError, IndexError):
         newest = list_segments(task_dir, shape.total_steps)[-1]
         rows = newest.rows(shape.replicas)
@@ -219,7 +221,7 @@ def _recent_rate(task_dir: Path, shape: Shape) -> float | None:
 
 
 def _eta(rate: float | None, left: int, shape: Shape, events: list[Event]) -> float | None:
-    """Return the seconds left: the steps at the recent rate, and a test pass for each epoch."""
+    """Return the seconds left: the steps at the recent rate, plus a test pass for each epoch."""
     if rate is None:
         return None
     passes, began = [], None

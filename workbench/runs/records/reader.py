@@ -1,4 +1,4 @@
-"""Reading a task's records while they grow, each byte once."""
+"""Reads a task's records while they grow, each byte once."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 from .segments import MOST_STEPS, Doubles, Floats, Ints, Segment, kept_rows, known, list_segments
 
 MOST_VALUES = 2**18
-"""Steps times replicas of a block at most: what fits a processor's cache."""
+"""The most steps times replicas of a block, so that it fits into a processor's cache."""
 SETTLED_NS = 2 * 10**9
-"""After so long a change of a folder has another time than the one before, however coarse."""
+"""After this time a new change of a folder has another timestamp, however coarse the clock is."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that are new since the last poll, of steps in a row.
+    """New rows since the last poll, of consecutive steps.
 
-    A consumer first drops what it holds from `first_step` on, where `replaces` says so (a resumed
-    run does steps again), then appends. Steps between the last block's end and `first_step` were
-    not recorded.
+    If `replaces` is true, a consumer first drops its rows from `first_step` on, because a resumed
+    run does steps again. Then it appends the block. Steps between the last block's end and
+    `first_step` were not recorded.
     """
 
     first_step: int
@@ -31,13 +31,13 @@ class Block:
     values: Floats
     """float32 [rows, replicas, 3]: loss sum, correct (NaN without accuracy), examples."""
     call_seconds: Doubles
-    """float64 [rows]: the time of the whole call that each step ran in; NaN where unknown."""
+    """float64 [rows]: the time of the complete call that contained each step; NaN if unknown."""
     call_steps: Doubles
-    """float64 [rows]: the number of steps of that call; NaN where unknown."""
+    """float64 [rows]: the number of steps of that call; NaN if unknown."""
     replaces: bool
 
     def head(self, rows: int) -> Block:
-        """Return the first rows of it."""
+        """Return a block of its first rows."""
         steps = self.call_seconds[:rows], self.call_steps[:rows]
         return Block(self.first_step, self.values[:rows], *steps, self.replaces)
 
@@ -45,8 +45,8 @@ class Block:
 class StepReader:
     """Follows the records of one task.
 
-    `poll` never reads a byte twice, takes whole rows only, goes over to new segments, and starts a
-    segment anew where its file has become shorter.
+    `poll` never reads a byte twice and takes complete rows only. It continues with new segments,
+    and starts a segment again if its file has become shorter.
     """
 
     def __init__(
@@ -59,17 +59,17 @@ class StepReader:
         self._segments: list[Segment] = []
         self._segment: Segment | None = None
         self._rows = 0
-        """Rows of the segment that were handed out."""
+        """Rows of the segment that were returned."""
         self._calls = 0
         self._held = np.empty((0, 4))
-        """Calls read that reach beyond the rows handed out."""
+        """Calls that were read and reach beyond the returned rows."""
         self._seen = 0
-        """Rows on disk at the last poll; by the next, their calls are written or never will be."""
+        """Rows on disk at the last poll. At the next, their calls are written or never will be."""
         self._end = 0
-        """One past the last step handed out."""
+        """One past the last returned step."""
 
     def poll(self) -> Iterator[Block]:
-        """Yield what is new, oldest first, in blocks of bounded size."""
+        """Yield new records, oldest first, in blocks of bounded size."""
         segments = self._listed()
         for segment in self._ahead(segments):
             if self._segment is None or segment.number != self._segment.number:
@@ -77,7 +77,7 @@ class StepReader:
             yield from self._read(segment, newest=segment is segments[-1])
 
     def _listed(self) -> list[Segment]:
-        """Return the segments, listed anew only where the folder may have changed."""
+        """Return the segments; list them again only if the folder may have changed."""
         try:
             changed_ns = self._task_dir.stat().st_mtime_ns
         except FileNotFoundError:
@@ -88,7 +88,7 @@ class StepReader:
         return self._segments
 
     def _ahead(self, segments: list[Segment]) -> list[Segment]:
-        """Return the segment under way and later ones, less those replaced before they are read."""
+        """Return the current and later segments, without segments replaced before they are read."""
         number = -1 if self._segment is None else self._segment.number
         rest = [segment for segment in segments if segment.number >= number]
         kept: list[Segment] = []
@@ -124,7 +124,7 @@ class StepReader:
 def read_range(
     task_dir: str | Path, num_replicas: int, first: int, last: int, total_steps: int = MOST_STEPS
 ) -> Iterator[Block]:
-    """Yield the records of steps `first` to `last`, both included, without those replaced."""
+    """Yield the records of steps `first` to `last`, both included, without replaced rows."""
     for segment, rows in kept_rows(list_segments(Path(task_dir), total_steps), num_replicas):
         start = max(0, first - segment.first_step)
         stop = min(rows, last + 1 - segment.first_step)
@@ -151,7 +151,7 @@ def _ends(calls: Doubles) -> Doubles:
 
 
 def _of_calls(steps: Ints, calls: Doubles) -> tuple[Doubles, Doubles]:
-    """Return seconds and number of steps of the call of each step; NaN where there is none."""
+    """Return seconds and number of steps of the call of each step; NaN if a step has no call."""
     if not len(calls):
         return np.full(len(steps), np.nan), np.full(len(steps), np.nan)
     index = np.searchsorted(calls[:, 0], steps, side="right") - 1

@@ -1,4 +1,4 @@
-"""Segments: the files in which a task records its steps and calls. Read plainly, never mapped."""
+"""Segments: files in which a task records its steps and calls; read, never memory-mapped."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 MOST_STEPS = 2**53
-"""More than any run takes: as far as a float64 counts."""
+"""More steps than any run takes: a float64 counts exactly up to this number."""
 MOST_LONGER = 1000
-"""A script that was edited by hand can train for longer than planned, but not so many times."""
+"""A script that was edited by hand can train longer than planned, but by less than this factor."""
 VALUES = 3
 CALL_VALUES = 4
 _NAME = re.compile(r"(\d{4,})-(\d{12,})\.steps(?:64)?")
@@ -27,9 +27,9 @@ _NAME = re.compile(r"(\d{4,})-(\d{12,})\.steps(?:64)?")
 
 @dataclass(frozen=True)
 class Segment:
-    """One stretch of records of a task, from `first_step` (0-based) on.
+    """One stretch of a task's records, from `first_step` (0-based) on.
 
-    It replaces all rows of segments with smaller numbers from its first step on.
+    From its first step on, it replaces all rows of segments with smaller numbers.
     """
 
     number: int
@@ -42,11 +42,11 @@ class Segment:
 
     @property
     def kind(self) -> str:
-        """The type of its numbers: single precision, but where the run computed in double."""
+        """The type of its numbers: single precision, or double if the run computed in double."""
         return "<f8" if self.path.suffix == ".steps64" else "<f4"
 
     def rows(self, replicas: int) -> int:
-        """Return the number of whole rows on disk, without reading them; 0 if it vanished."""
+        """Return the number of complete rows on disk, without reading them; 0 without a file."""
         try:
             number_bytes = np.dtype(self.kind).itemsize
             return self.path.stat().st_size // (number_bytes * VALUES * replicas)
@@ -61,7 +61,7 @@ class Segment:
     def calls(self, start: int = 0) -> Doubles:
         """Read calls from `start` on: float64 [calls, 4], first step, steps, start, seconds.
 
-        A row that can be no call, as in a damaged file, is NaN.
+        A row that cannot be a call, as in a damaged file, is NaN.
         """
         found = _read(self.calls_path, "<f8", CALL_VALUES, start, -1).reshape(-1, CALL_VALUES)
         first, steps, _, seconds = found.T
@@ -72,14 +72,15 @@ class Segment:
 
 
 def known(calls: Doubles) -> Doubles:
-    """Return the calls that are none of a damaged file."""
+    """Return the valid calls, without the NaN rows of a damaged file."""
     return calls[~np.isnan(calls[:, 0])]
 
 
 def list_segments(task_dir: Path, total_steps: int = MOST_STEPS) -> list[Segment]:
-    """Return a task's segments by number; none where there is no folder.
+    """Return a task's segments by number; an empty list if there is no folder.
 
-    One that begins far beyond the steps of its run is none of its records, and left out.
+    A segment that begins far beyond the steps of its run is not part of the records. It is left
+    out.
     """
     segments = []
     try:
@@ -93,7 +94,7 @@ def list_segments(task_dir: Path, total_steps: int = MOST_STEPS) -> list[Segment
 
 
 def kept_rows(segments: list[Segment], replicas: int) -> list[tuple[Segment, int]]:
-    """Return the segments with the rows of each that no later segment replaces."""
+    """Return the segments with the number of rows of each that no later segment replaces."""
     kept = []
     cut: float = np.inf
     for segment in reversed(segments):
@@ -105,7 +106,7 @@ def kept_rows(segments: list[Segment], replicas: int) -> list[tuple[Segment, int
 
 
 def _read(path: Path, kind: str, row: int, start: int, count: int) -> npt.NDArray[Any]:
-    """Return whole rows of a file, read with as few calls of the system as can be."""
+    """Return complete rows of a file, read with as few system calls as possible."""
     row_bytes = row * np.dtype(kind).itemsize
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -120,7 +121,7 @@ def _read(path: Path, kind: str, row: int, start: int, count: int) -> npt.NDArra
 
 
 def _read_bytes(descriptor: int, offset: int, size: int) -> bytes:
-    """Return `size` bytes, fewer at the end of the file; one read gives at most 2 GiB."""
+    """Return `size` bytes, fewer at the end of the file; a single read gives at most 2 GiB."""
     content = os.pread(descriptor, size, offset)
     parts = [content]
     while content and (size := size - len(content)):

@@ -1,4 +1,4 @@
-"""How many steps others did during each step of a worker that waits for nobody."""
+"""The number of updates by other workers during each step of a worker that does not wait."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 FILE = "updates"
-"""In each worker's folder: float64 [steps, 3], the worker's own step, when it was about to read the
-weights and when it had updated them, in seconds since 1970."""
+"""A file in each worker's folder: float64 [steps, 3]. The columns are the worker's own step, the
+time just before it read the weights, and the time after it updated them, in seconds since 1970."""
 
 Updates = npt.NDArray[np.float64]
 
@@ -20,8 +20,8 @@ def read_staleness(run_dir: Path, workers: Sequence[str]) -> pd.DataFrame:
     """Return a row for each recorded step: `worker` (its number), `step` (its own), `staleness`.
 
     Staleness counts the updates by others between a step's reading of the weights and its own
-    update, by the clock that the workers of a machine share. Of a step that a resume did again
-    the newer one is kept.
+    update. The times come from the clock that the workers of a machine share. If a resume did a
+    step again, the newer one is kept.
     """
     updates = [read_updates(run_dir / worker) for worker in workers]
     numbers = [int(worker.rpartition("-")[2]) for worker in workers]
@@ -42,7 +42,7 @@ def _frame(number: int, own: Updates, others: Sequence[Updates]) -> pd.DataFrame
 
 
 def read_updates(task_dir: Path) -> Updates:
-    """Return what a worker recorded of its updates, see `FILE`; none where it recorded none."""
+    """Return a worker's recorded updates, see `FILE`; no rows if it recorded none."""
     path = task_dir / FILE
     content = path.read_bytes() if path.exists() else b""
     return np.frombuffer(content[: len(content) // 24 * 24], "<f8").reshape(-1, 3)

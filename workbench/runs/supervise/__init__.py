@@ -1,1 +1,1 @@
-"""Watching over a run: its supervisor, its tasks, and why it ended as it did."""
+"""The supervision of a run: its supervisor, its tasks, and the reason of its end."""

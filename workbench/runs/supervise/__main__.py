@@ -19,7 +19,7 @@ from .supervisor import Supervisor
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Supervise one run to its end; the exit status tells only whether that could be done."""
+    """Supervise one run to its end; the exit status shows only whether that could be done."""
     options = _options(arguments)
     if options.detach and os.fork():
         os._exit(0)

@@ -1,4 +1,4 @@
-"""Why a trainer ended as it did, and what to change: from its exit, its events and its log."""
+"""The cause of a trainer's end and its fix, from its exit status, its events and its log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.runs.folder.events import Event
 from workbench.runs.folder.tasks import NoAddressError
 from workbench.runs.folder.unwritten import ROOM_FIX, is_full
 
-# (found in the log, what to change); the first that fits is taken.
+# (pattern found in the log, fix); the first match is taken.
 FIXES: tuple[tuple[str, str], ...] = (
     (
         r"No module named '(?:tensorflow|keras)'",
@@ -86,7 +86,7 @@ FIXES: tuple[tuple[str, str], ...] = (
     (r"Failed to connect|Connection refused|URLError|timed out", "Check the network and resume."),
     (r"SyntaxError|IndentationError", "Mend train.py at the line named in the log, then resume."),
 )
-# What TensorFlow tells at each start on a machine without a GPU, whatever else fails later.
+# TensorFlow logs these lines at each start on a machine without a GPU, whatever fails later.
 _NO_GPU = re.compile(
     r"^.*(?:cuInit.*(?i:unknown|no_device|shared_object)|cudart_stub|cuda_diagnostics"
     r"|Could not load dynamic library|Cannot dlopen some GPU libraries).*$",
@@ -99,7 +99,7 @@ NONFINITE_FIX = (
 )
 MEMORY_FIX = "Free memory or make batch, data or model smaller; then resume the run."
 
-# What a task says when another one has ended, or could not read what both share.
+# A task logs one of these when another task has ended, or could not read data that both share.
 _FOLLOWS_ANOTHER = re.compile(
     r"Collective ops is aborted|tasks are unhealthy|CoordinationService|Socket closed"
     r"|failed to connect to all addresses|Connection reset by peer|End of sequence"
@@ -142,29 +142,29 @@ def explain(
 
 
 def explain_silent(who: str, exit_status: int) -> dict[str, Any]:
-    """Return `cause`, `fix` and `exit_status` where a task ended because of one that is silent."""
+    """Return `cause`, `fix` and `exit_status` of a task that ended because of a silent task."""
     cause = f"TensorFlow has heard no heartbeat of {who} for too long (exit status {exit_status})."
     return {"cause": cause, "fix": UNHEARD_FIX, "exit_status": exit_status}
 
 
 def follows_another(log: str) -> bool:
-    """Return whether a task's log says that it ended because another one did."""
+    """Return whether a task's log shows that the task ended because another one did."""
     return bool(_FOLLOWS_ANOTHER.search(_exception_line(log)))
 
 
 def tensorflow_says(line: str) -> bool:
-    """Return whether a line of a log is one of TensorFlow's own, by which it tells how it does."""
+    """Return whether a line of a log is one of TensorFlow's own reports on its work."""
     return _OF_TENSORFLOW.match(line) is not None
 
 
 def unheard(log: str) -> list[str]:
-    """Return the tasks of which a log says that TensorFlow's heartbeats have stopped."""
+    """Return the tasks whose TensorFlow heartbeats have stopped, as a log reports."""
     found = _UNHEARD.search(log)
     return [f"{kind}-{at}" for kind, at in _UNHEARD_TASK.findall(found[1])] if found else []
 
 
 def blame_disk(ended: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return how an attempt ended, told of a full disk where nothing else says why."""
+    """Return the end of an attempt, with a full disk as the cause if no other cause is known."""
     told = ended.get("note") or (ended.get("fix") in (OTHER_FIX, UNSAID_FIX) and ended.get("cause"))
     if not told or not is_full(folder):
         return ended
@@ -175,7 +175,7 @@ def blame_disk(ended: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def cannot_start(error: OSError, interpreter: str) -> dict[str, Any]:
-    """Return `cause` and `fix` where a task's process could not be started at all."""
+    """Return `cause` and `fix` if a task's process could not be started at all."""
     if isinstance(error, NoAddressError):
         cause = f"Each task of a run needs a free port on this machine: {error.strerror}."
         return {"cause": cause, "fix": "End what holds ports or open files, then resume the run."}
@@ -221,5 +221,5 @@ def _exception_line(log: str) -> str:
 
 
 def _reason_in_graph(lines: list[str]) -> str:
-    """Return what TensorFlow says below the frames of an error in a graph."""
+    """Return the reason that TensorFlow gives below the frames of an error in a graph."""
     return next((line for line in lines if not line.startswith(_NO_REASON)), "")

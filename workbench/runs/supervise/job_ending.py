@@ -1,4 +1,4 @@
-"""The end of a job that nobody follows any more."""
+"""The end of a job that no supervisor follows any more."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ LOOK_SECONDS = 0.2
 
 
 def end_job(run_dir: Path, seconds: float = ENDING_SECONDS) -> None:
-    """End the last job of a run whose supervisor is gone; wait for that at most so long.
+    """End the last job of a run whose supervisor has ended; wait at most `seconds` for that.
 
-    What an engine does not end in that time has lost its files soon, and ends over that.
+    A job that the engine does not end in that time soon loses its files, and then ends itself.
 
     Raises:
-        RunError: the job's engine cannot be asked whether it goes on.
+        RunError: the job's engine cannot be asked whether the job goes on.
     """
     folder = JobFolder.newest(run_dir)
     if folder is None:

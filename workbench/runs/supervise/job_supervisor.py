@@ -1,7 +1,7 @@
 """The supervisor of a run whose tasks are a job of an engine.
 
-It gives the job to the engine, or finds the one that an earlier supervisor gave it, and follows it
-through the run's folder. The job needs no supervisor to go on.
+It gives the job to the engine, or finds the job that an earlier supervisor gave to the engine. It
+follows the job through the run's folder. The job needs no supervisor to go on.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from workbench.runs.processes.bounds import Bounds
 
 CLOCK_SECONDS = 2.0
-"""By how much a host's clock may differ before it is told."""
+"""The largest difference of a host's clock that is not recorded."""
 STILL: dict[str, Any] = {"behind": []}
 SETTLE_SECONDS = 60.0
-"""How long a job whose tasks have ended may take to be over for its engine."""
+"""How long a job may take to be over for its engine after its tasks have ended."""
 
 
 class JobSupervisor(Supervisor):
-    """One attempt at one run, as a job of an engine."""
+    """The supervisor of one run whose tasks are a job of an engine."""
 
     def __init__(self, run_dir: Path, bounds: Bounds, lock_fd: int) -> None:
         super().__init__(run_dir, bounds, lock_fd)
@@ -69,7 +69,7 @@ class JobSupervisor(Supervisor):
 
     def _submit(self) -> tuple[Job, TaskGroup]:
         folder = JobFolder.make(self.dir, self._told())
-        group = self._group(folder, 0)  # before its tasks can begin, so that nothing is missed
+        group = self._group(folder, 0)  # before its tasks can start, so that no event is missed
         name = self.engine.submit(folder.path, self.config, self.tasks)
         folder.note(self.engine.name, name)
         return Job(self.engine, folder, name), group
@@ -94,7 +94,7 @@ class JobSupervisor(Supervisor):
         }
 
     def _follow(self, job: Job, group: TaskGroup) -> dict[str, Any]:
-        """Follow it, as often as its engine begins it anew; return the state it ends in."""
+        """Follow the job, also each time its engine restarts it; return the state it ends in."""
         while True:
             look = self._wait_for_hosts(job)
             if look is None:
@@ -113,7 +113,7 @@ class JobSupervisor(Supervisor):
             group = self._group(job.folder, max(settled.attempt, look.attempt + 1))
 
     def _wait_for_hosts(self, job: Job) -> JobStatus | None:
-        """Return how the job stands once it waits no longer; None where a stop is asked for."""
+        """Return the job's status once it no longer waits; None if a stop is asked for."""
         waited_for = ""
         while job.look.phase == "waiting":
             if self._stop_asked():
@@ -122,7 +122,7 @@ class JobSupervisor(Supervisor):
             why = job.trouble or look.why or look.state.lower()
             if why != waited_for and look is not NOT_YET_LOOKED:
                 note = f"{self.engine.name.title()} job {job.name} waits: {why}."
-                # Without `behind` it is the beginning of an attempt: when it is begun anew.
+                # A state without `behind` begins an attempt: here, if the engine restarts the job.
                 begins = look.attempt > 0 and not waited_for
                 self._state("queued", job=job.name, note=note, **({} if begins else STILL))
                 waited_for = why
@@ -130,7 +130,7 @@ class JobSupervisor(Supervisor):
         return job.look
 
     def _follow_once(self, job: Job, group: TaskGroup, look: JobStatus) -> dict[str, Any]:
-        """Follow one attempt of the engine; return the state it came to."""
+        """Follow one attempt of the engine; return the state in which it ended."""
         hands = cast("JobHands", group.hands)
         hands.job = job
         facts = {"script_sha256": self._script_sha256(), "supervisor_pid": os.getpid()}
@@ -147,7 +147,7 @@ class JobSupervisor(Supervisor):
     def _meet(
         self, group: TaskGroup, hands: JobHands, facts: dict[str, Any], look: JobStatus
     ) -> None:
-        """Tell where the tasks have met, and whose clock differs."""
+        """Record the addresses at which the tasks have met, and the tasks whose clock differs."""
         if len(self.tasks) == 1:
             return
         serving = [task for task in self.tasks if not task.startswith("evaluator")]
@@ -176,7 +176,7 @@ class JobSupervisor(Supervisor):
         }
 
     def _with_the_engines_word(self, ended: dict[str, Any], look: JobStatus) -> dict[str, Any]:
-        """Add how the engine says that the job ended, where that is what ended the run."""
+        """Add the engine's report of the job's end, if that ended the run."""
         if ended["state"] == "finished" or look.state in ("COMPLETED", "RUNNING", "COMPLETING"):
             return ended
         said = f"{self.engine.name.title()} ended the job: {look.state}."

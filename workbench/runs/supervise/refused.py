@@ -1,6 +1,6 @@
-"""Which operation of a step XLA or mixed precision refused: from what TensorFlow wrote to a log.
+"""The operation of a step that XLA or mixed precision refused, from TensorFlow's lines in a log.
 
-The supervisor imports it: standard library only.
+The supervisor imports this module, so it uses only the standard library.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 LINES = 400
-"""Of a log's end: below its reason TensorFlow lists where the operation was made."""
+"""Lines of a log's end; below the reason TensorFlow lists where the operation was made."""
 _XLA_FIX = (
     "Turn xla off, or replace that in your model, step or metrics: text and Python go into data."
 )
@@ -59,7 +59,7 @@ _HALF: tuple[tuple[str, str], ...] = (
 
 
 def explain_refused(log: str) -> dict[str, str]:
-    """Return `cause` and `fix` where a step could not be made as asked; nothing of all else."""
+    """Return `cause` and `fix` if a step could not be built as asked; else an empty dict."""
     return next(_explanations(log), {})
 
 

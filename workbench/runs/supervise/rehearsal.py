@@ -1,8 +1,8 @@
-"""A rehearsal: two steps of a model of one's own, tested, saved, before the run itself begins.
+"""A rehearsal: two steps, a test pass and a save of the user's own model, before the run begins.
 
-The same tasks run the same script, made for two steps, in a folder inside the run's. What would
-fail later, such as a test pass or the saving of the model, fails here in seconds. A script that
-went well once is not rehearsed again.
+The same tasks run the same script, made for two steps, in a folder inside the run folder. An error
+that would come late, such as in a test pass or in the save of the model, comes here within seconds.
+A script that was rehearsed once without trouble is not rehearsed again.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ if TYPE_CHECKING:
 
 FOLDER = "rehearsal"
 MADE_FOR = "made_for"
-"""A file in it: the sha256 of the run's script."""
+"""A file in that folder: the sha256 of the run's script."""
 _WENT_WELL = ".rehearsed"
-"""A folder beside the runs: a file for each script, named by its sha256."""
+"""A folder next to the runs: a file for each script, named by the script's sha256."""
 MOST_WORDS = 200
-"""Letters of an error that are told."""
+"""The number of characters of an error that are reported."""
 OWN_FIX = "Read the end of the log, mend what it names in your own code, then train again."
 NOTE = "A rehearsal: two steps, a test and the saving of your own model are done first."
 
 
 def went_well(root: Path, script: str) -> bool:
-    """Whether a script was rehearsed before in this folder of runs."""
+    """Return whether a script was rehearsed before, without trouble, in this folder of runs."""
     return (root / _WENT_WELL / sha256(script)).exists()
 
 
 def trouble_in(events: Sequence[Event]) -> str:
-    """Return what a run's last rehearsal found that is no failure, of its supervisor's events."""
+    """Return the trouble in the last rehearsal that is no failure, from the supervisor's events."""
     told = [event for event in events if event["event"] == "rehearsed"]
     return str(told[-1].get("trouble", "")) if told else ""
 
 
 class Rehearsal:
-    """The rehearsal that a run folder holds, if it is still to be done."""
+    """The rehearsal that a run folder holds, if it must still be done."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Rehearsal:
 
     @property
     def is_due(self) -> bool:
-        """Whether there is one, made for the script that the run still has."""
+        """Whether there is a rehearsal, made for the script that the run still has."""
         try:
             made_for = (self._folder / MADE_FOR).read_text(encoding="utf-8")
             return made_for == sha256((self._run_dir / SCRIPT).read_text(encoding="utf-8"))
@@ -73,10 +73,10 @@ class Rehearsal:
             return False
 
     def run(self, wait: Callable[[], None], stop_asked: Callable[[], bool]) -> dict[str, Any]:
-        """Do it, and return the state it ended in with what is to be told of it.
+        """Do the rehearsal, and return its final state with the details to record.
 
-        `wait` sleeps until it is worth looking again. A model that could be trained but not saved
-        is no failure: it is told as `trouble`.
+        `wait` sleeps until the next check. A model that could be trained but not saved is no
+        failure: it is reported as `trouble`.
 
         Raises:
             OSError: a task cannot be started.
@@ -108,7 +108,7 @@ class Rehearsal:
         events = read_events(self._folder / leader / "events.jsonl")
         lost = [event["error"] for event in events if event["event"] == "model_not_saved"]
         made_for = (self._folder / MADE_FOR).read_text(encoding="utf-8")
-        with contextlib.suppress(OSError):  # unmarked, it is only rehearsed once more
+        with contextlib.suppress(OSError):  # without a mark, it is only rehearsed once more
             marks = self._run_dir.parent / _WENT_WELL
             marks.mkdir(exist_ok=True)
             if not lost:

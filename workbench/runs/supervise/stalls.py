@@ -1,4 +1,4 @@
-"""Which task holds up the others when they fall silent."""
+"""Search for the task that holds up the others when tasks fall silent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 class CommonSilence:
-    """Of tasks that step together, all fall silent when one does: the one that is behind."""
+    """The silence of synchronous tasks: all fall silent when one does.
+
+    The cause is the task that is behind.
+    """
 
     def __init__(self, tasks: Sequence[Task], bounds: Bounds) -> None:
         self._tasks, self._bounds = tasks, bounds
@@ -20,13 +23,13 @@ class CommonSilence:
         self._known: Task | None = None
 
     def blame(self, now: float) -> Task | None:
-        """Return the one that is behind where they are silent, or one misses the first step."""
+        """Return the task that is behind, if tasks are silent or one misses the first step."""
         self._known = self._behind(now)
         return self._known
 
     @property
     def seconds(self) -> float:
-        """How long the named task has been silent."""
+        """The time in seconds for which the named task has been silent."""
         return self._known.watchdog.silent_seconds if self._known else 0.0
 
     def _behind(self, now: float) -> Task | None:
@@ -42,7 +45,7 @@ class CommonSilence:
         return self._tasks[steps.index(min(steps))]
 
     def _first_step_waits(self, steps: Sequence[int], now: float) -> bool:
-        """Return whether some have waited long for others to enter the first step with them."""
+        """Return whether some tasks have waited too long for others to enter the first step."""
         if not min(steps) < 0 <= max(steps):
             self._entered_at = None
             return False
@@ -52,10 +55,11 @@ class CommonSilence:
 
 
 class LedSilence:
-    """Of workers that a chief gives work: the one that keeps its work while others have gone on.
+    """The silence of workers that get their work from a chief.
 
-    Where all have been silent for about as long nobody can tell whom they wait for: their leader
-    is named. A worker may be silent from its first call on.
+    The cause is the worker that keeps its work while others have gone on. If all workers have been
+    silent for about the same time, the cause is unknown, and their leader is named. A worker can
+    be named even in its first call.
     """
 
     def __init__(self, leader: Task, workers: Sequence[Task], bounds: Bounds) -> None:
@@ -63,11 +67,11 @@ class LedSilence:
         self._known: Task | None = None
 
     def blame(self, now: float) -> Task | None:
-        """Return the task to be named; None where all go on."""
+        """Return the task to name; None if all go on."""
         if self._known is not None:
             if self.seconds > 0.0:
                 return self._known
-            for task in self._workers:  # which had no work meanwhile, and have some again
+            for task in self._workers:  # they had no work, and now have work again
                 task.watchdog.begin(now)
         silent = [task for task in self._workers if task.watchdog.silent]
         self._known = self._longest_silent() if silent else None
@@ -75,12 +79,15 @@ class LedSilence:
 
     @property
     def seconds(self) -> float:
-        """How long the named task has been silent; of the leader, how long all have been."""
+        """The silence of the named task in seconds; for the leader, the time all were silent."""
         named = self._workers if self._known is self._leader else [self._known]
         return min(task.watchdog.silent_seconds for task in named if task is not None)
 
     def _longest_silent(self) -> Task | None:
-        """Return it, or the leader where all are; None where it may be silent for longer yet."""
+        """Return the worker with the longest silence, or the leader if all are equally silent.
+
+        Return None if that worker may be silent for longer.
+        """
         for task in self._workers:
             if task.watchdog.silent and task.process.suspended:
                 return task

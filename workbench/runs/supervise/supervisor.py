@@ -1,8 +1,8 @@
-"""The process that starts a run's trainer, watches it and writes what becomes of it.
+"""The process that starts a run's trainer, watches it and records its states.
 
-It needs the standard library only. It outlives the notebook that started it; the trainer outlives
-it by no more than the call under way, because the trainer reads from a pipe that closes with the
-supervisor.
+It needs only the standard library. It outlives the notebook that started it. The trainer outlives
+the supervisor at most by the current call, because the trainer reads from a pipe that closes with
+the supervisor.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ STOPPED_EARLY = "Stopped before its processes were started."
 
 
 class Supervisor:
-    """One attempt at one run, from the queue to its final state."""
+    """The supervisor of one run, from the queue to the run's final state."""
 
     def __init__(self, run_dir: Path, bounds: Bounds, lock_fd: int) -> None:
         self.dir = run_dir
@@ -61,9 +61,9 @@ class Supervisor:
         self.events = EventLog(run_dir / "events.jsonl")
         self.told_to_stop = False
         self.why_anew: dict[str, str] = {}
-        """The note of an attempt that follows another: why that one ended."""
+        """The note of an attempt that follows another: the reason why the earlier one ended."""
         self.killed = ""
-        """The task that was killed because somebody asked for it."""
+        """The task that was killed because a user asked for it."""
         self.woken = _wake_on_signals(self._stop_by_signal)
 
     def queue(self) -> locks.Ticket:
@@ -91,7 +91,7 @@ class Supervisor:
             self._sleep()
 
     def give_up(self, error: Exception) -> None:
-        """Write that the run failed by an error of the supervisor's own."""
+        """Record that the run failed because of an error in the supervisor itself."""
         cause = str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
         fix = "Read supervisor.log in the run's folder, mend what it names, then resume the run."
         log = traceback.format_exc()
@@ -130,7 +130,7 @@ class Supervisor:
             self.why_anew = {"note": note}
 
     def _attempt(self, group: TaskGroup, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """Train once; return the state it ends in."""
+        """Train once; return the state in which the attempt ends."""
         try:
             configs = group.choose_addresses()
             told = {"tf_configs": configs} if configs else {}
@@ -150,7 +150,7 @@ class Supervisor:
         return blame_disk(group.conclusion(), self.dir)
 
     def _loaded(self, *, several: bool) -> bool:
-        """Have TensorFlow loaded where processes are to be forked; false where a stop is asked."""
+        """Have TensorFlow loaded if processes will be forked; return False after a stop request."""
         if self.forks.must_load(several=several):
             self._state("starting", note=LOADS, supervisor_pid=os.getpid())
         self.forks.prepare(self._sleep, self._stop_asked, several=several)
@@ -161,7 +161,7 @@ class Supervisor:
             self.events.write(PEAK_MEMORY, bytes=held)
 
     def _rehearsed(self, held_fds: Sequence[int]) -> bool:
-        """Do a rehearsal where one is due; return whether the run can begin."""
+        """Do a rehearsal if one is due; return whether the run can begin."""
         rehearsal = Rehearsal(self.dir, self.launch, self.bounds, held_fds, self.forks)
         if not rehearsal.is_due:
             return True
@@ -182,7 +182,7 @@ class Supervisor:
         return False
 
     def _look(self, group: TaskGroup, now: float) -> None:
-        """Tell what has just come about."""
+        """Record the changes that have just happened."""
         for change in group.look(now):
             details = {} if change.name == "recovered" else change.details
             self.events.write(change.name, task=change.task, **details)
@@ -211,7 +211,7 @@ class Supervisor:
         return self.told_to_stop or (self.dir / "stop").exists()
 
     def _kill_asked(self) -> str:
-        """Return the task that is to be killed, once; nothing where none is."""
+        """Return the task that must be killed, only once; an empty string if there is none."""
         asked = self.dir / KILL
         try:
             task = asked.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""One task of a run, as its supervisor holds it: its process, its log, and who watches it."""
+"""One task of a run in its supervisor: the task's process, log and watchdog."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 LOG_LINES = 30
 ENDS = ("finished", "stopped")
-"""The events by which a task says that its work is over."""
+"""The events with which a task reports that its work is over."""
 
 
 class Task:
-    """One task: its process, its log, and who watches it."""
+    """One task: its process, its log and its watchdog."""
 
     def __init__(
         self, run_dir: Path, name: str, bounds: Bounds, total_steps: int, *, begun: bool
@@ -31,48 +31,48 @@ class Task:
         self.dir = run_dir / name
         self.dir.mkdir(exist_ok=True)
         if not begun:
-            (self.dir / ENTERED).unlink(missing_ok=True)  # of an earlier attempt
+            (self.dir / ENTERED).unlink(missing_ok=True)  # left by an earlier attempt
         self.log = self.dir / "log.txt"
         self.log_start = self.log.stat().st_size if self.log.exists() else 0
         self.bounds = bounds
         self.watchdog = Watchdog(self.dir, bounds, total_steps, begun=begun)
         self.restarts = 0
         self.started = self.over = False
-        """Whether it has a process, and whether it was noted that this has ended."""
+        """Whether the task has a process, and whether the end of that process was noted."""
         self.peak_bytes = 0
-        """The most memory that its process was seen to hold."""
+        """The peak memory of its process, in bytes, as far as it was seen."""
         self.process: TaskProcess
 
     def start(self, hands: Hands) -> None:
-        """Have its process started.
+        """Start the task's process.
 
         Raises:
-            OSError: it cannot be.
+            OSError: the process cannot be started.
         """
         self.process = hands.start(self.name, self.log)
         self.started = True
 
     def weigh(self) -> None:
-        """Note how much memory its process has held."""
+        """Update the peak memory of the task's process."""
         self.peak_bytes = max(self.peak_bytes, self.process.peak_bytes or 0)
 
     @property
     def exit_status(self) -> int | None:
-        """Of a process that has ended; below zero by a signal."""
+        """The exit status of a process that has ended; below zero if a signal ended it."""
         return self.process.exit_status
 
     @property
     def ended_well(self) -> bool:
-        """Whether a process that has ended did so after saying that its work is over."""
+        """Whether the ended process had reported the end of its work, or was ended on purpose."""
         return self.process.terminated or (self.exit_status == 0 and self.work_is_over)
 
     @property
     def work_is_over(self) -> bool:
-        """Whether it has said that it finished or stopped."""
+        """Whether the task has reported that it finished or stopped."""
         return any(name in ENDS for name in self.event_names)
 
     def escalate(self, now: float) -> None:
-        """End its process where that has had its time to end by itself."""
+        """End the task's process if its time to end by itself is over."""
         self.process.escalate(
             now,
             self.bounds,
@@ -86,5 +86,5 @@ class Task:
         return [event["event"] for event in self.watchdog.events]
 
     def log_end(self, lines: int = LOG_LINES) -> str:
-        """Return the end of what it logged in this attempt."""
+        """Return the end of the task's log of this attempt."""
         return log_tail(self.log, lines, since=self.log_start)

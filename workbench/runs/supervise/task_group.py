@@ -1,4 +1,4 @@
-"""The processes of a run's tasks, started, watched and brought to an end together."""
+"""The processes of a run's tasks, started, watched and ended together."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SERVERS = ("worker", "ps")
 
 
 class Change(NamedTuple):
-    """What has just become of a task: stalled, recovered or restarted."""
+    """A change of a task that has just happened: stalled, recovered or restarted."""
 
     name: str
     task: str
@@ -31,7 +31,7 @@ class Change(NamedTuple):
 
 
 class TaskGroup:
-    """All tasks of one attempt. Where a chief leads, workers and parameter servers serve it."""
+    """All tasks of one attempt. If a chief leads, workers and parameter servers serve it."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class TaskGroup:
         *,
         begun: bool = False,
     ) -> None:
-        """Watch for what the tasks write from now on; those that have `begun` are in training."""
+        """Watch the new output of the tasks; with `begun` they are already in training."""
         self.hands = hands
         self.interpreter = interpreter
         self.bounds = bounds
@@ -54,21 +54,21 @@ class TaskGroup:
         self.leader = self.tasks[0]
         self._is_led = self.leader.type == "chief"
         self.dead: list[Task] = []
-        """Those that ended by themselves and not well, in order."""
+        """The tasks that ended by themselves and not well, in order."""
         self.verdict: dict[str, Any] = {}
-        """Task, cause and fix, where the group was given up while its processes lived."""
+        """Task, cause and fix, if the group was given up while its processes lived."""
         self._first_death_at: float | None = None
         self._imported_at: float | None = None
         self._silent: Task | None = None
-        """The one that was named when tasks fell silent."""
+        """The task that was named when tasks fell silent."""
         self._held: list[Task] = []
-        """Those that the system held, as after SIGSTOP, when the group was ended."""
+        """The tasks that the system had suspended, as after SIGSTOP, when the group was ended."""
         workers = [task for task in self.tasks if task.type == "worker"]
         led = LedSilence(self.leader, workers, bounds)
         self._silence = led if self._is_led else CommonSilence(self.tasks, bounds)
 
     def choose_addresses(self) -> dict[str, Any]:
-        """Choose where the tasks are to find each other; return the TF_CONFIG of each, if any.
+        """Choose the addresses of the tasks; return the TF_CONFIG of each task, if it has one.
 
         Raises:
             OSError: there is no free port.
@@ -86,7 +86,7 @@ class TaskGroup:
             task.start(self.hands)
 
     def look(self, now: float) -> list[Change]:
-        """Read what is new and return what has just come about."""
+        """Read the new output of the tasks and return the changes that have just happened."""
         changes = self._look_for_silence(now)
         for task in self.tasks:
             task.weigh()
@@ -96,7 +96,7 @@ class TaskGroup:
         return changes
 
     def is_over(self, now: float) -> bool:
-        """Whether nothing more is to come of it."""
+        """Return whether the group is over, so that nothing more can be expected from it."""
         if self.verdict:
             return True
         if self._first_death_at is not None:
@@ -106,12 +106,12 @@ class TaskGroup:
 
     @property
     def peak_bytes(self) -> dict[str, int]:
-        """The most memory that each task was seen to hold, where that is known."""
+        """The peak memory of each task in bytes, if it is known."""
         return {task.name: task.peak_bytes for task in self.tasks if task.peak_bytes}
 
     @property
     def begun(self) -> dict[str, str]:
-        """How the process of each task began, where that is known."""
+        """How the process of each task was started, if that is known."""
         begun = {task.name: task.process.begun for task in self.tasks}
         return {task: how for task, how in begun.items() if how}
 
@@ -122,23 +122,23 @@ class TaskGroup:
 
     @property
     def stopping(self) -> bool:
-        """Whether it was asked to stop."""
+        """Whether the group was asked to stop."""
         return self.leader.process.stopping
 
     def ask_to_stop(self, now: float) -> None:
-        """Ask the tasks that step to finish their call, save and end."""
+        """Ask the tasks that the group waits for to finish their call, save and end."""
         for task in self._awaited():
             task.process.ask_to_stop(now)
 
     def kill(self, task: str) -> None:
-        """Kill a task without a word to it, as the loss of its machine would."""
+        """Kill a task without a request to stop, as if its machine was lost."""
         for each in self.tasks:
             if each.name == task:
                 each.process.kill()
 
     @property
     def lost_a_task(self) -> bool:
-        """Whether it came to its end because a task was killed, or heard of no more."""
+        """Whether the group ended because a task was killed or its heartbeats stopped."""
         if self.verdict or self.stopping or not self.dead:
             return False
         culprit = self._culprit()
@@ -146,12 +146,12 @@ class TaskGroup:
         return (culprit.exit_status or 0) < 0 or bool(silent)
 
     def escalate(self, now: float) -> None:
-        """End by signals those that have had their time to end by themselves."""
+        """End by signals the tasks whose time to end by themselves is over."""
         for task in self._awaited():
             task.escalate(now)
 
     def end(self, now: float) -> None:
-        """Kill what is left of it."""
+        """Kill the processes of the group that are left."""
         started = [task for task in self.tasks if task.started]
         self._held = [task for task in started if task.process.suspended]
         for task in started:
@@ -164,10 +164,10 @@ class TaskGroup:
         self.hands.close()
 
     def conclusion(self) -> dict[str, Any]:
-        """Return the final state with what is to be told of it."""
+        """Return the final state with the details to record."""
         leader = self.leader
         ended = [name for name in leader.event_names if name in ENDS]
-        # An engine may tell the others to stop where one has died: that is no stop.
+        # An engine may ask the others to stop after one has died: that is not a stop of the run.
         died_first = "finished" not in ended and bool(self.dead) and not self.stopping
         if ended and not died_first and (leader.exit_status == 0 or leader.process.terminated):
             return {"state": ended[-1]}
@@ -185,7 +185,7 @@ class TaskGroup:
         return {"state": "failed", "task": culprit.name, "log": log, **reason}
 
     def _awaited(self) -> list[Task]:
-        """Return those whose end is the group's: all, or those that others serve."""
+        """Return the tasks whose end is the group's end: all, or the tasks that others serve."""
         serve = SERVERS if self._is_led else ()
         return [task for task in self.tasks if task.type not in serve]
 
@@ -222,7 +222,7 @@ class TaskGroup:
         return [Change("restarted", task.name, told)]
 
     def _look_for_silence(self, now: float) -> list[Change]:
-        """Look at all tasks; return the one that holds up the others, or that all go on again."""
+        """Check all tasks; return the task that holds up the others, or that all go on again."""
         leader = self.leader.watchdog if self._is_led else None
         for task in self.tasks:
             task.watchdog.look(now, None if task is self.leader else leader)
@@ -235,7 +235,7 @@ class TaskGroup:
         return [Change("stalled", self._silent.name, told)]
 
     def _check_rendezvous(self, now: float) -> None:
-        """Give up where tasks do not find each other: TensorFlow itself waits without a word."""
+        """Give up if tasks do not find each other: TensorFlow itself waits silently."""
         if len(self.tasks) == 1:
             return
         late = [task for task in self.tasks if "imported" not in task.event_names]
@@ -257,9 +257,10 @@ class TaskGroup:
         }
 
     def _unheard(self) -> Task | None:
-        """Return the one that the others waited for until they gave up; None where none is known.
+        """Return the task that the others waited for until they gave up; None if it is unknown.
 
-        TensorFlow names it in their logs, but not where it is the one that listens to all.
+        TensorFlow names it in their logs, except if it is the task that listens to all others.
+        Then it is a task that the system had suspended.
         """
         logs = [task.log_end() for task in self.dead]
         if not logs or not all(map(follows_another, logs)):
@@ -270,7 +271,7 @@ class TaskGroup:
         return found[0] if found else None
 
     def _culprit(self) -> Task:
-        """Return whose end was the first cause, for a task that loses another one ends too."""
+        """Return the task whose end was the first cause; a task that loses another one ends too."""
         dead = self.dead or self.tasks
         diverged = [task for task in self.tasks if "nonfinite" in task.event_names]
         served = [task for task in dead if self._is_led and task is not self.leader]
@@ -279,6 +280,6 @@ class TaskGroup:
 
 
 def _first_nonfinite(task: Task) -> tuple[int, int]:
-    """Return the first step at which a task met no number, and the replica."""
+    """Return the first step at which a task met a non-finite number, and the replica."""
     told = [event for event in task.watchdog.events if event["event"] == "nonfinite"]
     return min((int(each.get("step") or 0), int(each.get("replica") or 0)) for each in told)

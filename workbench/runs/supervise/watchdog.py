@@ -1,4 +1,4 @@
-"""What a task is doing, told from what it writes: its phase, and whether it has fallen silent."""
+"""The watchdog of a task: the task's phase and silence, from the files that the task writes."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ PHASE_AFTER: dict[str, Phase] = {
 CALL_ROW = struct.Struct("<4d")
 CALLS_JUDGED = 101
 ENTERED = "entered"
-"""In it a synchronous task notes the first step of the call that it enters."""
+"""The file in which a synchronous task notes the first step of the call that it enters."""
 
 
 class Watchdog:
-    """Watches one attempt of one task. Time is handed in, in seconds of a monotonic clock.
+    """The watchdog of one attempt of one task.
 
-    It alarms in training only: imports, traces, test passes and saves take the time they take. A
-    full disk is a reason to be silent: nothing can be told there.
+    The caller passes the time, in seconds of a monotonic clock. The watchdog alarms only in
+    training: imports, traces, test passes and saves may take any time. A full disk excuses
+    silence, because the task cannot write anything there.
     """
 
     def __init__(
@@ -58,32 +59,33 @@ class Watchdog:
         self._stalled = False
 
     def begin(self, now: float) -> None:
-        """Count the silence from here on."""
+        """Count the silence from now on."""
         self._heard_at = now
         self._stalled = False
 
     @property
     def silent(self) -> bool:
-        """Whether it has been silent for longer than it may."""
+        """Whether the task has been silent for longer than its limit."""
         return self._stalled
 
     @property
     def is_saving(self) -> bool:
-        """Whether it saves, or may wait to: on a full disk it cannot even tell."""
+        """Whether the task saves, or may wait to save: on a full disk it cannot report that."""
         return self.phase == "saving" or is_full(self._task_dir)
 
     def entered_step(self) -> int:
-        """Return the first step of the call that it noted last; -1 where it has noted none."""
+        """Return the first step of the last call that the task noted; -1 if it has noted none."""
         with contextlib.suppress(OSError, ValueError):
-            if noted := (self._task_dir / ENTERED).read_text():  # empty while it is written anew
+            if noted := (self._task_dir / ENTERED).read_text():  # empty during a rewrite
                 self._entered_step = int(noted)
         return self._entered_step
 
     def look(self, now: float, leader: Watchdog | None = None) -> str | None:
-        """Read what is new; return `stalled` or `recovered` where that has just come about.
+        """Read new events and calls; return `stalled` or `recovered` if that has just happened.
 
-        `leader` watches the task that hands out this one's work, and was asked before: what that
-        one is at counts here, and no work is a reason to be silent until it has spoken.
+        `leader` is the watchdog of the task that gives this task its work. Its `look` must be
+        called first, because the leader's phase counts here. A task without work may be silent,
+        so its silence counts from the leader's last news.
         """
         news = self._tail.poll()
         calls = self._newest_calls()
@@ -128,7 +130,7 @@ class Watchdog:
         return max(self._bounds.stall_floor_seconds, self._bounds.stall_factor * median)
 
     def _newest_calls(self) -> tuple[str, int]:
-        """Return name and size of the newest segment's calls; they change when a call ends."""
+        """Return name and size of the newest segment's calls file; they change when a call ends."""
         with contextlib.suppress(OSError), os.scandir(self._task_dir) as entries:
             files = [entry for entry in entries if entry.name.endswith(".calls")]
             newest = max(files, key=lambda entry: entry.name, default=None)

@@ -1,4 +1,4 @@
-"""How a comparison is looked at: against which row, sorted by what, which rows, which curves."""
+"""The choices for viewing a comparison: the baseline, the order, the rows and the curves."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ALONG = {"step": "steps", "examples": "examples seen", "training_seconds": "seco
 
 
 class ComparisonChoices:
-    """Controls that hold of table, bars and curves alike."""
+    """Controls that apply to the table, the bars and the curves."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
@@ -50,7 +50,7 @@ class ComparisonChoices:
             box.add_class("wb-row")
 
     def offer(self, labels: Sequence[str]) -> None:
-        """Offer these rows to compare with; the chosen one stays where it is among them."""
+        """Offer these rows as baselines. The chosen baseline stays if it is among them."""
         options = [AGAINST_FIRST, *((label, label) for label in labels)]
         if options == list(self.baseline.options):
             return
@@ -63,9 +63,9 @@ class ComparisonChoices:
             self._offering = False
 
     def arrange(self, table: Table) -> list[int]:
-        """Return the numbers of the rows to show, in their order, and say how many they are.
+        """Return the numbers of the rows to show, in their order, and show how many they are.
 
-        The baseline is always among them, as the others' numbers are told against it.
+        The baseline is always among them, because the other rows are compared with it.
         """
         wanted = self.only.value.strip().casefold()
         rows = range(len(table.rows))

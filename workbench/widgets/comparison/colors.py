@@ -23,18 +23,18 @@ COLOR = re.compile(r"#[0-9a-f]{6}")
 
 
 class RowColors(anywidget.AnyWidget):
-    """Offers a colour for each row; pages and the folder are believed to hold colours only.
+    """A widget that offers a colour for each row. It takes only colours from pages and the folder.
 
-    ipywidgets' own colour picker has no name that a screen reader could say.
+    ipywidgets' own colour picker has no name that a screen reader could read out.
     """
 
     _esm = STATIC / "colors.js"
     rows: Any = traitlets.List().tag(sync=True)
-    """Of each row that is shown its label and its usual colour."""
+    """The label and the usual colour of each shown row."""
     chosen: Any = traitlets.Dict().tag(sync=True)
-    """The colours chosen, by the rows' labels."""
+    """The chosen colours, by the labels of the rows."""
     note = traitlets.Unicode().tag(sync=True)
-    """Why they are not kept; empty where they are."""
+    """Why the chosen colours are not kept; empty if they are kept."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class RowColors(anywidget.AnyWidget):
         self.observe(self._on_chosen, "chosen")
 
     def follow(self, folder: Path | None) -> None:
-        """Take the colours of the comparison in a folder; None: of none, kept nowhere."""
+        """Use the colours of the comparison in a folder. With None, colours are kept nowhere."""
         self._folder, self.note = folder, ""
         try:
             self._kept = read_colors(folder) if folder else {}
@@ -82,7 +82,7 @@ def read_colors(folder: Path) -> dict[str, str]:
     """Return the colours that were chosen for a comparison's rows.
 
     Raises:
-        RunError: they cannot be read.
+        RunError: the colours cannot be read.
     """
     path = folder / KEPT
     try:
@@ -105,7 +105,7 @@ def write_colors(folder: Path, chosen: Mapping[str, str]) -> None:
 
 
 def _colors(told: object) -> dict[str, str]:
-    """Return what of it is colours: they go into pictures as they are."""
+    """Return only the valid colours, because colours go into pictures unchanged."""
     pairs = told.items() if isinstance(told, Mapping) else ()
     return {
         str(label): color

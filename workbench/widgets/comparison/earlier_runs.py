@@ -1,4 +1,4 @@
-"""Earlier runs beside a comparison: finished ones are added to its rows, and taken out again."""
+"""Earlier runs in a comparison: finished runs are added to its rows, and removed again."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ABOUT = "Runs of one script are one row. Several are selected with Ctrl or Shift
 
 
 class EarlierRuns:
-    """The finished runs of a folder, and beside them those that are compared now."""
+    """The finished runs of a folder, and next to them the runs that are compared now."""
 
     def __init__(self, runs_dir: str | Path | None, changed: Callable[[], None]) -> None:
         self._runs_dir, self._changed = runs_dir, changed
         self.chosen: tuple[Run, ...] = ()
-        """Those that are compared, in the order in which they were added."""
+        """The compared runs, in the order in which they were added."""
         self._there: list[tuple[str, Run]] = []
         self._asked = button("Add earlier runs ...", "Compare finished runs too", self._on_asked)
         self._found = _list("Finished runs")
@@ -63,7 +63,7 @@ class EarlierRuns:
         self._offer()
 
     def _offer(self) -> None:
-        """Put each run into the list on its side."""
+        """Put each run into its list: the finished runs or the compared runs."""
         compared = {run.dir for run in self.chosen}
         self._found.options = [pair for pair in self._there if pair[1].dir not in compared]
         self._added.options = [(title_of(run), run) for run in self.chosen]
@@ -87,9 +87,9 @@ class EarlierRuns:
 
 
 def finished_runs(runs_dir: str | Path | None) -> list[tuple[str, Run]]:
-    """Return what to call each finished run of a folder, and the run; the newest first.
+    """Return a label and the run for each finished run of a folder, newest first.
 
-    Those that cannot be read are left out.
+    Runs that cannot be read are left out.
 
     Raises:
         RunError: the folder cannot be read.

@@ -1,4 +1,4 @@
-"""What a comparison is asked for: what varies, how often, how long."""
+"""The form of a comparison: the settings that vary, the repeats and the budget."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ AS_IN_FORM = "None ticked: as in the form above."
 
 @dataclass(frozen=True)
 class Asked:
-    """A comparison as it is asked for."""
+    """A requested comparison."""
 
     config: RunConfig
     axes: Mapping[str, Sequence[Any]]
@@ -53,7 +53,7 @@ class Asked:
 
 
 class Ticks:
-    """A box for each row of a table, of which any may be ticked."""
+    """A check box for each row of a table. Any number of boxes may be ticked."""
 
     def __init__(
         self, label: str, rows: Mapping[str, Choice], ticked: Sequence[str] = (), hint: str = ""
@@ -76,13 +76,13 @@ class Ticks:
         return [name for name, box in self._boxes.items() if box.value]
 
     def write(self, names: Sequence[str]) -> None:
-        """Tick these and no others."""
+        """Tick these rows and no others."""
         for name, box in self._boxes.items():
             box.value = name in names
 
 
 class ComparisonForm:
-    """The fields of a comparison. What does not vary is as in the form above it."""
+    """The fields of a comparison. Settings that do not vary come from the form above it."""
 
     def __init__(self) -> None:
         able = [name for name, each in catalog.STRATEGIES.items() if not each.tpu]
@@ -115,7 +115,7 @@ class ComparisonForm:
         self.box = styled(ipw.Box, "wb-fields", children=boxes)
 
     def read(self, config: RunConfig) -> Asked | None:
-        """Return what is asked for; None where a field cannot be read, and says so."""
+        """Return the requested comparison. If a field cannot be read, show that and return None."""
         told: dict[str, Any] = {}
         for field, read in (
             (self.replicas, lambda: _numbers(self.replicas.read())),
@@ -156,5 +156,5 @@ class ComparisonForm:
 
 
 def _numbers(typed: str | None) -> list[int]:
-    """Return whole numbers set apart by commas or blanks."""
+    """Return the whole numbers in a text that separates them by commas or blanks."""
     return [int(parse_number(each, whole=True)) for each in (typed or "").replace(",", " ").split()]

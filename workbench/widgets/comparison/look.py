@@ -1,4 +1,4 @@
-"""What a look at a comparison finds: its rows with their numbers, and how far it is."""
+"""The result of a look at a comparison: its rows with their numbers, and its progress."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 FIRST = ""
-"""As a baseline: the first row with a speed."""
+"""As a baseline, this means the first row with a speed."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What one look found: the rows of the comparison, below them those of earlier runs."""
+    """The result of one look: the rows of the comparison, and below them rows of earlier runs."""
 
     key: tuple[object, ...]
-    """What table and advice hang on: while it is the same, so are they."""
+    """The values that table and advice depend on. With the same key, both are the same."""
     state: str
-    """Of the comparison; empty where there is none."""
+    """The state of the comparison; empty if there is none."""
     progress: str
     groups: list[Group]
     table: Table
@@ -48,14 +48,15 @@ def look_at(
     baseline: str,
     before: Seen | None,
 ) -> Seen:
-    """Return what a comparison and earlier runs beside it come to, against a row or `FIRST`.
+    """Return the rows, numbers and advice of a comparison and of earlier runs.
 
-    What an earlier look found is used again where no run began, ended or went on since. Of the
-    runs of a comparison one is recommended; earlier ones, which ran at other times, only where
+    `baseline` is the label of a row, or `FIRST`. The result of the look `before` is used again if
+    no run started, ended or went on since, and the baseline is the same. The advice recommends one
+    of the comparison's runs. Earlier runs ran at other times, so one of them is recommended only if
     there is no comparison.
 
     Raises:
-        RunError: a folder is gone or cannot be read.
+        RunError: a folder is missing or cannot be read.
     """
     state = comparison.state if comparison else ""
     stamps = {run.dir: stamp for run in earlier if (stamp := _stamp(run))}
@@ -79,7 +80,7 @@ def look_at(
 
 
 def _stamp(run: Run) -> int:
-    """Return what changes when a run goes on; 0 where it is gone."""
+    """Return a number that changes when a run goes on; 0 if the run is missing."""
     try:
         return (run.dir / "events.jsonl").stat().st_mtime_ns
     except OSError:
@@ -87,7 +88,7 @@ def _stamp(run: Run) -> int:
 
 
 def _number_of(baseline: str, groups: Sequence[Group]) -> int | None:
-    """Return the number of the row of this name, if it has a speed."""
+    """Return the number of the row with this label, if the row has a speed."""
     for at, group in enumerate(groups):
         if group.label == baseline and any(run.status == "finished" for run in group.runs):
             return at

@@ -1,4 +1,4 @@
-"""Which strategy, which batch? Candidates trained in turn, their table and curves live."""
+"""Which strategy, which batch? The page that trains candidates in turn, with live results."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ ABOUT = (
 GOING_ON = ("running", "stopping")
 LOOK_SECONDS = 1.0
 SETTLE_SECONDS = 0.1
-"""Waited after a choice, so that typing does not draw all anew at every key."""
+"""The wait after a choice, so that typing does not draw everything again at each key."""
 
 
 class ComparisonView:
-    """Starts, follows, stops and resumes comparisons; shows the newest one there is."""
+    """A view that starts, follows, stops and resumes comparisons. It shows the newest one."""
 
     def __init__(
         self,
@@ -58,7 +58,10 @@ class ComparisonView:
         self._poller: Poller | None = None
         self._lives: dict[Path, LiveRun] = {}
         self._looking = threading.Lock()
-        """Held for a look, which a choice asks for too, and while another comparison is taken."""
+        """A lock held during each look and while the view changes to another comparison.
+
+        A choice of the person asks for a look too.
+        """
         self._choosing: Latest[float] = Latest(SETTLE_SECONDS)
         self._form = ComparisonForm()
         self._start = button("Compare", "Train all combinations in turn", self._on_start)
@@ -82,7 +85,10 @@ class ComparisonView:
 
     @cached_property
     def _colors(self) -> RowColors:
-        """Made when there are rows: what a page makes at once when it opens has little time."""
+        """The colours of the rows, made only when there are rows.
+
+        A page that opens has little time to make its first widgets.
+        """
         made = RowColors(self._on_choice)
         self._colors_place.children = [made]
         return made
@@ -160,7 +166,7 @@ class ComparisonView:
             self._follow(found[0])
 
     def _follow(self, comparison: Comparison) -> None:
-        """Show a comparison, and go on looking while it lives."""
+        """Show a comparison, and follow it while it runs."""
         with self._looking:
             self.close()
             self._comparison, self._lives = comparison, {}

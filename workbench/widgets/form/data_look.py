@@ -1,4 +1,4 @@
-"""What data of one's own is, found out in the background while the form goes on."""
+"""The facts about the user's own data, found in the background while the form stays usable."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ SETTLE_SECONDS = 0.3
 
 
 class DataLook:
-    """Looks at the data that the form asks for, once for each function and interpreter."""
+    """The inspection of the data that the form asks for, once for each function and interpreter."""
 
     def __init__(self, done: Callable[[], None]) -> None:
-        """`done` is called, in another thread, when a look has ended."""
+        """`done` is called, in another thread, when an inspection has ended."""
         self._done = done
         self._looking: Latest[DataFacts | None] = Latest(SETTLE_SECONDS)
         self._asked: tuple[str, str | None] | None = None
         self._problems: tuple[Problem, ...] = ()
 
     def facts(self, config: RunConfig) -> DataFacts | None:
-        """Return what is known; None while it is not."""
+        """Return the known facts about the data; None while they are not known."""
         return known(config)
 
     def problems(self, config: RunConfig) -> tuple[Problem, ...]:
-        """Return what the last look at this very data found wrong."""
+        """Return the problems that the last inspection found, if it was of exactly this data."""
         return self._problems if self._asked == _key(config) else ()
 
     def begin(self, config: RunConfig) -> bool:
-        """Have the data looked at where that is to be done; return whether it is under way."""
+        """Start an inspection of the data if it needs one. Return whether one is in progress."""
         if not is_own(config.data) or known(config) is not None:
             return False
         if self._asked == _key(config):
@@ -51,7 +51,7 @@ class DataLook:
         return True
 
     def forget(self) -> None:
-        """Look anew where the last look failed: what was wrong may have been mended."""
+        """Allow a new inspection if the last one failed, because the cause may be fixed now."""
         if self._problems:
             self._asked, self._problems = None, ()
 

@@ -19,7 +19,7 @@ USUAL = ""
 
 
 class UnreadableError(ValueError):
-    """What was typed is no value of the field: rule, what was got, the change that mends it."""
+    """Content of a control that is no value of the field: the rule, the content and the fix."""
 
     def __init__(self, rule: str, got: str, fix: str) -> None:
         super().__init__(f"{rule}; got {got}. {fix}")
@@ -27,7 +27,7 @@ class UnreadableError(ValueError):
 
 
 class Field(ABC):
-    """A control for one field of the config; kinds of control say how to read and write it."""
+    """A control for one field of the config. Subclasses define how to read and write it."""
 
     def __init__(self, name: str, label: str, control: Any, help_text: str | None = None) -> None:
         self.name = name
@@ -46,7 +46,7 @@ class Field(ABC):
         """Return the field's value for the config.
 
         Raises:
-            UnreadableError: what was typed is no such value.
+            UnreadableError: the content of the control is no value of the field.
         """
 
     @abstractmethod
@@ -61,18 +61,18 @@ class Field(ABC):
         self._help.value = _help_text(help_text)
 
     def show_problems(self, messages: Sequence[str]) -> None:
-        """Show what is wrong with the field, or nothing."""
+        """Show the problems of the field, or nothing if there are none."""
         self._problems.value = "".join(
             f'<div class="wb-problem"><b>Problem:</b> {markup.text(message)}</div>'
             for message in messages
         )
 
     def show(self, visible: bool) -> None:
-        """Show the field, or take it out of the form where it has no meaning."""
+        """Show the field, or hide it if it has no meaning."""
         self.box.layout.display = None if visible else "none"
 
     def hint(self, chosen: str) -> None:
-        """Say, in an empty field, what is chosen for it."""
+        """Show in an empty field the value that is chosen for it."""
         if self.control.has_trait("placeholder"):
             self.control.placeholder = chosen
 
@@ -85,12 +85,12 @@ def _help_text(help_text: str) -> str:
 
 
 def text_box(label: str, *, fixed: bool = False) -> Any:
-    """Return a line of text whose label is above it (by the style sheet)."""
+    """Return a one-line text box. The style sheet puts its label above it."""
     return styled(ipw.Text, description=label, style=ANY_WIDTH, fixed=fixed)
 
 
 def name_box(label: str, example: str = "", *, fixed: bool = False) -> Any:
-    """Return a line of text that is read when the person leaves it, for names and paths."""
+    """Return a one-line text box for names and paths, read when the person leaves it."""
     return styled(
         ipw.Text, description=label, placeholder=example, continuous_update=False,
         style=ANY_WIDTH, fixed=fixed,
@@ -98,7 +98,10 @@ def name_box(label: str, example: str = "", *, fixed: bool = False) -> Any:
 
 
 class TextField(Field):
-    """Free text; empty is `empty`. Names and paths are read only when they are typed whole."""
+    """Free text. No text means `empty`. With `whole`, text is read only when typed completely.
+
+    Names and paths are read in this way.
+    """
 
     def __init__(
         self,
@@ -122,10 +125,10 @@ class TextField(Field):
 
 
 class NumberField(Field):
-    """A whole number or a decimal one; where `optional`, empty means: chosen for you.
+    """A whole number or a decimal number. If `optional`, no text means: the plan chooses.
 
-    It is a line of text on purpose: number boxes of a browser swallow what they cannot read, and
-    clamp what is out of range, without a word.
+    It is a text box on purpose. A browser's number box silently drops text that it cannot read,
+    and silently limits numbers that are out of range.
     """
 
     def __init__(self, name: str, label: str, *, whole: bool, optional: bool = False) -> None:
@@ -139,7 +142,7 @@ class NumberField(Field):
         return parse_number(typed, whole=self._whole)
 
     def read_or_say(self) -> float | None:
-        """Return the number; None where there is none, with the reason said beside the field."""
+        """Return the number. Return None if there is none; an error is shown next to the field."""
         self.show_problems([])
         try:
             return self.read()
@@ -152,10 +155,10 @@ class NumberField(Field):
 
 
 def parse_number(typed: str, *, whole: bool) -> float:
-    """Read a typed number; thousands may be set apart by commas, blanks or underscores.
+    """Read a typed number. Commas, blanks or underscores may separate thousands.
 
     Raises:
-        UnreadableError: it is no number of the kind.
+        UnreadableError: the text is not a number of this kind.
     """
     plain = typed.replace(",", "").replace("_", "").replace(" ", "")
     try:
@@ -170,7 +173,7 @@ def parse_number(typed: str, *, whole: bool) -> float:
 
 
 class TableField(Field):
-    """One of a table's rows, whose help stands below; kinds of control say how rows are offered."""
+    """A choice of one row of a table, with its help below. The widget `kind` offers the rows."""
 
     def __init__(self, name: str, label: str, rows: Mapping[str, Choice], kind: Any) -> None:
         self.rows = rows
@@ -182,7 +185,7 @@ class TableField(Field):
         return str(self.control.value) or None
 
     def write(self, value: str | None) -> None:
-        """Show a value; one that is not in the table (typed in a script) becomes a row of it."""
+        """Show a value. A value that is not in the table (set in a script) becomes an option."""
         keys = [key for _, key in self.control.options]
         shown = value or USUAL
         if shown not in keys:
@@ -199,7 +202,7 @@ class TableField(Field):
 
 
 class ChoiceField(TableField):
-    """One of a table's rows, in a list that opens; with `usual`, so called, also none of them."""
+    """A choice of one row in a drop-down list. `usual` is the label of an option for no row."""
 
     def __init__(
         self,
@@ -222,9 +225,9 @@ class ChoiceField(TableField):
 
 
 class RadioField(TableField):
-    """One of a table's rows, all in sight.
+    """A choice of one of a table's rows, with all rows in sight.
 
-    What there is to know before the chosen one is used stands below it as a notice.
+    If the chosen row has a warning, it is shown below the choice as a notice.
     """
 
     def __init__(self, name: str, label: str, rows: Mapping[str, Choice]) -> None:
@@ -234,7 +237,7 @@ class RadioField(TableField):
         self._explain()
 
     def remark(self, remarks: Mapping[str, str]) -> None:
-        """Say of rows, behind their labels, what is the matter with them here."""
+        """Add remarks to the labels of rows, in parentheses; `remarks` maps rows to remarks."""
         chosen = self.control.value
         options = [(_remarked(r.label, remarks.get(key)), key) for key, r in self.rows.items()]
         if chosen not in [key for _, key in options]:
@@ -256,12 +259,12 @@ def _remarked(label: str, remark: str | None) -> str:
 
 
 def check_box(label: str, *, ticked: bool = False) -> Any:
-    """Return a box to tick."""
+    """Return a check box."""
     return styled(ipw.Checkbox, value=ticked, description=label, indent=False, fixed=True)
 
 
 class CheckField(Field):
-    """Yes or no."""
+    """A check box for yes or no."""
 
     def __init__(self, name: str, label: str) -> None:
         super().__init__(name, label, check_box(label))

@@ -1,4 +1,4 @@
-"""The form: what the person asks for, checked as it changes."""
+"""The form: the config that the person asks for, checked at each change."""
 
 from __future__ import annotations
 
@@ -36,24 +36,25 @@ LOOKING = (
 
 @dataclass(frozen=True)
 class FormState:
-    """What the form asks for and what comes of it: a plan, or the problems.
+    """The config that the form asks for, and its plan or its problems.
 
-    Without TensorFlow there are both: what would run can be read and saved, but not started.
+    Without TensorFlow there are both a plan and problems. Then the planned run can be read and
+    saved, but not started.
     """
 
     config: RunConfig
     plan: Plan | None
     problems: tuple[Problem, ...]
     keras: str = ""
-    """The Keras that would run the plan, with its version; empty where that is not known."""
+    """The Keras package that would run the plan, with its version; empty if it is not known."""
     looking: bool = False
-    """Whether the user's own data is being looked at, without which there is no plan."""
+    """Whether the user's own data is being inspected. Before that there is no plan."""
 
 
 class Form:
-    """Controls for every field of `RunConfig`; each change gives a new `state`.
+    """Controls for every field of `RunConfig`. Each change gives a new `state`.
 
-    `functions` of the notebook are offered in the fields of their names.
+    `functions` maps names of fields to functions of the notebook, which these fields offer.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Form:
     ) -> None:
         self._devices = devices
         self._changed: Callable[[FormState], None] = lambda state: None
-        # What was found on the machine comes from another thread, amid a person's changes.
+        # The devices found come from another thread, possibly while a person makes changes.
         self._turn = threading.RLock()
         self._busy = True
         self._last_good = config
@@ -85,7 +86,7 @@ class Form:
         self._changed = changed
 
     def use_devices(self, devices: Devices) -> None:
-        """Plan with what a newer look at the machine found."""
+        """Plan with the devices that a newer inspection of the machine found."""
         with self._turn:
             self._devices = devices
             self.parts.devices.offer(device_names(devices))
@@ -93,7 +94,10 @@ class Form:
             self._replan()
 
     def show_refused(self, problems: Iterable[Problem]) -> None:
-        """Show beside their fields what only a start could find, until the next change."""
+        """Show, next to their fields, the problems that only a start could find.
+
+        They are shown until the next change.
+        """
         with self._turn:
             self._busy = True
             try:
@@ -102,12 +106,12 @@ class Form:
                 self._busy = False
 
     def use_interpreter(self, interpreter: str) -> None:
-        """Let runs train in another interpreter; all else stays as it was typed."""
+        """Let runs train in another interpreter; all other fields stay as typed."""
         with self._turn:
             self.parts.named("interpreter")[0].write(interpreter)
 
     def refresh(self) -> None:
-        """Plan anew, for what a field names may have changed."""
+        """Plan again, because the file or function that a field names may have changed."""
         with self._turn:
             self._data.forget()
             self._replan()
@@ -129,7 +133,7 @@ class Form:
             self._replan()
 
     def label_of(self, name: str) -> str:
-        """Return what a field of the config is called here; its own name where it has no field."""
+        """Return the label of a config field in the form; its name if the form does not show it."""
         shown = (*self.parts.all, *self.parts.batch.fields)
         return next((field.label for field in shown if field.name == name), name)
 
@@ -154,7 +158,7 @@ class Form:
             self._busy = False
 
     def _remark(self) -> None:
-        """Say of TPU that there is none here, unless one elsewhere is named."""
+        """Mark the strategy TPU if this machine has no TPU and none elsewhere is named."""
         busy, self._busy = self._busy, True
         named = self.parts.named("tpu")[0].read() != LOCAL
         missing = not named and not self._devices.tpu_chips
@@ -279,7 +283,7 @@ def _arithmetic(plan: Plan) -> str:
 
 
 def sentence(problem: Problem) -> str:
-    """Return a problem as it is shown beside its field."""
+    """Return a problem as the sentence that is shown next to its field."""
     return f"must be {problem.rule}; got {problem.got}. {problem.fix}"
 
 
@@ -289,7 +293,7 @@ def device_names(devices: Devices) -> list[str]:
 
 
 def label_of(name: str, parts: form_layout.Parts) -> str:
-    """Return what the form calls a field of the config."""
+    """Return the form's label of a config field; its name if the form does not show it."""
     every: tuple[Field, ...] = (*parts.all, *parts.batch.fields)
     return next((field.label for field in every if field.name == name), name)
 
@@ -301,7 +305,7 @@ def _preset_box() -> Any:
 
 
 def _preset_of(config: RunConfig) -> str:
-    """Return the preset whose settings these are, or that it is none."""
+    """Return the name of the preset with these settings, or `CUSTOM` if there is none."""
     compared = [f.name for f in fields(RunConfig) if f.name not in NOT_TRAINED]
     for key, row in catalog.PRESETS.items():
         if all(getattr(config, name) == getattr(row.config, name) for name in compared):
@@ -310,7 +314,7 @@ def _preset_of(config: RunConfig) -> str:
 
 
 def problems_text(state: FormState, parts: form_layout.Parts) -> str:
-    """Return why Train is off, naming the fields, or nothing."""
+    """Return why Train is off, with the labels of the fields; an empty text if it is on."""
     if not state.problems:
         return LOOKING if state.looking else ""
     names = list(dict.fromkeys(label_of(p.field, parts) for p in state.problems))

@@ -1,4 +1,4 @@
-"""The fields of model and data: a row of the catalogue, or one's own function."""
+"""The fields of model, data and train step: a row of the catalogue, or a custom function."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ OWN = "own function"
 
 
 class FunctionField(Field):
-    """A row of the catalogue, the `usual` one where there is such a thing, or one's own function.
+    """A choice: a row of the catalogue, the `usual` one if there is one, or a custom function.
 
-    A function of the notebook is offered by its name, and is what it is in the notebook now.
+    A function of the notebook is offered by its name, and its newest version is used.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class FunctionField(Field):
         usual: tuple[str, str] | None = None,
         function: NotebookFunction | None = None,
     ) -> None:
-        """`usual` is what an empty choice is called, and its help."""
+        """`usual` is the label of the empty choice, and its help."""
         self._rows, self._usual, self._function = rows, usual, function
         options = [] if function is None else [(f"{function.name}()", HERE)]
         options += [] if usual is None else [(usual[0], USUAL)]

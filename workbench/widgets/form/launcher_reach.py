@@ -1,4 +1,4 @@
-"""Whether the engine that the form has chosen can be reached, asked in the background."""
+"""Whether the form's chosen engine can be reached, checked in the background."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ SETTLE_SECONDS = 0.5
 
 
 class LauncherReach:
-    """Says what the chosen engine has, or why it cannot be reached; nothing for this machine."""
+    """A line on the chosen engine: its resources, or why it cannot be reached.
+
+    The line is empty if the tasks run on this machine.
+    """
 
     def __init__(self) -> None:
         self.box = html(description="What can be reached")
@@ -24,7 +27,7 @@ class LauncherReach:
         self._asked: tuple[str | None, ...] = ()
 
     def follow(self, config: RunConfig) -> None:
-        """Ask anew where the engine, its address or the Python that asks is another."""
+        """Ask again if the engine, its address or the Python interpreter that asks has changed."""
         wanted = (config.launcher, config.ray_address, config.interpreter)
         if wanted == self._asked:
             return

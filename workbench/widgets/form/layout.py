@@ -1,4 +1,4 @@
-"""Which fields the form has and where they stand."""
+"""The fields of the form, and their places."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .special_fields import BatchFields, DevicesField, gpu_memory_field, steps_p
 
 @dataclass(frozen=True)
 class Parts:
-    """The form's fields: the linked batch sizes, some by name, and all but the batch sizes."""
+    """The form's fields: the linked batch sizes, some by name, and all except the batch sizes."""
 
     batch: BatchFields
     strategy: RadioField
@@ -38,9 +38,9 @@ class Parts:
 def make_fields(
     device_names: Sequence[str], functions: Mapping[str, NotebookFunction] | None = None
 ) -> Parts:
-    """Make a field for everything that `RunConfig` holds.
+    """Make a field for each field of `RunConfig`.
 
-    `functions` of the notebook are offered in the fields of their names.
+    `functions` maps names of fields to functions of the notebook, which these fields offer.
     """
     offered = functions or {}
     strategy = RadioField("strategy", "Strategy", catalog.STRATEGIES)
@@ -131,7 +131,7 @@ ADVANCED = {
 
 
 class Groups:
-    """The folded groups; a group's title counts the problems inside, so that none is hidden."""
+    """The folded groups. Each title counts the problems of its group, so that none is hidden."""
 
     def __init__(self, parts: Parts, reach: Any) -> None:
         grids = {
@@ -143,7 +143,7 @@ class Groups:
         self.mark(set())
 
     def mark(self, wrong: set[str]) -> None:
-        """Say in each title how many of its fields have problems."""
+        """Show in each group's title how many of its fields have problems."""
         for at, (title, names) in enumerate(ADVANCED.items()):
             count = len(wrong.intersection(names))
             found = "" if not count else f" ({count} to mend)"
@@ -151,7 +151,7 @@ class Groups:
 
 
 def lay_out(preset: Any, parts: Parts, reach: Any) -> tuple[Any, Groups]:
-    """Put everything in its place, with what tells of the launcher; returns form and groups."""
+    """Put all controls in their places, including `reach`. Return the form's box and its groups."""
     preset_help = html(
         '<div class="wb-help">A whole lesson at once; every field can be changed after.</div>',
         description="Help for Preset",
@@ -178,7 +178,7 @@ def lay_out(preset: Any, parts: Parts, reach: Any) -> tuple[Any, Groups]:
 
 
 def grid(boxes: Sequence[Any]) -> Any:
-    """Return a box that sets its fields in as many columns as fit."""
+    """Return a box that arranges its fields in as many columns as fit."""
     return styled(ipw.Box, "wb-fields", children=boxes, fixed=True)
 
 

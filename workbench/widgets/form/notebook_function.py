@@ -1,4 +1,4 @@
-"""A function that was given to the workbench in a cell, as it is in the notebook now."""
+"""A function that a cell gave to the workbench, in its newest version of the notebook."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from workbench.capture.address import address_of
 
 
 class NotebookFunction:
-    """A function by its name: after its cell ran again it is the new one.
+    """A function of the notebook, found by its name. After its cell ran again, the new one is used.
 
     Raises:
-        ConfigError: it is no function that can be written down.
+        ConfigError: the function cannot be written down as text.
         RunError: the folder of runs, where its text is kept, cannot be written.
     """
 
@@ -29,12 +29,12 @@ class NotebookFunction:
         self.address()
 
     def address(self) -> str:
-        """Return `file.py:function` of its newest text with all that it uses.
+        """Return the address `file.py:function` of its newest text with everything that it uses.
 
-        A function that was imported stays where it is: `module:function`.
+        An imported function keeps its address, `module:function`.
 
         Raises:
-            ConfigError: with everything that cannot be taken along.
+            ConfigError: something that it uses cannot be copied; the error names all such things.
             RunError: the folder of runs cannot be written.
         """
         address = self._home.address or address_of(self._home.now(), self._field, self._runs_dir)
@@ -42,5 +42,5 @@ class NotebookFunction:
         return address
 
     def kept(self, address: str | None) -> bool:
-        """Whether an address is one that this function had."""
+        """Return whether this function has, or once had, this address."""
         return address in self._kept

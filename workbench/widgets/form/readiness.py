@@ -1,4 +1,4 @@
-"""Makes ready to train while the form is being filled in, and says so."""
+"""The preparation for training while the person fills in the form, and a line that reports it."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ RETRY_SECONDS = 60.0
 
 
 class Readiness:
-    """Holds a fork server for the interpreter of the form; a line tells whether it is ready."""
+    """A fork server for the interpreter of the form. A line shows whether it is ready."""
 
     def __init__(self) -> None:
         self.box = html(description="Readiness")
         self._lock = threading.Lock()
         self._server: ForkServer | None = None
         self._follows = False
-        """Whether a thread tells how it stands."""
+        """Whether a thread follows the state of the fork server."""
         self._again_at = 0.0
-        """When one that forks nothing is tried again, in monotonic seconds."""
+        """The monotonic time, in seconds, at which a fork server that forks nothing is retried."""
         self._closed = threading.Event()
 
     def ask(self, interpreter: str, *, legacy: bool) -> None:
-        """Start one that fits, or keep the one there is; returns at once."""
+        """Start a fork server that fits, or keep the present one. Return immediately."""
         launch = Launch(interpreter, Path.cwd(), None, legacy)
         wanted = fork_server(launch)
         with self._lock:
@@ -50,7 +50,7 @@ class Readiness:
         )
 
     def rest(self) -> None:
-        """Let it end, and say nothing: the form asks for a run that needs none."""
+        """Release the fork server and show nothing, because the form's run needs none."""
         with self._lock:
             held, self._server, self._follows = self._server, None, False
             if held is not None:
@@ -58,12 +58,12 @@ class Readiness:
         self.box.value = ""
 
     def close(self) -> None:
-        """Let it end."""
+        """Release the fork server for good."""
         self._closed.set()
         self.rest()
 
     def _follow(self, server: ForkServer) -> None:
-        """Start it, and tell how it stands until it is gone or another one is wanted."""
+        """Start the fork server, and show its state until it ends or another one is wanted."""
         server.start()
         shown = ""
         while server is self._server and not self._closed.is_set():
@@ -76,7 +76,7 @@ class Readiness:
             self._closed.wait(LOOK_SECONDS)
         with self._lock:
             if server is not self._server:
-                server.release()  # it may have been let go before it was held
+                server.release()  # it may have been released before it was held
             else:
                 self._follows = False
                 again = RETRY_SECONDS if server.state == "refused" else 0.0
@@ -88,6 +88,6 @@ class Readiness:
         self.box.value = markup.quiet(told) if told else ""
 
     def _failed(self, error: Exception) -> None:
-        """Say nothing: Train works without it, and names what is wrong with the interpreter."""
+        """Show nothing: Train works without it, and names the problem of the interpreter."""
         with self._lock:
             self._follows = False

@@ -1,4 +1,4 @@
-"""Fields that are more than one control: linked batch sizes, devices, GPU memory, steps a call."""
+"""Fields with several controls: linked batch sizes, devices, GPU memory, steps per call."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ LATER = "The arithmetic stands here once the problems are mended."
 
 
 class BatchFields:
-    """Per-replica and global batch size: whichever was typed last leads, the other follows.
+    """Per-replica and global batch size: the size typed last leads, and the other size follows.
 
-    Where workers do not step together there is no global one: a size typed for it is set aside
-    until there is again, and the per-replica size it came to leads meanwhile.
+    If the workers are not synchronous, there is no global batch size. Then a typed global batch
+    size is kept until the strategy is synchronous again. Meanwhile the per-replica batch size that
+    resulted from it leads.
     """
 
     NAMES = ("per_replica_batch_size", "global_batch_size")
@@ -58,7 +59,7 @@ class BatchFields:
         """Return both sizes for the config; only the leading one is set.
 
         Raises:
-            UnreadableError: what was typed last is no whole number.
+            UnreadableError: the size typed last is not a whole number.
         """
         sizes: dict[str, int | None] = dict.fromkeys(self.NAMES)
         if self._leader is not None:
@@ -73,7 +74,7 @@ class BatchFields:
     def write(
         self, per_replica: int | None, joined: int | None, *, synchronous: bool = True
     ) -> None:
-        """Show what a config asks for; where it asks for nothing, the plan fills in both."""
+        """Show the batch sizes of a config. If it has neither size, the plan fills in both."""
         self._synchronous, self._aside = synchronous, None
         self._leader = 0 if per_replica is not None else 1 if joined is not None else None
         for at, value in enumerate((per_replica, joined)):
@@ -81,7 +82,7 @@ class BatchFields:
         self._show_pair()
 
     def follow(self, *, synchronous: bool) -> None:
-        """Follow the person's choice of a strategy whose workers step together, or do not."""
+        """Follow the person's choice of a strategy, which may be synchronous or not."""
         if synchronous == self._synchronous:
             return
         self._synchronous, self._replicas = synchronous, None
@@ -100,7 +101,7 @@ class BatchFields:
     def show_plan(
         self, per_replica: int, joined: int | None, replicas: int, arithmetic: str
     ) -> None:
-        """Show the sizes of a plan that holds, and its arithmetic."""
+        """Show the batch sizes of a valid plan, and its arithmetic."""
         self._replicas = replicas
         for at, value in enumerate((per_replica, joined)):
             if at != self._leader:
@@ -108,7 +109,7 @@ class BatchFields:
         self._show(arithmetic)
 
     def show_no_plan(self) -> None:
-        """Show what can be said while something else is wrong."""
+        """Show the batch sizes that are known although another field has a problem."""
         if self._leader is None or self._replicas is None or not self._synchronous:
             self._show(LATER)
             return
@@ -128,7 +129,7 @@ class BatchFields:
         return "" if size % replicas else f"{size // replicas:,}"
 
     def _show_pair(self) -> None:
-        """Show the global size where there is one, or where one was asked for in vain."""
+        """Show the global batch size if there is one, or if the config asks for it in error."""
         self.fields[1].show(self._synchronous or self._leader == 1)
         words = f"&times; {self._replicas or ''} replica{'s' * (self._replicas != 1)} ="
         if not self._synchronous:
@@ -162,7 +163,7 @@ class BatchFields:
 
 
 class DevicesField(Field):
-    """A box for each device that there is; none ticked means: chosen for you."""
+    """A check box for each device. If none is ticked, the plan chooses the devices."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._row = ipw.VBox()
@@ -175,7 +176,7 @@ class DevicesField(Field):
         self.offer(names)
 
     def offer(self, names: Sequence[str]) -> None:
-        """Offer these devices; ticked ones that are gone stay, so that the plan can say so."""
+        """Offer these devices. Missing devices that are ticked stay, so the plan reports them."""
         ticked = [name for name, check in self._checks.items() if check.value]
         wanted = [*names, *(name for name in ticked if name not in names)]
         if list(self._checks) == wanted:
@@ -198,7 +199,7 @@ class DevicesField(Field):
 
 
 class OrNumberField(ChoiceField):
-    """A table's rows, of which one stands for a whole number that is typed below it."""
+    """A choice of one of a table's rows. One row means a whole number that is typed below it."""
 
     def __init__(
         self, name: str, label: str, rows: Mapping[str, Choice], row: str, typed: str, usual: int
@@ -228,7 +229,7 @@ class OrNumberField(ChoiceField):
 
 
 def gpu_memory_field() -> OrNumberField:
-    """As needed, all at once, or a limit in MiB for each replica."""
+    """Return the field of GPU memory: as needed, all at the start, or a limit in MiB a replica."""
     rows = {
         "growth": Choice("As needed", "Memory is taken as it is needed."),
         "all": Choice("All at once", "All memory is taken at the start: TensorFlow's own way."),
@@ -239,7 +240,7 @@ def gpu_memory_field() -> OrNumberField:
 
 
 def steps_per_call_field() -> OrNumberField:
-    """How many steps one graph call takes: found, a number, or a whole epoch."""
+    """Return the field of steps per graph call: found while training, a number, or an epoch."""
     rows = {
         "": Choice("As many as take 0.2 s", "Found while training."),
         "number": Choice(

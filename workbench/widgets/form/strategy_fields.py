@@ -1,4 +1,4 @@
-"""Which fields a strategy has a use for, and what was typed into those that another one has."""
+"""The fields that a strategy uses, and the text typed into fields that only others use."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def row_of(strategy: str) -> catalog.Strategy:
-    """Return a strategy's row; of one that is not in the table that of Default."""
+    """Return a strategy's row, or the row of Default if the strategy is not in the table."""
     return catalog.STRATEGIES.get(strategy, catalog.STRATEGIES["default"])
 
 
 def fields_of(strategy: str) -> dict[str, bool]:
-    """Return, for each field that stays as usual with some strategies, whether this one has it."""
+    """Return, for each field that some strategies do not use, whether this strategy uses it."""
     row = row_of(strategy)
     return {
         **applicable_fields(row),
@@ -37,7 +37,7 @@ def fields_of(strategy: str) -> dict[str, bool]:
 
 
 def fields_shown(config: RunConfig, devices: Devices) -> dict[str, bool]:
-    """Return, for each field that only some configs have a use for, whether this one has."""
+    """Return, for each field that only some configs use, whether this config uses it."""
     row = row_of(config.strategy)
     own = fields_of(config.strategy)
     synthetic = config.data == "synthetic"
@@ -65,9 +65,10 @@ def fields_shown(config: RunConfig, devices: Devices) -> dict[str, bool]:
 
 
 class StashedFields:
-    """Keeps what was typed for a strategy and a launcher while others have no use for it.
+    """A store for typed values that the chosen strategy or launcher does not use.
 
-    What a config asked for stays: only a person's own change of one of these sets aside.
+    The values of a new config stay in the form. Values move into the store only when the person
+    changes the strategy or the launcher.
     """
 
     def __init__(self, fields: Iterable[Field]) -> None:
@@ -76,12 +77,12 @@ class StashedFields:
         self._kept: dict[str, Any] = {}
 
     def begin(self, strategy: str, launcher: str) -> None:
-        """Begin with a config of this strategy and launcher."""
+        """Begin with a config of this strategy and launcher, and with an empty store."""
         self._chosen = (strategy, launcher)
         self._kept.clear()
 
     def follow(self, strategy: str, launcher: str) -> None:
-        """Put fields that what is chosen has no use for as usual, fill those it has again."""
+        """Reset fields that the new choice does not use, and restore fields that it uses again."""
         before, self._chosen = self._chosen, (strategy, launcher)
         if strategy != before[0]:
             self._follow(fields_of(strategy))

@@ -1,4 +1,4 @@
-"""Train: what a click starts, why it is off, and what is made ready for it."""
+"""The button Train: the run that it starts, why it is off, and the preparation for it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REHEARSE = (
 
 
 class TrainButton:
-    """Starts a run as the form says, in the background."""
+    """The button that starts the form's run in the background, and the button for a rehearsal."""
 
     def __init__(self, runs_dir: str | Path | None, devices: Callable[[], Devices]) -> None:
         self._runs_dir, self._devices = runs_dir, devices
@@ -63,11 +63,11 @@ class TrainButton:
         self._started = started
 
     def on_refused(self, refused: Callable[[Iterable[Problem]], None]) -> None:
-        """Call `refused`, in a background thread, with what a start found wrong with the config."""
+        """Call `refused`, in a background thread, with the problems that a start found."""
         self._refused = refused
 
     def show_form(self, state: FormState, reason: str) -> None:
-        """Follow the form: what Train would start, or why it is off (HTML)."""
+        """Follow the form: its state, and the reason why Train is off (HTML)."""
         self._state = state
         notes = state.plan.notes if state.plan else ()
         self._notes.value = "".join(markup.notice("warning", note) for note in notes)
@@ -76,9 +76,10 @@ class TrainButton:
         self._update()
 
     def edited(self, config: RunConfig) -> None:
-        """Make ready to train: a person is filling in the form.
+        """Prepare for training, because a person is filling in the form.
 
-        A TPU build takes the TPU when it is imported, or, while a run has it, is of no use later.
+        A TensorFlow build for TPUs is not loaded ahead, because it takes the TPU when it is
+        imported. If a run has the TPU at that time, the imported build cannot be used later.
         """
         here = config.start != COLD and is_local(config)
         if here and not self._devices().tensorflow_for_tpus:
@@ -89,7 +90,7 @@ class TrainButton:
             self._readiness.rest()
 
     def close(self) -> None:
-        """Let what is ready for Train end."""
+        """End the preparation for Train."""
         self._readiness.close()
 
     def _update(self) -> None:

@@ -1,1 +1,1 @@
-"""What lies between the widgets, the page and the kernel: threads, messages, outputs."""
+"""The parts between the widgets, the page and the kernel: threads, messages, outputs."""

@@ -1,7 +1,8 @@
-"""Work that must not make a button wait: daemon threads whose errors come back to the view.
+"""Daemon threads for work that must not make a button wait. Their errors return to the view.
 
-They end before the interpreter does. A thread that draws at that moment comes back from C++ to an
-interpreter that is gone, and takes the process down with it (SIGABRT, pybind/pybind11#2215).
+The threads end before the interpreter ends. A thread that draws at that moment would return from
+C++ to an interpreter that no longer exists. This aborts the process (SIGABRT,
+pybind/pybind11#2215).
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 Request = tuple[Callable[[], T], Callable[[T], None], Callable[[Exception], None]]
-"""Work, what hears its result, and what hears why there is none."""
+"""The work, the callback for its result, and the callback for its error."""
 
 ONE_TENSORFLOW = threading.Lock()
-"""Held while a view waits for a child that imports TensorFlow: two at once slow each other down."""
+"""A lock that is held while a view waits for a child process that imports TensorFlow.
+
+Two such processes slow each other down.
+"""
 END_SECONDS = 10.0
-"""What threads have at the most to end in, before the interpreter does."""
+"""The most seconds that the threads get to end, before the interpreter ends."""
 
 _CELL = contextvars.copy_context()
 _LIVING: dict[threading.Thread, Callable[[], None]] = {}
-"""The threads that have not ended, and what tells each to."""
+"""The threads that have not ended, each with the function that asks it to end."""
 _WAITING: set[threading.Thread] = set()
 _ENDING = threading.Event()
 _STARTING = threading.Lock()
@@ -35,11 +39,14 @@ _STARTING = threading.Lock()
 def start_thread(
     body: Callable[[], None], name: str, stop: Callable[[], None] = lambda: None
 ) -> threading.Thread:
-    """Start a daemon thread that speaks for the cell that imported this; `stop` tells it to end.
+    """Start a daemon thread in the context of the cell that imported this module.
 
-    ipykernel 7.4 sends what a page says on a comm to the subshell for which the kernel spoke last
-    on it (`Comm._reply_subshell_for`). Of a thread that is the one of the newest request, and
-    that may be gone: the page is then never heard again. The cell's is the main shell.
+    `stop` asks the thread to end.
+
+    ipykernel 7.4 passes a page's message on a comm to a subshell: the subshell for which the
+    kernel last sent a message on this comm (`Comm._reply_subshell_for`). For a message of a plain
+    thread, this is the subshell of the newest request. That subshell may have ended, and then no
+    message of the page arrives any more. The cell's context belongs to the main shell.
     """
 
     def live() -> None:
@@ -58,7 +65,10 @@ def start_thread(
 
 @contextlib.contextmanager
 def waiting() -> Iterator[None]:
-    """Within it a thread waits for others, such as a child: the interpreter may end without it."""
+    """Mark the thread as waiting for others, such as a child process.
+
+    The interpreter may end without waiting for such a thread.
+    """
     thread = threading.current_thread()
     _WAITING.add(thread)
     try:
@@ -71,7 +81,7 @@ def waiting() -> Iterator[None]:
 
 @atexit.register
 def end_threads() -> None:
-    """Tell all threads to end, and wait for those that are at work."""
+    """Ask all threads to end, and wait for the threads that are working."""
     with _STARTING:
         _ENDING.set()
         living = list(_LIVING.items())
@@ -89,9 +99,9 @@ def run_in_background(
     failed: Callable[[Exception], None],
     stop: Callable[[], None] = lambda: None,
 ) -> threading.Thread:
-    """Call `done` with what `work` returns, or `failed` with what it raised, in another thread.
+    """Do `work` in another thread; call `done` with its result, or `failed` with its error.
 
-    `stop` tells the work to end before the interpreter does.
+    `stop` asks the work to end before the interpreter ends.
     """
 
     def body() -> None:
@@ -104,9 +114,9 @@ def run_in_background(
 
 
 class Latest(Generic[T]):
-    """One background job at a time; of the requests made meanwhile only the newest is done next.
+    """One background job at a time. Of the requests made meanwhile, only the newest is done next.
 
-    `settle_seconds` is waited before each job, so that typing does not start one a key.
+    Each job waits `settle_seconds` before it starts, so that typing does not start a job per key.
     """
 
     def __init__(self, settle_seconds: float = 0.0) -> None:
@@ -118,7 +128,7 @@ class Latest(Generic[T]):
     def ask(
         self, work: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]
     ) -> None:
-        """Do this next; `done` and `failed` are not called where a newer request overtook it."""
+        """Do this work next. If a newer request replaces it, `done` and `failed` are not called."""
         with self._asked:
             self._next = (work, done, failed)
             self._asked.notify()
@@ -128,7 +138,7 @@ class Latest(Generic[T]):
         start_thread(self._serve, "workbench-latest", self.forget)
 
     def forget(self) -> None:
-        """Drop the request that waits, and what the running one will return."""
+        """Drop the waiting request, and the result of the running request."""
         with self._asked:
             self._next = None
             self._asked.notify()
@@ -171,7 +181,7 @@ class Latest(Generic[T]):
         return self._next is not request
 
     def _finish(self, request: object) -> bool:
-        """Take out a request that is done; return False where another overtook it."""
+        """Remove a request that is done. Return False if a newer request replaced it."""
         with self._asked:
             if self._next is not request:
                 return False

@@ -1,4 +1,4 @@
-"""Download: a file of the kernel's machine, handed to the page a part at a time."""
+"""Download: a file of the kernel's machine, sent to the page in parts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NOTHING = "There is nothing to download any more. Open the run again, then click
 
 
 class DownloadWidget(anywidget.AnyWidget):
-    """Makes the file that is offered in the background, and gives pages what they ask of it.
+    """A widget that makes the offered file in the background and sends parts of it to pages.
 
-    Only the page that asked takes it; a page that hears nothing asks again. The file stays where
-    it is, for hosts whose pages download nothing.
+    Only the page that asked takes the file. A page that receives nothing asks again. The file
+    stays in its place, for hosts whose pages cannot download.
     """
 
     _esm = STATIC / "download.js"
@@ -31,21 +31,21 @@ class DownloadWidget(anywidget.AnyWidget):
     tip = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, label: str, tip: str) -> None:
-        """`tip` says what is in the file."""
+        """`tip` describes the content of the file."""
         super().__init__(label=label, tip=tip)
         self._make: Callable[[], Path] | None = None
         self._place: Path | None = None
         self._packed: dict[str, tuple[Path, tuple[int, int]]] = {}
-        """What each page was told of: the file, its size and its time of change."""
+        """The file that each page knows, with its size (bytes) and time of change (nanoseconds)."""
         self.on_msg(self._on_message)
         self.offer(None)
 
     def offer(self, make: Callable[[], Path] | None, place: Path | None = None) -> None:
-        """Offer the file that `make` returns, or nothing, in place of what was offered.
+        """Offer the file that `make` returns, or no file, instead of the earlier file.
 
         Args:
-            make: called at each click; writes the file where it is not there yet.
-            place: where a person finds what is in it on this machine; None: the file itself.
+            make: called at each click; writes the file if it does not exist yet.
+            place: the place of the file's content on this machine; None means the file itself.
         """
         self._make, self._place = make, place
         self.layout.display = "none" if make is None else None

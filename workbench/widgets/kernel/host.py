@@ -1,4 +1,4 @@
-"""Where the notebook runs, and what to do there when its page does not draw the run view."""
+"""The host of the notebook, and the help for a page of it that does not draw the run view."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HELP = {
 
 
 def host() -> str:
-    """Return which of the known hosts this kernel belongs to, by what each leaves in it."""
+    """Return the known host of this kernel, found by the traces that each host leaves in it."""
     lent = hosts.lent()
     if lent is not None:
         return lent.name
@@ -37,9 +37,9 @@ def host() -> str:
 
 
 def allow_own_widgets() -> None:
-    """Have Colab draw widgets of others than ipywidgets, such as the run view, from now on.
+    """Make Colab draw widgets of packages other than ipywidgets, such as the run view.
 
-    anywidget asks for it too, but only once and where `google.colab.output` is imported already.
+    anywidget does this too, but only once, and only if `google.colab.output` is imported already.
     """
     if host() == "Colab":
         with contextlib.suppress(ImportError, AttributeError):
@@ -47,24 +47,27 @@ def allow_own_widgets() -> None:
 
 
 def on_cell_event(event: str, action: Callable[..., None]) -> Callable[[], None]:
-    """Call `action` at each such event of IPython; return what ends that, however often called."""
+    """Call `action` at each such event of IPython. Return a function that ends this.
+
+    The returned function may be called more than once.
+    """
     shell: Any = get_ipython()
     if shell is None:
         return lambda: None
     shell.events.register(event, action)
 
     def end() -> None:
-        with contextlib.suppress(ValueError):  # ended before
+        with contextlib.suppress(ValueError):  # already ended
             shell.events.unregister(event, action)
 
     return end
 
 
 class CellClock:
-    """Tells since when no cell runs: a kernel that runs one answers no page."""
+    """The time since which no cell runs. A kernel that runs a cell answers no page."""
 
     def __init__(self) -> None:
-        # Made by a cell, so one runs now, or by a thread; the next cell sets it right.
+        # A cell made this clock, so a cell runs now; or a thread made it. The next cell fixes it.
         in_cell = bool(getattr(get_ipython(), "execution_count", 0))
         self._idle_since = None if in_cell else time.monotonic()
         self._ends = (
@@ -78,7 +81,7 @@ class CellClock:
         return self._idle_since
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop following the cells."""
         for end in self._ends:
             end()
 

@@ -1,4 +1,4 @@
-"""Outputs of cells: shown, and shown again with newer content."""
+"""Outputs of cells: they are shown, and shown again with newer content."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def show_bundle(bundle: dict[str, Any], display_id: str | None = None) -> None:
 
 
 def update_bundle(bundle: dict[str, Any], display_id: str) -> None:
-    """Put newer content into an output that was shown with this id; can be called by a thread."""
+    """Put newer content into an output that was shown with this id. A thread may call this."""
     _update_display(bundle, raw=True, display_id=display_id)

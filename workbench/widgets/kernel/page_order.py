@@ -1,4 +1,4 @@
-"""Has what a page says of several widgets heard in the order in which it was said."""
+"""The order of messages: a page's messages about several widgets are handled as they were sent."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import ipywidgets as ipw
 
 
 def keep_order(root: Any) -> None:
-    """Have all that a page says of these widgets handled by one thread: the one the page names.
+    """Let one thread handle all messages about these widgets: the thread that the page names.
 
-    ipykernel 7.4 hands a message on a comm to the shell for which the kernel spoke last on it
-    (`Comm._reply_subshell_for`, there for handlers that wait for an answer; none of ours does):
-    of two fields one to the main shell, one to a subshell, so that a click on Train overtook what
-    was typed before it. Kernels without subshells have one thread anyway.
+    ipykernel 7.4 passes a message on a comm to the shell for which the kernel last sent a message
+    on this comm (`Comm._reply_subshell_for`). This exists for handlers that wait for an answer; no
+    handler of this project waits. So messages of one field went to the main shell, and messages of
+    another field went to a subshell. Then a click on Train overtook the text typed before it.
+    Kernels without subshells have only one thread.
     """
     for widget in _all_in(root):
         if hasattr(widget.comm, "_reply_subshell_for"):

@@ -1,4 +1,4 @@
-"""A daemon thread that looks again and again, until it is told to stop."""
+"""A daemon thread that calls a function repeatedly, until it is stopped."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from .background import start_thread
 
 
 class Poller:
-    """Calls `look` again and again, each time after the seconds it returned.
+    """A thread that calls `look` repeatedly, each time after the seconds that `look` returned.
 
-    An error ends the looking and is given to `failed`; nothing is printed, as that would appear
-    in whichever cell runs then.
+    An error ends the calls and is passed to `failed`. Nothing is printed, because the text would
+    appear in the cell that runs at that time.
     """
 
     def __init__(self, look: Callable[[], float], failed: Callable[[Exception], None]):
@@ -22,7 +22,7 @@ class Poller:
         start_thread(self._body, "workbench-poller", self.stop)
 
     def stop(self) -> None:
-        """Look no more; returns at once, while a last look may still be under way."""
+        """Stop calling `look`. Return immediately; a last call may still be in progress."""
         self._over.set()
 
     def _body(self) -> None:

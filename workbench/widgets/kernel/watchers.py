@@ -1,4 +1,4 @@
-"""Which views of a widget somebody has in sight, by what the pages themselves say."""
+"""The views of a widget that somebody has in sight, as the pages report them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SILENCE_SECONDS = 90.0
 
 
 class Watchers:
-    """Remembers the views in sight; each says now and then that it still is."""
+    """The views in sight. Each view reports now and then that it is still in sight."""
 
     def __init__(self) -> None:
         self._heard_at: dict[str, float] = {}
@@ -18,14 +18,14 @@ class Watchers:
         return bool(self._heard_at)
 
     def hear(self, content: dict[str, Any]) -> None:
-        """Take a page's word: `shown` false is out of sight, all else in sight."""
+        """Record a page's report: `shown` false means out of sight, all else means in sight."""
         if content.get("shown", True):
             self._heard_at[content["view"]] = time.monotonic()
         else:
             self._heard_at.pop(content["view"], None)
 
     def forget_silent(self) -> None:
-        """Forget pages that went without a word; to be called where pages could be heard."""
+        """Forget pages that left silently. Call this only if pages' messages could arrive."""
         now = time.monotonic()
         for view, heard_at in list(self._heard_at.items()):
             if now - heard_at > SILENCE_SECONDS:

@@ -1,1 +1,1 @@
-"""Small parts of which the views are made."""
+"""Small parts that the views are made of."""

@@ -1,4 +1,4 @@
-"""Work that takes long, on request: how far it is, and a button that stops it."""
+"""Long work on request, with its progress and a button that stops it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .page_parts import html
 
 T = TypeVar("T")
 Told = Callable[[str, float | None], object]
-"""Takes what is done now, and how many seconds are left then; None is unknown."""
+"""A callback that gets the present activity and the seconds left; None means unknown."""
 Stopped = Callable[[], bool]
 
 LOOK_SECONDS = 1.0
@@ -29,14 +29,17 @@ WAIT_SECONDS = 0.2
 
 
 class LongWork:
-    """One such work at a time, in the background, while no other view has TensorFlow at work."""
+    """One long job at a time, in the background. It waits while another view uses TensorFlow."""
 
     def __init__(self, name: str, on_busy: Callable[[bool], None]) -> None:
-        """`on_busy` is told when work begins and, before what came of it is passed on, ends."""
+        """`on_busy` is called with True when work begins, and with False when it ends.
+
+        The second call comes before the result of the work is passed on.
+        """
         self._on_busy = on_busy
         self._turn = threading.Lock()
         self._stop: threading.Event | None = None
-        """Stops the work under way; None where none is."""
+        """The event that stops the work in progress; None if there is none."""
         self._poller: Poller | None = None
         self._words = ""
         self._end: float | None = None
@@ -47,11 +50,11 @@ class LongWork:
 
     @property
     def busy(self) -> bool:
-        """Whether something is under way."""
+        """Whether work is in progress."""
         return self._stop is not None
 
     def begin(self, work: Callable[[Told, Stopped], T], done: Callable[[T], None]) -> None:
-        """Do it, unless something is under way, and call `done` with what came of it.
+        """Start the work, unless other work is in progress, and call `done` with its result.
 
         A failure is shown.
         """
@@ -75,11 +78,11 @@ class LongWork:
         )
 
     def say(self, words: str) -> None:
-        """Show a line of plain text in the place of the progress."""
+        """Show a line of plain text instead of the progress."""
         self.state.value = markup.quiet(words)
 
     def give_up(self) -> None:
-        """Stop what is under way; nothing of it is shown any more."""
+        """Stop the work in progress. Its progress and its result are not shown any more."""
         with self._turn:
             stop, self._stop = self._stop, None
         if stop is not None:
@@ -132,7 +135,7 @@ class LongWork:
 
 
 def progress(words: str, end: float | None) -> str:
-    """Return what is done now and how long it may take; `end` is on the monotonic clock."""
+    """Return the present activity and the time left. `end` is a time of the monotonic clock."""
     if end is None:
         return f"{words} ..."
     left = end - time.monotonic()

@@ -19,18 +19,18 @@ def heading(title: str, level: int = 2) -> str:
 
 
 def notice(kind: str, message: str) -> str:
-    """Return a boxed message; `kind` is info, warning or error, said in words and colour."""
+    """Return a boxed message. `kind` is info, warning or error, shown by a word and a colour."""
     word = {"info": "", "warning": "Note: ", "error": "Problem: "}[kind]
     return f'<div class="wb-notice wb-{kind}"><b>{word}</b>{text(message)}</div>'
 
 
 def answer(message: str) -> str:
-    """Return the sentence that a page was asked for."""
+    """Return the sentence that answers the question of a page."""
     return f'<div class="wb-answer">{text(message)}</div>'
 
 
 def spaced(*parts: str) -> str:
-    """Return parts below each other with room between them; what is empty is left out."""
+    """Return parts below each other with space between them. Empty parts are left out."""
     inside = "".join(f"<div>{part}</div>" for part in parts if part)
     return f'<div class="wb-parts">{inside}</div>'
 
@@ -57,7 +57,7 @@ def facts(rows: Iterable[tuple[str, str]], css_class: str = "") -> str:
 def table(
     caption: str, columns: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int] = ()
 ) -> str:
-    """Return a table of plain text; the columns numbered in `numeric` are set to the right."""
+    """Return a table of plain text. The columns numbered in `numeric` are aligned to the right."""
 
     def row(cells: Sequence[str], tag: str) -> str:
         return "".join(

@@ -1,9 +1,9 @@
-"""What pages are put together of, in few messages.
+"""The parts that pages are made of, sent in few messages.
 
-ipywidgets sends a message for a widget, one each for its style and its layout, and one for every
-change after that. A kernel keeps 1,000 messages for a server that does not read just then and
-drops what comes after without a word (libzmq's ZMQ_SNDHWM); a page never gets those widgets. So
-what all widgets of a kind have alike is made once, and classes are told with the widget.
+ipywidgets sends one message for a widget, one for its style, one for its layout, and one for each
+later change. A kernel keeps 1,000 messages for a server that does not read at that time. It
+silently drops later messages (libzmq's ZMQ_SNDHWM), and a page never gets those widgets. So the
+parts that all widgets of a kind share are made once, and CSS classes are sent with the widget.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import ipywidgets as ipw
 from . import markup
 
 ANY_WIDTH = {"description_width": "initial"}
-"""The style of a control whose label takes as much room as it needs."""
+"""The style of a control whose label takes as much space as it needs."""
 _shared: dict[tuple[object, ...], Any] = {}
 
 
@@ -27,14 +27,14 @@ def styled(
     fixed: bool = False,
     **traits: Any,
 ) -> Any:
-    """Return a widget that shares its style with all others of its kind that ask for the same.
+    """Return a widget that shares its style with all widgets of its kind and the same `style`.
 
     Args:
         kind: a class of ipywidgets.
-        classes: names in the style sheet.
-        style: traits of its style.
-        fixed: whether it shares its layout too, which must then never be changed.
-        traits: those of the widget.
+        classes: names of classes in the style sheet.
+        style: traits of the widget's style.
+        fixed: whether the widget shares its layout too, which must then never be changed.
+        traits: traits of the widget.
     """
     if hasattr(kind, "style"):
         traits["style"] = _share(kind, "style", style or {})
@@ -48,7 +48,7 @@ def styled(
 def _share(kind: Any, part: str, said: Mapping[str, str]) -> Any:
     key = (getattr(kind, part).klass, *sorted(said.items()))
     kept = _shared.get(key)
-    if kept is None or kept.comm is None:  # `Widget.close_all()` closes it under us
+    if kept is None or kept.comm is None:  # `Widget.close_all()` may have closed it
         kept = _shared[key] = key[0](**said)
         kept.observe(_refuse, [name for name in kept.keys if not name.startswith("_")])
     return kept
@@ -62,7 +62,7 @@ def _refuse(change: Any) -> None:
 
 
 def html(value: str = "", *, description: str, fixed: bool = True) -> Any:
-    """Return text in HTML; readers of screens hear `description` for it."""
+    """Return a widget with HTML text. Screen readers read out `description` for it."""
     return styled(ipw.HTML, value=value, description=description, fixed=fixed)
 
 
@@ -74,16 +74,16 @@ def button(label: str, tooltip: str, clicked: Callable[[Any], None], kind: str =
 
 
 def row(*children: Any) -> Any:
-    """Return a box that sets its children beside each other."""
+    """Return a box that puts its children next to each other."""
     return styled(ipw.Box, "wb-row", children=children)
 
 
 def section(title: str, about: str, *children: Any) -> Any:
-    """Return a page with its heading and what it is about."""
+    """Return a page with its heading and a line about its content."""
     head = html(markup.heading(title) + markup.quiet(about), description="Section")
     return styled(ipw.VBox, "wb-section", "wb-spaced", children=[head, *children])
 
 
 def set_visible(widget: Any, *, visible: bool) -> None:
-    """Show a widget, or take it out of the page."""
+    """Show a widget, or hide it."""
     widget.layout.display = None if visible else "none"

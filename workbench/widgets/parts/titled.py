@@ -1,8 +1,9 @@
-"""Tabs and folds whose titles every page can read, whichever ipywidgets the kernel has.
+"""Tabs and folds with titles that every page can read, with any ipywidgets in the kernel.
 
-ipywidgets 7 keeps titles where pages of ipywidgets 8 do not look. Colab joins the two: its kernels
-have 7.7, and the widget manager that it loads for other people's widgets is of 8, which fails
-over a container without titles and takes what stands around it down with it.
+ipywidgets 7 keeps titles under a name that pages of ipywidgets 8 do not read. Colab combines the
+two versions. Its kernels have ipywidgets 7.7, but its widget manager for third-party widgets is of
+version 8. This manager fails at a container without titles, and then the widgets around the
+container fail too.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ import traitlets
 
 
 class _Titled(traitlets.HasTraits):
-    """Tells the titles under the name that ipywidgets 8 has for them too."""
+    """A container that sends its titles also under the name that ipywidgets 8 uses."""
 
     titles = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
     def set_title(self, index: int, title: str) -> None:
-        """Set the title of a page."""
+        """Set the title of one tab or fold."""
         super().set_title(index, title)  # type: ignore[misc]
         missing = [""] * (index + 1 - len(self.titles))
         titles = [*self.titles, *missing]

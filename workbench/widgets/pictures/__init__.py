@@ -1,1 +1,1 @@
-"""Pictures as SVG and PNG, without a library of charts."""
+"""Pictures as SVG and PNG, drawn without a chart library."""

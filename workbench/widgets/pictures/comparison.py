@@ -1,4 +1,4 @@
-"""A comparison as HTML: its table, its speeds as bars, its curves over each other."""
+"""A comparison as HTML: its table, its speeds as bars, and its curves in one chart."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _DASHES = {"solid": "", "dash": "8 4", "dot": "2 3", "dashdot": "8 3 2 3", "long
 
 
 class _Ink:
-    """How a row is drawn: in its usual or a chosen colour, told from its neighbours by dashes too.
+    """The look of a row: its usual or a chosen colour, and dashes that also mark it.
 
-    What a person chose may be as dark or as bright as the page, so it has an outline.
+    A colour that the user chose may be as dark or as bright as the page, so it has an outline.
     """
 
     def __init__(self, number: int, chosen: str) -> None:
@@ -42,25 +42,28 @@ class _Ink:
 
 @dataclass(frozen=True)
 class Line:
-    """One curve: what it is of, its number among the rows, its points."""
+    """One curve: its label, its number among the rows, its points."""
 
     label: str
     number: int
     x: Values
     y: Values
     color: str = ""
-    """A person's choice; empty: the usual one of its number."""
+    """The colour that the user chose; empty: the usual colour of its number."""
 
     @property
     def pen(self) -> str:
-        """The attributes of what draws it."""
+        """The SVG attributes of the line that draws it."""
         return _Ink(self.number, self.color).pen
 
 
 def table(told: Table, states: Sequence[str], shown: Sequence[int] | None = None) -> str:
-    """Return the table (HTML); `states` say how far each row is.
+    """Return the table (HTML).
 
-    `shown` are the numbers of the rows that are shown, in their order; None: all.
+    Args:
+        told: the comparison.
+        states: the state of each row, in words.
+        shown: the numbers of the rows that are shown, in their order; None: all.
     """
     rows = []
     for at in range(len(told.rows)) if shown is None else shown:
@@ -79,9 +82,10 @@ def table(told: Table, states: Sequence[str], shown: Sequence[int] | None = None
 def bars(
     told: Table, shown: Sequence[int] | None = None, colors: Mapping[str, str] | None = None
 ) -> str:
-    """Return the speeds with their intervals as bars (SVG); empty before there is one.
+    """Return the speeds with their intervals as bars (SVG); empty before a speed is known.
 
-    `shown` as in `table`; `colors` are those that a person chose, by the rows' labels.
+    `shown` is the same as in `table`. `colors` has the colours that the user chose, by the rows'
+    labels.
     """
     numbers = range(len(told.rows)) if shown is None else shown
     rows = [(at, told.rows[at]) for at in numbers if told.rows[at].examples_per_second]
@@ -94,7 +98,7 @@ def bars(
 
 
 def curves(lines: Sequence[Line], title: str, along: str) -> str:
-    """Return curves over each other (SVG) with a legend; empty before there is a point."""
+    """Return all curves in one chart (SVG) with a legend; empty before there is a point."""
     shown = [line for line in map(_thinned, lines) if len(line.x)]
     if not shown:
         return ""
@@ -128,14 +132,18 @@ def curves(lines: Sequence[Line], title: str, along: str) -> str:
 
 def _bar(row: Row, number: int, color: str) -> interval_bars.Bar:
     value, interval = row.examples_per_second or 0.0, row.examples_per_second_interval
-    # An interval of few and uneven repeats reaches far; the bars stay readable.
+    # If the repeats are few and uneven, the interval is very wide. The cut keeps the bars readable.
     low, high = (interval.low, min(interval.high, 2 * value)) if interval else (None, None)
     label = _shortened(row.label)
     return interval_bars.Bar(label, value, low, high, f"{value:,.0f}", number, color)
 
 
 def _shortened(label: str) -> str:
-    """Return a label that its place has room for; where two begin alike their ends differ."""
+    """Return a label that fits its place.
+
+    It keeps the start and the end of a long label, because labels with the same start differ at
+    the end.
+    """
     most = LABEL_LETTERS
     return label if len(label) <= most else f"{label[: most // 2]}…{label[-(most // 2 - 1) :]}"
 

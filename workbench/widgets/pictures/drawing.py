@@ -1,4 +1,4 @@
-"""Pieces of SVG that pictures of plans are made of; text takes its colour from the page."""
+"""The SVG pieces of pictures; their text has the colour of the page's text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Box:
 
 
 def columns(count: int, x: float, width: float, y: float, height: float) -> list[Box]:
-    """Return so many boxes beside each other in this width."""
+    """Return `count` boxes side by side in this width."""
     each = (width - (count - 1) * GAP) / count
     return [Box(x + at * (each + GAP), y, each, height) for at in range(count)]
 
@@ -45,7 +45,7 @@ def color_of(replica: int) -> str:
 
 
 def rect(box: Box, radius: int, look: str) -> str:
-    """Draw a rectangle with round corners; `look` are its fill and its line."""
+    """Draw a rectangle with round corners; `look` has the attributes of its fill and its line."""
     return (
         f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" '
         f'height="{box.height:.1f}" rx="{radius}" {look}/>'
@@ -53,14 +53,14 @@ def rect(box: Box, radius: int, look: str) -> str:
 
 
 def text(said: str, x: float, y: float, look: str = "", anchor: str = "") -> str:
-    """Draw a line of text from a point, or as `anchor` says."""
+    """Draw a line of text that starts at a point; `anchor` can place it otherwise."""
     css = f' class="{look}"' if look else ""
     where = f' text-anchor="{anchor}"' if anchor else ""
     return f'<text x="{x:.1f}" y="{y:.1f}"{where}{css}>{markup.text(said)}</text>'
 
 
 def grid(x: float, y: float, to_x: float, to_y: float) -> str:
-    """Draw a faint line that values are read by."""
+    """Draw a faint grid line, which helps to read values."""
     return (
         f'<path d="M{x:.1f} {y:.1f} L{to_x:.1f} {to_y:.1f}" stroke="currentColor" '
         'stroke-opacity="0.15"/>'
@@ -73,7 +73,7 @@ def frame(box: Box, title: str = "") -> str:
 
 
 def filled(box: Box, color: str, *lines: str) -> str:
-    """Draw a coloured box with lines of text in its middle; all but the first are secondary."""
+    """Draw a coloured box with lines of text in its middle; all lines after the first are faint."""
     top = box.y + box.height / 2 - 8 * (len(lines) - 1) + 4
     drawn = "".join(
         words(line, box.middle, top + 16 * at, faint=at > 0) for at, line in enumerate(lines)
@@ -83,19 +83,19 @@ def filled(box: Box, color: str, *lines: str) -> str:
 
 
 def shard(box: Box, color: str, said: str) -> str:
-    """Draw the examples that somebody takes."""
+    """Draw the examples that a replica or a worker takes."""
     look = f'fill="{color}" fill-opacity="0.3"'
     return rect(box, 3, look) + words(said, box.middle, box.y + box.height / 2 + 4)
 
 
 def band(box: Box, said: str) -> str:
-    """Draw what all that touch it do together."""
+    """Draw a bar with the action that all boxes next to it share."""
     look = 'fill="currentColor" fill-opacity="0.09"'
     return rect(box, 4, look) + words(said, box.middle, box.y + box.height / 2 + 4)
 
 
 def words(said: str, x: float, y: float, *, faint: bool = False, middle: bool = True) -> str:
-    """Draw a line of text around, or else from, a point."""
+    """Draw a line of text: its middle, or without `middle` its start, is at the point."""
     return text(said, x, y, "wb-faint" if faint else "", "middle" if middle else "")
 
 
@@ -111,10 +111,10 @@ def arrow(x: float, tail: float, head: float, *, both: bool = False) -> str:
 def svg(
     across: float, down: float, account: str, *parts: str, name: str = "Picture of the plan"
 ) -> str:
-    """Return a picture with its account in words for those who do not see it.
+    """Return a picture with `account`, a description in words for readers who cannot see it.
 
-    It shrinks with the page as far as its text can be read, then it scrolls; `name` is that of the
-    region in which it does.
+    The picture shrinks with the page as long as its text is readable. On a narrower page it
+    scrolls; `name` is the name of the region that scrolls.
     """
     return (
         f'<div class="wb-across" tabindex="0" role="region" aria-label="{markup.text(name)}">'

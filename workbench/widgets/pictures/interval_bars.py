@@ -12,7 +12,7 @@ ACROSS, DOWN, LABEL, SAID = 720, 26, 220, 90
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: what it is of, its length with the ends of its interval, and its value in words."""
+    """One bar: its label, its length, the ends of its interval, and its value in words."""
 
     label: str
     value: float
@@ -21,9 +21,9 @@ class Bar:
     """An interval with one end has a whisker with one end."""
     said: str
     number: int
-    """Which of the usual colours it has."""
+    """The number of its usual colour."""
     color: str = ""
-    """One that a person chose instead; it may be that of the page, so it has an outline."""
+    """A colour that the user chose instead; the page may have the same, so it has an outline."""
 
 
 def draw(
@@ -34,9 +34,9 @@ def draw(
     label: float = LABEL,
     said: float = SAID,
 ) -> str:
-    """Return bars below each other; one of the value `highest` fills the width.
+    """Return the bars, one below the other; a bar of the value `highest` fills the width.
 
-    `label` and `said` are the pixels for labels and values.
+    `label` and `said` are the widths of labels and values in pixels.
     """
     scale = (ACROSS - label - said) / highest
     drawn = [_bar(bar, label, at * DOWN, scale) for at, bar in enumerate(bars)]
@@ -60,7 +60,7 @@ def _bar(bar: Bar, left: float, top: float, scale: float) -> str:
 
 
 def _whisker(ends: Sequence[float], middle: float, pen: str) -> str:
-    """Draw a line between the ends, each of which is marked."""
+    """Draw a line between the ends, with a mark at each end."""
     if not ends:
         return ""
     marks = " ".join(f"M{end:.1f} {middle - 5:.1f} v10" for end in ends)

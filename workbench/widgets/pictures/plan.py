@@ -1,4 +1,4 @@
-"""A small picture of a plan: its tasks, their devices, who holds the variables, who takes what."""
+"""A small picture of a plan: tasks, devices, the place of the variables, each replica's batch."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 MOST = 8
 WIDE = 4
-"""More replicas or workers beside each other take the whole width of the page."""
+"""More replicas or workers than this, side by side, take the full width of the page."""
 NARROWEST, A_REPLICA = 440, 104
 TITLE_HEIGHT, DEVICE_HEIGHT, SHARD_HEIGHT, BAND_HEIGHT = 32, 46, 24, 26
 
 
 def draw(plan: Plan) -> str:
-    """Return SVG that takes its text colour from the page, and its account in words."""
+    """Return SVG with the text colour of the page and a description in words."""
     if not plan.synchronous:
         return draw_servers(plan)
     return _draw_workers(plan) if plan.workers > 1 else _draw_process(plan)
 
 
 def is_wide(plan: Plan) -> bool:
-    """Return whether the picture needs the whole width of the page."""
+    """Return whether the picture needs the full width of the page."""
     across = plan.workers * plan.local_replicas if plan.synchronous else plan.workers
     return across > WIDE
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 
 def grey_png(pixels: npt.NDArray[np.uint8]) -> bytes:
-    """Return an 8-bit grey PNG of pixels [height, width]."""
+    """Return an 8-bit grey PNG of the pixels, an array [height, width]."""
     height, width = pixels.shape
     rows = np.zeros((height, width + 1), np.uint8)
     rows[:, 1:] = pixels
@@ -21,7 +21,7 @@ def grey_png(pixels: npt.NDArray[np.uint8]) -> bytes:
 
 
 def data_uri(png: bytes) -> str:
-    """Return a PNG as an address that carries it."""
+    """Return a data URI that contains the PNG."""
     return f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"
 
 

@@ -1,4 +1,4 @@
-"""How far more replicas help a run, as HTML: bars of efficiency, and the tables behind them."""
+"""The answer to how far more replicas help a run, as HTML: efficiency bars and their tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTHS = {"label": 190.0, "said": 110.0}
 
 
 def page(answer: Scaling) -> str:
-    """Return the answer, its bars, and what it was made of."""
+    """Return the answer, its bars, and the numbers behind it."""
     return markup.spaced(
         markup.answer(answer.sentence),
         bars(answer),
@@ -29,7 +29,7 @@ def page(answer: Scaling) -> str:
 
 
 def bars(answer: Scaling) -> str:
-    """Return the efficiency of each batch with its interval (SVG); empty where none is known."""
+    """Return the efficiency of each batch with its interval (SVG); empty if none is known."""
     drawn = [
         bar
         for at, each in enumerate(answer.larger)

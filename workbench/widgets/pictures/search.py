@@ -1,4 +1,4 @@
-"""Pictures of the two searches (SVG): throughput over the batch size, loss over learning rates."""
+"""Pictures of the two searches (SVG): throughput over batch size, and loss over learning rate."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ RATE_COLOR, LARGEST_COLOR, BEST_COLOR = REPLICA_COLORS[:3]
 SPEED = f'stroke="{RATE_COLOR}" stroke-width="1.5"'
 ACROSS, DOWN, LEFT, RIGHT, BOTTOM, LINE = 720, 280, 64, 14, 36, 16
 LETTER = 7
-"""Its width at most, in pixels."""
+"""The largest width of a letter, in pixels."""
 MOST_TICKS, MOST_POINTS = 12, 500
 MARGIN = 0.04
-"""Of the width, left free at both ends of the axis of batch sizes."""
+"""The part of the width that stays free at each end of the axis of batch sizes."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Where values stand in a picture: rightwards by their logarithm, upwards by themselves."""
+    """The scales of a picture: logarithmic from left to right, linear from bottom to top."""
 
     x_low: float
     x_high: float
     y_low: float
     y_high: float
     lines: int = 1
-    """Of words above it."""
+    """The number of text lines above the frame."""
 
     @property
     def box(self) -> drawing.Box:
-        """The part where values stand."""
+        """The part of the picture that shows values."""
         top = LINE * self.lines + 4
         return drawing.Box(LEFT, top, ACROSS - LEFT - RIGHT, DOWN - BOTTOM - top)
 
     def x(self, value: float) -> float:
-        """Return where a value stands across, in pixels."""
+        """Return the horizontal position of a value, in pixels from the left."""
         share = math.log(value / self.x_low) / math.log(self.x_high / self.x_low)
         return self.box.x + share * self.box.width
 
     def y(self, value: float) -> float:
-        """Return how far down a value stands, in pixels."""
+        """Return the vertical position of a value, in pixels from the top."""
         share = (self.y_high - value) / (self.y_high - self.y_low)
         return self.box.y + share * self.box.height
 
@@ -71,7 +71,7 @@ class Frame:
         return "".join(parts)
 
     def line(self, xs: Sequence[float], ys: Sequence[float], look: str) -> str:
-        """Draw a line through points; what is beyond the frame is cut off."""
+        """Draw a line through points; parts outside the frame are cut off."""
         every = -(-len(xs) // MOST_POINTS) or 1
         points = " ".join(
             f"{self.x(x):.1f},{self.y(y):.1f}"
@@ -86,7 +86,7 @@ class Frame:
         )
 
     def mark(self, value: float, said: str, line: int, color: str) -> str:
-        """Draw a vertical line with words on one of the lines above the frame."""
+        """Draw a vertical line at a value, with words on text line `line` above the frame."""
         x, y = self.x(value), LINE * (line + 1)
         anchor, aside = ("end", -5) if x > LETTER * len(said) else ("start", 5)
         path = f"M{x:.1f} {y - 10:.1f} V{self.box.bottom:.1f}"
@@ -95,12 +95,12 @@ class Frame:
 
 
 def throughput(trials: Sequence[Trial], largest: int | None = None, best: int | None = None) -> str:
-    """Return examples a second over the batch size; empty before any size was measured.
+    """Return examples a second over the batch size; empty before a size was measured.
 
     Args:
-        trials: by size, those of a search or of one under way.
+        trials: the trials of a finished or a running search, in order of size.
         largest: the largest size that fits; None: not known yet.
-        best: the size of the best throughput, likewise.
+        best: the size with the best throughput; None: not known yet.
     """
     fitting = [trial for trial in trials if trial.examples_per_second is not None]
     if not fitting:
@@ -136,14 +136,14 @@ def losses(
     ends: tuple[float, float],
     suggestion: float | None = None,
 ) -> str:
-    """Return the loss over the learning rate; empty before there is one.
+    """Return the loss over the learning rate; empty before a loss is known.
 
     Args:
-        rates: one a step.
-        raw: the loss of each step; None, not finite, ends the curve.
-        smooth: at most as many.
+        rates: the learning rate of each step.
+        raw: the loss of each step. None means that it is not finite, which ends the curve.
+        smooth: the smoothed losses, at most as many as `rates`.
         ends: the lowest and the highest learning rate of the test.
-        suggestion: None: there is none.
+        suggestion: the suggested learning rate; None: there is none.
     """
     known = [(rate, loss) for rate, loss in zip(rates, raw, strict=True) if loss is not None]
     if not known or not smooth:
@@ -165,7 +165,7 @@ def losses(
 
 
 def even_ticks(low: float, high: float) -> list[float]:
-    """Return about five round numbers at equal distances between two others."""
+    """Return about five round numbers between two values, at equal distances."""
     least = (high - low) / 5
     power = 10.0 ** math.floor(math.log10(least))
     step = next(power * times for times in (1, 2, 2.5, 5, 10) if power * times >= least * 0.999)
@@ -173,7 +173,11 @@ def even_ticks(low: float, high: float) -> list[float]:
 
 
 def rate_ticks(low: float, high: float) -> list[float]:
-    """Return round numbers of a logarithmic axis: tenfold each where there is room for them."""
+    """Return round numbers for a logarithmic axis.
+
+    A wide range has only powers of ten, a narrow one also their doubles and fivefolds. If these
+    are too many, every second, third or later number is kept.
+    """
     several = (1, 2, 5) if high / low < 300 else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [float(f"{times}e{power}") for power in powers for times in several]
@@ -183,7 +187,7 @@ def rate_ticks(low: float, high: float) -> list[float]:
 
 
 def _size_ticks(sizes: Sequence[int]) -> list[int]:
-    """Return powers of two among batch sizes, or what there is of them."""
+    """Return the powers of two between the batch sizes; without any, the smallest size."""
     ticks = [2**power for power in range(sizes[-1].bit_length()) if 2**power >= sizes[0]]
     every = -(-len(ticks) // MOST_TICKS) or 1
     return ticks[::every] or [sizes[0]]
@@ -192,9 +196,9 @@ def _size_ticks(sizes: Sequence[int]) -> list[int]:
 def _marks(
     failing: int | None, largest: int | None, best: int | None
 ) -> list[tuple[int, str, str]]:
-    """Return each size that is marked, what it is, and its colour.
+    """Return each marked size with its description and its colour.
 
-    The greatest comes first: its words stand highest, where no line of another crosses them.
+    The greatest size comes first. Its words are highest, so no line of another mark crosses them.
     """
     fits, fastest = "the largest that fits", "the best throughput"
     both = largest is not None and largest == best
@@ -207,7 +211,7 @@ def _marks(
 
 
 def _speeds(frame: Frame, fitting: Sequence[Trial]) -> str:
-    """Draw each speed with its interval, and a line through all."""
+    """Draw each speed with its interval, and a line through all speeds."""
     x = [trial.per_replica_batch_size for trial in fitting]
     y = [trial.examples_per_second or 0.0 for trial in fitting]
     points = "".join(
@@ -218,7 +222,7 @@ def _speeds(frame: Frame, fitting: Sequence[Trial]) -> str:
 
 
 def _shade(frame: Frame, size: int) -> str:
-    """Draw where it no longer fits."""
+    """Shade the sizes that do not fit: `size` and all larger ones."""
     box, x = frame.box, frame.x(size)
     region = drawing.Box(x, box.y, box.right - x, box.height)
     return drawing.rect(region, 0, f'fill="{TEST_COLOR}" fill-opacity="0.12"')
@@ -226,12 +230,12 @@ def _shade(frame: Frame, size: int) -> str:
 
 def _shown_high(trial: Trial) -> float:
     value = trial.examples_per_second or 0.0
-    # An interval of few and uneven blocks reaches far; the curve stays readable.
+    # If the blocks are few and uneven, the interval is very wide. The cut keeps the curve readable.
     return min(trial.examples_per_second_high or value, 2 * value)
 
 
 def _whisker(frame: Frame, trial: Trial) -> str:
-    """Draw the interval; an upper end that is not known has no cap."""
+    """Draw the interval; an upper end has no cap if it is unknown or above the frame."""
     if trial.examples_per_second_low is None:
         return ""
     x, low = frame.x(trial.per_replica_batch_size), frame.y(trial.examples_per_second_low)

@@ -1,4 +1,4 @@
-"""The picture of a plan whose workers do not wait for each other: chief, workers, servers."""
+"""The picture of a plan whose workers do not wait for each other: chief, workers and servers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOLDS = "currentColor"
 
 
 def draw_servers(plan: Plan) -> str:
-    """Return SVG that takes its text colour from the page, and its account in words."""
+    """Return SVG with the text colour of the page and a description in words."""
     servers = [task for task in plan.tasks if task.startswith("ps-")]
     workers, held = min(plan.workers, MOST), min(len(servers), MOST)
     across = max(NARROWEST, (A_WORKER + GAP) * max(workers, held))

@@ -1,4 +1,4 @@
-"""Where a step's time goes, as HTML: a bar of its parts, all of them listed, what is said of it."""
+"""A verdict as HTML: a bar of the parts of a step's time, a table of the parts, and notes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRIAL_WIDTHS = {"label": 70, "said": 230}
 
 
 def page(verdict: Verdict) -> str:
-    """Return the sentence, the bar, the table, and what else was found."""
+    """Return the sentence, the bar, the table, and all other findings."""
     found = verdict.breakdown
     rows = list(wording.part_rows(found))
     lead = f"{wording.step(found)}. {wording.parts_sum(found)}"
@@ -40,7 +40,7 @@ def page(verdict: Verdict) -> str:
 
 
 def bar(found: Breakdown, rows: Sequence[PartRow]) -> str:
-    """Return the step as one bar of its parts (SVG); what does not differ from 0 is pale."""
+    """Return the step as one bar of its parts (SVG); a part that does not differ from 0 is pale."""
     parts = [(row.name, row.share, row.known) for row in rows if not row.within_compute]
     rest = max(0.0, found.unexplained_seconds) / found.step.value
     parts.append((UNEXPLAINED, rest, True))
@@ -55,17 +55,17 @@ def bar(found: Breakdown, rows: Sequence[PartRow]) -> str:
 
 
 def suggestion(found: Suggestion, label_of: Callable[[str], str]) -> str:
-    """Return the change in the form's words, and why."""
+    """Return the suggested change in the form's words, and its reason."""
     return markup.notice("info", f"Try {in_words(found.changes, label_of)}. {found.reason}")
 
 
 def in_words(changes: Mapping[str, Any], label_of: Callable[[str], str]) -> str:
-    """Return fields, as the form calls them, with their new values."""
+    """Return the changed fields, under their names in the form, with their new values."""
     return "; ".join(f"{label_of(name)}: {_value(name, new)}" for name, new in changes.items())
 
 
 def trial(found: Trial) -> str:
-    """Return what came of a suggestion: both speeds as bars, both steps, and the sentence."""
+    """Return the result of a suggestion: both speeds as bars, both steps, and the sentence."""
     speed = found.speedup
     words = f"{speed.value:.2f} times the examples a second"
     bars = [
@@ -82,7 +82,7 @@ def trial(found: Trial) -> str:
 
 
 def own_paces(found: Sequence[OwnPace]) -> str:
-    """Return how long each worker takes that waits for nobody."""
+    """Return the step time of each worker, for workers that wait for no other worker."""
     title = "The pace of each worker"
     table = markup.table(title, _titles(wording.OWN_HEAD), wording.own_pace_rows(found))
     return markup.spaced(markup.scrolling(title, table), markup.quiet(wording.OWN))

@@ -1,4 +1,4 @@
-"""The picture of one step: its batch dealt out, each replica's numbers, the sum, the weights."""
+"""The X-ray picture of one step: the replicas' batches and numbers, the sum, and the weights."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ BATCH, BATCH_HEIGHT, BOX, LINE, SUM_HEIGHT, WEIGHTS_HEIGHT = 28, 46, 108, 21, 52
 
 @dataclass(frozen=True)
 class _Column:
-    """Where a replica is drawn, in pixels, and the lines of its box."""
+    """The place of a replica in the picture, in pixels, and the lines of its box."""
 
     replica: dict[str, Any]
     lines: list[tuple[str, str, bool]]
-    """Name, value and whether it is of second rank."""
+    """Each line: its name, its value, and whether it is faint."""
     x: float
     width: float
 
@@ -31,12 +31,12 @@ class _Column:
 
     @property
     def sum(self) -> float:
-        """Where the sum's box begins, below the replica's."""
+        """The top of the sum's box, which is below the replica's box."""
         return BOX + (len(self.lines) + 1) * LINE + 16 + ARROW
 
     @property
     def weights(self) -> float:
-        """Where the weights' box begins, below the sum's."""
+        """The top of the weights' box, which is below the sum's box."""
         return self.sum + SUM_HEIGHT + ARROW
 
     @property
@@ -49,7 +49,7 @@ class _Column:
 
 
 def draw(told: dict[str, Any]) -> str:
-    """Return SVG of what `Run.xray` returned; it takes its text colour from the page."""
+    """Return SVG of the result of `Run.xray`; its text has the colour of the page's text."""
     shown = told["replicas"][:MOST]
     across = max(NARROWEST, 2 * MARGIN + len(shown) * (COLUMN + GAP) - GAP)
     width = (across - 2 * MARGIN + GAP) / len(shown) - GAP
@@ -74,7 +74,7 @@ def draw(told: dict[str, Any]) -> str:
 
 
 def account(told: dict[str, Any]) -> str:
-    """Return in a few sentences what the picture shows."""
+    """Return a description of the picture in a few sentences."""
     replicas = "; ".join(
         f"{each['name']} took {each['examples']} examples, loss sum "
         f"{number(each['loss_sum'])}, over {told['examples']} is {number(each['contribution'])}, "
@@ -88,7 +88,7 @@ def account(told: dict[str, Any]) -> str:
 
 
 def verdict(weights: dict[str, Any]) -> str:
-    """Return whether the copies of the weights are equal, in a sentence."""
+    """Return a sentence on whether the copies of the weights are equal."""
     copies, count = weights["after"], f"{weights['numbers']:,} numbers"
     if len(copies) == 1:
         return f"There is one copy of the weights ({count}), on {copies[0]['device']}."
@@ -99,13 +99,13 @@ def verdict(weights: dict[str, Any]) -> str:
 
 
 def reduction(told: dict[str, Any]) -> str:
-    """Return what the gradients go through: a sum that every replica has, or the host alone."""
+    """Return the name of the sum: `all-reduce` gives it to every replica, else the host has it."""
     mirrored = len(told["weights"]["after"]) == len(told["replicas"])
     return "all-reduce" if mirrored else "reduce to the host"
 
 
 def number(value: float | None) -> str:
-    """Return a measured number with six digits; None is one that is not finite."""
+    """Return a measured number with six digits; None stands for a number that is not finite."""
     if value is None:
         return "not finite"
     return f"{value:#,.6g}" if value else "0"
@@ -118,7 +118,7 @@ def _title(told: dict[str, Any]) -> str:
 
 
 def _share(column: _Column, across: float) -> str:
-    """Return a replica's part of the batch, which is one bar."""
+    """Return a replica's part of the bar that shows the batch."""
     left, right = max(MARGIN, column.x - GAP / 2), column.x + column.width + GAP / 2
     bar = _Column(column.replica, [], left, min(right, across - MARGIN) - left)
     words = f"{column.replica['examples']:,} examples"
@@ -218,7 +218,7 @@ def _verdict(told: dict[str, Any], column: _Column, across: float) -> str:
 
 
 def few(rows: list[int] | None) -> str:
-    """Return the first of the numbers of a replica's examples."""
+    """Return the first few example numbers of a replica."""
     if rows is None:
         return "not in the training set"
     return ("no. " + ", ".join(map(str, rows[:FEW_ROWS]))) + (

@@ -1,1 +1,1 @@
-"""One run: its view, what can be done with it, and the list of all."""
+"""One run: its view, its actions, and the list of all runs."""

@@ -1,4 +1,4 @@
-"""What a person does with the opened run: stop, resume, train on, pack, delete."""
+"""The person's actions on the opened run: stop, kill a task, resume, train on, pack, delete."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Tell = Callable[[str, str], None]
 
 
 class RunActions:
-    """Does one thing at a time, in the background where it takes longer than a moment."""
+    """The actions on a run. Slow actions run in the background, one at a time."""
 
     def __init__(self, tell: Tell) -> None:
-        """`tell` passes a level, info or error, and a text on to the person."""
+        """`tell` shows the person a text. Its first argument is the level: info or error."""
         self._tell = tell
         self._doing = ""
         self._started: Callable[[Run], None] = lambda run: None
@@ -32,11 +32,11 @@ class RunActions:
         self._started = started
 
     def on_deleted(self, deleted: Callable[[Run], None]) -> None:
-        """Call `deleted`, in a background thread, with a run whose folder is gone."""
+        """Call `deleted`, in a background thread, with a run whose folder was deleted."""
         self._deleted = deleted
 
     def act(self, run: Run, name: str, epochs: int | None = None, task: str = "") -> None:
-        """Do what is called stop, kill (a task), resume, train_on (to `epochs`), pack or delete."""
+        """Do an action: stop, kill (`task`), resume, train_on (to `epochs`), pack or delete."""
         if name == "stop":
             self._ask(run.stop, "Asked to stop: it finishes its step and saves.")
         elif name == "kill":

@@ -1,4 +1,4 @@
-"""Bring back: runs of an archive, or of a zip file, copied into the folder of runs."""
+"""Bring back: copies runs of an archive, or of a zip file, into the folder of runs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MOST_LISTED = 50
 
 
 class BringBack:
-    """A folder, the runs in it, and what copies one of them; nothing that is here is replaced."""
+    """Controls that choose a folder and copy one of its runs. No existing run is replaced."""
 
     def __init__(self, runs_dir: str | Path | None, brought: Callable[[Run], None]) -> None:
-        """`brought` is called, in a background thread, with a run that is here now."""
+        """`brought` is called, in a background thread, with each run that was copied."""
         self._runs_dir, self._brought = runs_dir, brought
         self._looking: Latest[list[tuple[str, str]]] = Latest()
         self._asked = button(
@@ -54,7 +54,7 @@ class BringBack:
         self._message.value = ""
 
     def _look(self) -> None:
-        """List what the folder holds; a disk that is slow to answer holds up no button."""
+        """List the runs of the folder in the background, so that a slow disk delays no button."""
         place = self._folder.value.strip()
         self._offer([])
         if place:
@@ -90,7 +90,7 @@ class BringBack:
 
 
 def _runs_in(place: str) -> list[tuple[str, str]]:
-    """Return what to call each run of a folder, and where it is."""
+    """Return the label and the path of each run of a folder, or of a zip file."""
     if place.endswith(".zip"):
         return [(Path(place).name, place)]
     runs = archived_runs(place)[:MOST_LISTED]

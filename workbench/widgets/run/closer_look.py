@@ -1,4 +1,4 @@
-"""What can be asked about the opened run, a tab each."""
+"""The pages that examine the opened run, each in its own tab."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ BEFORE_ANY_STEP = ("queued", "starting")
 
 
 class RunPage(Protocol):
-    """A page about one run, which is told often which one is open and how it stands."""
+    """A page about one run. It is informed often of the opened run and its status."""
 
     box: Any
 
     def show(self, run: Run | None, status: str) -> None:
-        """Turn to a run, or to none; of the same run take notice of its status."""
+        """Show a run, or no run. If the run is the same as before, use only its new status."""
 
 
 class CloserLook:
-    """Pages about the opened run, made at the first step of the first run that is opened."""
+    """The pages about the opened run. They are made once it is not queued or starting any more."""
 
     def __init__(self, pages: Mapping[str, Callable[[], RunPage]]) -> None:
         self._kinds = pages

@@ -1,4 +1,4 @@
-"""What a run can be saved as for others: what each is for, its file's name, and its writing."""
+"""The kinds of file that a run can be saved as: their purpose, file name and writing."""
 
 from __future__ import annotations
 
@@ -43,36 +43,36 @@ KINDS = {
     ),
 }
 Told = Callable[[int, int], None]
-"""Is told how many parts of how many are written."""
+"""A callback that gets the number of written parts and the number of all parts."""
 
 
 @dataclass(frozen=True)
 class Saved:
-    """What was saved, and what a person types next."""
+    """A saved file or folder, and the next command for the person to type."""
 
     path: Path
     size: int
-    """In bytes; of a folder all that is in it."""
+    """In bytes; for a folder, the sum of all files in it."""
     purpose: str = ""
     command: str = ""
-    """For a terminal; empty where there is none."""
+    """A command for a terminal; empty if there is none."""
     modules: tuple[str, ...] = ()
-    """What the script of a bundle imports and no package provides."""
+    """The modules that the script of a bundle imports and that no package provides."""
 
 
 def usual_place(run: Run, kind: str) -> Path:
-    """Return a path beside a run's folder where nothing is."""
+    """Return a free path next to a run's folder."""
     ending = BUNDLE_ENDING if kind == BUNDLE else FORMATS[kind].ending
     path = run.dir.with_name(f"{file_name(run.id)}{ending}")
     return beside(path) if path.exists() else path
 
 
 def save(run: Run, kind: str, path: Path, told: Told) -> Saved:
-    """Write a run to a path, whole or not at all.
+    """Write a run to a path, completely or not at all.
 
     Raises:
-        RunError: something is at the path, it cannot be written, a package is missing, or the run
-            is not one that can be saved so.
+        RunError: the path already exists, it cannot be written, a package is missing, or this run
+            cannot be saved as this kind.
     """
     if kind == BUNDLE:
         modules = tuple(write_bundle(run, path).modules)

@@ -1,4 +1,4 @@
-"""Report and export: the opened run saved for other people and tools, and handed to the page."""
+"""Report and export: saves the opened run for other people and tools, and offers a download."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 IN_PARTS = ("csv", "parquet", "tensorboard")
-"""What is written in parts, so that it tells how far it is and can be stopped."""
+"""The kinds that are written in parts. Their saving reports its progress and can be stopped."""
 
 
 class _StoppedError(Exception):
@@ -34,14 +34,14 @@ class _StoppedError(Exception):
 
 
 class ExportView:
-    """Saves the opened run as what is chosen; the page can download it then."""
+    """A page that saves the opened run as the chosen kind and then offers it for download."""
 
     def __init__(self) -> None:
         self._run: Run | None = None
         self._stop: threading.Event | None = None
-        """Ends the saving under way; None where none is."""
+        """The event that ends the saving in progress; None if nothing is being saved."""
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        """Holds the zip file of a saved folder."""
+        """The temporary folder that holds the zip file of a saved folder."""
         self._kind = RadioField("export_kind", "What to save", KINDS)
         self._path = TextField("export_path", "Save the run as", whole=True)
         self._path.show_help("A path on the machine of the kernel. Nothing is ever overwritten.")
@@ -77,7 +77,7 @@ class ExportView:
             self._offer(None)
 
     def _propose(self) -> None:
-        """Write a path where nothing is into the field."""
+        """Write a free path into the field: no file or folder exists there yet."""
         if self._run is not None:
             self._proposed = str(usual_place(self._run, self._kind.read()))
             self._path.write(self._proposed)
@@ -127,7 +127,7 @@ class ExportView:
         self._set_busy(None)
 
     def _offer(self, saved: Saved | None) -> None:
-        """Offer what was saved to the page, a folder as a zip file; forget what was offered."""
+        """Withdraw the earlier offer, and offer the saved file to the page; a folder as a zip."""
         for earlier in self._download.children:
             earlier.close()
         self._download.children = []
@@ -150,13 +150,13 @@ class ExportView:
 
 
 class _Progress:
-    """Tells how far the saving is, and ends it where it was stopped."""
+    """The progress of the saving. It also ends the saving after the person stopped it."""
 
     def __init__(self, state: Any, stop: threading.Event) -> None:
         self._state, self._stop, self._began = state, stop, time.monotonic()
 
     def tell(self, done: int, total: int) -> None:
-        """Take notice of a part that is written."""
+        """Show that `done` of `total` parts are written."""
         if self._stop.is_set():
             raise _StoppedError
         left = (time.monotonic() - self._began) / done * (total - done)
@@ -165,7 +165,7 @@ class _Progress:
 
 
 def told_of(saved: Saved) -> str:
-    """Return where it is and what to type next (HTML)."""
+    """Return the path of the saved file and the next command to type (HTML)."""
     parts = [markup.notice("info", f"Saved {saved.path}, {units.byte_size(saved.size)}.")]
     if saved.command:
         typed = f'<pre class="wb-log">{markup.text(saved.command)}</pre>'
@@ -177,10 +177,10 @@ def told_of(saved: Saved) -> str:
 
 
 def zipped(folder: Path, into: Path) -> Path:
-    """Write a folder to a zip file in another folder, and return that.
+    """Write a folder to a zip file in another folder, and return the zip file's path.
 
     Raises:
-        RunError: it cannot be written, or the folder is gone.
+        RunError: the zip file cannot be written, or the folder is missing.
     """
     try:
         made = shutil.make_archive(str(into / folder.name), "zip", folder.parent, folder.name)

@@ -1,9 +1,10 @@
-"""A cell that waits for a run, for hosts that end a kernel which looks idle.
+"""A cell that waits for a run, for hosts that end a kernel which seems idle.
 
-`await follow()` keeps the buttons working while it waits. ipykernel 7.4 and newer hand
-widget messages to a cell that awaits; ipykernel 6 (Colab) queues them behind the cell, so they
-are taken from its queue here. Without `await` the cell waits all the same, and the buttons are
-answered when it ends. Interrupting the cell ends the waiting, never the run, and offers both.
+`await follow()` keeps the buttons working while it waits. ipykernel 7.4 and newer pass widget
+messages to a cell that awaits. ipykernel 6 (Colab) queues them behind the cell, so this module
+takes them from its queue. Without `await` the cell waits too, but the buttons are answered only
+when it ends. An interrupt of the cell ends the waiting, never the run. The cell then offers both:
+to stop the run, or to leave it running.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ COMM_MESSAGES = ("comm_msg", "comm_open", "comm_close")
 
 
 class Following:
-    """Waits for a run when it is awaited, or when it is the last line of a cell.
+    """An object that waits for a run when it is awaited, or when it is the last line of a cell.
 
-    `waits` hears when the waiting begins and when it ends.
+    `waits` is called with True when the waiting begins, and with False when it ends.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Following:
         return self._wait().__await__()
 
     def _ipython_display_(self) -> None:
-        """Wait in the way that every kernel allows."""
+        """Wait without `await`, in a way that works in every kernel."""
         if self._run is None:
             self._say("There is no run to wait for; Train starts one.")
             return
@@ -124,7 +125,7 @@ class _QueuedClicks:
         self._others: list[tuple[Any, ...]] = []
 
     async def serve(self) -> None:
-        """Handle the widget messages that wait; everything else keeps its place in the queue."""
+        """Handle the waiting widget messages. All other messages are kept in their order."""
         if self._queue is None:
             return
         while self._queue.qsize():
@@ -135,7 +136,7 @@ class _QueuedClicks:
                 self._others.append(entry)
 
     def put_back(self) -> None:
-        """Give back, in their order, the messages that are not for widgets."""
+        """Put the messages that are not for widgets back into the queue, in their order."""
         if self._queue is None:
             return
         later = [self._queue.get_nowait() for _ in range(self._queue.qsize())]
@@ -151,7 +152,7 @@ class _QueuedClicks:
             return ""
 
     async def _dispatch(self, entry: tuple[Any, ...]) -> None:
-        """Handle a message and then be the cell again: its parent, its interrupt handler."""
+        """Handle a message, then restore the cell's parent message and interrupt handler."""
         *_, dispatch, arguments = entry
         kernel = self._kernel
         parent, ident = kernel.get_parent("shell"), kernel._parent_ident.get("shell")

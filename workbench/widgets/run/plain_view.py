@@ -1,4 +1,4 @@
-"""The opened run for pages that do not run the run view's code: text, figures, buttons."""
+"""The opened run as text, figures and buttons, for pages that do not run the run view's code."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ PLOTLY_MIME = "application/vnd.plotly.v1+json"
 
 
 class PlainView:
-    """Shows the same as the run view, at a gentle rate, with what every host can draw.
+    """A view with the content of the run view, made of parts that every host can draw.
 
-    The figure goes out both as plotly's and as a picture, of which the host takes the best that
-    it can show.
+    It is updated at a low rate. The figure is sent both as a plotly figure and as a picture, and
+    the host shows the best form that it can show.
     """
 
     def __init__(self, act: Act) -> None:
@@ -83,7 +83,7 @@ class PlainView:
 
 
 def head(look: RunSnapshot) -> str:
-    """Return title, state, progress and failure."""
+    """Return the run's title, state, progress and failure (HTML)."""
     name = f'<span class="wb-title">{markup.text(title_of(look.run))}</span>'
     return (
         f'<div class="wb-run-head" role="status">{name}{markup.pill(look.status)}</div>'
@@ -92,7 +92,7 @@ def head(look: RunSnapshot) -> str:
 
 
 def epoch_table(rows: list[dict[str, Any]]) -> str:
-    """Return train and test numbers of each epoch."""
+    """Return a table of the train and test numbers of each epoch (HTML)."""
     if not rows:
         return markup.quiet("No epoch is over yet.")
     metrics = told_metrics(rows)
@@ -108,7 +108,7 @@ def epoch_table(rows: list[dict[str, Any]]) -> str:
 
 
 def log(look: RunSnapshot) -> str:
-    """Return the end of the log of each task that has one."""
+    """Return the end of the log of each task that has a log (HTML)."""
     written = {task: text for task, text in look.logs.items() if text}
     if not written:
         return markup.quiet("Nothing was logged yet.")

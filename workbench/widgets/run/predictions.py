@@ -1,4 +1,4 @@
-"""What the trained model answers on test images, and how often it is right in each class."""
+"""The trained model's answers on test images, and its accuracy in each class."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALL, WRONG, RIGHT = "all", "wrong", "right"
 
 
 class Predictions:
-    """Shows the evaluation of the opened run, made on request."""
+    """A page that shows the evaluation of the opened run, made on request."""
 
     def __init__(self) -> None:
         self._run: Run | None = None
@@ -47,7 +47,7 @@ class Predictions:
         self.show(None, "")
 
     def show(self, run: Run | None, status: str) -> None:
-        """Follow the opened run: show its evaluation, or offer one where it is finished."""
+        """Follow the opened run: show its evaluation, or offer one if the run is finished."""
         if run is None or status != "finished":
             self._run = None
             self._evaluate.disabled = True

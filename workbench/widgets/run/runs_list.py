@@ -1,4 +1,4 @@
-"""Earlier runs: a list whose rows stay where they are while runs come and go."""
+"""The list of earlier runs. Its rows keep their places while runs appear and disappear."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COLUMNS = ("State", "Run", "Steps, test accuracy")
 
 
 class RunsList:
-    """Rows of runs, newest first. New ones wait behind a button, so that nothing shifts."""
+    """Rows of runs, newest first. New runs wait behind a button, so that no row moves."""
 
     def __init__(self, runs_dir: str | Path | None) -> None:
         self._runs_dir = runs_dir
@@ -55,11 +55,11 @@ class RunsList:
         self._poller: Poller | None = None
 
     def on_chosen(self, chosen: Callable[[Run], None]) -> None:
-        """Call `chosen` with the run whose Open was clicked."""
+        """Call `chosen` with the run whose Open button was clicked."""
         self._chosen = chosen
 
     def start(self) -> list[Run]:
-        """List the runs, look at them from now on, and return them, newest first."""
+        """List the runs, check them regularly from now on, and return them, newest first."""
         runs = self.reload()
         self._poller = Poller(self._look, self._failed)
         return runs
@@ -69,7 +69,7 @@ class RunsList:
             self._poller.stop()
 
     def reload(self) -> list[Run]:
-        """Read the folder of runs anew and list what is there."""
+        """Read the folder of runs again, and list and return its runs."""
         with self._lock:
             try:
                 runs = list_runs(self._runs_dir)
@@ -89,7 +89,7 @@ class RunsList:
             return runs
 
     def _row_of(self, run: Run) -> _Row:
-        """Return its row; another where its run.json has been damaged or mended meanwhile."""
+        """Return the run's row. Make a new row if its run.json was damaged or fixed meanwhile."""
         row = self._rows.get(run.id)
         return row if row and type(row.run) is type(run) else _Row(run, self._open)
 
@@ -149,7 +149,7 @@ class _Row:
         try:
             status = self.run.status
             cells = _cells(self.run, status)
-        except Exception as error:  # it takes no other row away
+        except Exception as error:  # an error of one row must not remove the other rows
             self.alive = False
             told = f"{self.run.id} cannot be read: {why_unreadable(error)}"
             self._cells.value = markup.quiet(told)

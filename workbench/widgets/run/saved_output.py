@@ -1,8 +1,9 @@
-"""What a saved notebook shows without a kernel: a picture of the curves and a table.
+"""The output that a saved notebook shows without a kernel: a picture of the curves and a table.
 
-It is an output of its own, below the live view, and hidden by the live view's style sheet: so it
-can be updated as often as need be without the live view being built anew, which is what the
-widget managers do with an updated output. Where the live view is gone, so is its style sheet.
+It is a separate output below the live view. Widget managers build an updated output again. Because
+the outputs are separate, this one can be updated often, and the live view is not built again.
+The live view's style sheet hides this output. If the live view is missing, its style sheet is
+missing too, and this output is visible.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ EVERY_SECONDS = 30.0
 
 
 def live_bundle(model_id: str) -> dict[str, Any]:
-    """Return the output that is the live view, with what hosts show that have no widgets."""
+    """Return the output of the live view, with a text for hosts that have no widgets."""
     return {
         "text/plain": "The workbench: run this cell for the live view.",
         "text/html": "",
@@ -47,7 +48,7 @@ def saved_bundle(
 
 
 def hiding_style(token: str) -> str:
-    """Return style for the live view that hides the saved one while the live one is in sight."""
+    """Return the live view's style that hides the saved view while the live view is in sight."""
     seen = f"body:not(:has(.lm-mod-hidden .wb-live-{token}))"
     saved = f".wb-snapshot-{token}"
     return (

@@ -1,4 +1,7 @@
-"""Why is it slow? Where the time of the opened run's step goes, one change, and what it brings."""
+"""The page "Why is it slow?": the times within the opened run's step, and one suggested change.
+
+The effect of the suggested change can be measured too.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +46,10 @@ SAME_CONFIG = "The form holds this run's config with"
 
 
 class WhySlow:
-    """Measures on request; a suggestion can be tried, or put into the form."""
+    """A page that measures on request. Its suggestion can be tried, or put into the form."""
 
     def __init__(self, write: Callable[[RunConfig], None], label_of: Callable[[str], str]) -> None:
-        """`write` fills the form; `label_of` tells what it calls a field of the config."""
+        """`write` fills the form; `label_of` returns the form's label of a config field."""
         self._write, self._label_of = write, label_of
         self._run: Run | None = None
         self._together = True
@@ -81,7 +84,10 @@ class WhySlow:
         self.show(None, "")
 
     def show(self, run: Run | None, status: str) -> None:
-        """Follow the opened run; what is under way for another, or when it goes on, is given up."""
+        """Follow the opened run.
+
+        Work in progress is given up if another run is opened, or if this run goes on or ends.
+        """
         same = run is not None and self._run is not None and run.id == self._run.id
         over = run is not None and status not in markup.LIVE_STATES
         if same and over == self._over:
@@ -112,7 +118,7 @@ class WhySlow:
             part.value = ""
 
     def _show_buttons(self, *, busy: bool) -> None:
-        offered = self._over or not self._together  # what was recorded can be read at any time
+        offered = self._over or not self._together  # records can be read at any time
         self._find.disabled = busy or not offered
         self._seconds.show(self._together)
         suggests = self._verdict is not None and self._verdict.suggestion is not None

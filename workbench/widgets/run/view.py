@@ -1,4 +1,4 @@
-"""The opened run: followed in a thread, shown by the page's run view or, without it, plainly."""
+"""The opened run. A thread follows it, and the page's run view or the plain view shows it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 WHOLE_SECONDS = 2.0
 HEARING_SECONDS = 60.0
-"""How long no cell must have run for a page's silence to mean something."""
+"""A page's silence has a meaning only after this many seconds without a running cell."""
 PLAIN_SECONDS = 5.0
 ANSWER_SECONDS = 5.0
 PACKED = "Config, plan, script, records, events, model and the last checkpoint in one file"
@@ -37,7 +37,7 @@ OTHER_VERSION = (
 
 
 class RunView:
-    """Shows the opened run and follows it in a thread of its own until it is over."""
+    """A view that shows the opened run and follows it in a separate thread."""
 
     def __init__(self) -> None:
         self.run: Run | None = None
@@ -64,13 +64,13 @@ class RunView:
         )
 
     def on_look(self, looked: Callable[[RunSnapshot, RunFeed], None]) -> None:
-        """Call `looked`, in the following thread, after each look at the run."""
+        """Call `looked` after each look at the run, in the thread that follows the run."""
         self._looked = looked
 
     def open(self, run: Run) -> None:
-        """Show this run from its beginning and follow it; returns at once.
+        """Show this run from its beginning and follow it. Return immediately.
 
-        One that is over is looked at now and then, as others may resume or delete it.
+        A run that is over is still checked now and then, because others may resume or delete it.
         """
         with self._lock:
             self._stop_following()
@@ -98,12 +98,12 @@ class RunView:
             self._show_plainly(None)
 
     def end(self) -> None:
-        """Take the view down."""
+        """Close the view for good."""
         self.close()
         self._cells.close()
 
     def wait(self, timeout_seconds: float | None = None) -> bool:
-        """Wait until the opened run is over and shown; return whether it is."""
+        """Wait until the opened run is over and shown. Return False if the time ran out before."""
         return self.run is None or self._over.wait(timeout_seconds)
 
     def _stop_following(self) -> None:
@@ -122,7 +122,7 @@ class RunView:
                 self._over.set()
 
     def _stand_in(self, look: RunSnapshot, feed: RunFeed) -> None:
-        """Show the run plainly for as long as a page owes its answer, at a gentle rate."""
+        """Show the run in the plain view, at a low rate, as long as no page has answered."""
         with self._lock:
             now = time.monotonic()
             if self.run is not look.run or not self._needs_plain():
@@ -135,7 +135,7 @@ class RunView:
             self._plain_look, self._plain_due_at = look, now + PLAIN_SECONDS
 
     def _needs_plain(self) -> bool:
-        """Whether the page has had its time; none can answer while a cell runs."""
+        """Return whether the page's time to answer is over. None can answer while a cell runs."""
         idle_since = self._cells.idle_since
         if self._answered or idle_since is None:
             return False
@@ -159,7 +159,7 @@ class RunView:
         return RunWidget(self._on_answer, self._act, self._renew_widget)
 
     def _renew_widget(self) -> None:
-        """Give the page another widget in place of one of which it hears nothing."""
+        """Give the page a new widget instead of the one from which it receives nothing."""
         with self._lock:
             deaf, self._widget = self._widget, self._make_widget()
             self._widget.follow(self._feed)
@@ -185,7 +185,7 @@ class RunView:
 
 
 class _Follower:
-    """Looks at one run, and tells of it what the page and its stand-in are owed."""
+    """A follower of one run. Each turn gives news to the page and to the plain view."""
 
     def __init__(
         self,
@@ -202,7 +202,7 @@ class _Follower:
         self._untold = False
 
     def turn(self) -> float:
-        """Take a turn; return the seconds to wait for the next."""
+        """Do one turn, and return the seconds until the next turn."""
         turn = self._pace.turn(watched=self._widget().watched)
         self._tell(turn.news)
         if turn.look is not None:
@@ -212,9 +212,10 @@ class _Follower:
         return turn.pause_seconds
 
     def _tell(self, news: Message | None) -> None:
-        """Send what is new where somebody looks.
+        """Send the news if a page is in sight.
 
-        While a cell runs nobody can say so: then all of it goes out now and then.
+        While a cell runs, no page can report that it is in sight. Then the complete state is sent
+        now and then.
         """
         now, idle_since = time.monotonic(), self._cells.idle_since
         if idle_since is not None and now - idle_since > HEARING_SECONDS:

@@ -1,4 +1,4 @@
-"""The run view in a notebook: passes a feed on to its pages, and back what they ask."""
+"""The run view in a notebook. It passes a feed to its pages, and their requests back."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ if TYPE_CHECKING:
 
 
 DEAF_SECONDS = 5.0
-"""A page that still asks so long after it was answered does not hear.
+"""A page receives no messages if it still asks this many seconds after its first question.
 
-anywidget 0.11 gives a page two seconds to load a widget's code; after that it drops all that the
-kernel says, although what is drawn later can be seen and speaks.
+anywidget 0.11 gives a page two seconds to load a widget's code. After that it drops all messages
+of the kernel. Yet a widget that is drawn later is visible and can send messages.
 """
 Act = Callable[[str, int | None, str], None]
-"""Its name, the epochs in all of a run that is trained on, and the task that is killed."""
+"""The function that does an action, given its name, total epochs (train_on) and task (kill)."""
 
 
 class RunWidget(anywidget.AnyWidget):
-    """Shows the feed it is given in any number of pages; sends nothing where none is in sight.
+    """A widget that shows its feed in any number of pages. It sends no news if none is in sight.
 
-    What is sent goes to all pages, and each can tell what it has already. What they ask is
-    handled by the kernel's main thread, so it waits while a cell runs; `send_news` does not.
+    Each message goes to all pages, and each page recognizes the parts that it has already. The
+    kernel's main thread handles the requests of pages, so they wait while a cell runs.
+    `send_news` does not wait.
     """
 
     _esm = STATIC / "runview.js"
@@ -41,22 +42,25 @@ class RunWidget(anywidget.AnyWidget):
     def __init__(
         self, on_answer: Callable[[int], None], act: Act, on_deaf: Callable[[], None]
     ) -> None:
-        """Be shown once a page makes it.
+        """Make the widget. It is shown once a page draws it.
 
         Args:
-            on_answer: hears the version of a page that is there.
-            act: hears what a person wants done.
-            on_deaf: called where a page hears nothing of this widget and never will.
+            on_answer: called with the version of each page that answers.
+            act: called with each action that a person requests.
+            on_deaf: called if a page receives nothing from this widget and never will.
         """
         super().__init__()
         self._guard = threading.Lock()
         self._on_answer, self._act, self._on_deaf = on_answer, act, on_deaf
         self._asked_at: dict[str, float] = {}
-        """When a page's question came that it asks again until it hears."""
+        """The monotonic time at which each question first came.
+
+        A page repeats its question until it receives an answer.
+        """
         self._feed: RunFeed | None = None
         self._watchers = Watchers()
         self._done: set[str] = set()
-        """Actions that were done: a page asks again until it hears."""
+        """The ids of finished actions. A page repeats its request until it receives an answer."""
         self.on_msg(self._on_message)
 
     @property
@@ -65,27 +69,27 @@ class RunWidget(anywidget.AnyWidget):
         return bool(self._watchers)
 
     def forget_silent(self) -> None:
-        """Forget pages that went without a word; to be called where pages could be heard."""
+        """Forget pages that left silently. Call this only if pages' messages could arrive."""
         self._watchers.forget_silent()
 
     def follow(self, feed: RunFeed | None) -> None:
-        """Show this run, or none, in place of the earlier one."""
+        """Show the run of this feed, or no run, instead of the earlier run."""
         with self._guard:
             self._feed = feed
             if feed is None:
                 self._tell(nothing())
 
     def send_news(self, feed: RunFeed, message: Message, *, unseen: bool = False) -> None:
-        """Pass on what a feed tells, if it is still the one that is shown and somebody looks.
+        """Send a feed's message, if this feed is still shown and a page is in sight.
 
-        With `unseen` it is sent although nobody is known to.
+        With `unseen` the message is sent even if no page is known to be in sight.
         """
         with self._guard:
             if feed is self._feed and (unseen or self.watched):
                 self._tell(message)
 
     def note(self, level: str, text: str) -> None:
-        """Tell the person at the page what became of an action; `level` is info or error."""
+        """Show the person at the page the result of an action; `level` is info or error."""
         self.send({"kind": "note", "level": level, "text": text})
 
     def _tell(self, message: Message) -> None:

@@ -1,4 +1,4 @@
-"""The X-ray of one step of the opened run: asked for by its number, drawn, every number listed."""
+"""The X-ray of one step of the opened run: its number field, picture and table of all numbers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NOTHING_COMMON = (
 
 
 class Xray:
-    """Shows a step of the opened run taken apart, on request."""
+    """A page that shows the parts of one step of the opened run, on request."""
 
     def __init__(self) -> None:
         self._run: Run | None = None
@@ -95,7 +95,7 @@ class Xray:
 
 
 def summary(told: dict[str, Any]) -> str:
-    """Return in a line what `Run.xray` returned."""
+    """Return a one-line summary of the result of `Run.xray`."""
     if "workers" in told:
         return f"Step {told['step']:,} of each worker, which is its own: they wait for nobody."
     return (
@@ -105,7 +105,7 @@ def summary(told: dict[str, Any]) -> str:
 
 
 def own_steps(told: dict[str, Any]) -> str:
-    """Return what each worker took in its own step, and what is on record of it."""
+    """Return a table of each worker's own step: its examples and its recorded numbers (HTML)."""
     title = "What each worker took in its own step"
     columns = [
         *("Worker", "Examples", "Loss sum", "Mean loss", "Correct", "Staleness"),
@@ -126,7 +126,7 @@ def own_steps(told: dict[str, Any]) -> str:
 
 
 def page(told: dict[str, Any]) -> str:
-    """Return the picture of what `Run.xray` returned, what is to be said of it, and all numbers."""
+    """Return the result of `Run.xray` as HTML: its picture, remarks on it, and all numbers."""
     parts = [draw(told)]
     if told["agrees"] is False:
         parts.append(markup.notice("warning", OTHER_RECORD))

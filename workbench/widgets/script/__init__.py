@@ -1,1 +1,1 @@
-"""The view of the script: opened, saved, compared."""
+"""The view that shows, opens, saves and compares scripts."""

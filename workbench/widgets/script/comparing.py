@@ -1,4 +1,4 @@
-"""The shown script beside another one: the form's, the opened run's, a file's or another run's."""
+"""The comparison of the shown script with the form's, a run's, a file's or an opened script."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTHING, OTHER = "", "other"
 
 
 class ScriptComparing:
-    """A choice of what to compare with; the view shows the difference in place of the text."""
+    """A choice of the other script; the view shows the difference in place of the text."""
 
     def __init__(self, runs_dir: str | Path | None) -> None:
         self._runs_dir = runs_dir
@@ -41,11 +41,11 @@ class ScriptComparing:
         self._other.observe(lambda _: self._changed(), "value")
 
     def on_change(self, changed: Callable[[], None]) -> None:
-        """Call `changed` whenever something else is to be shown."""
+        """Call `changed` each time the view must show another comparison."""
         self._changed = changed
 
     def offer(self, name: str, text: Callable[[], str | None] | None) -> None:
-        """Offer a text by a name, or no more."""
+        """Offer a text under a name; None withdraws the offer of that name."""
         if text is None:
             self._texts.pop(name, None)
         else:
@@ -53,11 +53,11 @@ class ScriptComparing:
         self._offer()
 
     def choose(self, name: str) -> None:
-        """Compare with what is offered by a name."""
+        """Compare with the text that is offered under a name."""
         self._with.value = name
 
     def shown(self, name: str, script: str) -> str | None:
-        """Return the difference to a script as HTML; None where nothing is compared."""
+        """Return the difference to a script as HTML; None if nothing is compared."""
         chosen = self._with.value
         if chosen == NOTHING:
             return None
@@ -87,7 +87,7 @@ class ScriptComparing:
 
     def _offer(self) -> None:
         chosen = self._with.value
-        names = list(self._texts)  # a thread that opens a living run offers its script meanwhile
+        names = list(self._texts)  # a copy, because another thread may offer a script now
         options = [("Nothing", NOTHING), *((f"The {name}", name) for name in names)]
         options.append(("Another run or a file ...", OTHER))
         self._with.options = options

@@ -1,4 +1,4 @@
-"""The difference of two scripts as HTML: two columns, what is the same folded, told in words."""
+"""The difference of two scripts as HTML: two columns with equal parts folded, and a summary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SPOKEN = {"same": "", "changed": "changed: ", "removed": "only here: ", "added"
 
 
 def difference(left: str, right: str, left_name: str, right_name: str) -> str:
-    """Return a region with both texts beside each other, and above it what differs in words."""
+    """Return a region with both texts side by side, and above it a summary in words."""
     rows = side_by_side(left, right)
     words = in_words(rows, left_name, right_name)
     if all(row.kind in ("same", "folded") for row in rows):
@@ -29,7 +29,7 @@ def difference(left: str, right: str, left_name: str, right_name: str) -> str:
 
 
 def in_words(rows: Sequence[Row], left_name: str, right_name: str) -> str:
-    """Return how much differs, as it is read aloud."""
+    """Return a sentence on how much differs, which a screen reader can read."""
     counts = Counter(row.kind for row in rows)
     parts = [
         f"{counts[kind]} line{'s' * (counts[kind] != 1)} {what}"

@@ -1,4 +1,4 @@
-"""Opening a saved script into the form, and taking that back."""
+"""Opening a saved script into the form, and undoing that."""
 
 from __future__ import annotations
 
@@ -27,19 +27,22 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Joins:
-    """What opening a script does with the rest of the workbench."""
+    """The connections between opening a script and the rest of the workbench."""
 
     asked: Callable[[], RunConfig]
-    """What the form asks for now."""
+    """Returns the config that the form shows now."""
     write: Callable[[RunConfig], None]
-    """Fills the form."""
+    """Fills the form with a config."""
     devices: Callable[[], Devices]
     started: Callable[[Run], None]
-    """Told, in a background thread, of a run that was started."""
+    """Called, in a background thread, with a run that was started."""
 
 
 class ScriptOpening:
-    """A path to open; what was understood; back to what the form held; the script as it is."""
+    """A view to open a script by its path.
+
+    It shows the understood fields, can restore the form, and can train the script as it is.
+    """
 
     def __init__(self, joins: Joins, runs_dir: str | Path | None) -> None:
         self._joins, self._runs_dir = joins, runs_dir
@@ -65,7 +68,7 @@ class ScriptOpening:
         self.box = ipw.VBox([row, self._state])
 
     def on_opened(self, changed: Callable[[str, str], None]) -> None:
-        """Call `changed` with name and text of each script that was opened."""
+        """Call `changed` with the name and the text of each opened script."""
         self._changed = changed
 
     def _open(self, _: Any) -> None:
@@ -106,7 +109,7 @@ class ScriptOpening:
         return {each.field: keep_function(each.source, each.function, root) for each in opened.kept}
 
     def _in_words(self, opened: Opened) -> str:
-        """Return what became of the script: fields, functions kept, and what only it holds."""
+        """Return the result as HTML: fields, kept functions, and parts only the script has."""
         if opened.as_made:
             words = f"The form holds {self._name}, which is as the workbench wrote it."
             return markup.notice("info", words)

@@ -1,4 +1,4 @@
-"""Saving a script where nothing that a person edited is."""
+"""Saving a script without overwriting a text that a person edited."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ USUAL = "train.py"
 
 
 class ScriptSaving:
-    """A path and buttons; a text that differs from what was saved from here is never lost.
+    """A path and buttons that save a script.
 
-    A script exactly as the workbench wrote it is replaced when the person says so; what was
-    edited stays, and the new text can be saved beside it.
+    A file changed since this view saved it, or written by anything else, is never overwritten
+    silently. If the file is a script exactly as the workbench wrote it, the user can choose to
+    replace it. An edited file stays, and the new text can be saved next to it.
     """
 
     def __init__(self, text: Callable[[str], str | None]) -> None:
-        """`text` gives what to save with a suffix, .py or .ipynb; None where there is none."""
+        """`text` returns the text to save for a suffix, .py or .ipynb; None if there is none."""
         self._text = text
         self._saved: dict[Path, str] = {}
         self._path = name_box("Save as", USUAL)
@@ -58,7 +59,10 @@ class ScriptSaving:
         return save
 
     def _save(self, path: Path, text: str, *, asked: bool = False) -> None:
-        """Write the file, unless it holds what this view did not write there."""
+        """Write the file, or ask the user if the file has a text that this view did not write.
+
+        `asked` means that the user chose to replace the file.
+        """
         try:
             held = path.read_text(encoding="utf-8") if path.exists() else None
             ours = held is None or held == text or self._saved.get(path) == sha256(held)
@@ -104,7 +108,7 @@ class ScriptSaving:
 
 
 def _as_made(text: str) -> bool:
-    """Return whether a text is a script of which no letter was changed since it was written."""
+    """Return whether a text is a script of the workbench without a single changed letter."""
     try:
         return read_script(text).as_made
     except ScriptError:

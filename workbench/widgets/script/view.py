@@ -1,4 +1,4 @@
-"""The script that will run, or that ran: shown, compared, saved; and a saved one opened."""
+"""The view of the form's or the run's script, with parts that open, compare and save scripts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FORMS, RUNS, OPENED = "form's script", "opened run's script", "opened file"
 
 
 class ScriptView:
-    """Shows one text, alone or beside another, and saves it."""
+    """A view that shows one script, alone or next to another, and saves it."""
 
     def __init__(self, joins: Joins, runs_dir: str | Path | None = None) -> None:
         self._plan: Plan | None = None
@@ -53,12 +53,12 @@ class ScriptView:
         self.box = styled(ipw.VBox, "wb-section", children=parts)
 
     def show_plan(self, plan: Plan | None) -> None:
-        """Follow the form; None where it has problems."""
+        """Show the script of the form's plan; None means that the form has problems."""
         self._plan = plan
         self._show()
 
     def show_run(self, run: Run | None) -> None:
-        """Offer the text that the opened run was made from."""
+        """Offer the script of the opened run; None means that no run is open."""
         self._run = run
         self._which.layout.display = None if run else "none"
         self._comparing.offer(RUNS, (lambda: run.script) if run else None)
@@ -102,7 +102,7 @@ class ScriptView:
 
 
 def highlighted(script: str) -> str:
-    """Return Python as HTML; only what gets a colour of the style sheet is marked."""
+    """Return Python as HTML; only text with a colour in the style sheet is marked."""
     lexers: Any = importlib.import_module("pygments.lexers")
     parts = []
     for kind, piece in lexers.PythonLexer(ensurenl=False, stripnl=False).get_tokens(script):

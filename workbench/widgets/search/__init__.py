@@ -1,1 +1,1 @@
-"""The views of searches: batch size and learning rate."""
+"""The views of the searches for batch size and learning rate."""

@@ -1,4 +1,4 @@
-"""The largest batch that fits and the fastest: found by a click, used by another."""
+"""The view that finds the largest batch that fits and the fastest one, and puts one in the form."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class BatchFinderView(SearchView[BatchProgress, FoundBatch]):
-    """The search for a batch size."""
+    """The view of the search for a batch size."""
 
     TITLE: ClassVar[str] = "Batch size"
     ABOUT: ClassVar[str] = (
@@ -117,7 +117,7 @@ def _beside(runs: Sequence[str]) -> str:
 
 
 def table(trials: Sequence[Trial], largest: int | None = None, best: int | None = None) -> str:
-    """Return what was tried (HTML), with the two answers marked; empty before the first trial."""
+    """Return all trials (HTML), with the two answers marked; empty before the first trial."""
     if not trials:
         return ""
     rows = []

@@ -1,4 +1,4 @@
-"""Which batch size, which learning rate? Both found by clicks, one search at a time."""
+"""The view that finds a batch size and a learning rate, one search at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ABOUT = "Found by trials on this machine. First the batch size: the learning rat
 
 
 class FinderView:
-    """Two searches below each other."""
+    """The two searches, one below the other."""
 
     def __init__(self, joins: Joins) -> None:
         self.batch, self.rate = BatchFinderView(joins), RateTestView(joins)
@@ -30,6 +30,6 @@ class FinderView:
         )
 
     def close(self) -> None:
-        """Let the search under way end."""
+        """Ask the running search to end."""
         self.batch.close()
         self.rate.close()

@@ -1,4 +1,4 @@
-"""A learning-rate range test: begun by a click, its suggestion used by another."""
+"""The view of a learning-rate range test, which can put its suggestion in the form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RateTestView(SearchView[RateProgress, RateTest]):
-    """The test for a learning rate."""
+    """The view of the test for a learning rate."""
 
     TITLE: ClassVar[str] = "Learning rate"
     ABOUT: ClassVar[str] = (

@@ -1,4 +1,4 @@
-"""A search that a click begins: its fields, how far it is, a way to stop it, what it found."""
+"""The common view of a search: its fields, its progress, a stop button, and its result."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ OF_NO_ACCOUNT = set(NOT_TRAINED) - {"interpreter"}
 
 @dataclass(frozen=True)
 class Joins:
-    """What a search does with the rest of the workbench."""
+    """The connections between a search and the rest of the workbench."""
 
     state: Callable[[], FormState]
-    """What the form asks for now, and what is wrong with it."""
+    """Returns the form's state: its config and its problems."""
     write: Callable[[RunConfig], None]
-    """Fills the form."""
+    """Fills the form with a config."""
     devices: Callable[[], Devices]
 
 
 class SearchView(ABC, Generic[Progress, Found]):
-    """Searches in a thread, for what the form asks for when the button is clicked.
+    """A view that searches in a thread, with the config of the form at the moment of the click.
 
-    What one search found stays in sight until the next has something to show.
+    The result of a search stays visible until the next search has something to show.
     """
 
     TITLE: ClassVar[str]
@@ -56,16 +56,16 @@ class SearchView(ABC, Generic[Progress, Found]):
     FIND: ClassVar[str]
     STOP: ClassVar[str]
     LEFT_OUT: ClassVar[frozenset[str]]
-    """The form's fields that the search does not look at."""
+    """The form's fields that the search ignores."""
 
     def __init__(self, joins: Joins, fields: Sequence[NumberField], uses: Sequence[Any]) -> None:
         self._joins, self._fields, self._uses = joins, fields, uses
         self._stopping: threading.Event | None = None
-        """Ends the search under way; None where none is."""
+        """The event that ends the running search; None if no search runs."""
         self._asked: Mapping[str, Any] = {}
-        """What was typed into the fields for it."""
+        """The values of the fields for this search."""
         self._config = self._shown_config = RunConfig()
-        """What it searches for; and what was searched for that is in sight."""
+        """The config of the newest search, and the config of the search whose result is visible."""
         self._busy_changed: Callable[[bool], None] = lambda busy: None
         self._find = button(self.FIND, "Search with what the form asks for", self._on_find)
         self._end = button(self.STOP, "What was found so far is kept", self._on_stop)
@@ -81,27 +81,27 @@ class SearchView(ABC, Generic[Progress, Found]):
     def _search(
         self, config: RunConfig, told: Callable[[Progress], None], stopped: Callable[[], bool]
     ) -> Found:
-        """Search for what was asked."""
+        """Search with this config and with the values in `_asked`."""
 
     @abstractmethod
     def _show_progress(self, progress: Progress) -> str:
-        """Show what is known so far; return how far it is (HTML)."""
+        """Show the results so far; return the progress (HTML)."""
 
     @abstractmethod
     def _show_found(self, found: Found) -> str:
-        """Show what was found, and offer it; return what was done in words."""
+        """Show the result, and offer it to the form; return in words how much was done."""
 
     def on_busy(self, changed: Callable[[bool], None]) -> None:
         """Call `changed` when a search begins or ends."""
         self._busy_changed = changed
 
     def allow(self, allowed: bool) -> None:
-        """Let a search begin, or not while another one is under way."""
+        """Allow a search to begin; forbid it while another search runs."""
         self._find.disabled = not allowed
         self._find.tooltip = "Search with what the form asks for" if allowed else OTHERS
 
     def close(self) -> None:
-        """Let the search under way end."""
+        """Ask the running search to end."""
         if self._stopping is not None:
             self._stopping.set()
 
@@ -141,7 +141,10 @@ class SearchView(ABC, Generic[Progress, Found]):
         )
 
     def _typed(self) -> dict[str, Any] | None:
-        """Return what the fields hold; None where one cannot be read, and says so."""
+        """Return the values of the fields.
+
+        Return None if a field cannot be read; that field then shows the problem.
+        """
         typed: dict[str, Any] = {}
         for field in self._fields:
             field.show_problems([])
@@ -165,7 +168,7 @@ class SearchView(ABC, Generic[Progress, Found]):
         self._busy_changed(stopping is not None)
 
     def _tell(self, progress: Progress) -> None:
-        """Show how far it is; called often, from the search's thread."""
+        """Show the progress; the search's thread calls this often."""
         told = self._show_progress(progress)
         if self._stopping is not None and not self._stopping.is_set():
             self._told.value = told
@@ -183,7 +186,7 @@ class SearchView(ABC, Generic[Progress, Found]):
         self._set_busy(None)
 
     def _show_problems(self, problems: Sequence[Problem]) -> None:
-        """Show problems beside the fields of the search, all others as notices."""
+        """Show problems next to the fields of the search, and all other problems as notices."""
         own = {field.name: field for field in self._fields}
         for name, field in own.items():
             field.show_problems([sentence(each) for each in problems if each.field == name])
@@ -191,18 +194,18 @@ class SearchView(ABC, Generic[Progress, Found]):
         self._told.value = "".join(markup.notice("error", each) for each in others)
 
     def _begin_to_show(self) -> None:
-        """Take what an earlier search found out of sight: there is something new."""
+        """Remove the answer of an earlier search, because there is a new result."""
         self._shown_config = self._config
         self._answer.value = ""
         self._offer(())
 
     def _offer(self, shown: Sequence[Any]) -> None:
-        """Show these of the buttons that write into the form."""
+        """Show only these of the buttons that write into the form."""
         for each in self._uses:
             set_visible(each, visible=each in shown)
 
     def _use(self, words: str, **values: Any) -> None:
-        """Write into the form what was found."""
+        """Write a result into the form; `words` describe it."""
         asked = self._joins.state().config
         self._joins.write(dataclasses.replace(asked, **values))
         told = markup.quiet(f"The form has {words} now.")
@@ -219,13 +222,13 @@ class SearchView(ABC, Generic[Progress, Found]):
 
 
 def how_far(words: str, eta_seconds: float | None) -> str:
-    """Return how far a search is and how long it still takes (HTML)."""
+    """Return the progress of a search and the time that is left (HTML)."""
     left = "" if eta_seconds is None else f", about {units.duration(eta_seconds)} left"
     return markup.quiet(f"{words}{left}")
 
 
 def subject(config: RunConfig) -> str:
-    """Return what was searched with, such as `Mirrored, Custom loop, Synthetic`."""
+    """Return the subject of a search in words, such as `Mirrored, Custom loop, Synthetic`."""
     chosen = (
         (catalog.STRATEGIES, config.strategy),
         (catalog.LOOPS, config.loop),
@@ -236,7 +239,7 @@ def subject(config: RunConfig) -> str:
 
 
 def _explained(message: str) -> str:
-    """Return an error; what it has of a log can be unfolded."""
+    """Return an error as HTML; the log that follows its first line is folded."""
     words, _, log = message.partition("\n")
     folded = f"<details><summary>The end of its log</summary>{_log(log)}</details>" if log else ""
     return markup.notice("error", words) + folded
