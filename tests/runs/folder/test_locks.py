@@ -1,6 +1,5 @@
 """Where locks of runs lie, and what is told where they cannot."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -27,30 +26,6 @@ def test_the_state_folder_is_named_by_the_environment(
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert locks.state_dir() == tmp_path / ".local" / "state" / "workbench"
-
-
-def test_tickets_are_served_in_order_and_only_for_shared_devices(tmp_path: Path) -> None:
-    def draw(run: str, *devices: str, start_now: bool = False) -> locks.Ticket:
-        return locks.Ticket.draw(tmp_path, run, devices, start_now=start_now)
-
-    a, b = draw("a", "GPU:0"), draw("b", "GPU:0", "GPU:1")
-    c, d = draw("c", "GPU:1"), draw("d", "GPU:2")
-    assert (a.ahead(), b.ahead(), c.ahead(), d.ahead()) == ([], ["a"], ["b"], [])
-    hasty = draw("hasty", "GPU:0", start_now=True)
-    a.give_back()
-    assert b.ahead() == ["hasty"]
-    os.close(hasty.fd)  # as a killed process would
-    assert b.ahead() == []
-    assert not hasty.path.exists()
-    assert c.ahead() == ["b"]
-    b.give_back()
-    assert c.ahead() == []
-
-
-def test_a_file_that_is_no_ticket_is_passed_over(tmp_path: Path) -> None:
-    (tmp_path / "queue").mkdir()
-    (tmp_path / "queue" / "abc.ticket").write_text("?")
-    assert locks.Ticket.draw(tmp_path, "a", ("GPU:0",), start_now=False).ahead() == []
 
 
 def test_a_home_that_there_is_not_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,15 +2,40 @@
 
 import os
 import signal
+from pathlib import Path
 
 from tests.runs.run_folders import Runs, event_of, pid_of, states
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs import Run
-from workbench.runs.folder import locks
+from workbench.runs.supervise.queue import Ticket, holders
 
 
 def waits_for(run: Run, *others: Run) -> bool:
     return (event_of(run, "queued") or {}).get("behind") == [other.id for other in others]
+
+
+def test_tickets_are_served_in_order_and_only_for_shared_devices(tmp_path: Path) -> None:
+    def draw(run: str, *devices: str, start_now: bool = False) -> Ticket:
+        return Ticket.draw(tmp_path, run, devices, start_now=start_now)
+
+    a, b = draw("a", "GPU:0"), draw("b", "GPU:0", "GPU:1")
+    c, d = draw("c", "GPU:1"), draw("d", "GPU:2")
+    assert (a.ahead(), b.ahead(), c.ahead(), d.ahead()) == ([], ["a"], ["b"], [])
+    hasty = draw("hasty", "GPU:0", start_now=True)
+    a.give_back()
+    assert b.ahead() == ["hasty"]
+    os.close(hasty.fd)  # as a killed process would
+    assert b.ahead() == []
+    assert not hasty.path.exists()
+    assert c.ahead() == ["b"]
+    b.give_back()
+    assert c.ahead() == []
+
+
+def test_a_file_that_is_no_ticket_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "queue").mkdir()
+    (tmp_path / "queue" / "abc.ticket").write_text("?")
+    assert Ticket.draw(tmp_path, "a", ("GPU:0",), start_now=False).ahead() == []
 
 
 def test_runs_of_one_device_go_in_the_order_they_came(runs: Runs) -> None:
@@ -56,16 +81,16 @@ def test_start_now_goes_at_once_and_later_runs_wait_for_it(runs: Runs) -> None:
 
 
 def test_who_holds_a_device_is_told_and_who_waits_for_it_is_not(runs: Runs) -> None:
-    assert locks.holders(["GPU:0"]) == []
+    assert holders(["GPU:0"]) == []
     first = runs.start(pauses={"20": "go"}, devices=["GPU:0", "GPU:1"])
     until(lambda: first.progress.step == 20)
     second = runs.start(devices=["GPU:1"])
     until(lambda: waits_for(second, first))
-    assert locks.holders(["GPU:1", "GPU:2"]) == [first.id]
-    assert locks.holders(["GPU:2"]) == []
+    assert holders(["GPU:1", "GPU:2"]) == [first.id]
+    assert holders(["GPU:2"]) == []
     first.stop()
     assert second.wait(LIMIT_SECONDS) == "finished"
-    until(lambda: not locks.holders(["GPU:0", "GPU:1"]))
+    until(lambda: not holders(["GPU:0", "GPU:1"]))
 
 
 def test_stop_is_honoured_in_the_queue(runs: Runs) -> None:

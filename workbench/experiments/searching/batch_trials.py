@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.plan import PlanError
 from workbench.runs import RunError
-from workbench.runs.folder.locks import holders
 from workbench.runs.processes.environment import Launch
 from workbench.runs.programs.run import program
+from workbench.runs.supervise.queue import holders
 
 from .batch_search import doubling, next_size, trials_left
 from .found_batch import MIB, BatchProgress, Ended, FoundBatch, Trial

@@ -32,6 +32,7 @@ from workbench.runs.processes.own_modules import module_hashes
 from workbench.runs.processes.peak_memory import EVENT as PEAK_MEMORY
 
 from .diagnosis import blame_disk, cannot_start
+from .queue import Ticket
 from .rehearsal import NOTE, Rehearsal
 from .task_group import TaskGroup
 
@@ -66,10 +67,10 @@ class Supervisor:
         """The task that was killed because a user asked for it."""
         self.woken = _wake_on_signals(self._stop_by_signal)
 
-    def queue(self) -> locks.Ticket:
+    def queue(self) -> Ticket:
         """Write the first event and take a place in the queue for the run's devices."""
         devices = self.devices
-        ticket = locks.Ticket.draw(self.state_dir, self.dir.name, devices, start_now=self.start_now)
+        ticket = Ticket.draw(self.state_dir, self.dir.name, devices, start_now=self.start_now)
         if not self._state("queued", devices=devices, supervisor_pid=os.getpid()):
             ticket.give_back()
             raise RunError(
@@ -78,7 +79,7 @@ class Supervisor:
             )
         return ticket
 
-    def run(self, ticket: locks.Ticket) -> None:
+    def run(self, ticket: Ticket) -> None:
         """Wait for the devices, train, and write the final state."""
         if self._wait_for_turn(ticket):
             self._train(ticket.fd)
@@ -97,7 +98,7 @@ class Supervisor:
         log = traceback.format_exc()
         self._state("failed", task="supervisor", cause=cause, fix=fix, log=log)
 
-    def _wait_for_turn(self, ticket: locks.Ticket) -> bool:
+    def _wait_for_turn(self, ticket: Ticket) -> bool:
         waited_for: list[str] = []
         while not self._stop_asked():
             if self.start_now or not (ahead := ticket.ahead()):
