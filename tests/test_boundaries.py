@@ -100,7 +100,7 @@ PACKAGES: dict[str, set[str]] = {
     "verdict": {"numpy", "plotly"},
     "charts": {"numpy", "pandas", "plotly", "matplotlib"},
     "widgets": {
-        *("numpy", "pandas", "plotly", "matplotlib"),
+        *("numpy", "pandas", "plotly", "matplotlib", "PIL"),
         *("ipywidgets", "anywidget", "IPython", "traitlets"),
     },
 }

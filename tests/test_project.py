@@ -27,6 +27,7 @@ COLAB = {
     "matplotlib": "3.10.0",
     "numpy": "2.1.3",
     "pandas": "2.2.3",
+    "pillow": "11.3.0",
     "plotly": "5.24.1",
     "psutil": "5.9.5",
     "pydantic": "2.13.4",

@@ -12,6 +12,7 @@ from workbench.experiments.scaling import (
     should_scale,
 )
 from workbench.runs import RunError
+from workbench.runs.folder.state import LIVE
 from workbench.widgets.form.fields import CheckField, NumberField
 from workbench.widgets.form.layout import grid
 from workbench.widgets.parts import markup
@@ -58,7 +59,7 @@ class ShouldScale:
     def show(self, run: Run | None, status: str) -> None:
         """Follow the opened run; a measurement of another run is cancelled."""
         same = run is not None and self._run is not None and run.id == self._run.id
-        alive = status in markup.LIVE_STATES
+        alive = status in LIVE
         if same and alive == self._alive:
             return
         self._run, self._alive = run, alive

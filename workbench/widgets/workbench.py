@@ -15,6 +15,7 @@ import ipywidgets as ipw
 from workbench import catalog, charts
 from workbench.config import RunConfig
 from workbench.runs.folder.files import runs_root
+from workbench.runs.folder.state import LIVE
 from workbench.widgets.comparison.view import ComparisonView
 from workbench.widgets.form.form import Form, FormState, problems_text
 from workbench.widgets.form.notebook_function import NotebookFunction
@@ -323,7 +324,7 @@ class Workbench:
 
     def _reattach(self, runs: list[Run]) -> None:
         if self._run.run is None:
-            alive = [run for run in runs if run.status in markup.LIVE_STATES]
+            alive = [run for run in runs if run.status in LIVE]
             if alive:
                 self.open(alive[0])
         charts.warm_up()

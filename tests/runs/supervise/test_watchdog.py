@@ -37,6 +37,15 @@ def task(tmp_path: Path) -> Task:
     return Task(tmp_path / "worker-0")
 
 
+def change(watchdog: Watchdog, now: float, leader: Watchdog | None = None) -> str | None:
+    """Look; tell whether the task has just stalled or recovered."""
+    before = watchdog.silent
+    watchdog.look(now, leader)
+    if watchdog.silent == before:
+        return None
+    return "stalled" if watchdog.silent else "recovered"
+
+
 def watch(task: Task, total_steps: int = 100) -> Watchdog:
     return Watchdog(task.writer.dir, BOUNDS, total_steps)
 
@@ -87,14 +96,14 @@ def test_it_alarms_once_and_takes_it_back(task: Task) -> None:
     watchdog = watch(task)
     task.event("start", step=0)
     task.call()
-    assert watchdog.look(1.0) is None
-    assert watchdog.look(15.9) is None
-    assert watchdog.look(16.1) == "stalled"
+    assert change(watchdog, 1.0) is None
+    assert change(watchdog, 15.9) is None
+    assert change(watchdog, 16.1) == "stalled"
     assert watchdog.silent_seconds == pytest.approx(15.1)
-    assert watchdog.look(30.0) is None
+    assert change(watchdog, 30.0) is None
     task.call()
-    assert watchdog.look(31.0) == "recovered"
-    assert watchdog.look(46.5) == "stalled"
+    assert change(watchdog, 31.0) == "recovered"
+    assert change(watchdog, 46.5) == "stalled"
 
 
 def test_slow_calls_have_ten_times_their_median(tmp_path: Path) -> None:
@@ -103,8 +112,8 @@ def test_slow_calls_have_ten_times_their_median(tmp_path: Path) -> None:
     task.event("start", step=0)
     task.call()
     watchdog.look(0.0)
-    assert watchdog.look(39.0) is None
-    assert watchdog.look(41.0) == "stalled"
+    assert change(watchdog, 39.0) is None
+    assert change(watchdog, 41.0) == "stalled"
     assert watchdog.limit_seconds == 40.0
 
 
@@ -120,7 +129,7 @@ def test_it_never_alarms_outside_training(task: Task, event: str | None) -> None
         task.call()
         task.event(event)
     watchdog.look(1.0)
-    assert watchdog.look(10_000.0) is None
+    assert change(watchdog, 10_000.0) is None
 
 
 def test_on_a_full_disk_it_counts_no_silence(disk: Disk) -> None:
@@ -128,14 +137,14 @@ def test_on_a_full_disk_it_counts_no_silence(disk: Disk) -> None:
     watchdog = watch(task)
     task.event("start", step=0)
     task.call()
-    assert watchdog.look(1.0) is None
+    assert change(watchdog, 1.0) is None
     disk.leave(0)
-    assert watchdog.look(10_000.0) is None
+    assert change(watchdog, 10_000.0) is None
     disk.ballast.unlink()
-    assert watchdog.look(10_014.9) is None
-    assert watchdog.look(10_015.1) == "stalled"
+    assert change(watchdog, 10_014.9) is None
+    assert change(watchdog, 10_015.1) == "stalled"
     disk.leave(0)
-    assert watchdog.look(10_016.0) is None
+    assert change(watchdog, 10_016.0) is None
     assert watchdog.silent
 
 
@@ -143,12 +152,12 @@ def test_a_first_call_takes_the_time_it_takes(task: Task) -> None:
     watchdog = watch(task)
     task.event("start", step=0)
     task.event("traced", seconds=1.5)
-    assert watchdog.look(1.0) is None
+    assert change(watchdog, 1.0) is None
     assert (watchdog.phase, watchdog.recorded) == ("training", False)
-    assert watchdog.look(10_000.0) is None
+    assert change(watchdog, 10_000.0) is None
     task.call()
-    assert watchdog.look(10_001.0) is None
-    assert watchdog.look(10_017.0) == "stalled"
+    assert change(watchdog, 10_001.0) is None
+    assert change(watchdog, 10_017.0) == "stalled"
 
 
 def test_what_an_earlier_attempt_wrote_is_not_this_ones(task: Task) -> None:
@@ -192,7 +201,7 @@ def test_a_worker_that_a_chief_leads_is_watched_by_what_the_chief_is_at(
 
     def look(now: float) -> str | None:
         leader.look(now)
-        return watchdog.look(now, leader)
+        return change(watchdog, now, leader)
 
     chief.event("start", step=0)
     task.call()
@@ -216,8 +225,8 @@ def test_a_leader_that_speaks_does_not_take_a_workers_silence_back(task: Task, c
     task.call()
     for now, expected in ((2.0, None), (17.5, "stalled")):
         leader.look(now)
-        assert watchdog.look(now, leader) == expected
+        assert change(watchdog, now, leader) == expected
     chief.event("checkpoint", step=3)
     leader.look(18.0)
-    assert watchdog.look(18.0, leader) is None
+    assert change(watchdog, 18.0, leader) is None
     assert watchdog.silent

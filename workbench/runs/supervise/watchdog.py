@@ -80,8 +80,8 @@ class Watchdog:
                 self._entered_step = int(noted)
         return self._entered_step
 
-    def look(self, now: float, leader: Watchdog | None = None) -> str | None:
-        """Read new events and calls; return `stalled` or `recovered` if that has just happened.
+    def look(self, now: float, leader: Watchdog | None = None) -> None:
+        """Read new events and calls, and note whether the task is silent for too long.
 
         `leader` is the watchdog of the task that gives this task its work. Its `look` must be
         called first, because the leader's phase counts here. A task without work may be silent,
@@ -104,24 +104,23 @@ class Watchdog:
             self._heard_at = now
         self.silent_seconds = now - self._heard_at
         led = leader is not None and leader.phase not in ("starting", "tracing")
-        return self._change(leader.phase if leader and led else self.phase)
+        self._note_silence(leader.phase if leader and led else self.phase)
 
     def _phase_after(self, event: Event) -> Phase:
         phase = PHASE_AFTER.get(event["event"], self.phase)
         ended = phase == "training" and self._total_steps <= event.get("step", 0)
         return "saving" if ended else phase
 
-    def _change(self, phase: Phase) -> str | None:
-        if self._stalled and self.silent_seconds == 0.0:
-            self._stalled = False
-            return "recovered"
-        if self._stalled or phase != "training" or not self.recorded:
-            return None
-        if self.silent_seconds < self._bounds.stall_floor_seconds:
-            return None
-        self.limit_seconds = self._limit()
-        self._stalled = self.silent_seconds >= self.limit_seconds
-        return "stalled" if self._stalled else None
+    def _note_silence(self, phase: Phase) -> None:
+        if self._stalled:
+            self._stalled = self.silent_seconds > 0.0
+        elif (
+            phase == "training"
+            and self.recorded
+            and self.silent_seconds >= self._bounds.stall_floor_seconds
+        ):
+            self.limit_seconds = self._limit()
+            self._stalled = self.silent_seconds >= self.limit_seconds
 
     def _limit(self) -> float:
         calls = recent_calls(self._task_dir / self._calls[0])

@@ -18,7 +18,7 @@ from workbench.experiments import (
     recommend,
     told_apart,
 )
-from workbench.widgets.parts import markup
+from workbench.runs.folder.state import LIVE
 
 if TYPE_CHECKING:
     from workbench.runs import Run
@@ -99,7 +99,7 @@ def _state(comparison: Comparison, group: Group) -> str:
     if not group.runs:
         return "" if group.reason else "waits"
     done = sum(run.status == "finished" for run in group.runs)
-    alive = [run for run in group.runs if run.status in markup.LIVE_STATES]
+    alive = [run for run in group.runs if run.status in LIVE]
     if alive:
         return f"{alive[-1].status}, {done} of {comparison.repeats} done"
     return f"{done} of {comparison.repeats} done"

@@ -13,6 +13,8 @@ from workbench import catalog
 from workbench.config import NOT_TRAINED, RunConfig
 from workbench.plan import Plan, PlanError, Problem, make_plan
 from workbench.plan.placement import LOCAL
+from workbench.runs.folder.tasks import type_of
+from workbench.runs.processes.bounds import Bounds
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import ANY_WIDTH, styled
 
@@ -251,8 +253,8 @@ class Form:
             "replicas": _replicas_hint(plan),
             "steps_per_epoch": f"{plan.steps_per_epoch:,}: the data once",
             "workers": f"{plan.workers}, chosen for you",
-            "parameter_servers": "1, chosen for you",
-            "rendezvous_seconds": "180",
+            "parameter_servers": f"{_servers(plan)}, chosen for you",
+            "rendezvous_seconds": f"{Bounds().rendezvous_seconds:g}",
             "clip_norm": "never clipped",
             "interpreter": plan.interpreter,
             "data_dir": "the usual places",
@@ -270,6 +272,10 @@ def _no_tensorflow(devices: Devices) -> Problem:
 
 def _replicas_hint(plan: Plan) -> str:
     return "8 for a v3-8" if plan.on_tpu else f"{plan.num_replicas_in_sync}, chosen for you"
+
+
+def _servers(plan: Plan) -> int:
+    return sum(type_of(task) == "ps" for task in plan.tasks)
 
 
 def _arithmetic(plan: Plan) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
-LIVE_STATES = ("queued", "starting", "running", "stopping")
-
 
 def text(value: object) -> str:
     """Return a value as text that cannot become markup."""

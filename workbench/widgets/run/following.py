@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench.feed import title_of
+from workbench.runs.folder.state import LIVE
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html
 
@@ -56,7 +57,7 @@ class Following:
         )
         self._waits(True)
         try:
-            while self._run.status in markup.LIVE_STATES:
+            while self._run.status in LIVE:
                 time.sleep(LOOK_SECONDS)
         except KeyboardInterrupt:
             self._offer(self._run)
@@ -73,7 +74,7 @@ class Following:
         clicks = _QueuedClicks()
         self._waits(True)
         try:
-            while run.status in markup.LIVE_STATES:
+            while run.status in LIVE:
                 await clicks.serve()
                 await asyncio.sleep(LOOK_SECONDS)
         except (KeyboardInterrupt, asyncio.CancelledError):

@@ -14,6 +14,7 @@ from workbench.feed import title_of
 from workbench.runs import RunError, list_runs
 from workbench.runs.folder.events import read_events
 from workbench.runs.folder.files import run_folders, runs_root
+from workbench.runs.folder.state import LIVE
 from workbench.runs.listing import why_unreadable
 from workbench.widgets.kernel.poller import Poller
 from workbench.widgets.parts import markup
@@ -154,7 +155,7 @@ class _Row:
             told = f"{self.run.id} cannot be read: {why_unreadable(error)}"
             self._cells.value = markup.quiet(told)
             return
-        self.alive = status in markup.LIVE_STATES
+        self.alive = status in LIVE
         self._button.disabled = False
         self._cells.value = cells
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.runs import RunError
+from workbench.runs.folder.state import LIVE
 from workbench.verdict import (
     SECONDS,
     OwnPace,
@@ -89,7 +90,7 @@ class WhySlow:
         Work in progress is given up if another run is opened, or if this run goes on or ends.
         """
         same = run is not None and self._run is not None and run.id == self._run.id
-        over = run is not None and status not in markup.LIVE_STATES
+        over = run is not None and status not in LIVE
         if same and over == self._over:
             return
         self._work.give_up()
