@@ -74,7 +74,7 @@ class FrontEndBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         return [] if machine_npm() else [NODE_PACKAGE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build anew, so that no wheel holds a stale front end."""
+        """Build again, so that no wheel holds a stale front end."""
         run_npm("build")
         build_data["shared_data"].update(
             {

@@ -295,7 +295,7 @@ LEARNING_RATE_SCALINGS: Mapping[str, Choice] = {
 
 KUBERNETES_KINDS: Mapping[str, Choice] = {
     "job": Choice("Indexed Job", "A plain Job with a pod for each task, and a headless service."),
-    "jobset": Choice("JobSet", "Begins all tasks anew together; needs the JobSet controller."),
+    "jobset": Choice("JobSet", "Restarts all tasks together; needs the JobSet controller."),
     "tfjob": Choice("TFJob", "Kubeflow's training operator v1, by the tasks' kinds."),
 }
 
@@ -305,7 +305,7 @@ STARTS: Mapping[str, Choice] = {
         "Forked from a process that has TensorFlow loaded and has done nothing with it, where that "
         "is proven safe; else cold, and the run says why.",
     ),
-    "cold": Choice("Cold", "Each process loads TensorFlow anew, which takes seconds."),
+    "cold": Choice("Cold", "Each process loads TensorFlow itself, which takes seconds."),
 }
 
 LAUNCHERS: Mapping[str, Choice] = {

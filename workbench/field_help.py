@@ -55,8 +55,8 @@ FIELD_HELP: Mapping[str, str] = {
     "interpreter": "The Python that trains. Empty: this one.",
     "start_now": "Start although another run holds the device, instead of waiting for it.",
     "start": "How processes begin: automatic forks them from one that has TensorFlow loaded, where "
-    "that is safe and sooner; cold has each load it anew.",
-    "restarts": "How often all tasks begin anew from the checkpoint after one was killed. Empty: "
+    "that is safe and sooner; cold has each load it itself.",
+    "restarts": "How often all tasks start again from the checkpoint after one was killed. Empty: "
     "never on this machine, three times elsewhere.",
     "launcher": "Where the tasks run: on this machine, or as a job of a cluster.",
     "ray_address": "host:port of a Ray cluster of which this machine is a node, as ray start "

@@ -1,7 +1,7 @@
 """Two real workers on two hosts whose link passes nothing for 30 s: what is lost?
 
-The hosts are network namespaces, which need root; a pod that has ended is begun anew at once, as a
-stand-in for Kubernetes. TensorFlow gives a silent worker up after some 10 s; both then wait for
+The hosts are network namespaces, which need root; a pod that has ended is started again at once, as
+a stand-in for Kubernetes. TensorFlow gives a silent worker up after some 10 s; both then wait for
 each other and go on from the last checkpoint.
 """
 
@@ -78,7 +78,7 @@ def pause(root: Path, seconds: float) -> int:
 
 
 def starting_steps(run: Run) -> list[int]:
-    """Return the steps at which the first worker has begun, or begun anew."""
+    """Return the steps at which the first worker has begun, or started again."""
     told = [each for each in run.events() if each["event"] == "start"]
     return [each["step"] for each in told if each["task"] == "worker-0"]
 

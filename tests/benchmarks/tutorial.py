@@ -1,4 +1,4 @@
-"""The public tutorial's two jobs, written anew: what the workbench's loops are compared with.
+"""The public tutorial's two jobs, written again: what the workbench's loops are compared with.
 
 `python -m tests.benchmarks.tutorial mlp|cnn` trains one of them whole; with `--first-step` it ends
 after one step and prints when that was over, in seconds since 1970.

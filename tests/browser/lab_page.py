@@ -49,7 +49,7 @@ class LabPage:
     def address(self, **query: str) -> str:
         """The address of this page's workspace, which remembers its tabs.
 
-        JupyterLab's own `?reset` would do, but it sets the address anew some time after the page
+        JupyterLab's own `?reset` would do, but it sets the address again some time after the page
         is ready.
         """
         return self.server.url(f"lab/workspaces/{self.workspace}", **query)

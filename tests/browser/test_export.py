@@ -15,7 +15,7 @@ from workbench.runs import Run
 
 @pytest.fixture
 def run(lab_server: LabServer) -> Run:
-    """A finished run of a certificate, so that nothing is trained and no data is made anew."""
+    """A finished run of a certificate, so that nothing is trained and no data is made again."""
     return certified_run(lab_server.root / "runs")
 
 

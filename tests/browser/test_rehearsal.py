@@ -21,7 +21,7 @@ def test_a_worker_is_killed_by_a_click_and_all_go_on_from_the_checkpoint(lab: La
     load_axe(lab.page)
     assert findings(lab.page, ".wbv") == []
     kill.click()
-    notice = re.compile("worker-1: Killed, as asked. All begin anew from the last checkpoint.")
+    notice = re.compile("worker-1: Killed, as asked. All start again from the last checkpoint.")
     expect(workbench.root.get_by_text(notice)).to_be_visible()
     expect(kill).to_be_visible()
     workbench.wait_for_lines(f"lines.length > 1 && lines[0][2] > {reached + 100}")

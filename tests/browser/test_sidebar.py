@@ -265,7 +265,7 @@ def test_a_row_is_dragged_into_a_notebook(lab: LabPage, runs: Path) -> None:
     lab.write_notebook("drop.ipynb", [cell("1 + 1")])
     sidebar = SidebarPage(lab)
     lab.open_notebook("drop.ipynb", kernel=False)
-    target = until(lambda: lab.cell(0).bounding_box())  # a notebook that loads draws it anew
+    target = until(lambda: lab.cell(0).bounding_box())  # a notebook that loads draws it again
     sidebar.row("mine").hover()
     lab.page.mouse.down()
     x, y = target["x"] + 200, target["y"] + target["height"] / 2

@@ -151,7 +151,7 @@ def test_a_problem_stands_beside_its_field_with_what_mends_it(lab: LabPage) -> N
     field = workbench.root.locator(".wb-field:has(> .wb-problem, .widget-html .wb-problem)")
     expect(field.filter(has_text="64 or 66").last).to_contain_text("Global batch")
     expect(workbench.button("Train")).to_be_disabled()
-    expect(workbench.root.get_by_text("Train is off: a problem to mend in Global")).to_be_visible()
+    expect(workbench.root.get_by_text("Train is off: a problem to fix in Global")).to_be_visible()
 
     workbench.fill({"Global batch": "66"})
     expect(workbench.field("Per-replica batch")).to_have_value("33")

@@ -154,9 +154,9 @@ def test_what_is_encrypted_or_no_text_is_refused(whole: Path, tmp_path: Path) ->
 
 
 def test_a_file_that_is_not_there_or_a_folder_is_told(tmp_path: Path) -> None:
-    refused(tmp_path / "none.zip", "can be read; .*No such file or directory. Mend the path")
+    refused(tmp_path / "none.zip", "can be read; .*No such file or directory. Fix the path")
     (tmp_path / "folder.zip").mkdir()
-    refused(tmp_path / "folder.zip", "Is a directory. Mend the path")
+    refused(tmp_path / "folder.zip", "Is a directory. Fix the path")
 
 
 def test_a_packed_run_is_told_apart(run: Run, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How real runs end: killed, stopped, exploding; and that resuming mends it."""
+"""How real runs end: killed, stopped, exploding; and that resuming fixes it."""
 
 import os
 import signal

@@ -37,9 +37,9 @@ WRONG = {
     "ragged": ("numbers or text", "rows of different lengths", "a type of its own"),
     "listed": ("(features, labels)", "list", "Return a tuple of two"),
     "otherwise_shaped": ("like those to train on", "beside features (5,)", "in the same way"),
-    "raising": ("in the run's interpreter", "FileNotFoundError: no such folder", "Mend what it"),
-    "asking": ("of no arguments", "TypeError: asking() missing 1", "Mend what it says."),
-    "downloading": ("of no arguments", "ConnectionRefusedError", "Mend what it says."),
+    "raising": ("in the run's interpreter", "FileNotFoundError: no such folder", "Fix what it"),
+    "asking": ("of no arguments", "TypeError: asking() missing 1", "Fix what it says."),
+    "downloading": ("of no arguments", "ConnectionRefusedError", "Fix what it says."),
 }
 
 

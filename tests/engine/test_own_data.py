@@ -87,9 +87,9 @@ def test_tables_and_arrays_are_the_same_examples_by_every_pipeline(
 
 
 def test_a_data_set_that_is_kept_has_the_order_of_its_first_epoch(runs: dict[str, Trained]) -> None:
-    kept, anew = losses(runs, "cached"), losses(runs, "datasets-custom")
-    np.testing.assert_array_equal(kept[:3], anew[:3])
-    assert (kept[3:6] != anew[3:6]).any()
+    kept, again = losses(runs, "cached"), losses(runs, "datasets-custom")
+    np.testing.assert_array_equal(kept[:3], again[:3])
+    assert (kept[3:6] != again[3:6]).any()
     assert kept[-3:].mean() < kept[:3].mean()
 
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 OWN = Path(__file__).parent / "own_models.py"
 EXAMPLES, BATCH, CLIP = 203, 16, 0.01  # 12 whole batches, 11 left
 BASE = {"synthetic_examples": EXAMPLES, "global_batch_size": BATCH, "epochs": 2}
-# The steps to take apart, beside the configs: one goes on from a checkpoint, one amid a stack.
+# The steps to take apart, beside the configs: one goes on from a checkpoint, one during a stack.
 CONFIGS = {
     "keep": (RunConfig(**BASE, last_batch="keep"), 12),
     "keep_fit": (RunConfig(**BASE, last_batch="keep", loop="fit"), 25),

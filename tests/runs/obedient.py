@@ -1,6 +1,6 @@
 """A trainer that obeys the run folder's contract and trains nothing: the standard library only.
 
-It is the train.py of these tests, and each task of a run runs it. The line OPTIONS is written anew
+It is the train.py of these tests, and each task of a run runs it. The line OPTIONS is written again
 for each run; what stands in its `own` under the name of a task counts for that task alone.
 """
 

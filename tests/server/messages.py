@@ -1,6 +1,6 @@
 """What the server tells pages of a run, as files that the tests of both languages read.
 
-`python -m tests.server.messages` in the project's folder writes them anew.
+`python -m tests.server.messages` in the project's folder writes them again.
 """
 
 from __future__ import annotations

@@ -20,5 +20,5 @@ def test_every_file_is_told(frames: dict[str, bytes]) -> None:
 def test_the_server_tells_what_the_front_end_is_tested_with(
     name: str, frames: dict[str, bytes]
 ) -> None:
-    renew = "python -m tests.server.messages writes the files anew"
+    renew = "python -m tests.server.messages writes the files again"
     assert frames[name] == (FOLDER / name).read_bytes(), renew

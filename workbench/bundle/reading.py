@@ -84,8 +84,7 @@ def _texts(path: Path) -> dict[str, str]:
             return {entry.filename: _text(path, file, entry) for entry in entries}
     except OSError as error:
         raise RunError(
-            f"A bundle is a file that can be read; {path}: {error.strerror or error}. "
-            "Mend the path."
+            f"A bundle is a file that can be read; {path}: {error.strerror or error}. Fix the path."
         ) from error
     except BROKEN_ZIP as error:
         raise _broken(path, str(error)) from error

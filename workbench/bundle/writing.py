@@ -124,7 +124,7 @@ def _check_versions(run: Run, pins: Mapping[str, Any]) -> None:
     if changed:
         raise RunError(
             f"A bundle pins the versions that the run had; {run.plan.interpreter} has others by now"
-            f": {', '.join(changed)}. Install those again, or train anew and bundle that run."
+            f": {', '.join(changed)}. Install those again, or train again and bundle that run."
         )
 
 

@@ -110,7 +110,7 @@ def _read_file(path: Path) -> dict[str, Any]:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        fix = f"Mend the path or the file: {error}."
+        fix = f"Fix the path or the file: {error}."
         raise ConfigError([Problem("config", "a file of JSON", str(path), fix)]) from error
     return fields_in(values)
 

@@ -119,7 +119,9 @@ def _add_run(adding: Any) -> None:
     add_config_flags(parser)
     add_runs_dir(parser)
     parser.add_argument("--detach", action="store_true", help="Start it and return at once.")
-    words = "Train it here with two to four workers, begun anew when one is killed, until stopped."
+    words = (
+        "Train it here with two to four workers, started again when one is killed, until stopped."
+    )
     parser.add_argument("--rehearse", action="store_true", help=words)
     parser.add_argument("--json", action="store_true", help="End with one line of JSON.")
     parser.set_defaults(command=run.run)
@@ -129,7 +131,7 @@ def _add_script(adding: Any) -> None:
     words = "print or save the script; runs nothing"
     parser = adding.add_parser("script", help=words, description=f"{words.capitalize()}.")
     parser.add_argument("-o", "--output", metavar="FILE", help="train.py or train.ipynb")
-    words = "A saved script to start from; what was kept of it, and what was not, is told."
+    words = "A saved script to start from. The command reports what it kept and what it did not."
     parser.add_argument("--open", metavar="FILE", help=words)
     words = "Print how another script differs from this one, as a unified difference."
     parser.add_argument("--diff", metavar="FILE", help=words)

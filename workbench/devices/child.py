@@ -183,7 +183,7 @@ def _no_report(program: str, status: int, text: str) -> DeviceError:
             "An interpreter imports TensorFlow and lists its devices",
             f"{program} was killed by {_signal_name(-status)}. {_last_words(text)}",
             "SIGILL: install a TensorFlow built for this processor; SIGKILL: free some memory; "
-            "otherwise install TensorFlow anew there.",
+            "otherwise install TensorFlow again there.",
         )
     return DeviceError(
         _RULE,

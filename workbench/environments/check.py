@@ -66,7 +66,7 @@ def _no_import(got: str, build: Build) -> MakingError:
         fix = "This processor lacks what TensorFlow's wheels are built for: use another machine."
     else:
         fix = (
-            "Mend what it says (PYTHONPATH and LD_LIBRARY_PATH reach into environments too), then "
+            "Fix what it says (PYTHONPATH and LD_LIBRARY_PATH reach into environments too), then "
             "try again."
         )
     return MakingError(_RULE, got, fix)

@@ -92,7 +92,7 @@ def failed(build: Build, ended: Ended) -> MakingError:
     return MakingError(
         "An environment is made by a tool that ends well",
         got,
-        "Mend what it says, then try again.",
+        "Fix what it says, then try again.",
     )
 
 

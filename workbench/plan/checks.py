@@ -193,11 +193,11 @@ def check_data_folder(findings: Findings, config: RunConfig, data: catalog.Data 
         there = folder.is_dir()
         missing = [name for name in data.files if not (folder / name).is_file()]
     except (OSError, ValueError, RuntimeError) as error:
-        fix = f"Mend the path: {str(error).rstrip('.')}."
+        fix = f"Fix the path: {str(error).rstrip('.')}."
         findings.add("data_dir", "a folder that can be read", config.data_dir, fix)
         return
     if not there:
-        fix = "Mend the path, or leave it empty to use the usual places."
+        fix = "Fix the path, or leave it empty to use the usual places."
         findings.add("data_dir", "a folder that exists", config.data_dir, fix)
     elif missing:
         rule = f"a folder with {', '.join(data.files)}"

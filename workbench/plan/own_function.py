@@ -106,10 +106,10 @@ def _from_file(findings: Findings, field: str, where: str, function: str) -> Own
         tree = parse(source)
     except SyntaxError as error:
         at = f", line {error.lineno}" if error.lineno else ""
-        findings.add(field, "a file of valid Python", f"{where}{at}: {error.msg}", "Mend that.")
+        findings.add(field, "a file of valid Python", f"{where}{at}: {error.msg}", "Fix that.")
         return None
     except (OSError, ValueError, RuntimeError) as error:
-        fix = f"Mend the path: {str(error).rstrip('.')}."
+        fix = f"Fix the path: {str(error).rstrip('.')}."
         findings.add(field, "a file that can be read", where, fix)
         return None
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]

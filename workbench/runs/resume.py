@@ -75,7 +75,7 @@ def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
             f"by hand (sha256 {sha256(script)[:12]}, made as {made[:12]})"
             ". Put the original back, or change EPOCHS or WORKERS in it and resume without them."
         )
-    _write_anew(run_dir, card, script, config)
+    _write_again(run_dir, card, script, config)
 
 
 def _with_epochs(config: RunConfig, epochs: int | None) -> RunConfig:
@@ -116,7 +116,7 @@ def _check_whole(name: str, value: int | None, example: int) -> None:
         raise RunError(f"{name} is a whole number; received {value!r}. Give {example}.")
 
 
-def _write_anew(run_dir: Path, card: dict[str, object], script: str, config: RunConfig) -> None:
+def _write_again(run_dir: Path, card: dict[str, object], script: str, config: RunConfig) -> None:
     """Write plan and script again for a changed config; keep the earlier script next to them."""
     from workbench.codegen import render_script
     from workbench.devices import Devices
@@ -135,11 +135,11 @@ def _write_anew(run_dir: Path, card: dict[str, object], script: str, config: Run
             f"The replicas of a worker stay as many as they were, {before.local_replicas}; with "
             f"{plan.workers} workers it would be {plan.local_replicas}. Start a new run."
         )
-    anew = render_script(plan)
+    new_script = render_script(plan)
     number = 1 + len(list(run_dir.glob("train-*.py")))
     write_text(run_dir / f"train-{number}.py", script)
     write_text(run_dir / "config.json", json_text(config.to_json()))
     write_text(run_dir / "plan.json", json_text(plan.to_json()))
-    write_text(run_dir / SCRIPT, anew)
-    now = {"script_sha256": sha256(anew), MADE: sha256(anew)}
+    write_text(run_dir / SCRIPT, new_script)
+    now = {"script_sha256": sha256(new_script), MADE: sha256(new_script)}
     write_text(run_dir / CARD, json_text({**card, **now}))

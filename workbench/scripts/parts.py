@@ -112,7 +112,7 @@ def split(text: str) -> Parts:
         tree = parse(plain)
     except (SyntaxError, ValueError, RecursionError) as error:
         at = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
-        raise ScriptError("valid Python", at, "Mend that line, then open it again.") from error
+        raise ScriptError("valid Python", at, "Fix that line, then open it again.") from error
     lines = plain.split("\n")
     marked = next((n for n, line in enumerate(lines, 1) if line.startswith(MARK)), 0)
     marked = marked or _recorder_line(tree) or len(lines) + 1

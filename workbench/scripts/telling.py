@@ -66,7 +66,7 @@ def _kept(kept: Kept) -> Told:
 
 def _wrong(parts: Parts, field: str) -> Told:
     value = plain_fields(parts).get(field)
-    words = f"is {value!r} in the script, which no plan can have. Mend it in the form."
+    words = f"is {value!r} in the script, which no plan can have. Fix it in the form."
     return Told(WRONG, field, words)
 
 

@@ -58,7 +58,7 @@ class Handler(APIHandler):
         try:
             values = json.loads(body or b"{}")
         except ValueError as error:
-            raise RequestError(400, f"A request is JSON; received {error}. Mend it.") from error
+            raise RequestError(400, f"A request is JSON; received {error}. Fix it.") from error
         if not isinstance(values, dict):
             kind = type(values).__name__
             raise RequestError(400, f"A request is a JSON object; received {kind}. Send an object.")

@@ -125,7 +125,7 @@ def resolve(cluster: Cluster) -> None:
                     f"the address of {task}",
                     "one that this machine can look up",
                     f"{cluster.address(task)} ({error.strerror or error})",
-                    "Mend the name, or write the number of the address.",
+                    "Fix the name, or write the number of the address.",
                 )
             )
     if problems:
@@ -181,7 +181,7 @@ def _problems(cluster: Mapping[str, Sequence[str]]) -> Iterator[Problem]:
         if kind not in TYPES[:-1]:
             fix = did_you_mean(kind, TYPES[:-1], "Leave it out.")
             if kind == "evaluator":
-                fix = "Leave it out: an evaluator is told of the cluster and is not in it."
+                fix = "Leave it out: an evaluator knows the cluster but is not part of it."
             rule = f"made of {', '.join(TYPES[:-1])}"
             yield Problem("cluster", rule, kind, fix)
         yield from _address_problems(kind, addresses)

@@ -204,13 +204,13 @@ class _Host:
                 "addresses in the same order everywhere."
             )
         if card["cluster"] != self._cluster.sha256:
-            return "it was told of another cluster. Give all tasks the same addresses."
+            return "it was given another cluster. Give all tasks the same addresses."
         return ""
 
 
 def _why(error: Exception) -> str:
     if isinstance(error, ConnectionRefusedError):
-        return "nothing listens there. Start that task's check, or mend the port."
+        return "nothing listens there. Start that task's check, or fix the port."
     if isinstance(error, TimeoutError):
         return (
             "no answer: the host is down, or a firewall drops what is sent to that port. Open the "
@@ -218,4 +218,4 @@ def _why(error: Exception) -> str:
         )
     if isinstance(error, ValueError | ConnectionResetError):
         return "another program listens there. Choose another port, or end that program."
-    return f"it cannot be reached: {getattr(error, 'strerror', None) or error}. Mend the address."
+    return f"it cannot be reached: {getattr(error, 'strerror', None) or error}. Fix the address."

@@ -46,7 +46,7 @@ def own_paces(run: Run) -> list[OwnPace]:
         gaps = updates[1:, 1] - updates[:-1, 2]
         if min(len(calls), len(gaps)) < FEWEST:
             raise RunError(
-                f"A worker's pace is told from {FEWEST} calls; {task} has recorded {len(calls)} "
+                f"A worker's pace needs {FEWEST} calls; {task} has recorded {len(calls)} "
                 "after its first. Let it train longer."
             )
         step = median_of(calls[:, 3] / calls[:, 1])

@@ -28,7 +28,7 @@ ABOUT = (
     "replicas before they are summed: up to which global batch more replicas help. The run is not "
     "changed."
 )
-KEPT = "Measured before; Measure does it anew."
+KEPT = "Measured before; click Measure to measure again."
 TRAINS = "The run goes on meanwhile, and both take longer."
 
 

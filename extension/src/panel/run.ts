@@ -24,7 +24,7 @@ export async function widgetOf(
   return outcome.modelId;
 }
 
-/** What comes of the code, as soon as it is told; undefined where it ended without a word. */
+/** What comes of the code, as soon as it is told; undefined where it ended silently. */
 function outcomeIn(
   kernel: Kernel.IKernelConnection,
   code: string

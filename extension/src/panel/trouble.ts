@@ -13,7 +13,7 @@ export type Trouble =
   | { kind: 'raised'; kernel: string; failure: Failure }
   | { kind: 'no widgets'; disabled: boolean };
 
-/** A trouble as people read it: the rule, what was found, what mends it; `detail` on request. */
+/** A trouble as people read it: the rule, what was found, what fixes it; `detail` on request. */
 export interface Told {
   rule: string;
   found: string;
@@ -88,7 +88,7 @@ function lost(
 ): string {
   return {
     ended: trans.__(
-      'The kernel of this workbench is gone: it died or was ended, or the server was started anew.'
+      'The kernel of this workbench is gone: it died or was ended, or the server was started again.'
     ),
     restarted: trans.__(
       'The kernel of this workbench was restarted and knows nothing of this form.'
@@ -116,7 +116,7 @@ function raised(
       'The panel runs the lines in its kernel that show the form.'
     ),
     found: trans.__('The kernel "%1" raised %2: %3', kernel, name, message),
-    fix: trans.__('Mend what the details name, or choose another kernel.'),
+    fix: trans.__('Fix what the details name, or choose another kernel.'),
     detail: traceback
   };
 }

@@ -84,7 +84,7 @@ export class RunCharts {
     this.drawSoon();
   }
 
-  /** Begin anew with another run: all of it is shown. */
+  /** Start again with another run: all of it is shown. */
   reset(): void {
     this._see(null);
     this._closer = null;

@@ -32,7 +32,7 @@ export function named(name: string, control: HTMLElement): HTMLElement {
   return make('label', 'wbv-named', `${name} `, control);
 }
 
-/** Put text into an element where it differs, so that nothing is laid out anew for nothing. */
+/** Put text into an element where it differs, so that nothing is laid out again for nothing. */
 export function say(element: HTMLElement, text: string): void {
   if (element.textContent !== text) {
     element.textContent = text;

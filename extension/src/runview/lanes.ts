@@ -47,7 +47,7 @@ class LaneView {
     const { _state, _step, _speed, _last, _log } = this;
     const line = make('summary', '', name, _state, _step, _speed, _last);
     line.title = 'Show or hide the end of its log';
-    const why = `Kill ${task}, as the loss of its machine would: all begin anew from the checkpoint`;
+    const why = `Kill ${task}, as the loss of its machine would: all start again from the checkpoint`;
     this._kill = button('Kill', why, () => kill(task));
     this._kill.setAttribute('aria-label', `Kill ${task}`);
     _log.tabIndex = 0;

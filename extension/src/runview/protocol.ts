@@ -47,7 +47,7 @@ export interface Lane {
   note: string;
   /** What it was told of the other tasks, as JSON; empty where it is alone. */
   tfConfig: string;
-  /** Whether it can be killed, for all are begun anew then; an older kernel does not tell. */
+  /** Whether it can be killed, for all are started again then; an older kernel does not tell. */
   killable?: boolean;
 }
 

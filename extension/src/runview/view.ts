@@ -186,7 +186,7 @@ export class RunView {
     }
   }
 
-  /** Forget what was known: all of it is told anew, maybe of another run. */
+  /** Forget what was known: all of it is told again, maybe of another run. */
   private _begin(feed: string): void {
     if (feed !== this._state.feed) {
       this._charts.reset();

@@ -4,7 +4,7 @@ import type { Row, RunsTold } from './protocol.js';
 
 export class RunRows {
   private readonly _known = new Map<string, Row>();
-  /** The ids told of since all was told anew; null while that is not under way. */
+  /** The ids told of since all was told again; null while that is not under way. */
   private _anew: Set<string> | null = null;
   private _whole = false;
   private _trouble = '';

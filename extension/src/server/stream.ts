@@ -90,7 +90,7 @@ export class Stream {
     }
   }
 
-  /** Open no more until somebody hears anew: the server does not have this socket. */
+  /** Open no more until somebody hears again: the server does not have this socket. */
   rest(): void {
     window.clearTimeout(this._timer);
   }

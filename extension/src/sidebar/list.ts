@@ -77,7 +77,7 @@ export class ListView {
     }
   }
 
-  /** Measure anew, as where the size of the font has changed. */
+  /** Measure again, as where the size of the font has changed. */
   fit(): void {
     this._rowHeight = 0;
     this.draw();

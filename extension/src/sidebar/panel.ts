@@ -137,7 +137,7 @@ export class SidebarPanel extends Widget {
     this._notice.show(noticeOf(this._link.state, trouble, this._trans));
   }
 
-  /** Ask anew, as of other settings. */
+  /** Ask again, as of other settings. */
   private _again(): void {
     this._devices.want(false);
     this._listed.want(false);

@@ -7,7 +7,7 @@ export const DELETED = 'deleted';
 
 /**
  * Rows keep their places until a person asks for another order: a run that is new waits, one that
- * is deleted stays with that word, and a filter is applied anew only when it is changed.
+ * is deleted stays with that word, and a filter is applied again only when it is changed.
  */
 export class RunList {
   /** Where the runs are on the server. */
@@ -21,7 +21,7 @@ export class RunList {
   private _waiting: string[] = [];
   private _visible: string[] = [];
   private _terms: string[] = [];
-  /** Known before the server told all anew, and not told of since. */
+  /** Known before the server told all again, and not told of since. */
   private _unheard = new Set<string>();
 
   /** The ids that the filter lets through, newest first. */

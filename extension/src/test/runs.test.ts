@@ -32,7 +32,7 @@ test('rows come in parts, change, and go', () => {
   assert.equal(rows.of('b')?.step, 3);
 });
 
-test('a server that was started again reads anew, and nothing is forgotten until it has', () => {
+test('a server that was started again reads again, and nothing is forgotten until it has', () => {
   const rows = new RunRows();
   rows.take(told([row('a'), row('b')], { first: true, whole: true }));
   rows.take(told([], { first: true, whole: false }));

@@ -39,7 +39,7 @@ test('a lost block is noticed, and the whole heals it', () => {
   assert.deepEqual(state.series.steps, [1, 2, 3, 4, 5]);
 });
 
-test('a view that opens amid a run waits for the whole', () => {
+test('a view that opens during a run waits for the whole', () => {
   assert.equal(new RunState().take(message(7, 5), buffers(6, 1)), false);
 });
 

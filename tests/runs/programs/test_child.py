@@ -156,7 +156,7 @@ def test_one_that_runs_alone_tells_how_it_ended(tmp_path: Path) -> None:
     killed = run_to_end(work(tmp_path, "os.kill(os.getpid(), 9)", "cold"), LIMIT_SECONDS)
     assert killed.last_words == "it was ended by the signal SIGKILL"
     silent = run_to_end(work(tmp_path, "sys.exit(2)", "cold"), LIMIT_SECONDS)
-    assert silent.last_words == "it ended without a word"
+    assert silent.last_words == "it ended without a message"
 
 
 def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ LOGS = {
     "ValueError: Please provide a TPU Name to connect to.": "No TPU was found",
     "RuntimeError: Could not start gRPC server": "free ones",
     "urllib.error.URLError: <urlopen error timed out>": "network",
-    "SyntaxError: invalid syntax": "Mend train.py",
+    "SyntaxError: invalid syntax": "Fix train.py",
     "ValueError: something else": OTHER_FIX,
 }
 

@@ -1,6 +1,6 @@
 """Real workers on two hosts, each with its address, over a link with a delay that is then cut.
 
-The hosts are network namespaces, and what begins a pod anew is a stand-in for Kubernetes'.
+The hosts are network namespaces, and what restarts a pod is a stand-in for Kubernetes'.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A run of several tasks begins anew from its checkpoint when one was killed, as often as asked."""
+"""A run whose task was killed starts all tasks again from its checkpoint, as often as asked."""
 
 import pytest
 

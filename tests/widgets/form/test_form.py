@@ -141,7 +141,7 @@ def test_the_engine_that_is_chosen_is_asked(form: Form, monkeypatch: pytest.Monk
 
 def test_a_problem_in_a_folded_group_shows_in_its_title(form: Form) -> None:
     control(form, "learning_rate").value = "-1"
-    assert form._groups.box.get_title(0) == "Optimizer and learning rate (1 to mend)"
+    assert form._groups.box.get_title(0) == "Optimizer and learning rate (1 to fix)"
     control(form, "learning_rate").value = "0.01"
     assert form._groups.box.get_title(0) == "Optimizer and learning rate"
 

@@ -64,7 +64,7 @@ def test_why_nothing_is_forked_is_said(
 ) -> None:
     monkeypatch.setattr(fork_server, "TENSORFLOW", ("no_such_module",))
     readiness.ask(sys.executable, legacy=False)
-    until(says(readiness, "Train loads TensorFlow anew: ModuleNotFoundError"))
+    until(says(readiness, "Train loads TensorFlow first: ModuleNotFoundError"))
     assert not says(readiness, LOADING)()
 
 

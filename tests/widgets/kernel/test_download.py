@@ -63,13 +63,13 @@ def test_parts_of_two_files_are_never_mixed(sent: Sent, tmp_path: Path) -> None:
     run, widget = write_run(tmp_path), DownloadWidget("Download", "All of it")
     widget.offer(run.pack)
     ask(widget, "part", **{"from": 0})
-    assert "written anew" in sent[-1][0]["text"]
+    assert "has changed" in sent[-1][0]["text"]
     ask(widget, "pack")
     until(lambda: sent[-1][0]["kind"] == "packed")
     (run.dir / "notes.txt").write_text("more")
     path = run.pack()
     ask(widget, "part", **{"from": 0})
-    assert "written anew" in sent[-1][0]["text"]
+    assert "has changed" in sent[-1][0]["text"]
     path.unlink()
     ask(widget, "part", **{"from": 0})
     assert "must stay until it is downloaded" in sent[-1][0]["text"]

@@ -12,7 +12,7 @@ def test_what_is_asked_for_amid_another_thing_is_refused_by_name() -> None:
     actions._begin("Resuming", gate.wait, lambda _: None)
     actions._begin("Deleting", gate.wait, lambda _: None)
     refusal = (
-        "One thing is done after another; received deleting amid resuming. Try again in a moment."
+        "One thing is done after another; received deleting during resuming. Try again in a moment."
     )
     assert told == [("info", "Resuming ..."), ("error", refusal)]
     gate.set()

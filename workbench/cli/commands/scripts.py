@@ -101,7 +101,7 @@ def _text(path: Path) -> str:
     try:
         return path.expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, RuntimeError) as error:
-        fix = f"Mend the path: {str(error).rstrip('.')}."
+        fix = f"Fix the path: {str(error).rstrip('.')}."
         raise PlanError(
             [Problem("script", "a file of text that can be read", str(path), fix)]
         ) from error

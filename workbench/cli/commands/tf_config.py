@@ -28,7 +28,7 @@ from workbench.tf_config import (
 SECONDS = 60.0
 KINDS = {"worker": "+", "chief": None, "ps": "+"}
 ABOUT = """\
-TF_CONFIG tells a task of the others. TensorFlow waits without a word for one that cannot be
+TF_CONFIG tells a task of the others. TensorFlow waits silently for one that cannot be
 reached; these commands say beforehand what is wrong."""
 
 

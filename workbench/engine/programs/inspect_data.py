@@ -52,7 +52,7 @@ def called(function: Callable) -> tuple[Any, Any]:
         parts = function()
     except Exception as error:
         got = f"{type(error).__name__}: {error}"
-        refuse(f"{rule} in the run's interpreter", got, "Mend what it says.")
+        refuse(f"{rule} in the run's interpreter", got, "Fix what it says.")
     if not isinstance(parts, (tuple, list)) or len(parts) != 2:
         got = f"{type(parts).__name__}" + (f" of {len(parts)}" * isinstance(parts, (tuple, list)))
         refuse(rule, got, "Return two data sets, or two pairs (features, labels).")

@@ -173,10 +173,10 @@ class Archiver:
             cause = f"{where}: {error.strerror or error}"
             self._write("unarchived", cause=cause, fix=fix_of(error, self.folder))
         elif isinstance(error, RunError):
-            self._write("unarchived", cause=str(error), fix="Mend that file.")
+            self._write("unarchived", cause=str(error), fix="Fix that file.")
         else:
             cause = f"{type(error).__name__}: {error}"
-            self._write("unarchived", cause=cause, fix="Mend what that names.")
+            self._write("unarchived", cause=cause, fix="Fix what that names.")
 
     def _tell_of_silence(self, under_way: Pass, now: float) -> None:
         seconds = self.options.slow

@@ -56,7 +56,7 @@ def read_card(run_dir: Path) -> Card:
     if not isinstance(created, int | float) or not 0 <= created < MOST_CREATED:
         raise RunError(
             f"created of a run is its time in seconds since 1970; {path} has {created!r}. "
-            "Restore the file from a copy, or mend the number."
+            "Restore the file from a copy, or fix the number."
         )
     made_as = str(values.get("id") or run_dir.absolute().name)
     return Card(made_as, str(values.get("name") or ""), float(created))

@@ -33,7 +33,7 @@ def disk_note(folder: Path) -> str:
     if not is_full(folder):
         return ""
     return (
-        f"The disk of {folder} is full: what is told, saved and recorded waits or is lost. "
+        f"The disk of {folder} is full: events, checkpoints and records wait or are lost. "
         f"{ROOM_FIX}."
     )
 
@@ -67,7 +67,7 @@ def _sentences(events: Sequence[Event], *, living: bool) -> Iterable[str]:
         why = _error(next(filter(_unrecorded, reversed(events))))
         yield f"{steps:,} steps were trained and not recorded whole: {why}"
     if lost := _last(events, "model_not_saved"):
-        again = "Then resume the run for one epoch more, which saves it anew."
+        again = "Then resume the run for one epoch more, which saves it again."
         yield f"The trained model could not be saved: {_error(lost)} {again}"
 
 

@@ -260,7 +260,7 @@ def _last_words(exit_status: int, log: str) -> str:
         name = signal.Signals(number).name if number in signal.valid_signals() else str(number)
         return f"it was ended by the signal {name}"
     said = [line for line in log.splitlines() if line.strip() and not tensorflow_says(line)]
-    return said[-1] if said else "it ended without a word"
+    return said[-1] if said else "it ended without a message"
 
 
 def to_blame(started: Sequence[Child]) -> Child:

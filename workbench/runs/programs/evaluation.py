@@ -56,8 +56,8 @@ def _require_model(run_dir: Path) -> None:
         return
     if why := why_no_model(attempt_events(run_dir)):
         raise RunError(
-            f"A run saves its model when it finishes; {run_dir} has no {MODEL}. {why} Mend that, "
-            "then resume the run for one epoch more, which saves it anew."
+            f"A run saves its model when it finishes; {run_dir} has no {MODEL}. {why} Fix that, "
+            "then resume the run for one epoch more, which saves it again."
         )
     raise RunError(
         f"A run saves its model when it finishes; {run_dir} has no {MODEL}. "

@@ -107,5 +107,5 @@ def _told(line: str) -> PlanError | None:
 
 def _problem(model: str, got: str) -> PlanError:
     rule = "a function that builds a compiled Keras model in the run's interpreter"
-    fix = f"Call {model} by itself in that interpreter and mend what it says."
+    fix = f"Call {model} by itself in that interpreter and fix what it says."
     return PlanError((Problem("model", rule, got, fix),))

@@ -95,4 +95,4 @@ def _ask(request: _Request, start: str) -> DataFacts:
 
 def _failed(got: str) -> PlanError:
     rule = "a function that can be called in the run's interpreter"
-    return PlanError([Problem("data", rule, got, "Call it there by itself and mend what it says.")])
+    return PlanError([Problem("data", rule, got, "Call it there by itself and fix what it says.")])

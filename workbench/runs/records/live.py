@@ -63,7 +63,7 @@ class LiveRun:
             for block in map(self._present(task), reader.poll()):
                 self.curves.add(block, task)
                 if block.replaces:
-                    self._mend(block.first_step, task)
+                    self._read_again(block.first_step, task)
         return bool(events or tests)
 
     def _note_worker_counts(self, events: list[Event]) -> None:
@@ -77,7 +77,7 @@ class LiveRun:
             self.curves.worker_counts = self._worker_counts
             for task in range(workers, len(self._task_dirs)):
                 self.curves.drop(first, task)
-                self._mend(first, task)
+                self._read_again(first, task)
 
     def _present(self, task: int) -> Callable[[Block], Block]:
         """Return a function that cuts a block at its first step without this worker."""
@@ -97,7 +97,7 @@ class LiveRun:
         curves.worker_counts = self._worker_counts
         return curves
 
-    def _mend(self, first_step: int, task: int) -> None:
+    def _read_again(self, first_step: int, task: int) -> None:
         """Read again the steps before `first_step` that belong to the same point."""
         start = first_step // self.curves.width * self.curves.width
         for block in self._read(task, start, first_step - 1):

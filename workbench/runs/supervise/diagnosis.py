@@ -84,7 +84,7 @@ FIXES: tuple[tuple[str, str], ...] = (
         "Another process has taken the port meanwhile: resume the run, which takes free ones.",
     ),
     (r"Failed to connect|Connection refused|URLError|timed out", "Check the network and resume."),
-    (r"SyntaxError|IndentationError", "Mend train.py at the line named in the log, then resume."),
+    (r"SyntaxError|IndentationError", "Fix train.py at the line named in the log, then resume."),
 )
 # TensorFlow logs these lines at each start on a machine without a GPU, whatever fails later.
 _NO_GPU = re.compile(
@@ -93,7 +93,7 @@ _NO_GPU = re.compile(
     re.MULTILINE,
 )
 UNSAID_FIX = "Let train.py end through its recorder, as the script of a new run does."
-OTHER_FIX = "Read the end of the log, mend what it names, then resume the run."
+OTHER_FIX = "Read the end of the log, fix what it names, then resume the run."
 NONFINITE_FIX = (
     "Lower the learning rate, clip the gradient, or look for broken examples; then start a new run."
 )
@@ -185,7 +185,7 @@ def cannot_start(error: OSError, interpreter: str) -> dict[str, Any]:
         return {"cause": cause, "fix": "Choose an interpreter that is there and may be executed."}
     if error.filename is not None:
         cause = f"A task's process could not be started; {error.filename}: {why}."
-        return {"cause": cause, "fix": "Mend that file or folder, then resume the run."}
+        return {"cause": cause, "fix": "Fix that file or folder, then resume the run."}
     cause = f"A task's process could not be started: {why}."
     fix = "Make room for one more process, its memory and its temporary files, then resume the run."
     return {"cause": cause, "fix": fix}

@@ -47,7 +47,7 @@ class JobSupervisor(Supervisor):
         try:
             job, group = self._job_that_lives() or self._submit()
         except (LauncherError, OSError) as error:
-            fix = "Mend what it names, then resume the run."
+            fix = "Fix what it names, then resume the run."
             self._state("failed", task=self.engine.name, cause=str(error), fix=fix, log="")
             return
         try:

@@ -33,7 +33,7 @@ _WENT_WELL = ".rehearsed"
 """A folder next to the runs: a file for each script, named by the script's sha256."""
 MOST_WORDS = 200
 """The number of characters of an error that are reported."""
-OWN_FIX = "Read the end of the log, mend what it names in your own code, then train again."
+OWN_FIX = "Read the end of the log, fix what it names in your own code, then train again."
 NOTE = "A rehearsal: two steps, a test and the saving of your own model are done first."
 
 

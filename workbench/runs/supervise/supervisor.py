@@ -61,7 +61,7 @@ class Supervisor:
         self.devices = tuple(self.plan.get("physical_devices", ()))
         self.events = EventLog(run_dir / "events.jsonl")
         self.told_to_stop = False
-        self.why_anew: dict[str, str] = {}
+        self.why_restarted: dict[str, str] = {}
         """The note of an attempt that follows another: the reason why the earlier one ended."""
         self.killed = ""
         """The task that was killed because a user asked for it."""
@@ -94,7 +94,7 @@ class Supervisor:
     def give_up(self, error: Exception) -> None:
         """Record that the run failed because of an error in the supervisor itself."""
         cause = str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
-        fix = "Read supervisor.log in the run's folder, mend what it names, then resume the run."
+        fix = "Read supervisor.log in the run's folder, fix what it names, then resume the run."
         log = traceback.format_exc()
         self._state("failed", task="supervisor", cause=cause, fix=fix, log=log)
 
@@ -122,13 +122,13 @@ class Supervisor:
             hands = LocalHands(self.dir, self.launch, locks_held, self.forks)
             group = TaskGroup(self.dir, self.plan, hands, self.launch.interpreter, self.bounds)
             ended = self._attempt(group, facts)
-            anew = left and ended["state"] == "failed" and group.lost_a_task
-            if not anew or self._stop_asked():
+            again = left and ended["state"] == "failed" and group.lost_a_task
+            if not again or self._stop_asked():
                 self._state(**ended)
                 return
             cause = "Killed, as asked." if ended["task"] == self.killed else ended["cause"]
-            note = f"{ended['task']}: {cause} All begin anew from the last checkpoint."
-            self.why_anew = {"note": note}
+            note = f"{ended['task']}: {cause} All start again from the last checkpoint."
+            self.why_restarted = {"note": note}
 
     def _attempt(self, group: TaskGroup, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Train once; return the state in which the attempt ends."""
@@ -136,7 +136,7 @@ class Supervisor:
             configs = group.choose_addresses()
             told = {"tf_configs": configs} if configs else {}
             modules = module_hashes(self.plan, self.launch.working_dir)
-            self._state("starting", **facts, **told, **modules, **self.why_anew)
+            self._state("starting", **facts, **told, **modules, **self.why_restarted)
             group.start(time.monotonic())
             self.events.write(BEGUN, how=group.begun)
         except OSError as error:
@@ -195,7 +195,7 @@ class Supervisor:
             now = time.monotonic()
             self._look(group, now)
             if group.recorded and not running and not group.stopping:
-                running = self._state("running", **self.why_anew) or True
+                running = self._state("running", **self.why_restarted) or True
             if self._stop_asked() and not group.stopping:
                 self._state("stopping")
                 group.ask_to_stop(now)

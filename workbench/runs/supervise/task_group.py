@@ -251,7 +251,7 @@ class TaskGroup:
         self.verdict = {
             "task": culprit.name,
             "cause": f"The tasks have {self.bounds.rendezvous_seconds:g} s to meet; {missing}.",
-            "fix": "Read the log of that task, mend what it names, then resume; where a start "
+            "fix": "Read the log of that task, fix what it names, then resume; where a start "
             "just takes longer, set rendezvous_seconds to more.",
             "log": culprit.log_end(),
         }

@@ -105,7 +105,7 @@ class ComparisonForm:
         self.budget = NumberField("budget_seconds", "Budget in seconds", whole=False, optional=True)
         self.budget.show_help("The most that all runs together may take. Empty: no limit.")
         self.target = NumberField("target_accuracy", "Target accuracy", whole=False, optional=True)
-        self.target.show_help("Such as 0.9: the time until it is reached is told.")
+        self.target.show_help("Such as 0.9: the table shows the time until it is reached.")
         self._fields = (
             *(self.replicas, self.sizes, self.equal, self.steps),
             *(self.repeats, self.budget, self.target),

@@ -114,7 +114,7 @@ def _progress(comparison: Comparison, state: str) -> str:
     if state == "running" and comparison.eta_seconds is not None:
         parts.append(f"about {units.duration(comparison.eta_seconds)} left")
     elif state == "lost":
-        parts.append("its queue ended without a word; go on by the button")
+        parts.append("its queue ended without a message; resume it with the button")
     elif state != "running":
         parts.append(state)
     return f"{', '.join(parts)}. Runs: {comparison.folder}"

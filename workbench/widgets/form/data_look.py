@@ -57,7 +57,7 @@ class DataLook:
 
     def _failed(self, error: Exception) -> None:
         found = error.problems if isinstance(error, PlanError) else ()
-        fix = "Call the function by itself and mend what it says."
+        fix = "Call the function by itself and fix what it says."
         self._problems = found or (Problem("data", "one that can be looked at", str(error), fix),)
         self._done()
 

@@ -81,7 +81,7 @@ def make_fields(
         ChoiceField("precision", "Precision", catalog.PRECISIONS),
         steps_per_call_field(),
         NumberField("rendezvous_seconds", "Seconds to meet", whole=True, optional=True),
-        NumberField("restarts", "Begun anew", whole=True, optional=True),
+        NumberField("restarts", "Restarts", whole=True, optional=True),
         ChoiceField("launcher", "Where the tasks run", catalog.LAUNCHERS),
         TextField("ray_address", "Ray's address", whole=True, hint="a new cluster here"),
         NumberField("nodes", "Hosts", whole=True, optional=True),
@@ -146,7 +146,7 @@ class Groups:
         """Show in each group's title how many of its fields have problems."""
         for at, (title, names) in enumerate(ADVANCED.items()):
             count = len(wrong.intersection(names))
-            found = "" if not count else f" ({count} to mend)"
+            found = "" if not count else f" ({count} to fix)"
             self.box.set_title(at, f"{title}{found}")
 
 

@@ -84,7 +84,7 @@ class Readiness:
 
     def _show(self, server: ForkServer) -> None:
         said = {"loading": LOADING, "ready": READY, "absent": ""}
-        told = said.get(server.state, f"Train loads TensorFlow anew: {server.why_not}.")
+        told = said.get(server.state, f"Train loads TensorFlow first: {server.why_not}.")
         self.box.value = markup.quiet(told) if told else ""
 
     def _failed(self, error: Exception) -> None:

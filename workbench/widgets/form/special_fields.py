@@ -22,7 +22,7 @@ from .fields import (
     text_box,
 )
 
-LATER = "The arithmetic stands here once the problems are mended."
+LATER = "The arithmetic stands here once the problems are fixed."
 
 
 class BatchFields:

@@ -15,7 +15,7 @@ from workbench.widgets.static import STATIC
 from .background import run_in_background
 
 PART_BYTES = 4 * 2**20
-CHANGED = "The file was written anew meanwhile. Click again to download it as it is now."
+CHANGED = "The file has changed meanwhile. Click again to download it as it is now."
 NOTHING = "There is nothing to download any more. Open the run again, then click."
 
 

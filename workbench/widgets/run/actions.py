@@ -40,7 +40,7 @@ class RunActions:
         if name == "stop":
             self._ask(run.stop, "Asked to stop: it finishes its step and saves.")
         elif name == "kill":
-            self._ask(lambda: run.kill(task), f"{task} is killed; all begin anew.")
+            self._ask(lambda: run.kill(task), f"{task} is killed; all start again.")
         elif name == "resume":
             self._begin("Resuming", run.resume, self._started)
         elif name == "train_on":
@@ -65,7 +65,7 @@ class RunActions:
 
     def _begin(self, action: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
         if self._doing:
-            got = f"received {action.lower()} amid {self._doing.lower()}"
+            got = f"received {action.lower()} during {self._doing.lower()}"
             self._tell("error", f"One thing is done after another; {got}. Try again in a moment.")
             return
         self._doing = action

@@ -95,7 +95,7 @@ class ExportView:
         self._set_busy(stop)
         self._end.layout.display = None if kind in IN_PARTS else "none"
         self._offer(None)
-        seconds = "; its data is made anew to hash it, which takes seconds" * (kind == BUNDLE)
+        seconds = "; its data is made again to hash it, which takes seconds" * (kind == BUNDLE)
         self._state.value = markup.quiet(f"Saving {path.name}{seconds} ...")
         progress = _Progress(self._state, stop)
         run_in_background(

@@ -42,7 +42,7 @@ STILL_TRAINS = (
 OWN_PACES = (
     "Its workers wait for nobody: what is shown is the pace of each, as the run recorded it."
 )
-KEPT = "Measured before; Find out measures anew."
+KEPT = "Measured before; click Find out to measure again."
 SAME_CONFIG = "The form holds this run's config with"
 
 

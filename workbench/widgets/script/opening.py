@@ -101,7 +101,7 @@ class ScriptOpening:
     def _refuse(self, path: Path, error: Exception) -> None:
         words = f"{path}: {error}"
         if not isinstance(error, ConfigError | RunError):
-            words = f"A script is opened from a file of text; {path}: {error}. Mend the path."
+            words = f"A script is opened from a file of text; {path}: {error}. Fix the path."
         self._state.value = markup.notice("error", words)
 
     def _kept(self, opened: Opened) -> dict[str, str]:

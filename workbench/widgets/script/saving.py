@@ -47,7 +47,7 @@ class ScriptSaving:
             self._question.children = []
             text = self._text(suffix)
             if text is None:
-                self._say("error", "There is no script while the form has problems; mend them.")
+                self._say("error", "There is no script while the form has problems; fix them.")
                 return
             try:
                 path = expanded(self._path.value.strip() or USUAL)
