@@ -53,7 +53,7 @@ def test_an_index_may_be_text_as_tensorflow_takes_it() -> None:
         ({"chief": ["a:1", "b:1"], "worker": TWO}, "cluster.chief must be one address at most"),
         ({"chief": ["a:1"], "ps": ["b:1"]}, "cluster.worker must be there where the cluster has"),
         ({}, "cluster.worker must be at least one address; got none"),
-        ({"worker": TWO, "evaluator": ["c:1"]}, "an evaluator is told of the cluster and is not"),
+        ({"worker": TWO, "evaluator": ["c:1"]}, "an evaluator knows the cluster but is not"),
         ({"workers": TWO, "chief": ["c:1"]}, "Did you mean worker?"),
         ({"worker": ["localhost:1", "node2:2"]}, "localhost:1, which means another machine on ea"),
         ({"worker": "node1:2222"}, "cluster must be lists of addresses by type of task"),

@@ -81,7 +81,7 @@ def test_another_program_at_the_port_is_told() -> None:
     ("told", "said"),
     [
         ('"index": 2, "cluster": "{same}"', "worker-2 answers there."),
-        ('"index": 1, "cluster": "other"', "it was told of another cluster."),
+        ('"index": 1, "cluster": "other"', "it was given another cluster."),
     ],
 )
 def test_the_wrong_task_and_the_wrong_cluster_are_told(told: str, said: str) -> None:

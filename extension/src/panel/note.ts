@@ -25,7 +25,9 @@ export class Note extends Widget {
 
   /** Say that something is under way, and offer to start again where that takes long. */
   progress(text: string): void {
-    const late = this._trans.__('This takes long. You can start again instead.');
+    const late = this._trans.__(
+      'This takes long. You can start again instead.'
+    );
     this._say(
       'status',
       make('p', '', text),

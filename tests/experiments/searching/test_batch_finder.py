@@ -15,7 +15,7 @@ from workbench.experiments.searching.batch_search import NOTCH
 from workbench.experiments.searching.found_batch import BatchProgress, FoundBatch
 from workbench.plan import PlanError
 from workbench.runs import RunError
-from workbench.runs.folder import locks
+from workbench.runs.supervise.queue import Ticket
 
 WIDE = f"{Path(__file__).parents[2] / 'benchmarks' / 'batch_models.py'}:sixty_four_mib"
 ROOM_MIB = 500
@@ -113,7 +113,7 @@ def test_runs_of_the_same_devices_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WORKBENCH_STATE", str(tmp_path))
-    ticket = locks.Ticket.draw(tmp_path, "run-1", ("CPU:0",), start_now=True)
+    ticket = Ticket.draw(tmp_path, "run-1", ("CPU:0",), start_now=True)
     told: list[BatchProgress] = []
     found = find_batch_size(
         RunConfig(), devices=LAPTOP, told=told.append, stopped=lambda: bool(told)

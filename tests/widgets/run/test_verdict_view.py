@@ -114,7 +114,7 @@ def test_workers_that_wait_for_nobody_are_told_of_one_by_one(tmp_path: Path) -> 
     assert not shown._find.disabled
     assert shown._seconds.box.layout.display == "none"
     shown._find.click()
-    until(lambda: "pace is told from 6 calls; worker-0 has recorded" in shown._work.state.value)
+    until(lambda: "pace needs 6 calls; worker-0 has recorded" in shown._work.state.value)
     slow = Interval(0.004, 0.0039, 0.0041)
     shown._show_paces([OwnPace("worker-0", STEP, STEP), OwnPace("worker-1", slow, STEP)])
     assert "<td>the slowest</td>" in shown._found.value
