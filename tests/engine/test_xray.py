@@ -36,7 +36,7 @@ CONFIGS = {
 # In a process of its own, for the engine loads TensorFlow. Example 4 is equal to example 9.
 FIND_ROWS = """
 import numpy as np
-from workbench.engine.programs.xray import find_rows
+from workbench.engine.programs.batch_rows import find_rows
 features, labels = np.arange(20.0).reshape(10, 2), np.arange(10)
 features[9], labels[9] = features[4], labels[4]
 received = [

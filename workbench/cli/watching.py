@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TextIO
 
-from ..runs.listing import why_unreadable
+from ..runs.unreadable import why_unreadable
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from workbench import catalog
 from workbench.runs.folder.events import read_events
 from workbench.runs.folder.state import LIVE
-from workbench.runs.listing import why_unreadable
 from workbench.runs.records.history import last_results
-from workbench.runs.run import UnreadableRun
+from workbench.runs.unreadable import UnreadableRun, why_unreadable
 
 from .account import offered, title_of
 

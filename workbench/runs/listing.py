@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from workbench.runs.copying.restore import archived_folders, restore
-from workbench.runs.folder.files import RunError, find_run, full_path, run_folders, runs_root
+from workbench.runs.folder.files import find_run, full_path, run_folders, runs_root
 
-from .run import Run, UnreadableRun
+from .run import Run
+from .unreadable import listed
 
 
 def open_run(run: str | os.PathLike[str], runs_dir: str | os.PathLike[str] | None = None) -> Run:
@@ -49,18 +49,3 @@ def archived_runs(folder: str | os.PathLike[str]) -> list[Run]:
         RunError: there is no run.
     """
     return [Run(each) for each in archived_folders(full_path(folder))]
-
-
-def listed(folder: Path) -> Run:
-    """Return the run of a folder, or an `UnreadableRun` that holds the reason."""
-    try:
-        return Run(folder)
-    except RunError as error:
-        return UnreadableRun(folder, error)
-
-
-def why_unreadable(error: Exception) -> str:
-    """Return in words why a run cannot be read, for any error that its files can cause."""
-    if isinstance(error, RunError | OSError):
-        return str(error)
-    return f"Its files hold what no run's do ({type(error).__name__}: {error})."

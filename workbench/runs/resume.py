@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.catalog import STRATEGIES
-from workbench.runs.folder.card import CARD, MADE
+from workbench.runs.folder.card import MADE
 from workbench.runs.folder.files import (
+    CARD,
     SCRIPT,
     RunError,
     json_text,
@@ -75,7 +76,7 @@ def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
             f"by hand (sha256 {sha256(script)[:12]}, made as {made[:12]})"
             ". Put the original back, or change EPOCHS or WORKERS in it and resume without them."
         )
-    _write_again(run_dir, card, script, config)
+    _write_changed(run_dir, card, script, config)
 
 
 def _with_epochs(config: RunConfig, epochs: int | None) -> RunConfig:
@@ -116,7 +117,7 @@ def _check_whole(name: str, value: int | None, example: int) -> None:
         raise RunError(f"{name} is a whole number; received {value!r}. Give {example}.")
 
 
-def _write_again(run_dir: Path, card: dict[str, object], script: str, config: RunConfig) -> None:
+def _write_changed(run_dir: Path, card: dict[str, object], script: str, config: RunConfig) -> None:
     """Write plan and script again for a changed config; keep the earlier script next to them."""
     from workbench.codegen import render_script
     from workbench.devices import Devices

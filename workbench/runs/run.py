@@ -73,8 +73,6 @@ class Run:
         card = read_card(self.dir)
         self.id = self.dir.name
         """The name of the run's folder, so a copy of a folder is a separate run."""
-        self.made_as = card.made_as
-        """The id with which the run was made. A copy under another name keeps it."""
         self.name = card.name
         self.created = card.created
         """Seconds since 1970."""
@@ -374,27 +372,3 @@ class Run:
         from workbench.runs.records.history import History
 
         return History(self.dir)
-
-
-class UnreadableRun(Run):
-    """A run whose run.json cannot be read; access to its state raises the reason."""
-
-    def __init__(self, run_dir: Path, why: RunError) -> None:
-        self.runs_dir, self.dir, self.why = None, run_dir, str(why)
-        self.id = self.made_as = run_dir.name
-        self.name, self.created = "", 0.0
-
-    @property
-    def status(self) -> Status:
-        raise RunError(self.why)
-
-    @property
-    def progress(self) -> Progress:
-        raise RunError(self.why)
-
-    @property
-    def outline(self) -> Outline:
-        raise RunError(self.why)
-
-    def result(self) -> dict[str, Any]:
-        raise RunError(self.why)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from workbench.launchers import ENGINES
 from workbench.runs.folder.archive import refusal
-from workbench.runs.folder.card import CARD, new_card
+from workbench.runs.folder.card import new_card
 from workbench.runs.folder.files import (
+    CARD,
     SCRIPT,
     RunError,
     json_text,

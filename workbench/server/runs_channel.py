@@ -9,7 +9,7 @@ from typing import Any
 from workbench.feed import row_of
 from workbench.feed.row import UNREADABLE
 from workbench.runs.folder.files import holds_a_run, visible_names
-from workbench.runs.listing import listed
+from workbench.runs.unreadable import listed
 
 from .channel import Channel, Hear
 from .folder import RunsFolder

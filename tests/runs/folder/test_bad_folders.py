@@ -17,6 +17,7 @@ from tests.widgets.folders import write_run
 from workbench.cli.watching import table
 from workbench.feed.row import row_of
 from workbench.runs import Run, RunError, list_runs, open_run, restore_run
+from workbench.runs.folder.card import read_card
 from workbench.runs.records.live import LiveRun
 
 
@@ -145,7 +146,7 @@ def test_calls_of_a_damaged_file_are_unknown_times_of_known_losses(good: Run) ->
 def test_a_copied_folder_is_a_run_of_its_own(good: Run, tmp_path: Path) -> None:
     folder = shutil.copytree(good.dir, tmp_path / "a copy")
     copy = open_run("a copy", tmp_path)
-    assert (copy.id, copy.made_as, copy.dir) == ("a copy", good.id, folder)
+    assert (copy.id, read_card(folder).made_as, copy.dir) == ("a copy", good.id, folder)
     assert {run.id for run in list_runs(tmp_path)} == {"a copy", good.id}
     open_run("a copy", tmp_path).delete()
     assert not folder.exists()

@@ -12,7 +12,7 @@ from workbench.cli.before import tell_before
 from workbench.cli.outcome import FAILED, OK
 from workbench.cli.watching import follow, show, table
 from workbench.runs import list_runs, open_run, restore_run
-from workbench.runs.listing import why_unreadable
+from workbench.runs.unreadable import why_unreadable
 
 if TYPE_CHECKING:
     from workbench.runs import Run

@@ -25,6 +25,7 @@ import tensorflow as tf
 
 from . import xray
 from .asker import reply
+from .batch_rows import training_arrays
 from .script import import_script
 
 MOST_GROUPS, FEWEST_GROUPS = 32, 8
@@ -113,7 +114,7 @@ def batches(
 
 def has_layers(script: Any, strategy: tf.distribute.Strategy) -> bool:
     """Return whether batches come in stacks, even if each stack holds only one batch."""
-    arrays = xray.training_arrays(script)
+    arrays = training_arrays(script)
     stack = next(iter(script.make_batches(strategy, 0)[0]))
     part = xray.local(strategy, tf.nest.flatten(stack)[0])[0]
     return bool(arrays) and part.ndim > arrays[0].ndim

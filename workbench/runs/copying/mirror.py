@@ -17,10 +17,9 @@ from pathlib import Path
 from workbench.runs.folder.archive import MARK, check_mounted, mount_above
 from workbench.runs.folder.checkpoints import FOLDER, STATE, Saved, state_text
 from workbench.runs.folder.events import read_events
-from workbench.runs.folder.files import KILL, SCRIPT, RunError, json_text
+from workbench.runs.folder.files import CARD, KILL, SCRIPT, RunError, json_text
 from workbench.runs.folder.tasks import leader_of
 
-CARD = "run.json"
 GROWING = ("events.jsonl", "archive.jsonl", "log.txt", "supervisor.log", "updates")
 RECORDS = (".steps", ".steps64", ".calls")
 PASSING = ("stop", KILL, "entered", MARK)

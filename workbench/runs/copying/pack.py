@@ -9,8 +9,9 @@ import zipfile
 import zlib
 from pathlib import Path
 
+from workbench.runs.folder.card import read_card
 from workbench.runs.folder.checkpoints import FOLDER, STATE, Saved, state_text
-from workbench.runs.folder.files import RunError, read_json, unwritable
+from workbench.runs.folder.files import CARD, RunError, unwritable
 
 from .mirror import files_in_order
 
@@ -26,7 +27,7 @@ def pack(run_dir: Path, path: Path) -> Path:
     Raises:
         RunError: the file cannot be written, or the run's folder is missing.
     """
-    name = str(read_json(run_dir / "run.json")["id"])
+    name = read_card(run_dir).made_as
     hidden = path.with_name(f".packing-{os.getpid()}-{secrets.token_hex(3)}")
     try:
         with zipfile.ZipFile(hidden, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
@@ -58,7 +59,7 @@ def unpack(path: Path, folder: Path) -> Path:
         raise RunError(
             f"A packed run is a whole zip file; {path}: {error}. Download or upload it again."
         ) from error
-    found = [card.parent for card in folder.glob("*/run.json")]
+    found = [card.parent for card in folder.glob(f"*/{CARD}")]
     if len(found) != 1:
         raise RunError(
             f"A packed run is a zip file with one folder in it that holds a run.json; {path} has "

@@ -11,10 +11,11 @@ from typing import Any
 
 from workbench.runs.folder import locks
 from workbench.runs.folder.archive import MARK
-from workbench.runs.folder.card import CARD, read_card
+from workbench.runs.folder.card import read_card
 from workbench.runs.folder.checkpoints import FOLDER, STATE, Saved, state_text
 from workbench.runs.folder.events import EventLog
 from workbench.runs.folder.files import (
+    CARD,
     SCRIPT,
     RunError,
     json_text,
@@ -132,7 +133,7 @@ def _settle(folder: Path, source: Path) -> None:
     card["state_dir"] = str(locks.state_dir())
     if not Path(str(card.get("interpreter"))).exists():
         card["interpreter"] = sys.executable
-    _write(folder / "run.json", card)
+    _write(folder / CARD, card)
     if (source / MARK).exists():
         for name in ("config.json", "plan.json"):
             values = read_json(folder / name)

@@ -9,7 +9,7 @@ import secrets
 import threading
 from pathlib import Path
 
-from .files import RunError, expanded, read_json
+from .files import CARD, RunError, expanded, read_json
 
 MARK = "archive.json"
 """A file in a copy of a run; it names the folder of the run itself."""
@@ -28,7 +28,7 @@ def archive_of(run_dir: Path) -> Path | None:
     named = read_json(run_dir / "config.json").get("archive")
     if not named:
         return None
-    card = read_json(run_dir / "run.json")
+    card = read_json(run_dir / CARD)
     return place(str(named), Path(str(card.get("working_dir") or run_dir))) / run_dir.name
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from . import locks
-from .files import RUN_VERSION, RunError, read_json, sha256
+from .files import CARD, RUN_VERSION, RunError, read_json, sha256
 
-CARD = "run.json"
 MADE = "made_sha256"
 """In the card: the sha256 of the script as the workbench wrote it, before any edit by hand."""
 MOST_CREATED = 2.5e11

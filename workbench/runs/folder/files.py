@@ -16,6 +16,7 @@ from typing import Any
 from workbench.hosts import runs_home
 
 RUN_VERSION = 1
+CARD = "run.json"
 SCRIPT = "train.py"
 KILL = "kill"
 """The file that asks the supervisor to kill the task that the file names."""
@@ -103,7 +104,7 @@ def run_folders(root: Path) -> list[Path]:
 def holds_a_run(folder: Path) -> bool:
     """Return whether a folder has a run.json, or may have one that only its owner can see."""
     try:
-        return (folder / "run.json").is_file()
+        return (folder / CARD).is_file()
     except PermissionError:
         return True
 

@@ -13,7 +13,7 @@ from workbench import flock
 from . import locks
 from .archive import MARK, is_copy
 from .events import Event, read_events
-from .files import RunError, read_json
+from .files import CARD, RunError, read_json
 from .tasks import leader_of
 
 Status = Literal[
@@ -43,13 +43,13 @@ def take_lock(run_dir: Path, patience_seconds: float = 0.3) -> int | None:
 
 
 def _lock_of(run_dir: Path, home: Path) -> Path:
-    state = read_json(run_dir / "run.json").get("state_dir")
+    state = read_json(run_dir / CARD).get("state_dir")
     return locks.lock_path(Path(state) if state else locks.state_dir(), home)
 
 
 def _lives_renamed(run_dir: Path) -> bool:
     """Return whether the run is alive, but started while its folder still had its first name."""
-    first = Path(str(read_json(run_dir / "run.json").get("id") or run_dir.name)).name
+    first = Path(str(read_json(run_dir / CARD).get("id") or run_dir.name)).name
     if first == run_dir.name or is_copy(run_dir):
         return False
     lock = _lock_of(run_dir, run_dir.with_name(first))

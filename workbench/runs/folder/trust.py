@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 
 from . import locks
-from .files import SCRIPT, RunError, read_json, unwritable, write_text
+from .files import CARD, SCRIPT, RunError, read_json, unwritable, write_text
 
 
 def trust(run_dir: Path) -> None:
@@ -48,7 +48,7 @@ def _note(run_dir: Path) -> Path:
 
 
 def _digest(run_dir: Path) -> str:
-    card = read_json(run_dir / "run.json")
+    card = read_json(run_dir / CARD)
     try:
         script = (run_dir / SCRIPT).read_bytes()
     except OSError as error:

@@ -21,7 +21,7 @@ from typing import Any
 from workbench.runs.copying.archiver import Copying
 from workbench.runs.folder import locks
 from workbench.runs.folder.events import EventLog
-from workbench.runs.folder.files import KILL, SCRIPT, RunError, read_json, sha256
+from workbench.runs.folder.files import CARD, KILL, SCRIPT, RunError, read_json, sha256
 from workbench.runs.folder.tasks import tasks_of
 from workbench.runs.folder.unwritten import is_full
 from workbench.runs.processes.bounds import Bounds
@@ -47,7 +47,7 @@ class Supervisor:
     def __init__(self, run_dir: Path, bounds: Bounds, lock_fd: int) -> None:
         self.dir = run_dir
         self.lock_fd = lock_fd
-        self.card = read_json(run_dir / "run.json")
+        self.card = read_json(run_dir / CARD)
         self.plan = read_json(run_dir / "plan.json")
         config = read_json(run_dir / "config.json")
         self.start_now = bool(config.get("start_now"))

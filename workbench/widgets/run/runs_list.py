@@ -15,7 +15,7 @@ from workbench.runs import RunError, list_runs
 from workbench.runs.folder.events import read_events
 from workbench.runs.folder.files import run_folders, runs_root
 from workbench.runs.folder.state import LIVE
-from workbench.runs.listing import why_unreadable
+from workbench.runs.unreadable import why_unreadable
 from workbench.widgets.kernel.poller import Poller
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html, styled
