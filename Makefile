@@ -1,4 +1,4 @@
-# On a fresh machine: Python 3.11 to 3.13, git, make and a network. `make lab` or `make test` does the rest.
+# A fresh machine needs Python 3.11 to 3.13, git, make and a network. `make lab` or `make test` does the rest.
 # PYTHON=/path/to/python3.13 chooses the interpreter. See CONTRIBUTING.md.
 ifndef BEGAN
 BEGAN := $(shell date +%s)
@@ -11,13 +11,13 @@ FRONT_END := $(shell find extension -type f -not -path '*/node_modules/*' \
 .PHONY: help lab test test-all quick lint format install lock clean
 
 help:
-	@echo "make lab       set up all that is needed and open the workbench in JupyterLab"
-	@echo "make test      set up, lint, what is quick, and each promise once for real: 15 minutes"
-	@echo "make test-all  every test, notebook and benchmark; of one room: make test-all ROOM=engine"
-	@echo "make quick     lint and the tests that are not marked slow, for the inner loop"
+	@echo "make lab       set up everything and open the workbench in JupyterLab"
+	@echo "make test      set-up, lint, quick tests, and each promise once for real: 15 minutes"
+	@echo "make test-all  all tests, notebooks and benchmarks; for one room: make test-all ROOM=engine"
+	@echo "make quick     lint and the tests without the mark slow, for the inner loop"
 	@echo "make format    format Python and TypeScript"
 	@echo "make lock      renew requirements.txt from pyproject.toml"
-	@echo "make clean     remove the environment and everything built"
+	@echo "make clean     remove the environment and all build outputs"
 
 lab: install
 	@$(BIN)/workbench lab
@@ -50,7 +50,8 @@ install: .venv/installed
 		"$$(grep '^uv==' requirements.txt)"
 	touch $@
 
-# Compiled once: a process that may not write bytecode imports TensorFlow in a third of the time.
+# Bytecode is compiled here once, because some processes may not write it. With it, they import
+# TensorFlow in a third of the time.
 .venv/locked: .venv/python requirements.txt
 	$(UV) pip install --quiet --compile-bytecode -r requirements.txt
 	touch $@

@@ -1,4 +1,4 @@
-"""Which room may import which: the house stays one line from config to views."""
+"""Tests of the imports between rooms: the project stays one line from config to views."""
 
 import ast
 import subprocess
@@ -13,7 +13,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "workbench"
 DEVICES_CHILD = "devices/probe.py"
 
-# Rooms of ours that a room may import.
+# The rooms of this project that a room may import.
 ROOMS: dict[str, set[str]] = {
     "config": set(),
     "version": set(),
@@ -68,7 +68,7 @@ ROOMS: dict[str, set[str]] = {
     "__main__": {"cli"},
     "__init__": {"config", "codegen", "plan", "runs", "widgets", "devices", "version"},
 }
-# The inner rooms of a room, the lowest first: each may import those before it, none after it.
+# The inner rooms of a room, the lowest first: each may import earlier rooms, but no later rooms.
 INNER: dict[str, tuple[set[str], ...]] = {
     "runs": (
         *({"folder"}, {"processes"}, {"copying"}, {"supervise"}, {"records"}),
@@ -79,7 +79,7 @@ INNER: dict[str, tuple[set[str], ...]] = {
         {"run", "comparison", "search", "script"},
     ),
 }
-# Other people's packages that a room may import; all else is the standard library.
+# The third-party packages that a room may import; all other imports are the standard library.
 PACKAGES: dict[str, set[str]] = {
     "engine": {"tensorflow", "numpy", "h5py"},
     "experiments": {"numpy", "pandas", "plotly"},
@@ -105,17 +105,17 @@ PACKAGES: dict[str, set[str]] = {
     },
 }
 MOST_FILES = 15
-"""In a folder: more cannot be taken in at a glance."""
+"""The largest number of files in a folder that a reader can take in at a glance."""
 
 
 def imported(path: Path) -> Iterator[str]:
-    """Every module that a file of the package imports; see `imported_names`."""
+    """Yield every module that a file of the package imports; see `imported_names`."""
     package = ("workbench", *path.relative_to(PACKAGE).parts[:-1])
     return imported_names(path.read_text(encoding="utf-8"), package)
 
 
 def imported_names(text: str, package: tuple[str, ...]) -> Iterator[str]:
-    """Every module that a text imports anywhere in it, by its full name; of ours, each name."""
+    """Yield the full name of every module that a text imports; of our modules, each name."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -131,14 +131,14 @@ def imported_names(text: str, package: tuple[str, ...]) -> Iterator[str]:
 
 
 def packages_of(where: Path) -> set[str]:
-    """The packages that a file may import: those of its inner room, else those of its room."""
+    """Return the packages that a file may import, from the entry of its inner room or its room."""
     room = where.with_suffix("").parts[0]
     inner = "/".join(where.parts[:2])
     return PACKAGES.get(inner, PACKAGES.get(room, set()))
 
 
 def faults(path: Path) -> Iterator[str]:
-    """What a file imports against the tables."""
+    """Yield the imports of a file that the tables forbid."""
     where = path.relative_to(PACKAGE)
     room = where.with_suffix("").parts[0]
     for module in imported(path):
@@ -155,7 +155,7 @@ def faults(path: Path) -> Iterator[str]:
 
 
 def inner_faults(where: Path, imported_room: str) -> Iterator[str]:
-    """What a file of an inner room imports of its own room above itself."""
+    """Yield the imports of a file from a higher inner room of its own room."""
     order = INNER.get(where.parts[0], ())
     at = {name: level for level, names in enumerate(order) for name in names}
     here = where.with_suffix("").parts[1]
@@ -166,13 +166,13 @@ def inner_faults(where: Path, imported_room: str) -> Iterator[str]:
 
 
 def module_of(path: Path) -> str:
-    """The full name of a file as a module."""
+    """Return the full name of a file as a module."""
     parts = ("workbench", *path.relative_to(PACKAGE).with_suffix("").parts)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def import_graph() -> dict[str, set[str]]:
-    """The modules that each module imports: in functions and for types alone, too."""
+    """Return the modules that each module imports, also in functions and only for types."""
     files = {module_of(path): path for path in PACKAGE.rglob("*.py")}
     return {
         name: {holder(module, files) for module in imported(path)} & set(files) - {name}
@@ -181,14 +181,14 @@ def import_graph() -> dict[str, set[str]]:
 
 
 def holder(module: str, files: Collection[str]) -> str:
-    """The module that holds a name, given with it; the name itself where it is none of ours."""
+    """Return the module of a full name; the name itself if it is not ours."""
     parts = module.split(".")
     longer = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
     return next((name for name in longer if name in files), module)
 
 
 def circle(graph: dict[str, set[str]]) -> list[str]:
-    """The modules of a circle; none where there is no circle."""
+    """Return the modules of a circle; an empty list if there is no circle."""
     try:
         list(TopologicalSorter(graph).static_order())
     except CycleError as error:

@@ -1,4 +1,4 @@
-"""The tables: nothing is offered that is not there, and nothing is there without words."""
+"""Tests of the tables: every choice exists, and every choice has a label and help."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ def test_every_row_has_a_label_and_a_sentence_of_help(table: str) -> None:
         assert row.help.endswith(".")
 
 
-def test_every_table_is_that_of_a_field() -> None:
+def test_every_table_belongs_to_a_field() -> None:
     tables = [table for table in vars(catalog).values() if _holds_choices(table)]
     assert sorted(map(list, tables)) == sorted(map(list, TABLES.values()))
     defaults = dataclasses.asdict(RunConfig())
@@ -39,14 +39,14 @@ def test_every_field_of_a_config_has_help() -> None:
     assert list(FIELD_HELP) == fields
 
 
-def test_the_strategies_are_those_of_tensorflow() -> None:
+def test_the_catalogue_has_the_strategies_of_tensorflow() -> None:
     assert set(catalog.STRATEGIES) == {
         "default", "one_device", "mirrored", "central_storage", "multi_worker_mirrored",
         "parameter_server", "tpu",
     }  # fmt: skip
 
 
-def test_what_can_be_chosen_has_its_files_in_the_engine() -> None:
+def test_every_choice_has_its_files_in_the_engine() -> None:
     files = [
         f"strategies/{kind}/{row.source}"
         for row in catalog.STRATEGIES.values()
@@ -78,6 +78,6 @@ def test_the_presets_are_the_three_lessons() -> None:
     assert {config.strategy for config in configs.values()} == {"mirrored"}
 
 
-def test_the_model_that_data_is_trained_with_takes_that_data() -> None:
+def test_the_usual_model_of_a_data_set_takes_that_data() -> None:
     for name, row in catalog.DATA.items():
         assert name in catalog.MODELS[row.model].data

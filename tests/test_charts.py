@@ -1,4 +1,4 @@
-"""Figures: which lines there are, in place updates, and a picture."""
+"""Tests of figures: their lines, updates in place, and a picture."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def points(count: int, replicas: int = 2, steps_a_point: int = 1) -> Points:
 ONE_EPOCH = EpochPoints(*(np.array([value]) for value in (5.0, 0.5, 0.8, 0.6, 0.7)))
 
 
-def test_a_line_a_replica_their_mean_and_each_epoch_in_every_chart() -> None:
+def test_every_chart_has_lines_for_replicas_their_mean_and_epochs() -> None:
     names = [(line.chart, line.name) for line in charts.lines(points(5), ONE_EPOCH, virtual=False)]
     for chart in range(3):
         assert (chart, "replica 0") in names
@@ -51,18 +51,18 @@ def test_one_replica_has_no_mean_line() -> None:
     assert charts.JOINED not in [line.name for line in lines]
 
 
-def test_virtual_replicas_are_called_so() -> None:
+def test_virtual_replicas_have_that_name() -> None:
     figure = charts.run_figure(points(3), ONE_EPOCH, virtual=True)
     assert {trace.name for trace in figure.data} >= {"virtual replica 0", "virtual replica 1"}
     assert any("virtual" in note.text for note in figure.layout.annotations)
 
 
-def test_replicas_of_workers_are_called_by_both() -> None:
+def test_the_name_of_a_workers_replica_has_both_numbers() -> None:
     made = charts.lines(replace(points(3), workers=2), ONE_EPOCH, virtual=True)
     assert {"worker 0, replica 0", "worker 1, replica 1"} <= {line.name for line in made}
 
 
-def test_workers_apart_have_no_line_of_all_and_no_ends_of_epochs() -> None:
+def test_asynchronous_workers_have_no_common_line_and_no_epochs() -> None:
     apart = replace(points(3), workers=2, synchronous=False)
     names = {line.name for line in charts.lines(apart, ONE_EPOCH, virtual=False)}
     assert names == {"worker 0, replica 0", "worker 1, replica 1"}
@@ -82,7 +82,7 @@ def test_each_replica_is_once_in_the_legend() -> None:
     assert {trace.name for trace in figure.data} == set(named)
 
 
-def test_points_that_stand_for_many_steps_say_so() -> None:
+def test_the_axis_names_the_steps_of_a_point() -> None:
     figure = charts.run_figure(points(4, steps_a_point=8), ONE_EPOCH, virtual=False)
     assert "8 steps" in figure.layout.xaxis3.title.text
 
@@ -92,12 +92,12 @@ def test_backgrounds_are_transparent() -> None:
     assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
 
 
-def test_no_points_yet_is_a_figure() -> None:
+def test_a_run_without_points_has_a_figure() -> None:
     figure = charts.run_figure(Points.none(2), EpochPoints(), virtual=False)
     assert all(len(trace.x) == 0 for trace in figure.data)
 
 
-def test_picture_is_a_png_with_a_transparent_background() -> None:
+def test_the_picture_is_a_png_with_a_transparent_background() -> None:
     pixels = imread(io.BytesIO(charts.picture(points(20), ONE_EPOCH, virtual=True)))
     assert pixels.shape[2] == 4
     assert pixels[0, 0, 3] == 0

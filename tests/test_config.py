@@ -1,4 +1,4 @@
-"""The config: JSON both ways, types and nothing else."""
+"""Tests of the config: to and from JSON, and its types."""
 
 import dataclasses
 import json
@@ -77,7 +77,7 @@ EVERY_FIELD = RunConfig(
 
 
 def problems_of(values: dict[str, Any]) -> dict[str, Problem]:
-    """What is wrong with a config in JSON, by field."""
+    """Return the problems of a config in JSON, by field."""
     with pytest.raises(ConfigError) as caught:
         RunConfig.from_json(values)
     return {problem.field: problem for problem in caught.value.problems}
@@ -91,7 +91,7 @@ def test_a_config_survives_json(config: RunConfig) -> None:
     assert next(iter(written)) == "version"
 
 
-def test_the_example_sets_every_field_to_something_else_than_its_default() -> None:
+def test_the_example_sets_every_field_to_another_value_than_its_default() -> None:
     default = dataclasses.asdict(RunConfig())
     assert not [k for k, v in dataclasses.asdict(EVERY_FIELD).items() if v == default[k]]
 
@@ -101,7 +101,7 @@ def test_fields_left_out_have_their_defaults() -> None:
     assert RunConfig.from_json({}) == RunConfig()
 
 
-def test_a_config_is_a_value() -> None:
+def test_a_config_is_frozen_and_hashable() -> None:
     assert hash(RunConfig(epochs=2)) == hash(RunConfig(epochs=2))
     with pytest.raises(dataclasses.FrozenInstanceError):
         RunConfig().epochs = 3  # type: ignore[misc]
@@ -165,12 +165,12 @@ def test_a_value_of_another_type_is_a_problem_of_its_field(
         RunConfig(**{field: value})
 
 
-def test_all_wrong_types_are_named_at_once() -> None:
+def test_all_wrong_types_are_named_together() -> None:
     found = problems_of({"epochs": "5", "eager": 1, "devices": "GPU:0", "seed": 3})
     assert set(found) == {"epochs", "eager", "devices"}
 
 
-def test_what_stands_for_a_plain_value_becomes_one() -> None:
+def test_numpy_values_and_paths_become_plain_values() -> None:
     config = RunConfig(
         epochs=np.int64(3),
         learning_rate=np.float32(0.5),
@@ -188,7 +188,7 @@ def test_what_stands_for_a_plain_value_becomes_one() -> None:
     )  # fmt: skip
 
 
-def test_values_are_not_judged_here() -> None:
+def test_a_config_does_not_check_values() -> None:
     config = RunConfig(epochs=-1, learning_rate=math.nan, strategy="none such")
     assert math.isnan(RunConfig.from_json(config.to_json()).learning_rate)
 

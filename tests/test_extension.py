@@ -1,4 +1,4 @@
-"""The front end's own unit tests, run by Node's test runner; what it and the package agree on."""
+"""The front end's unit tests, with Node's test runner, and its agreement with the package."""
 
 import json
 import subprocess

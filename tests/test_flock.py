@@ -1,4 +1,4 @@
-"""Locks end with their holders."""
+"""Tests that locks end with their holders."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Machines that are lent: told by what their hosts leave, with runs where the host keeps most."""
+"""Lent machines: recognised by their environment, with runs in the folder that the host keeps."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,14 +17,14 @@ SIGNS = {
 
 @pytest.fixture(autouse=True)
 def no_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave no sign of a host, nor a folder of runs that somebody chose."""
+    """Remove all signs of a host, and the choice of a folder of runs."""
     for name in (*SIGNS, "WORKBENCH_RUNS"):
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
 def kaggle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Kaggle, its `/kaggle/working` being a folder of the test."""
+    """Kaggle, with a folder of the test as `/kaggle/working`."""
     home = tmp_path / "working"
     home.mkdir()
     monkeypatch.setattr(hosts, "KAGGLE", replace(hosts.KAGGLE, home=home))
@@ -33,13 +33,13 @@ def kaggle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("sign", SIGNS)
-def test_a_host_is_told_by_its_sign(sign: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_is_recognised_by_its_sign(sign: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert hosts.lent() is None
     value, name = SIGNS[sign]
     monkeypatch.setenv(sign, value)
-    told = hosts.lent()
-    assert told is not None
-    assert told.name == name
+    host = hosts.lent()
+    assert host is not None
+    assert host.name == name
 
 
 def test_vertex_is_not_colab(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,13 +47,15 @@ def test_vertex_is_not_colab(monkeypatch: pytest.MonkeyPatch) -> None:
     assert hosts.lent() is None
 
 
-def test_runs_lie_here_where_nobody_lends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_host_runs_are_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert runs_root() == tmp_path / "runs"
     assert hosts.word_on_keeping(runs_root()) == ""
 
 
-def test_runs_lie_where_the_host_keeps_most_wherever_the_notebook_is(
+def test_runs_are_in_the_hosts_folder_wherever_the_notebook_is(
     kaggle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -63,7 +65,7 @@ def test_runs_lie_where_the_host_keeps_most_wherever_the_notebook_is(
     assert runs_root() == tmp_path / "chosen"
 
 
-def test_a_host_without_its_folder_has_runs_here(
+def test_without_the_hosts_folder_runs_are_in_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hosts, "COLAB", replace(hosts.COLAB, home=tmp_path / "none"))
@@ -72,10 +74,10 @@ def test_a_host_without_its_folder_has_runs_here(
     assert runs_root() == tmp_path / "runs"
 
 
-def test_what_is_lost_is_said(monkeypatch: pytest.MonkeyPatch, kaggle: Path) -> None:
-    assert "a saved version takes its output along" in hosts.word_on_keeping(kaggle / "runs")
+def test_a_loss_of_runs_is_announced(monkeypatch: pytest.MonkeyPatch, kaggle: Path) -> None:
+    assert "a saved version includes its output" in hosts.word_on_keeping(kaggle / "runs")
     assert f"Kaggle keeps {kaggle} only" in hosts.word_on_keeping(Path("/tmp/runs"))
     monkeypatch.setenv("COLAB_RELEASE_TAG", "any")
-    said = "Runs lie in /content/runs. They are gone when this runtime ends."
-    assert hosts.word_on_keeping(Path("/content/runs")) == said
+    sentence = "Runs are in /content/runs. They are lost when this runtime ends."
+    assert hosts.word_on_keeping(Path("/content/runs")) == sentence
     assert hosts.word_on_keeping(Path("/content/drive/MyDrive/runs")) == ""

@@ -1,4 +1,4 @@
-"""`workbench lab`: the notebook it opens, the address it prints, and how it ends."""
+"""Tests of `workbench lab`: the opened notebook, the printed address, and its end."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def test_the_starter_notebook_is_made_once(tmp_path: Path) -> None:
     assert (tmp_path / path).read_text() == "mine"
 
 
-def test_the_lesson_is_opened_where_it_is(tmp_path: Path) -> None:
+def test_the_lesson_is_opened_if_it_exists(tmp_path: Path) -> None:
     lesson = tmp_path / lab.LESSON
     lesson.parent.mkdir()
     lesson.write_text("{}")
@@ -35,7 +35,7 @@ def test_the_lesson_is_opened_where_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("notebook", ["../outside.ipynb", "script.py"])
-def test_what_jupyterlab_could_not_open_is_refused(tmp_path: Path, notebook: str) -> None:
+def test_a_path_that_jupyterlab_cannot_open_is_refused(tmp_path: Path, notebook: str) -> None:
     with pytest.raises(lab.LabError, match=r"inside the folder[^.]*\. Asked for .*name another"):
         lab.ensure_notebook(tmp_path, notebook)
 
@@ -58,7 +58,7 @@ def test_the_command_binds_to_loopback_and_hides_the_token(
     assert folders == [str(lab.JUPYTER), "/mine"]
 
 
-def test_without_jupyterlab_it_says_what_to_install(tmp_path: Path) -> None:
+def test_without_jupyterlab_the_error_names_the_package_to_install(tmp_path: Path) -> None:
     code = "import sys; sys.modules['jupyterlab'] = None; from workbench.lab import launch; "
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The lessons: each installs from one constant and keeps nothing of the machine it ran on."""
+"""Tests of the lessons: each installs from one constant and keeps no traces of a machine."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from tests.capture.notebook import opened
 FOLDER = Path(__file__).parents[1] / "notebooks"
 LESSONS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
 OPENED_INSTALLED = "01_click_to_train.ipynb"
-"""What `workbench lab` opens, where the workbench is installed."""
+"""The lesson that `workbench lab` opens with an installed workbench."""
 INSTALLING = [name for name in LESSONS if name != OPENED_INSTALLED]
 CONSTANT = 'SOURCE = ""\n'
 OF_A_MACHINE = re.compile(r"/(?:home|root|Users|tmp|work|var)/|site-packages|\b[A-Z]:\\")
@@ -28,7 +28,7 @@ InteractiveShell().run_cell(sys.stdin.read()).raise_error()
 
 
 def cells(name: str, kind: str) -> list[str]:
-    """The texts of a lesson's cells of a kind."""
+    """Return the texts of a lesson's cells of one kind."""
     notebook = json.loads((FOLDER / name).read_text(encoding="utf-8"))
     return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == kind]
 
@@ -78,14 +78,17 @@ def test_where_the_workbench_is_nothing_is_installed(capfd: pytest.CaptureFixtur
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment with pip and no workbench."""
+    """Return the interpreter of an environment with pip and without the workbench."""
     folder = tmp_path_factory.mktemp("elsewhere") / "env"
     venv.create(folder, with_pip=True)
     return folder / "bin" / "python"
 
 
 def run_there(python: Path, cell: str) -> subprocess.CompletedProcess[str]:
-    """Run a cell there; IPython is found beside the tests, where the workbench is only linked."""
+    """Run a cell in that environment, with IPython from the environment of the tests.
+
+    The workbench is only linked there, so the cell does not find it.
+    """
     environment = {**os.environ, "PYTHONPATH": sysconfig.get_path("purelib"), "PIP_NO_INDEX": "1"}
     return subprocess.run(
         [str(python), "-P", "-c", RUN],

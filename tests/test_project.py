@@ -1,4 +1,4 @@
-"""Packaging files agree with each other: versions, dependencies, lock, environment."""
+"""Tests that packaging files agree: versions, dependencies, lock, environment."""
 
 import json
 import os
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 WITH_INNER_ROOMS = tuple(f"workbench/{room}" for room in ("cli", "experiments", "runs", "widgets"))
-# What Colab's runtimes hold (August 2026): what we need must not upgrade any of it.
+# The packages of Colab's runtimes (August 2026): our dependencies must not upgrade any of them.
 COLAB = {
     "anywidget": "0.9.21",
     "ipywidgets": "7.7.1",
@@ -35,7 +35,7 @@ COLAB = {
     "tensorflow": "2.20.0",
     "tf-keras": "2.20.1",
 }
-# In two halves, so that this file does not name them.
+# The names are split in two, so that this file does not name them.
 REGISTRY_HOSTS = [
     *("pypi" + ".org", "files.python" + "hosted", "registry.npm" + "js", "registry.yarn" + "pkg"),
     *("deb." + "debian", "conda." + "anaconda"),
@@ -126,7 +126,7 @@ def test_the_six_files_for_a_newcomer_are_there() -> None:
 
 
 def paths_in(row: str) -> list[str]:
-    """The paths that a row of the map names: the first in full, the others beside it."""
+    """Return the paths in a row of the map: the first is complete, the others are next to it."""
     first, *others = (path.rstrip("/") for path in re.findall(r"`([^`]+)`", row))
     beside = first.rpartition("/")[0]
     return [first, *(path if (ROOT / path).exists() else f"{beside}/{path}" for path in others)]

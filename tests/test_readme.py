@@ -1,4 +1,4 @@
-"""Every command and snippet of the README runs, in its order, in one fresh folder."""
+"""Tests that all commands and snippets of the README run, in order, in one fresh folder."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The figure of efficiency against the global batch."""
+"""Tests of the figure of efficiency against the global batch size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.charts.scaling import scaling_figure
 CURVES = [(0, 50.0, 40.0, 60.0), (156, 1_000.0, 800.0, 1_300.0)]
 
 
-def test_a_line_for_each_point_of_training_and_the_interval_of_the_last() -> None:
+def test_each_point_of_training_has_a_line_and_the_last_one_an_interval() -> None:
     figure = scaling_figure(CURVES, 128)
     named = {trace.name: trace for trace in figure.data if trace.name}
     assert set(named) == {"first weights", "after 156 steps", "95 % interval"}
@@ -36,7 +36,7 @@ def test_without_an_upper_end_the_band_reaches_the_top_and_there_is_no_line() ->
     assert len(figure.layout.shapes) == 1
 
 
-def test_what_is_unknown_is_left_out() -> None:
+def test_unknown_values_are_left_out() -> None:
     figure = scaling_figure([(156, None, None, None)], 128)
     assert len(figure.data) == 0
     assert len(figure.layout.shapes) == 1

@@ -1,4 +1,4 @@
-"""Numbers read well; unknown is said."""
+"""Tests of readable numbers; an unknown number is shown as unknown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench import units
 
 @pytest.mark.parametrize("shown", [units.number, units.percent, units.duration])
 @pytest.mark.parametrize("missing", [None, math.nan])
-def test_what_is_not_known_is_not_a_number(shown: object, missing: float | None) -> None:
+def test_a_missing_number_is_unknown(shown: object, missing: float | None) -> None:
     assert callable(shown)
     assert shown(missing) == "unknown"
 

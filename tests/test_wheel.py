@@ -1,4 +1,4 @@
-"""The wheel: built on a machine without Node.js, used on one without TensorFlow."""
+"""Tests of the wheel: built without Node.js, used without TensorFlow."""
 
 import gzip
 import json
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of what git tracks with nothing but a shell on PATH."""
+    """Return the wheel, built from a copy of the tracked files with only a shell on PATH."""
     shell = shutil.which("sh")
     assert shell is not None
     tools = tmp_path_factory.mktemp("tools")
@@ -97,7 +97,7 @@ def test_it_works_in_a_fresh_environment_without_tensorflow(wheel: Path, tmp_pat
 
 
 def preinstalled(python: Path) -> dict[str, str]:
-    """Every package of an environment with its version."""
+    """Return every package of an environment with its version."""
     command = [sys.executable, "-m", "pip", "--python", str(python), "list", "--format=json"]
     listed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
     return {package["name"]: package["version"] for package in json.loads(listed)}
@@ -118,7 +118,7 @@ def test_pip_puts_it_beside_what_colab_has_and_changes_nothing(
     python = tmp_path / "colab" / "bin" / "python"
     before = preinstalled(python)
     assert len(before) == len(there)
-    # Nothing can be fetched, so that whatever it needs must be there.
+    # pip can fetch nothing, so all dependencies must already be installed.
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-index"]
     done = subprocess.run([*install, str(wheel)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -83,8 +83,8 @@ class Preset(Choice):
 
 
 _LISTENS = (
-    "TensorFlow's servers, one a process, listen on every network interface and let anyone in: use "
-    "it only where the network is your own."
+    "TensorFlow's servers, one in each process, listen on every network interface and accept "
+    "connections from anyone: use it only in a network that you trust."
 )
 
 STRATEGIES: Mapping[str, Strategy] = {
@@ -96,7 +96,9 @@ STRATEGIES: Mapping[str, Strategy] = {
         reduces=True,
     ),
     "one_device": Strategy(
-        "OneDevice", "Everything on one chosen device: the yardstick.", source="one_device"
+        "OneDevice",
+        "Everything on one chosen device: the usual baseline.",
+        source="one_device",
     ),
     "default": Strategy(
         "Default", "No distribution; TensorFlow places each operation.", source="default"
@@ -130,19 +132,19 @@ STRATEGIES: Mapping[str, Strategy] = {
         "A copy of the model on each core of a TPU; gradients are summed every step.",
         source="tpu",
         tpu=True,
-        uncompiled="which XLA compiles always",
+        uncompiled="which XLA always compiles",
     ),
 }
 
 LOOPS: Mapping[str, Loop] = {
     "custom": Loop(
         "Custom loop",
-        "A training loop written out: the lesson, and the fastest for small models.",
+        "A training loop written out in the script, to learn from; the fastest for small models.",
         source="custom",
     ),
     "fit": Loop(
         "Keras fit",
-        "model.fit drives; the model's own train_step and compiled loss run.",
+        "model.fit drives training, with the model's own train_step and compiled loss.",
         source="fit",
     ),
 }
@@ -204,7 +206,7 @@ CROSS_DEVICE_OPS: Mapping[str, CrossDeviceOps] = {
     ),
     "hierarchical_copy": CrossDeviceOps(
         "HierarchicalCopy",
-        "Reduces within groups of devices first; a way around NCCL that hangs.",
+        "Reduces within groups of devices first; use it if NCCL hangs.",
         expression="tf.distribute.HierarchicalCopyAllReduce()",
     ),
     "reduction_to_one_device": CrossDeviceOps(
@@ -223,23 +225,23 @@ COMMUNICATIONS: Mapping[str, Choice] = {
 AUTO_SHARD: Mapping[str, Choice] = {
     "auto": Choice("Automatic", "As File with the pipeline of sharded files, else as Data."),
     "data": Choice(
-        "Data", "Every worker reads all and trains on its own part of each global batch."
+        "Data", "Every worker reads all data and trains on its own part of each global batch."
     ),
     "file": Choice(
         "File",
-        "Every worker reads files of its own, the same in every epoch, and never sees what is in "
-        "others' files. Needs the pipeline of sharded files.",
+        "Every worker reads its own files, the same in every epoch, and never sees the files of "
+        "other workers. Needs the pipeline of sharded files.",
     ),
     "off": Choice(
         "Off",
-        "Every worker takes the same examples in the same order: the steps of an epoch reach only "
-        "one part of the data, as many times as there are workers.",
+        "Every worker takes the same examples in the same order: the steps of an epoch use only "
+        "one part of the data, once for each worker.",
     ),
 }
 
 PRECISIONS: Mapping[str, Choice] = {
     "float32": Choice("float32", "Single precision."),
-    "float64": Choice("float64", "Double precision: slow, and proof that two runs agree."),
+    "float64": Choice("float64", "Double precision: slow, but it proves that two runs agree."),
     "mixed_bfloat16": Choice("mixed bfloat16", "Half the memory; made for TPUs and new GPUs."),
     "mixed_float16": Choice("mixed float16", "Half the memory on GPUs; scales the loss."),
 }
@@ -251,33 +253,33 @@ OPTIMIZERS: Mapping[str, Choice] = {
     "sgd": Choice("SGD", "Plain stochastic gradient descent."),
     "momentum": Choice("SGD with momentum", "SGD that keeps nine tenths of its last update."),
     COMPILED: Choice(
-        "As compiled", "The optimizer, and its learning rate, that your own model is compiled with."
+        "As compiled", "The optimizer and learning rate that your own model is compiled with."
     ),
 }
 
 PIPELINES: Mapping[str, Choice] = {
     "usual": Choice(
-        "Usual", "One global batch at a time, dealt out by experimental_distribute_dataset."
+        "Usual", "One global batch at a time, distributed by experimental_distribute_dataset."
     ),
     "indexed": Choice(
         "Indexed and stacked",
-        "Each replica takes its rows by number, the batches of many steps at once: the same "
-        "batches, sooner where the model is small.",
+        "Each replica takes its rows by number, for many steps together: the same batches, but "
+        "faster if the model is small.",
     ),
     "files": Choice(
         "Sharded files",
-        "The training data is written once to TFRecord files and read from there, shuffled in a "
-        "buffer: global batches of its own, not those of the other pipelines.",
+        "The training data is written once to TFRecord files, read from there and shuffled in a "
+        "buffer. Its global batches differ from the other pipelines' batches.",
     ),
     "numpy": Choice(
         "NumPy arrays",
-        "The lessons' way with arrays in memory: slices, shuffled in a buffer of them all, then "
-        "batched; global batches of its own, not those of the other pipelines.",
+        "Arrays in memory, as in the lessons: slices, shuffled in a buffer that holds them all, "
+        "then batched. Its global batches differ from the other pipelines' batches.",
     ),
     "cached": Choice(
         "Kept in memory",
-        "A tf.data.Dataset of your own is read and prepared in the first epoch and kept; all "
-        "epochs have the order, and the random changes, of the first.",
+        "Your own tf.data.Dataset is read and prepared in the first epoch and kept in memory; all "
+        "epochs have the order and the random changes of the first.",
     ),
 }
 
@@ -288,22 +290,22 @@ LAST_BATCH: Mapping[str, Choice] = {
 }
 
 LEARNING_RATE_SCALINGS: Mapping[str, Choice] = {
-    "none": Choice("As given", "The learning rate as it stands, however many replicas."),
-    "linear": Choice("Linear", "Times the replicas, as the global batch grows with them."),
-    "square_root": Choice("Square root", "Times the square root of the replicas."),
+    "none": Choice("As given", "The learning rate as given, for any number of replicas."),
+    "linear": Choice("Linear", "Times the number of replicas, as the global batch grows with it."),
+    "square_root": Choice("Square root", "Times the square root of the number of replicas."),
 }
 
 KUBERNETES_KINDS: Mapping[str, Choice] = {
     "job": Choice("Indexed Job", "A plain Job with a pod for each task, and a headless service."),
     "jobset": Choice("JobSet", "Restarts all tasks together; needs the JobSet controller."),
-    "tfjob": Choice("TFJob", "Kubeflow's training operator v1, by the tasks' kinds."),
+    "tfjob": Choice("TFJob", "Kubeflow's training operator v1, with a part for each kind of task."),
 }
 
 STARTS: Mapping[str, Choice] = {
     "auto": Choice(
         "Automatic",
-        "Forked from a process that has TensorFlow loaded and has done nothing with it, where that "
-        "is proven safe; else cold, and the run says why.",
+        "Forked from a process that has loaded TensorFlow but not used it, if this is proven safe; "
+        "else cold, and the run gives the reason.",
     ),
     "cold": Choice("Cold", "Each process loads TensorFlow itself, which takes seconds."),
 }
@@ -312,19 +314,19 @@ LAUNCHERS: Mapping[str, Choice] = {
     "local": Choice("This machine", "Each task is a process here."),
     "kubernetes": Choice(
         "Kubernetes",
-        "A pod for each task. The workbench writes the manifest, says what to type, and follows "
+        "A pod for each task. The workbench writes the manifest, shows the commands, and follows "
         "the run on the volume that pods and this machine share.",
         warning=_LISTENS,
     ),
     "ray": Choice(
         "Ray",
         "Workers of a Ray cluster, placed by their CPUs and GPUs, through Ray Train. The workbench "
-        "runs on a node of it, in a folder that all nodes share.",
+        "runs on a node of the cluster, in a folder that all nodes share.",
         warning=_LISTENS,
     ),
     "slurm": Choice(
         "Slurm",
-        "A job of a Slurm cluster, a task for each worker, chief and parameter server. The "
+        "A job of a Slurm cluster, with a task for each worker, chief and parameter server. The "
         "workbench runs on a login host, in a folder that all hosts share.",
         warning=_LISTENS,
     ),

@@ -169,7 +169,7 @@ class RunConfig:
                 object.__setattr__(self, name, _plain(given, hint))
             except (TypeError, OverflowError):
                 fix = f"Change the value of {name}."
-                problems.append(Problem(name, _in_words(hint), _shown(given), fix))
+                problems.append(Problem(name, _type_name(hint), _shown(given), fix))
         if problems:
             raise ConfigError(problems)
 
@@ -217,7 +217,7 @@ def fields_in(values: object) -> dict[str, Any]:
             Problem(
                 name,
                 "a field of a config",
-                "a name that is none",
+                "an unknown name",
                 did_you_mean(name, field_types(), "Remove it."),
             )
             for name in unknown
@@ -264,7 +264,7 @@ _KINDS: dict[Any, tuple[Any, Any]] = {
     str: (str | os.PathLike, _text),
     tuple[str, ...]: (list | tuple, _names),
 }
-_WORDS = {
+_TYPE_NAMES = {
     type(None): "None",
     bool: "true or false",
     int: "a whole number",
@@ -274,8 +274,8 @@ _WORDS = {
 }
 
 
-def _in_words(hint: Any) -> str:
-    return " or ".join(_WORDS[option] for option in _options(hint))
+def _type_name(hint: Any) -> str:
+    return " or ".join(_TYPE_NAMES[option] for option in _options(hint))
 
 
 def _options(hint: Any) -> tuple[Any, ...]:

@@ -26,15 +26,15 @@ class LentMachine:
 COLAB = LentMachine(
     "Colab",
     Path("/content"),
-    "They are gone when this runtime ends.",
-    "Colab ends a runtime in which no cell runs, often after some 90 minutes, and a run with it.",
+    "They are lost when this runtime ends.",
+    "Colab ends a runtime in which no cell runs, often after about 90 minutes. Its runs end too.",
 )
 KAGGLE = LentMachine(
     "Kaggle",
     Path("/kaggle/working"),
-    "They are gone with this session, unless its persistence covers files or a saved version "
-    "takes its output along.",
-    "Kaggle ends a session in which no cell runs, often after some 20 minutes, and a run with it.",
+    "They are lost with this session, unless its persistence covers files or a saved version "
+    "includes its output.",
+    "Kaggle ends a session in which no cell runs, often after about 20 minutes. Its runs end too.",
 )
 
 
@@ -66,6 +66,6 @@ def word_on_keeping(runs: Path) -> str:
         return ""
     if host is KAGGLE and not runs.is_relative_to(host.home):
         return (
-            f"Runs lie in {runs}. They are gone with this session: Kaggle keeps {host.home} only."
+            f"Runs are in {runs}. They are lost with this session: Kaggle keeps {host.home} only."
         )
-    return f"Runs lie in {runs}. {host.kept}"
+    return f"Runs are in {runs}. {host.kept}"

@@ -41,8 +41,8 @@ def new_place(target: Path) -> Iterator[Path]:
         hidden.rename(target)
     except OSError as error:
         raise RunError(
-            f"An export goes where can be written; {target}: {error.strerror or error}. Make room "
-            "there, or choose another place."
+            f"An export needs a folder that can be written; {target}: {error.strerror or error}. "
+            "Make room there, or choose another place."
         ) from error
     finally:
         _remove(hidden)
@@ -51,7 +51,7 @@ def new_place(target: Path) -> Iterator[Path]:
 def _check_free(target: Path) -> None:
     if os.path.lexists(target):
         raise RunError(
-            f"An export never overwrites; {target} is there already. Choose another name, or "
+            f"An export never overwrites; {target} exists already. Choose another name, or "
             "remove it first."
         )
 

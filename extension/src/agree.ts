@@ -1,4 +1,4 @@
-/** Asking a person whether a script that was not started on this machine may be executed. */
+/** The question to a person whether a script that this machine did not start may be executed. */
 
 import { Dialog, showDialog } from '@jupyterlab/apputils';
 import {
@@ -14,10 +14,10 @@ const DOMAIN = 'tf-distribute-workbench';
 const MOST_CHARACTERS = 100_000;
 
 /**
- * Show a run's script and its hash, and return whether a person wants it executed; the default is
- * no.
+ * Show a run's script and its hash, and return whether a person wants to execute it; the default
+ * is no.
  *
- * @throws Error where the script is not the one of the hash any more.
+ * @throws Error if the script no longer has this hash.
  */
 export async function agree(
   requests: Requests,
@@ -68,7 +68,7 @@ function question(
       'p',
       '',
       trans.__(
-        'It was not started on this machine as it is now, and would run with all that you may do. Execute it only if you trust it.'
+        'This machine has never started the script in its present form. It would run with all your permissions. Execute it only if you trust it.'
       )
     ),
     make('p', 'jp-WorkbenchAgree-hash', `sha256 ${sha256}`),

@@ -1,6 +1,6 @@
-/** The colours of a comparison's rows in a notebook: a colour field each, and a way back. */
+/** The colours of a comparison's rows in a notebook: a colour field each, and a reset button. */
 
-import { button, make, say } from './runview/elements.js';
+import { button, make, setText } from './runview/elements.js';
 
 interface Row {
   label: string;
@@ -21,7 +21,7 @@ interface Model {
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   const fields = make('div', 'wb-keys');
   const note = make('div', 'wb-quiet');
-  const usual = button('Usual colours', 'Forget the colours chosen', () =>
+  const usual = button('Default colours', 'Discard the chosen colours', () =>
     choose({})
   );
   usual.className = 'jupyter-button widget-button wb-small';
@@ -60,13 +60,13 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     usual.disabled = Object.keys(chosen).length === 0;
   }
 
-  const drawNote = () => say(note, model.get('note'));
-  const heard = {
+  const drawNote = () => setText(note, model.get('note'));
+  const handlers = {
     'change:rows': drawRows,
     'change:chosen': drawChosen,
     'change:note': drawNote
   };
-  for (const [name, draw] of Object.entries(heard)) {
+  for (const [name, draw] of Object.entries(handlers)) {
     model.on(name, draw);
     draw();
   }
@@ -74,7 +74,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   fold.append(fields);
   el.append(fold, note);
   return () => {
-    for (const [name, draw] of Object.entries(heard)) {
+    for (const [name, draw] of Object.entries(handlers)) {
       model.off(name, draw);
     }
   };

@@ -1,14 +1,14 @@
-/** What the machine is doing now, in the hardware panel: meters that the kernel tells of. */
+/** The present load of the machine, in the hardware panel: meters that the kernel sends. */
 
 import { Meters, type Meter } from './meters.js';
 import { Sight } from './runview/sight.js';
 
-type Heard = (content: { meters: Meter[] }) => void;
+type OnMessage = (content: { meters: Meter[] }) => void;
 
 interface Model {
   send(content: { view: string; shown: boolean }): void;
-  on(name: 'msg:custom', heard: Heard): void;
-  off(name: 'msg:custom', heard: Heard): void;
+  on(name: 'msg:custom', onMessage: OnMessage): void;
+  off(name: 'msg:custom', onMessage: OnMessage): void;
 }
 
 const TOUCH_MS = 20_000;
@@ -16,7 +16,7 @@ const SILENCE_MS = 6_000;
 const SILENT: Meter = {
   name: 'In use now',
   share: null,
-  text: 'unknown: the kernel does not tell'
+  text: 'unknown: the kernel does not answer'
 };
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
@@ -29,12 +29,12 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   const view = Math.random().toString(36).slice(2, 10);
   let seen = true;
   let silence = 0;
-  const tell = (shown: boolean): void => {
+  const sendShown = (shown: boolean): void => {
     seen = shown;
     try {
       model.send({ view, shown });
     } catch {
-      // The kernel is gone; the silence shows it.
+      // The kernel no longer exists; the meters show that it does not answer.
     }
   };
   const listen = (): void => {
@@ -44,28 +44,28 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
       SILENCE_MS
     );
   };
-  const heard: Heard = told => {
-    meters.show(told.meters);
+  const onMessage: OnMessage = message => {
+    meters.show(message.meters);
     listen();
   };
   const sight = new Sight(node, shown => {
-    tell(shown);
+    sendShown(shown);
     listen();
   });
-  const touch = window.setInterval(() => seen && tell(true), TOUCH_MS);
-  const leave = (): void => tell(false);
+  const touch = window.setInterval(() => seen && sendShown(true), TOUCH_MS);
+  const leave = (): void => sendShown(false);
   window.addEventListener('pagehide', leave);
-  model.on('msg:custom', heard);
+  model.on('msg:custom', onMessage);
   el.append(node);
-  tell(true);
+  sendShown(true);
   listen();
   return () => {
     window.clearTimeout(silence);
     window.clearInterval(touch);
     window.removeEventListener('pagehide', leave);
-    model.off('msg:custom', heard);
+    model.off('msg:custom', onMessage);
     sight.destroy();
-    tell(false);
+    sendShown(false);
   };
 }
 

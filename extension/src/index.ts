@@ -1,4 +1,4 @@
-/** The JupyterLab plugins of the workbench. Each stands alone: where one cannot work, the others do. */
+/** The JupyterLab plugins of the workbench. Each works without the others. */
 
 import { arrivalPlugin } from './notebook/arrival.js';
 import { latePlugin } from './notebook/late.js';

@@ -1,11 +1,11 @@
-/** Meters of what is in use: of each a name, a bar and words; drawn once, then brought up to date. */
+/** Meters of the use of devices: a name, a bar and a text each; drawn once, then updated. */
 
-import { make, say } from './runview/elements.js';
+import { make, setText } from './runview/elements.js';
 
-/** A line of the gauge: how much of a device is in use. */
+/** One meter: how much of a device is in use. */
 export interface Meter {
   name: string;
-  /** In use, 0 to 1; null where it is not known. */
+  /** In use, 0 to 1; null if it is unknown. */
   share: number | null;
   text: string;
 }
@@ -37,19 +37,19 @@ export class Meters {
 class Line {
   readonly node: HTMLElement;
   private readonly _name = make('dt');
-  private readonly _words = make('span');
+  private readonly _text = make('span');
   private readonly _filled = make('span');
   private readonly _bar: HTMLElement;
 
   constructor({ line, bar }: MeterClasses) {
     this._bar = make('span', bar, this._filled);
     this._bar.setAttribute('role', 'meter');
-    this.node = make('div', line, this._name, make('dd', '', this._words));
+    this.node = make('div', line, this._name, make('dd', '', this._text));
   }
 
   show({ name, share, text }: Meter): void {
-    say(this._name, name);
-    say(this._words, text);
+    setText(this._name, name);
+    setText(this._text, text);
     if (share === null) {
       this._bar.remove();
       return;
@@ -59,7 +59,7 @@ class Line {
     this._bar.setAttribute('aria-valuenow', String(Math.round(100 * share)));
     this._bar.setAttribute('aria-valuetext', text);
     if (this._bar.parentElement === null) {
-      this._words.before(this._bar);
+      this._text.before(this._bar);
     }
   }
 }

@@ -7,9 +7,9 @@ export function isGone(status: string | undefined): boolean {
   return status !== undefined && GONE.includes(status);
 }
 
-/** The line above a saved view: what it is, and what to do. */
+/** Return the line above a saved view, with what to do. */
 export function noteFor(status: string | undefined): string {
   return status === 'busy'
-    ? 'As saved; the kernel is busy.'
-    : 'As saved; run the cell to go on.';
+    ? 'Saved view; the kernel is busy.'
+    : 'Saved view; run the cell to continue.';
 }

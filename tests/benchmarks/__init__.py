@@ -1,4 +1,4 @@
 """Benchmarks: each runs two sides in turn and prints their ratio with its spread.
 
-`python -m tests.benchmarks [name ...] [--quick]` runs all of them, each in a process of its own.
+`python -m tests.benchmarks [name ...] [--quick]` runs all of them, each in a separate process.
 """

@@ -1,4 +1,4 @@
-"""Runs benchmarks one after another, each in a process of its own: see the package."""
+"""The command that runs benchmarks one after another; see the package."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = (
 
 
 def main() -> int:
-    """Run what is named, or all; the exit status is 1 where something was missed."""
+    """Run the named benchmarks, or all; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     options.add_argument("names", nargs="*", metavar="name", help=f"of: {', '.join(NAMES)}")
     options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmarks")

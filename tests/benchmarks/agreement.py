@@ -1,8 +1,8 @@
-"""Every strategy in both loops against OneDevice: how many pass, how far apart, how long it takes.
+"""Every strategy in both loops against OneDevice: passes, largest difference, and time.
 
 `python -m tests.benchmarks.agreement [--quick] [--data NAME]` runs the cells of `workbench matrix`:
-the MLP for 200 steps in single precision, the CNN on Fashion-MNIST for 100 steps in double. A TPU's
-cells count as had only where there is one.
+the MLP for 200 steps in single precision, the CNN on Fashion-MNIST for 100 steps in double. The
+cells of a TPU can pass only on a machine with a TPU.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from workbench.experiments import Matrix, run_matrix
 
 QUICK_STEPS = 20
 PASSING = Limit("cells that pass", "of 14", at_least=12)
-SECONDS = Limit("the whole table of the MLP", "s", at_most=300)
+SECONDS = Limit("the complete table of the MLP", "s", at_most=300)
 LOSS = {
     "synthetic": Limit("largest difference of a step's loss, MLP", "", at_most=1e-6),
     "fashion_mnist": Limit("largest difference of a step's loss, CNN, float64", "", at_most=1e-12),
 }
 WEIGHTS = {
-    "synthetic": Limit("largest difference of a last weight, MLP", "", at_most=1e-6),
-    "fashion_mnist": Limit("largest difference of a last weight, CNN, float64", "", at_most=1e-12),
+    "synthetic": Limit("largest difference of a final weight, MLP", "", at_most=1e-6),
+    "fashion_mnist": Limit("largest difference of a final weight, CNN, float64", "", at_most=1e-12),
 }
 
 
 def differences(done: Matrix, name: str) -> list[float]:
-    """Return the largest difference over the cells that step together; of none, nothing."""
+    """Return the largest difference over the synchronous cells; an empty list if there are none."""
     found = [getattr(cell, name) for cell in done.cells]
     known = [value for value in found if value is not None]
     return [max(known)] if known else []
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where a limit is missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="few steps, to try the benchmark")
-    options.add_argument("--data", choices=LOSS, help="only this")
+    options.add_argument("--data", choices=LOSS, help="only this data set")
     chosen = options.parse_args()
     reached = True
     for data in [chosen.data] if chosen.data else LOSS:

@@ -1,4 +1,4 @@
-"""Runs the sides of a comparison in turn, in short segments, and notes how busy others were."""
+"""Runs of the sides of a comparison in turn, in short segments, with the load of others."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 import psutil
 
 QUIET_SHARE = 0.1
-"""A round counts as quiet while other processes take less than this part of the machine."""
+"""A round counts as quiet if other processes take less than this share of the machine."""
 
 Segment = Callable[[], float]
-"""Runs a side for a moment and returns its rate, more being better."""
+"""A function that runs a side for a moment and returns its rate; a higher rate is better."""
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,17 @@ class Rounds:
     rates: Mapping[str, np.ndarray]
     """A rate for each side and round, [rounds]."""
     quiet: int
-    """How many of the rounds run were quiet."""
+    """The number of quiet rounds."""
     run: int
-    """How many rounds were run. Where too few were quiet, the quietest ones count."""
+    """The number of all rounds. If too few were quiet, the quietest ones count."""
 
 
 def alternate(sides: Mapping[str, Segment], rounds: int, warm_up_rounds: int = 5) -> Rounds:
-    """Run all sides in each round, in an order that turns about, until enough rounds were quiet.
+    """Run all sides in each round, in alternating order, until enough rounds were quiet.
 
-    Noise of the machine hits both sides of a round alike, so that the ratio within a round is what
-    to judge. Up to twice the rounds are run; which ones count is decided by the load of other
-    processes alone.
+    Noise of the machine affects both sides of a round equally, so the ratio within a round is
+    judged. There are at most twice as many rounds. Only the load of other processes decides which
+    rounds count.
     """
     for _ in range(warm_up_rounds):
         for segment in sides.values():
@@ -52,7 +52,7 @@ def alternate(sides: Mapping[str, Segment], rounds: int, warm_up_rounds: int = 5
 
 
 class _Watch:
-    """Tells which part of the machine's processor time other processes have taken."""
+    """A measurement of the share of processor time that other processes take."""
 
     def __init__(self) -> None:
         self.began, self.own, self.busy = time.perf_counter(), _own_seconds(), _busy_seconds()
@@ -72,5 +72,5 @@ def _own_seconds() -> float:
 def _busy_seconds() -> float:
     times = psutil.cpu_times()
     idle = times.idle + getattr(times, "iowait", 0.0)
-    # Linux counts a guest's time in user too.
+    # Linux also counts a guest's time as user time.
     return float(sum(times) - idle - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0))

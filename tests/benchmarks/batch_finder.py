@@ -1,9 +1,9 @@
-"""The batch finder against limits known by other means, ten times.
+"""The batch finder against limits from another measurement, ten times.
 
-Run it with `python -m tests.benchmarks.batch_finder`. The truth is taken apart from the search: the
-size found, and the one a notch above it, are trained in a process each whose highest resident set
-the kernel tells (wait4); the largest that fits lies on the line between them. Where the data ends
-the search, its size is the truth.
+Run it with `python -m tests.benchmarks.batch_finder`. The true size is measured separately from the
+search. Two processes train the found size and the size one notch above it; the kernel reports the
+peak resident set of each (wait4). The largest size that fits is interpolated linearly between them.
+If the data limits the search, the number of examples is the true size.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ QUICK = (4, 2, 9)
 
 @dataclass(frozen=True)
 class Case:
-    """A configuration and the limit of its process."""
+    """A config and the memory limit of its process."""
 
     name: str
     limit_mib: int
@@ -44,7 +44,7 @@ class Case:
 
 
 def case(limit_mib: int, model: str, strategy: str = "one_device", **fields: Any) -> Case:
-    """Return a case; a model of one's own by its name alone."""
+    """Return a case; a custom model is given by its name only."""
     own = fields.get("data") is None and model != "mlp"
     replicas = fields.get("replicas", 1)
     name = f"{model}, {strategy} x{replicas}, {fields.get('loop', 'custom')}, {limit_mib:,} MiB"
@@ -68,7 +68,7 @@ CASES = (
 
 
 def peak_mib(config: RunConfig, size: int, devices: Devices) -> float:
-    """Return the most memory of a process that trains this size alone, as the kernel counted it."""
+    """Return the kernel's peak memory of a process that trains only this size."""
     sized = dataclasses.replace(config, per_replica_batch_size=size)
     with tempfile.TemporaryDirectory() as folder:
         script = render_script(make_plan(sized, devices, look(sized)))
@@ -83,12 +83,14 @@ def peak_mib(config: RunConfig, size: int, devices: Devices) -> float:
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
-        raise RuntimeError(f"A size trains without a limit; {size} ended with {child.returncode}.")
+        raise RuntimeError(
+            f"A size must train without limit; {size} ended with {child.returncode}."
+        )
     return usage.ru_maxrss / 1024
 
 
 def true_size(each: Case, found: int, devices: Devices) -> float:
-    """Return the largest size that fits, on the line through two sizes measured alone."""
+    """Return the largest size that fits, interpolated from two separately measured sizes."""
     above = max(found + 1, math.ceil(found * NOTCH))
     first, second = (peak_mib(each.config, size, devices) for size in (found, above))
     slope = (second - first) / (above - found)
@@ -97,12 +99,12 @@ def true_size(each: Case, found: int, devices: Devices) -> float:
 
 
 def ratio(each: Case, devices: Devices) -> float:
-    """Return the size found over the true one."""
+    """Return the ratio of the found size to the true size."""
     began = time.monotonic()
     found = find_batch_size(each.config, each.limit_mib, SEARCH_SECONDS, devices)
     size = found.largest_per_replica_batch_size
     if size is None:
-        raise RuntimeError(f"A search finds a size; {each.name}: {found.reason}")
+        raise RuntimeError(f"A search must find a size; {each.name}: {found.reason}")
     searched = time.monotonic() - began
     data = 600 // 3 if found.ended == "data" else None
     true = data or true_size(each, size, devices)
@@ -114,7 +116,7 @@ def ratio(each: Case, devices: Devices) -> float:
 
 
 def main() -> int:
-    """Run all cases; the exit status is 1 where one was missed."""
+    """Run all cases; the exit status is 1 if one was missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help=f"the cases {QUICK}")
     every = list(range(len(CASES)))

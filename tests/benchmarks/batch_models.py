@@ -1,4 +1,4 @@
-"""Models whose memory an example is known: a wide activation is all that they hold of it."""
+"""Models with known memory per example: of each example they hold only a wide activation."""
 
 import tensorflow as tf
 
@@ -6,7 +6,7 @@ MIB_OF_FLOATS = 2**18
 
 
 def widened(mib: int) -> tf.keras.Model:
-    """A model that spreads each example over so many MiB of float32 and takes their mean."""
+    """A model that spreads each example over a number of MiB of float32 and takes their mean."""
     model = tf.keras.Sequential(
         [
             tf.keras.Input([10]),
@@ -23,20 +23,20 @@ def widened(mib: int) -> tf.keras.Model:
 
 
 def one_mib() -> tf.keras.Model:
-    """1 MiB an example in each activation."""
+    """1 MiB per example in each activation."""
     return widened(1)
 
 
 def two_mib() -> tf.keras.Model:
-    """2 MiB an example in each activation."""
+    """2 MiB per example in each activation."""
     return widened(2)
 
 
 def four_mib() -> tf.keras.Model:
-    """4 MiB an example in each activation."""
+    """4 MiB per example in each activation."""
     return widened(4)
 
 
 def sixty_four_mib() -> tf.keras.Model:
-    """64 MiB an example in each activation: a few of them are much."""
+    """64 MiB per example in each activation: a few examples take much memory."""
     return widened(64)

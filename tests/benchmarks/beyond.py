@@ -1,8 +1,8 @@
-"""Runs of several workers: a rehearsal and its recovery, how late records are seen, scaling.
+"""Runs of several workers: a rehearsal and its recovery, the delay of records, scaling.
 
-`python -m tests.benchmarks.beyond [--quick]`. The load test is of the writers and the reader alone:
-eight workers' records of 1,000 steps a second each, written as the scripts write them, without
-training; the reader polls ten times a second and must have every step.
+`python -m tests.benchmarks.beyond [--quick]`. The load test has only writers and a reader. Eight
+workers write records of 1,000 steps per second each, as scripts do, without training. The reader
+polls ten times a second and must get every step.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from workbench.runs.records.reader import StepReader
 from workbench.runs.supervise.watchdog import recent_calls
 
 STARTED = Limit("rehearsal, from the click to the first records", "s", at_most=30)
-RECOVERED = Limit("a worker killed, until steps go on", "s", at_most=30)
-LATE = Limit("a record of two real workers, seen after the end of its call", "s", at_most=1)
-LAG = Limit("load test of writers and reader alone, 8 x 1,000 steps/s: seen after", "s", at_most=1)
-MISSING = Limit("steps that the reader of the load test has not", "", at_most=0)
+RECOVERED = Limit("from the kill of a worker until steps continue", "s", at_most=30)
+LATE = Limit("delay of a record of two real workers after its call", "s", at_most=1)
+LAG = Limit("load test of writers and reader only, 8 x 1,000 steps/s: delay", "s", at_most=1)
+MISSING = Limit("steps that the reader of the load test misses", "", at_most=0)
 WORKERS, CALLS_A_SECOND, STEPS_A_CALL = 8, 10, 100
 PATIENCE_SECONDS = 120.0
 POLL_SECONDS = 0.1
 
 
 def until(true: Callable[[], bool]) -> None:
-    """Wait for something, looking often; a run that fails meanwhile ends the benchmark."""
+    """Wait for a condition, with frequent checks; a run that fails meanwhile ends the benchmark."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not true():
         if time.monotonic() > deadline:
@@ -45,7 +45,7 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def rehearse(root: Path) -> tuple[float, float, float]:
-    """Return the seconds to the first records, of the recovery, and of the latest record."""
+    """Return the seconds to the first records, of the recovery, and of the most delayed record."""
     began = time.monotonic()
     run = start_run(rehearsed(RunConfig()), root)
     until(lambda: run.progress.step > 0)
@@ -64,12 +64,12 @@ def rehearse(root: Path) -> tuple[float, float, float]:
 
 
 def starts_of(run: Run) -> int:
-    """Return how often its leading task has begun to train."""
+    """Return the number of times that the leading task has started to train."""
     return sum(event["event"] == "start" for event in run.events())
 
 
 def latest_of(run: Run, seconds: float) -> float:
-    """Return by how much the latest of the records that come in was seen after its call's end."""
+    """Return the longest delay from the end of a call to the moment when its record is seen."""
     seen: dict[str, float] = {}
     late = []
     until_then = time.monotonic() + seconds
@@ -85,7 +85,7 @@ def latest_of(run: Run, seconds: float) -> float:
 
 
 def load(root: Path, seconds: float) -> tuple[float, float]:
-    """Return the reader's greatest lag in seconds, and the steps that it has not."""
+    """Return the reader's longest delay in seconds, and the number of missing steps."""
     from workbench.engine.recorder import Records
 
     folders = [root / f"worker-{worker}" for worker in range(WORKERS)]
@@ -116,7 +116,7 @@ def load(root: Path, seconds: float) -> tuple[float, float]:
                 lag = max(lag, time.monotonic() - written_at[worker][known + STEPS_A_CALL])
         time.sleep(POLL_SECONDS)
     took = time.monotonic() - began
-    tell(f"{sum(read) / took:,.0f} steps a second of {WORKERS} workers were read")
+    tell(f"{sum(read) / took:,.0f} steps per second of {WORKERS} workers were read")
     return lag, float(WORKERS * calls * STEPS_A_CALL - sum(read))
 
 
@@ -132,13 +132,13 @@ def weak_scaling(root: Path, epochs: int) -> None:
         speeds.append(float(run.result()["examples_per_second"]))
     cores = os.cpu_count()
     tell(
-        f"weak scaling, 64 a replica, {cores} cores: 1 worker {speeds[0]:,.0f} examples/s, "
+        f"weak scaling, 64 per replica, {cores} cores: 1 worker {speeds[0]:,.0f} examples/s, "
         f"2 workers {speeds[1]:,.0f}, efficiency {speeds[1] / speeds[0] / 2:.0%}"
     )
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where a limit is missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="one round, to try the benchmark")
     quick = options.parse_args().quick

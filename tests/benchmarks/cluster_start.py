@@ -1,8 +1,8 @@
-"""What a launcher takes to begin tasks beyond what its engine takes: Slurm and Ray, side by side.
+"""The extra time of a launcher to start tasks, compared with its engine: Slurm and Ray.
 
-`python -m tests.benchmarks.cluster_start [--quick] [--only slurm ray]`. Each round has the engine
-begin two processes of its own, by its own commands, and then a run whose trainer trains nothing,
-on the same cluster of two nodes on this machine.
+`python -m tests.benchmarks.cluster_start [--quick] [--only slurm ray]`. In each round the engine
+starts two processes with its own commands, and then a run whose trainer trains nothing, on the same
+cluster of two nodes on this machine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.launchers.cluster import slurm_cluster
 from tests.launchers.ray_cluster import ray_cluster
 from tests.runs.run_folders import Runs
 
-BEYOND = "launcher {}: a run's tasks begin later than the engine's own"
+BEYOND = "launcher {}: extra time to start tasks, compared with the engine"
 LIMIT_SECONDS = 3.0
 TASKS = ("worker-0", "worker-1")
 PATIENCE_SECONDS = 120.0
@@ -42,7 +42,7 @@ TensorflowTrainer(begin, train_loop_config={"to": sys.argv[2]},
 
 
 def until(begun: Callable[[], int]) -> None:
-    """Wait until both have begun."""
+    """Wait until both have started."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while begun() < len(TASKS):
         if time.monotonic() > deadline:
@@ -51,7 +51,7 @@ def until(begun: Callable[[], int]) -> None:
 
 
 def timed(begin: Callable[[Path], Callable[[], object]], to: Path, pattern: str) -> float:
-    """Return the seconds until both tasks have left a file; what `begin` returns ends them."""
+    """Return the seconds until both tasks have left a file; the function from `begin` ends them."""
     to.mkdir()
     began = time.monotonic()
     end = begin(to)
@@ -62,7 +62,7 @@ def timed(begin: Callable[[Path], Callable[[], object]], to: Path, pattern: str)
 
 
 def run_on(**options: object) -> Callable[[Path], Callable[[], object]]:
-    """Return what begins a run of the obedient trainer, and waits for its end."""
+    """Return a function that starts a run of the obedient trainer and then waits for its end."""
 
     def begin(to: Path) -> Callable[[], object]:
         run = Runs(to).start(tasks=TASKS, **options)
@@ -72,15 +72,15 @@ def run_on(**options: object) -> Callable[[Path], Callable[[], object]]:
 
 
 def by_slurm(to: Path) -> Callable[[], object]:
-    """Have Slurm itself begin two processes."""
+    """Start two processes with Slurm itself."""
     script = f"#!/bin/sh\nsrun sh -c 'touch {to}/$SLURM_PROCID'\n"
     command = ["sbatch", "--parsable", "--ntasks=2", f"--chdir={to}"]
     subprocess.run(command, input=script, text=True, check=True, stdout=subprocess.DEVNULL)
-    return lambda: time.sleep(2)  # until its nodes are free again
+    return lambda: time.sleep(2)  # until the nodes are free again
 
 
 def by_ray(address: str) -> Callable[[Path], Callable[[], object]]:
-    """Have Ray Train itself begin two."""
+    """Start two processes with Ray Train itself."""
 
     def begin(to: Path) -> Callable[[], object]:
         command = [sys.executable, "-c", RAY, address, str(to)]
@@ -90,7 +90,7 @@ def by_ray(address: str) -> Callable[[Path], Callable[[], object]]:
 
 
 def measure(name: str, ours: object, engines: object, folder: Path, rounds: int) -> bool:
-    """Print by how much ours is later; return whether that is within the limit."""
+    """Print the extra time of the launcher; return whether it is within the limit."""
     later = []
     for at in range(rounds):
         alone = timed(engines, folder / f"{name}-{at}-alone", "[0-9]*")
@@ -100,7 +100,7 @@ def measure(name: str, ours: object, engines: object, folder: Path, rounds: int)
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where the limit is missed."""
+    """Measure and print; the exit status is 1 if the limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="one round, to try the benchmark")
     options.add_argument("--only", nargs="+", choices=("slurm", "ray"), default=("slurm", "ray"))

@@ -1,9 +1,9 @@
-"""How soon the workbench is there on Colab: its wheel installed, and `Workbench()` shown.
+"""The times on Colab to install the wheel and to show `Workbench()`.
 
 `python -m tests.benchmarks.colab [--quick] [--wheel FILE]` makes an environment with the versions
-of Colab's CPU runtime under `build/` (once), builds the wheel, and in turn installs it there with
-Colab's own pip, which finds all packages of Colab's list and can fetch none, and shows a workbench
-in a fresh kernel. Colab's machines and front end are not in these times.
+of Colab's CPU runtime under `build/` (once) and builds the wheel. In turn, it installs the wheel
+there and shows a workbench in a fresh kernel. It installs with Colab's own pip, which finds all
+packages of Colab's list and can fetch none. The times exclude Colab's machines and front end.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 SHOWN = "from workbench import Workbench\nWorkbench()"
 NO_TENSORFLOW = "import sys; assert 'tensorflow' not in sys.modules"
 INSTALLED = Limit("pip install of the wheel", "s", at_most=60.0)
-OPENED = Limit("Workbench(), from its import to shown", "s", at_most=1.5)
+OPENED = Limit("Workbench(), from its import until it is shown", "s", at_most=1.5)
 
 
 def colab_python() -> Path:
-    """The interpreter of an environment that has Colab's versions, its pip too."""
+    """Return the interpreter of an environment with Colab's versions, including pip's."""
     project = tomllib.loads((wheels.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return environment.make(ENVIRONMENT, *project["dependencies"], "pip")
 
 
 def write_list(folder: Path) -> None:
-    """Have pip find each package of Colab's list in a folder, by name and version alone."""
+    """Let pip find each package of Colab's list in a folder, only by name and version."""
     for name, version in versions("cpu").items():
         info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
         info.mkdir(parents=True)
@@ -58,7 +58,7 @@ def write_list(folder: Path) -> None:
 
 
 def pip(python: Path, beside: Path, *arguments: str) -> float:
-    """Run the environment's pip beside the list and return its seconds."""
+    """Run the environment's pip with the list and return its seconds."""
     began = time.perf_counter()
     subprocess.run(
         [str(python), "-m", "pip", "--disable-pip-version-check", *arguments],
@@ -71,13 +71,13 @@ def pip(python: Path, beside: Path, *arguments: str) -> float:
 
 @contextmanager
 def fresh_kernel(python: Path, folder: Path) -> Iterator[BlockingKernelClient]:
-    """A kernel of the environment with the signs of Colab; what it started has ended after it."""
+    """A kernel of the environment with the signs of Colab; at the end its processes have ended."""
     spec = folder / "kernels" / "colab" / "kernel.json"
     spec.parent.mkdir(parents=True, exist_ok=True)
     command = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     spec.write_text(json.dumps({"argv": command, "display_name": "Colab", "language": "python"}))
     signs = {"COLAB_RELEASE_TAG": "any", "WORKBENCH_STATE": str(folder / "state")}
-    signs["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # its debugger's warning says nothing here
+    signs["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # the debugger's warning is irrelevant here
     manager = KernelManager(kernel_name="colab")
     manager.kernel_spec_manager.kernel_dirs.insert(0, str(folder / "kernels"))
     manager.start_kernel(cwd=str(folder), env={**os.environ, **signs, "PYTHONPATH": str(STAND_IN)})
@@ -86,7 +86,7 @@ def fresh_kernel(python: Path, folder: Path) -> Iterator[BlockingKernelClient]:
     try:
         client.wait_for_ready(timeout=KERNEL_SECONDS)
         yield client
-        # It looks at the devices in a process of its own, which the next round must not meet.
+        # It detects the devices in a separate process, which must end before the next round.
         started = psutil.Process(manager.provisioner.pid).children(recursive=True)
         psutil.wait_procs(started, timeout=KERNEL_SECONDS)
     finally:
@@ -95,7 +95,7 @@ def fresh_kernel(python: Path, folder: Path) -> Iterator[BlockingKernelClient]:
 
 
 def seconds_until_shown(client: BlockingKernelClient) -> float:
-    """Run the cell that a person runs first and return when its view is on the way to the page."""
+    """Run the first cell of a user; return the seconds until its view is sent to the page."""
     shown: list[float] = []
 
     def hear(message: dict[str, Any]) -> None:
@@ -111,10 +111,10 @@ def seconds_until_shown(client: BlockingKernelClient) -> float:
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where a median is over its limit."""
+    """Measure and print; the exit status is 1 if a median is over its limit."""
     options = argparse.ArgumentParser(prog="python -m tests.benchmarks.colab", description=__doc__)
     options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")
-    options.add_argument("--wheel", type=Path, help="a wheel that is built already")
+    options.add_argument("--wheel", type=Path, help="a wheel that was built before")
     chosen = options.parse_args()
     python = colab_python()
     installed, opened = [], []

@@ -1,8 +1,8 @@
-"""How long a person waits for a table and for curves of many runs.
+"""The wait for a table and for curves of many runs.
 
 `python -m tests.benchmarks.comparison [--quick]` writes 1,000 finished runs and prints the seconds
-until their table is made, once they have been measured, and for whom it is the first time; then
-100 runs of 100,000 steps and the seconds until their curves are a figure.
+to make their table, for the first time and for later times with kept measurements. Then it writes
+100 runs of 100,000 steps and prints the seconds to make a figure of their curves.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ ROUNDS = 5
 
 
 def seconds_of(work: Callable[[], object]) -> float:
-    """Return how long it took."""
+    """Return the time of the call."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
 
 
 def copies(folder: Path, originals: list[Path], count: int) -> None:
-    """Copy runs in turn until there are so many."""
+    """Copy runs in turn until there are `count` runs."""
     for number in range(len(originals), count):
         original = originals[number % len(originals)]
         copied = folder / f"{original.name}-{number:04d}"
@@ -45,12 +45,12 @@ def copies(folder: Path, originals: list[Path], count: int) -> None:
 
 
 def table_seconds(folder: Path) -> float:
-    """Return the seconds from the folder to the table of all its runs."""
+    """Return the seconds to make the table of all runs of a folder."""
     return seconds_of(lambda: make_table(group_runs(list_runs(folder)), with_losses=False))
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where something was missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="few runs, to try the benchmark")
     quick = options.parse_args().quick
@@ -61,7 +61,7 @@ def main() -> int:
         originals = [timed_run(folder, config, 1000.0).dir for config in (ONE, TWO)]
         copies(folder, originals, count)
         first = table_seconds(folder)
-        sys.stdout.write(f"table of {count:,} runs that were never measured: {first:.2f} s\n")
+        sys.stdout.write(f"table of {count:,} runs, for the first time: {first:.2f} s\n")
         told = [table_seconds(folder) for _ in range(ROUNDS)]
         verdicts.append(Limit(f"table of {count:,} runs", "s", at_most=1).judge(told))
         folder = Path(base) / "long"

@@ -1,4 +1,4 @@
-"""The workbench's side: rendered scripts, taken as modules and driven as their `main` does."""
+"""The workbench's side: rendered scripts, imported as modules and run as by their `main`."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from workbench.devices import detect
 
 
 def two_cpu_replicas(**fields: Any) -> RunConfig:
-    """Return a config of Mirrored on two virtual replicas of the CPU."""
+    """Return a config for Mirrored on two virtual replicas of the CPU."""
     return RunConfig(strategy="mirrored", devices=("CPU:0",), replicas=2, **fields)
 
 
 def mlp(**fields: Any) -> RunConfig:
-    """The tutorial's job (a) at 32 a replica."""
+    """Return the config of the tutorial's job (a), 32 examples per replica."""
     return two_cpu_replicas(data="synthetic", model="mlp", per_replica_batch_size=32, **fields)
 
 
 def cnn(**fields: Any) -> RunConfig:
-    """The tutorial's job (b), 16 a replica."""
+    """Return the config of the tutorial's job (b), 16 examples per replica."""
     return two_cpu_replicas(data="fashion_mnist", model="cnn", per_replica_batch_size=16, **fields)
 
 
 def load_script(config: RunConfig, folder: Path) -> ModuleType:
-    """Return the script of a config as a module; nothing of it has run."""
+    """Return the script of a config as a module; its `main` has not run."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "train.py"
     path.write_text(render_script(make_plan(config, detect(import_tensorflow=False))))
@@ -38,13 +38,13 @@ def load_script(config: RunConfig, folder: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module  # AutoGraph looks for the source through it
+    sys.modules[module.__name__] = module  # AutoGraph finds the source through it
     spec.loader.exec_module(module)
     return module
 
 
 class Engine:
-    """What a script's `main` makes: strategy, model, recorder, data and loops, ready to train."""
+    """The objects of a script's `main`: strategy, model, recorder, data, loops, ready to train."""
 
     def __init__(self, config: RunConfig, folder: Path, strategy: Any = None) -> None:
         self.script = load_script(config, folder)
@@ -58,7 +58,7 @@ class Engine:
 
 
 def make_model(script: ModuleType, **options: Any) -> Any:
-    """Make and compile a script's model, its optimizer built, inside the scope of a strategy."""
+    """Make and compile a script's model and build its optimizer, in the scope of a strategy."""
     model = script.make_model()
     model.compile(optimizer=script.make_optimizer(), loss=model.loss, **options)
     model.optimizer.build(model.trainable_variables)
@@ -66,7 +66,7 @@ def make_model(script: ModuleType, **options: Any) -> Any:
 
 
 def recorder(script: ModuleType, strategy: Any, model: Any, folder: Path | None) -> Any:
-    """Return a recorder that writes real files into `folder`, or none without it."""
+    """Return a recorder that writes real files into `folder`; without a folder it writes none."""
     before = sys.argv
     sys.argv = ["train.py", *(["--run-dir", str(folder)] if folder else [])]
     try:
@@ -79,7 +79,7 @@ def recorder(script: ModuleType, strategy: Any, model: Any, folder: Path | None)
 
 
 def train_custom(engine: Engine, iterator: Any, epochs: int, steps: int) -> float:
-    """Train and record steps of epochs as `main` does, with no test pass or checkpoint: seconds."""
+    """Train and record steps as `main` does, without tests and checkpoints; return the seconds."""
     began = time.perf_counter()
     for _ in range(epochs):
         engine.recorder.train(engine.train_steps, iterator, steps)

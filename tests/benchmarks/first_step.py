@@ -1,9 +1,9 @@
-"""From the click to the end of the first step, against the public tutorial from its start on.
+"""The time from the click to the end of the first step, against the public tutorial.
 
 `python -m tests.benchmarks.first_step [--quick]` starts the Fashion-MNIST CNN, Mirrored on two
-virtual CPU replicas, in turn as a run of the workbench in each loop, TensorFlow loaded ahead, and
-as `python` on the tutorial, which makes one iterator and takes one step. It prints what the run's
-seconds went into, too.
+virtual CPU replicas, in turn in two ways: as a run of the workbench in each loop, with TensorFlow
+already loaded, and as `python` on the tutorial, which makes one iterator and takes one step. It
+also prints the parts of the run's time.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ AT_LEAST = 8.0
 
 
 def workbench_seconds(config: RunConfig, devices: Devices, folder: Path) -> dict[str, float]:
-    """Start a run, TensorFlow loaded ahead, and end it after its first step.
+    """Start a run with TensorFlow already loaded, and end it after its first step.
 
-    Returns the seconds of what lay between the click and the end of that step, in order.
+    Returns the seconds of the parts between the click and the end of that step, in order.
     """
     clicked = time.time()
     run = start_run(config, runs_dir=folder, devices=devices)
@@ -58,7 +58,7 @@ def workbench_seconds(config: RunConfig, devices: Devices, folder: Path) -> dict
 
 
 def calls_of(run: Run) -> np.ndarray:
-    """Return what the run has recorded of its calls."""
+    """Return the recorded calls of the run."""
     segments = list_segments(run.dir / TASK)
     return segments[0].calls() if segments else np.empty((0, 4))
 
@@ -73,20 +73,20 @@ def tutorial_seconds() -> float:
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    """Wait until it holds.
+    """Wait until a condition is true.
 
     Raises:
-        TimeoutError: it does not within two minutes.
+        TimeoutError: the condition is false for two minutes.
     """
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"A first step is taken in {PATIENCE_SECONDS:g} s; it was not.")
+            raise TimeoutError(f"The first step must end in {PATIENCE_SECONDS:g} s; it did not.")
         time.sleep(POLL_SECONDS)
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where the first step comes too late."""
+    """Measure and print; the exit status is 1 if the first step is too late."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")
     rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS
@@ -95,7 +95,7 @@ def main() -> int:
     tutorial: list[float] = []
     with tempfile.TemporaryDirectory() as root:
         os.environ["WORKBENCH_STATE"] = f"{root}/state"
-        # Compiling TensorFlow's modules, where none may be written beside them, is nobody's cost.
+        # Bytecode of TensorFlow is written here, so that its compilation does not count for a side.
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.environ["PYTHONPYCACHEPREFIX"] = f"{root}/modules"
         tutorial_seconds()
@@ -120,11 +120,11 @@ def main() -> int:
 
 
 def compared(loop: str, rounds: list[dict[str, float]], tutorial: list[float]) -> Comparison:
-    """Print what the seconds of a loop went into; return the tutorial's over them."""
+    """Print the parts of a loop's time; return the ratio of the tutorial's time to it."""
     totals = np.array([sum(parts.values()) for parts in rounds])
     medians = [f"{name} {np.median([parts[name] for parts in rounds]):.2f}" for name in rounds[0]]
     tell(f"{loop}: {np.median(totals):.2f} s from the click: {', '.join(medians)}")
-    name = f"the tutorial's seconds to its first step over a click's, {loop}"
+    name = f"seconds to the first step, tutorial over click, {loop}"
     return Comparison(name, np.array(tutorial) / totals, at_least=AT_LEAST)
 
 

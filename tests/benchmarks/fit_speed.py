@@ -1,7 +1,7 @@
 """Our recorded Keras `fit` against bare `fit`: the MLP, Mirrored on two virtual CPU replicas.
 
 `python -m tests.benchmarks.fit_speed [--quick]` gives all sides the same batches and metrics. Bare
-`fit` runs once with our steps_per_execution and once as Keras defaults it, one step an execution.
+`fit` runs once with our steps_per_execution and once with Keras' default, one step per execution.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUICK_ROUNDS = 5
 
 
 def compare(rounds: int, folder: Path) -> list[Comparison]:
-    """Train the three sides in turn; return the recorded over the bare ones."""
+    """Train the three sides in turn; return the ratios of the recorded side to the bare sides."""
     engine = Engine(mlp(loop="fit"), folder)
     record(engine)
     bare = bare_model(engine, STEPS_PER_EXECUTION)
@@ -46,12 +46,12 @@ def compare(rounds: int, folder: Path) -> list[Comparison]:
     recorded = done.rates["recorded"]
     return [
         Comparison(
-            f"recorded fit over bare fit, both {STEPS_PER_EXECUTION} steps an execution",
+            f"recorded fit over bare fit, both {STEPS_PER_EXECUTION} steps per execution",
             recorded / done.rates["bare"],
             at_least=0.97,
         ),
         Comparison(
-            "recorded fit over fit as Keras defaults it",
+            "recorded fit over fit with Keras' default",
             recorded / done.rates["default"],
             at_least=2.0,
         ),
@@ -59,7 +59,7 @@ def compare(rounds: int, folder: Path) -> list[Comparison]:
 
 
 def record(engine: Engine) -> None:
-    """Make the engine's model train as the script's `main` does."""
+    """Return a segment that trains the engine's model as the script's `main` does."""
     recorder, steps = engine.recorder, engine.train_steps
     engine.model.train_function = lambda iterator: recorder.train(
         steps, iterator, STEPS_PER_EXECUTION
@@ -69,7 +69,7 @@ def record(engine: Engine) -> None:
 
 
 def bare_model(engine: Engine, steps_per_execution: int) -> Any:
-    """Return the same model with Keras' own training function and the same metric."""
+    """Return the same model with Keras' own training function and with the same metric."""
     with engine.strategy.scope():
         metric = tf.keras.metrics.BinaryAccuracy(name="accuracy")
         return make_model(engine.script, metrics=[metric], steps_per_execution=steps_per_execution)
@@ -85,7 +85,7 @@ def _segment(model: Any, batches: Any, steps: int) -> Segment:
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where something was missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")
     rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS

@@ -1,11 +1,11 @@
-"""What forking a run's processes from one that has TensorFlow saves, against starting them cold.
+"""The gain from processes forked from a process with TensorFlow, against cold starts.
 
 `python -m tests.benchmarks.forking [--quick] [--only starts restart memory programs matrix many]`.
-In turn: from the start of a cluster to its first step; from the death of a worker of
-ParameterServer to the first step of the one started again; the memory that eight workers have for
-themselves; what is asked of a run beside training; the matrix, with the losses and weights of each
-cell beside its cold twin's; a thousand runs, four at a time. TensorFlow is loaded before any of it,
-as by the first edit of a form; the matrix loads it itself.
+It measures in turn: the time from the start of a cluster to its first step; the time from the death
+of a worker of ParameterServer to the first step of the restarted worker; the private memory of
+eight workers; the other programs of a run; the matrix, with the losses and weights of each cell
+compared with its cold twin; a thousand runs, four simultaneously. TensorFlow is loaded before the
+measurements, as after the first edit in a form; the matrix loads it itself.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ MIB = 2**20
 
 
 class Bench:
-    """Where runs are started in either way, TensorFlow loaded where they are to be forked."""
+    """A starter of forked and cold runs; for forked runs TensorFlow is loaded."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.devices = root, detect(import_tensorflow=False)
@@ -67,7 +67,7 @@ class Bench:
 
     @contextmanager
     def loaded(self) -> Iterator[None]:
-        """Have TensorFlow loaded while the block lasts."""
+        """Keep TensorFlow loaded during the block."""
         self.server.start()
         wait_until(lambda: self.server.state == "ready")
         try:
@@ -76,7 +76,7 @@ class Bench:
             self.server.release()
 
     def start(self, config: RunConfig, way: str) -> Run:
-        """Start a run, its processes forked or cold."""
+        """Start a run with forked or cold processes."""
         self.server.keep()
         return start_run(replace(config, start=way, start_now=True), self.root, self.devices)
 
@@ -88,7 +88,7 @@ def end(run: Run) -> None:
 
 
 def words_of(process: psutil.Process) -> list[str]:
-    """Return the command line by which a process is listed; nothing of one that has ended."""
+    """Return the command line of a process; an empty list if it has ended."""
     try:
         return list(process.cmdline())
     except psutil.Error:
@@ -96,7 +96,7 @@ def words_of(process: psutil.Process) -> list[str]:
 
 
 def starts(bench: Bench, rounds: int) -> bool:
-    """Clusters: from the start to the first step."""
+    """Measure clusters, from the start to the first step."""
     found = []
     for name, config in CLUSTERS.items():
         ratios = []
@@ -121,15 +121,13 @@ def first_step_seconds(bench: Bench, config: RunConfig, way: str) -> float:
 
 
 def restart(bench: Bench, rounds: int) -> bool:
-    """A worker of ParameterServer that is killed: the first step of the one started again."""
+    """Kill a worker of ParameterServer; measure the time to the restarted worker's first step."""
     ratios = []
     for _ in range(rounds):
         forked, cold = (restart_seconds(bench, way) for way in WAYS)
-        tell(f"a killed worker: {forked:.2f} s until it steps again, {cold:.2f} s cold")
+        tell(f"a killed worker: {forked:.2f} s until the next step, {cold:.2f} s cold")
         ratios.append(forked / cold)
-    return Limit("a worker started again, forked over cold", "", at_most=RESTART_SHARE).judge(
-        ratios
-    )
+    return Limit("a restarted worker, forked over cold", "", at_most=RESTART_SHARE).judge(ratios)
 
 
 def restart_seconds(bench: Bench, way: str) -> float:
@@ -149,7 +147,7 @@ def restart_seconds(bench: Bench, way: str) -> float:
 
 
 def writes_log_of(process: psutil.Process, task: Path) -> bool:
-    """Whether a process writes the log of a task."""
+    """Return whether a process writes the log of a task."""
     try:
         return any(each.path == str(task / "log.txt") for each in process.open_files())
     except psutil.Error:
@@ -157,33 +155,33 @@ def writes_log_of(process: psutil.Process, task: Path) -> bool:
 
 
 def calls_of_task(task: Path) -> np.ndarray:
-    """Return the newest calls of a worker, as its chief recorded them."""
+    """Return the newest calls of a worker, from the records of its chief."""
     segments = list_segments(task)
     return segments[-1].calls() if segments else np.empty((0, 4))
 
 
 def must_be(run: Run, way: str) -> None:
-    """Raise RuntimeError where its processes were not started as was asked."""
+    """Raise RuntimeError if the processes of a run were not started in the given way."""
     (begun,) = (set(event["how"].values()) for event in run.events() if event["event"] == BEGUN)
     if (begun == {"forked"}) != (way == FORKED):
-        raise RuntimeError(f"A run is started as was asked, {way}; {run.dir} was {begun}.")
+        raise RuntimeError(f"A run must start as {way}; {run.dir} was {begun}.")
 
 
 def memory(bench: Bench, _: int) -> bool:
-    """The memory of eight workers."""
+    """Measure the memory of eight workers."""
     tell(f"eight workers of MultiWorkerMirrored, cold: {private_mib(bench, COLD):,.0f} MiB")
-    name = "memory that eight forked workers and their keepers have for themselves"
+    name = "private memory of eight forked workers and their keepers"
     return Limit(name, "MiB", at_most=MOST_PRIVATE_MIB).judge([private_mib(bench, FORKED)])
 
 
 def private_mib(bench: Bench, way: str) -> float:
-    """Return the memory that eight workers in training have for themselves, in all."""
+    """Return the total private memory of eight workers during training."""
     run = bench.start(EIGHT, way)
     wait_until(lambda: run.progress.step > 0)
     script = str(run.dir / "train.py")
     tasks = [each for each in psutil.process_iter() if script in words_of(each)]
     if len(tasks) != EIGHT.workers:
-        raise RuntimeError(f"Each of {EIGHT.workers} workers has a process; found {len(tasks)}.")
+        raise RuntimeError(f"{EIGHT.workers} workers must have a process each; found {len(tasks)}.")
     keepers = [each for each in psutil.process_iter() if words_of(each)[:1] == [KEEPER]]
     held = sum(each.memory_full_info().uss for each in (*tasks, *keepers))
     end(run)
@@ -192,7 +190,7 @@ def private_mib(bench: Bench, way: str) -> float:
 
 
 def programs(bench: Bench, rounds: int) -> bool:
-    """What is asked beside training: what a model is made of, a test of one, a step taken apart."""
+    """Measure the programs other than training: inspection of a model, evaluation, X-ray."""
     runs = {way: bench.start(SHORT, way) for way in WAYS}
     for run in runs.values():
         run.wait()
@@ -203,7 +201,7 @@ def programs(bench: Bench, rounds: int) -> bool:
         return inspection.inspect_model(make_plan(config, bench.devices))
 
     asked: dict[str, Callable[[str, int], object]] = {
-        "a look at a model": look,
+        "an inspection of a model": look,
         "an evaluation": lambda way, _: runs[way].evaluate(),
         "an X-ray": lambda way, _: runs[way].xray(3),
     }
@@ -226,7 +224,7 @@ def programs(bench: Bench, rounds: int) -> bool:
 
 
 def matrix(bench: Bench, rounds: int) -> bool:
-    """The matrix, forked beside cold: its time, and each cell's losses and weights."""
+    """Compare the forked matrix with the cold one: its time, and each cell's losses and weights."""
     few = {"steps": 20, "strategies": ("one_device", "mirrored")} if rounds == 1 else {}
     done = {
         way: run_matrix(runs_dir=bench.root, devices=bench.devices, start=way, **few)
@@ -237,17 +235,17 @@ def matrix(bench: Bench, rounds: int) -> bool:
     alone, every, unlike = [], [], 0
     for forked, cold in zip(done[FORKED].cells, done[COLD].cells, strict=True):
         unlike += forked.status != cold.status
-        # Workers that do not step together take other steps each time.
+        # Asynchronous workers take different steps each time.
         if forked.status == "pass" and catalog.STRATEGIES[forked.strategy].synchronous:
             run = Run(Path(str(forked.run)))
             every.append(apart_by(run, Run(Path(str(cold.run)))))
             alone += every[-1:] if len(run.tasks) == 1 else []
     ratio = done[COLD].seconds / done[FORKED].seconds
-    name = "largest difference of loss or weight, forked from cold"
+    name = "largest difference of loss or weight between forked and cold"
     return all(
         [
             Limit("the matrix, cold over forked", "times", at_least=MATRIX_SOONER).judge([ratio]),
-            Limit("cells that end otherwise", "", at_most=0).judge([unlike]),
+            Limit("cells with another status", "", at_most=0).judge([unlike]),
             Limit(f"{name}, one process", "", at_most=0.0).judge([max(alone, default=np.inf)]),
             Limit(f"{name}, every cell", "", at_most=MOST_DIFFERENCE).judge(
                 [max(every, default=np.inf)]
@@ -257,7 +255,7 @@ def matrix(bench: Bench, rounds: int) -> bool:
 
 
 def apart_by(forked: Run, cold: Run) -> float:
-    """Return by how much a run differs from its cold twin; infinity where that is not known."""
+    """Return the difference of a run from its cold twin; infinity if it is unknown."""
     losses = [run.steps()["loss"].to_numpy() for run in (forked, cold)]
     weights = certify(cold, [forked])[str(forked.dir)].agreement.max_weight_difference
     if len(losses[0]) != len(losses[1]) or not np.isfinite(losses).all() or weights is None:
@@ -266,7 +264,7 @@ def apart_by(forked: Run, cold: Run) -> float:
 
 
 def many(bench: Bench, rounds: int) -> bool:
-    """Runs of twenty steps, four at a time: each finishes, and nothing is left of any."""
+    """Run twenty steps many times, four runs simultaneously; check that each finishes cleanly."""
     count = FEW if rounds == 1 else MANY
     (server,) = (each for each in psutil.process_iter() if bench.server.name in words_of(each))
 
@@ -285,9 +283,9 @@ def many(bench: Bench, rounds: int) -> bool:
     return all(
         [
             Limit("runs that finished", "", at_least=count).judge([ends.count("finished")]),
-            Limit("of these forked", "", at_least=count).judge([forked]),
+            Limit("forked runs", "", at_least=count).judge([forked]),
             *(
-                Limit(f"{name} that are left", "", at_most=0).judge([after[name] - before[name]])
+                Limit(f"remaining {name}", "", at_most=0).judge([after[name] - before[name]])
                 for name in before
             ),
         ]
@@ -295,7 +293,7 @@ def many(bench: Bench, rounds: int) -> bool:
 
 
 def is_of_a_run(process: psutil.Process, root: Path) -> bool:
-    """Whether a process runs something in a folder of runs, or keeps one that does."""
+    """Return whether a process runs something in a folder of runs, or keeps such a process."""
     return any(str(root) in word or word == KEEPER for word in words_of(process))
 
 
@@ -306,7 +304,7 @@ PARTS: dict[str, Callable[[Bench, int], bool]] = {
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where something is missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="one round, to try the benchmark")
     options.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))

@@ -1,7 +1,7 @@
 """Runs of 8 replicas that grow like real ones: `python -m tests.benchmarks.growing RUN ...`.
 
-Holds the runs' locks, so that they are alive, and appends a call of ten steps to each ten times a
-second, until its standard input is closed.
+It holds the runs' locks, so that they are active, and appends a call of ten steps to each run ten
+times a second, until its standard input is closed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CONFIG = RunConfig(replicas=REPLICAS, per_replica_batch_size=BATCH, steps_per_ep
 
 
 def make_run(root: Path, steps: int, state: str = "running") -> Run:
-    """Write a run of 8 replicas with so many steps, whose loss falls with noise."""
+    """Write a run of 8 replicas with `steps` steps; its loss falls with noise."""
     run = write_run(root, state, steps=0, config=CONFIG)
     append(run, 0, steps)
     return run
@@ -61,7 +61,7 @@ def records(first_step: int, steps: int, chunk: int = 50_000) -> Iterator[np.nda
 
 
 def main() -> None:
-    """Let the runs that are named grow."""
+    """Let the named runs grow."""
     runs = [Run(path) for path in sys.argv[1:]]
     held = [locks.take(run_lock(run.dir)) for run in runs]
     assert None not in held

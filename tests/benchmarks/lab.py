@@ -1,10 +1,10 @@
-"""The JupyterLab extension in a real JupyterLab and Chromium: what is live without a kernel.
+"""The JupyterLab extension in a real JupyterLab and Chromium: the live parts without a kernel.
 
-`python -m tests.benchmarks.lab [--quick]` opens the sidebar over 1,000 runs as soon as JupyterLab
-is laid out, on a server that is new: the status bar has just asked for the runs. It scrolls their
-list by the wheel, and measures what the devices cost once a second: the processor time of server
-and page while they are shown, less what both take while the sidebar is hidden. It prints medians
-over its rounds and whether they reach what is wanted.
+`python -m tests.benchmarks.lab [--quick]` opens the sidebar with 1,000 runs as soon as JupyterLab
+is laid out, on a new server: the status bar has just requested the runs. It scrolls the list with
+the wheel. It also measures the cost of the devices view, which updates once a second: the processor
+time of server and page with the sidebar shown, minus their time with the sidebar hidden. It prints
+medians over its rounds and whether they reach the limits.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ COUNT_FRAMES = """() => {
 }"""
 COUNTED = "() => { cancelAnimationFrame(window.counting); return window.frames; }"
 LIMITS = {
-    "first_seconds": Limit(f"{RUNS:,} runs, from the command to rows drawn", "s", at_most=1),
-    "whole_seconds": Limit("to all of them read and counted", "s", at_most=2),
-    "frames": Limit("scrolling them by the wheel", "frames/s", at_least=55),
+    "first_seconds": Limit(f"{RUNS:,} runs, from the command to the first rows", "s", at_most=1),
+    "whole_seconds": Limit("from the command to the count of all runs", "s", at_most=2),
+    "frames": Limit("scrolling the list with the wheel", "frames/s", at_least=55),
     "devices": Limit("devices once a second, server and page", "% of a core", at_most=1),
 }
 
 
 def opened(browser: Browser, server: LabServer, folder: Path) -> Page:
-    """Open JupyterLab, its sidebar not shown."""
+    """Open JupyterLab without its sidebar."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     LabPage(page, server, folder).open()
     return page
@@ -77,7 +77,7 @@ def draw(page: Page) -> tuple[float, float]:
 
 
 def frames_per_second(page: Page) -> float:
-    """Scroll the list by the wheel, and count the frames meanwhile."""
+    """Scroll the list with the wheel; return the frames per second."""
     page.locator(".jp-WorkbenchRuns-list").hover()
     page.evaluate(COUNT_FRAMES)
     over = time.monotonic() + SCROLL_SECONDS
@@ -86,16 +86,16 @@ def frames_per_second(page: Page) -> float:
     frames = page.evaluate(COUNTED)
     scrolled = page.locator(".jp-WorkbenchRuns-list").evaluate("list => list.scrollTop")
     if not scrolled:
-        raise RuntimeError("The list was not scrolled.")
+        raise RuntimeError("The list must scroll; it did not.")
     return float(1000 * (len(frames) - 1) / (frames[-1] - frames[0]))
 
 
 def server_process(server: LabServer) -> psutil.Process:
-    """The process that listens at the server's port."""
+    """Return the process that listens on the server's port."""
     for child in psutil.Process().children():
         if any(each.laddr.port == server.port for each in child.net_connections("tcp")):
             return child
-    raise RuntimeError("The server has ended.")
+    raise RuntimeError("The server must run; it has ended.")
 
 
 def busy_seconds(process: psutil.Process, session: CDPSession) -> tuple[float, float]:
@@ -107,7 +107,7 @@ def busy_seconds(process: psutil.Process, session: CDPSession) -> tuple[float, f
 
 
 def shares(process: psutil.Process, session: CDPSession, seconds: float) -> tuple[float, float]:
-    """Return the percentages of a core that server and page take meanwhile."""
+    """Return the percentages of a core that server and page take during a time."""
     before, began = busy_seconds(process, session), time.monotonic()
     time.sleep(seconds)
     after, took = busy_seconds(process, session), time.monotonic() - began
@@ -115,7 +115,7 @@ def shares(process: psutil.Process, session: CDPSession, seconds: float) -> tupl
 
 
 def devices_percent(page: Page, process: psutil.Process, seconds: float) -> float:
-    """Return what it costs to show devices, over what the same page costs with them hidden."""
+    """Return the cost of the devices view: the page with it, minus the page without it."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable")
     page.get_by_role("button", name="Runs", exact=True).click()
@@ -132,7 +132,7 @@ def devices_percent(page: Page, process: psutil.Process, seconds: float) -> floa
 
 
 def measure(browser: Browser, base: Path, seconds: float) -> dict[str, float]:
-    """Return the figures of a round, with a server of its own."""
+    """Return the figures of a round, with a new server."""
     with running_lab(base / "root", base / "home") as server:
         page = opened(browser, server, base)
         first_seconds, whole_seconds = draw(page)
@@ -148,7 +148,7 @@ def measure(browser: Browser, base: Path, seconds: float) -> dict[str, float]:
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where something was missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(prog="python -m tests.benchmarks.lab", description=__doc__)
     options.add_argument("--quick", action="store_true", help="one round, to try the benchmark")
     quick = options.parse_args().quick

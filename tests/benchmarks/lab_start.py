@@ -1,8 +1,8 @@
-"""How soon the JupyterLab extension is there: its plugins activated, its panel back after a reload.
+"""The start of the JupyterLab extension: activation of plugins, and the panel after a reload.
 
-`python -m tests.benchmarks.lab_start [--quick]` prints the milliseconds that `activate` of all our
-plugins takes together, and the seconds from the restored layout to a workbench that can be clicked
-again, on the same kernel, in a page that is loaded again.
+`python -m tests.benchmarks.lab_start [--quick]` prints the total milliseconds of `activate` of all
+our plugins. It also prints, for a reloaded page, the seconds from the restored layout to a
+workbench that reacts to clicks again, on the same kernel.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from tests.browser.lab_server import LabServer, running_lab
 from tests.browser.panel_page import PanelPage
 
 ROUNDS, QUICK_ROUNDS = 7, 1
-# JupyterLab takes a module from the container that our bundle puts under its name; each plugin's
-# activation is timed there.
+# JupyterLab takes a module from the container that our bundle registers under its name. The
+# activation of each plugin is timed there.
 NOTE_TIMES = """
 window.times = {activated: {}};
 const timed = new Set();
@@ -68,7 +68,7 @@ new MutationObserver(() => {
 
 
 def start_times(browser: Browser, server: LabServer, folder: Path) -> tuple[float, float]:
-    """Return the milliseconds of all activations, and the seconds until the panel was back."""
+    """Return the milliseconds of all activations, and the seconds until the panel is live again."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.add_init_script(NOTE_TIMES)
     panel = PanelPage(LabPage(context.new_page(), server, folder))
@@ -86,7 +86,7 @@ def start_times(browser: Browser, server: LabServer, folder: Path) -> tuple[floa
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where something was missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="one round, to try the benchmark")
     rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS
@@ -100,7 +100,7 @@ def main() -> int:
     activated, back = zip(*told, strict=True)
     verdicts = [
         Limit("activation of all plugins", "ms", at_most=20).judge(activated),
-        Limit("reload to the panel, live", "s", at_most=2).judge(back),
+        Limit("from the reload to the live panel", "s", at_most=2).judge(back),
     ]
     return int(not all(verdicts))
 

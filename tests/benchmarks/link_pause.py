@@ -1,8 +1,8 @@
-"""Two real workers on two hosts whose link passes nothing for 30 s: what is lost?
+"""The loss when the link between two real workers on two hosts is blocked for 30 s.
 
-The hosts are network namespaces, which need root; a pod that has ended is started again at once, as
-a stand-in for Kubernetes. TensorFlow gives a silent worker up after some 10 s; both then wait for
-each other and go on from the last checkpoint.
+The hosts are network namespaces, which need root. In place of Kubernetes, the benchmark restarts an
+ended pod immediately. TensorFlow gives up a silent worker after some 10 s; both workers then wait
+for each other and continue from the last checkpoint.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs import Run, start_run
 
-LOST = Limit("rows of steps that are missing after the link was still for 30 s", "", at_most=0)
+LOST = Limit("missing rows of steps after the link was blocked for 30 s", "", at_most=0)
 PAUSE_SECONDS = 30.0
 DELAY_SECONDS = 0.005
 STEPS, WORKERS = 400, 2
 LAST = 40
-"""Events, and lines of each log, that are told of a run that does not finish."""
+"""The number of events, and of lines of each log, printed for a run that does not finish."""
 CONFIG = RunConfig(
     launcher="kubernetes",
     container="image",
@@ -41,7 +41,7 @@ CONFIG = RunConfig(
 
 
 def pause(root: Path, seconds: float) -> int:
-    """Return how many rows are missing in the end."""
+    """Return the number of missing rows at the end."""
     with two_hosts(DELAY_SECONDS) as hosts:
         run = start_run(CONFIG, root)
         pods = [begin_pod(run, hosts, host) for host in range(WORKERS)]
@@ -62,7 +62,7 @@ def pause(root: Path, seconds: float) -> int:
             before, paused = run.progress.step, time.monotonic()
             hosts.link.is_cut.clear()
             until(lambda: run.progress.step > before)
-            tell(f"steps go on {time.monotonic() - paused:.1f} s after the link")
+            tell(f"steps continue {time.monotonic() - paused:.1f} s after the link")
             ended = run.wait(LIMIT_SECONDS)
         finally:
             over.set()
@@ -73,18 +73,18 @@ def pause(root: Path, seconds: float) -> int:
         for told in (*run.events()[-LAST:], *run.logs(LAST).items()):
             tell(str(told))
         raise RuntimeError(f"the run ended as {ended}: {run.failure}")
-    tell(f"the first worker began at the steps {starting_steps(run)}")
+    tell(f"the first worker started at the steps {starting_steps(run)}")
     return WORKERS * STEPS - len(run.replica_steps())
 
 
 def starting_steps(run: Run) -> list[int]:
-    """Return the steps at which the first worker has begun, or started again."""
+    """Return the steps at which the first worker started, also after a restart."""
     told = [each for each in run.events() if each["event"] == "start"]
     return [each["step"] for each in told if each["task"] == "worker-0"]
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where rows are missing."""
+    """Measure and print; the exit status is 1 if rows are missing."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="a pause of half the time")
     seconds = PAUSE_SECONDS / 2 if options.parse_args().quick else PAUSE_SECONDS

@@ -10,7 +10,7 @@ from tests.widgets.folders import write_run
 
 
 def make_runs(folder: Path, count: int) -> None:
-    """Write a run that is over and copy it, each copy a second older."""
+    """Write an ended run and copy it; each copy is a second older."""
     run = write_run(folder)
     card = json.loads((run.dir / "run.json").read_text())
     for number in range(1, count):

@@ -1,9 +1,9 @@
-"""The noise scale as `workbench scale` tells it, against that of every example's own gradient.
+"""The noise scale of `workbench scale`, against the noise scale from single examples' gradients.
 
 `python -m tests.benchmarks.noise_scale [--quick]` trains the MLP, the CNN and a dense network on
-Fashion-MNIST by Mirrored on two replicas for an epoch or a part of one, measures at the last
-checkpoint, and has the truth computed by brute force: the variance over thousands of examples by
-themselves, the mean over all. It prints how far apart they are and how long measuring took.
+Fashion-MNIST with Mirrored on two replicas, for an epoch or a part of one. It measures at the last
+checkpoint and computes the true value by brute force: the variance over thousands of single
+examples, and the mean over all examples. It prints the difference and the time of the measurement.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ CONFIGS = {
     "CNN, Fashion-MNIST": replace(IMAGES, model="cnn"),
 }
 SAMPLE, QUICK_SAMPLE = 4_096, 512
-FACTOR = Limit("estimate and truth apart, the largest of all models", "times", at_most=1.25)
-INSIDE = Limit("models whose interval holds the truth", f"of {len(CONFIGS)}", at_least=len(CONFIGS))
-SECONDS = Limit("measuring, of the slowest model", "s", at_most=60)
+FACTOR = Limit("largest ratio between estimate and true value, all models", "times", at_most=1.25)
+INSIDE = Limit("models with the truth in the interval", f"of {len(CONFIGS)}", at_least=len(CONFIGS))
+SECONDS = Limit("measurement of the slowest model", "s", at_most=60)
 
 
 def truth_of(run: Run, sample: int) -> float:
@@ -44,7 +44,7 @@ def truth_of(run: Run, sample: int) -> float:
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where a limit is missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="small samples, to try the benchmark")
     sample = QUICK_SAMPLE if options.parse_args().quick else SAMPLE

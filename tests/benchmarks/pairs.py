@@ -1,8 +1,9 @@
-"""Real runs told apart: steps with a tenth more work, and steps with the very same.
+"""Differences between real runs: steps with a tenth more work, and steps with the same work.
 
-`python -m tests.benchmarks.pairs [--quick]` trains three groups in turn, a run of each a round. The
-work is nearly all of a step, so that a tenth more of it takes nearly a tenth longer: the interval
-of the speed-up should hold 40 / 44 and leave 1 out; for the same work it should hold 1.
+`python -m tests.benchmarks.pairs [--quick]` trains three groups in turn, one run of each per round.
+The work is nearly all of a step, so that a tenth more work takes nearly a tenth longer. The
+interval of the speed-up should contain 40 / 44 and exclude 1; for the same work it should contain
+1.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ STEPS = {
 ROUNDS, QUICK_ROUNDS = 8, 3
 TRUE_SPEED_UP = 40 / 44
 REACH = 0.02
-"""How far the true speed-up may lie outside the interval: a step is not all work."""
+"""The allowed distance of the true speed-up from the interval: a step is not only work."""
 
 
 def train(step: str, folder: Path, devices: Devices) -> Run:
-    """Train a run and return it when it has finished."""
+    """Train a run to its end and return it."""
     config = RunConfig(
         strategy="one_device", data=f"{OWN}:quick_sets", model=f"{OWN}:small_model",
         step=f"{OWN}:{step}", per_replica_batch_size=32, epochs=5, start_now=True,
@@ -46,7 +47,7 @@ def train(step: str, folder: Path, devices: Devices) -> Run:
 
 
 def said(name: str, interval: Interval, *, differs: bool, true: float) -> bool:
-    """Print what the table says of a pair; return whether it is so."""
+    """Print the table's statement on a pair; return whether it is right."""
     right = (
         interval.differs_from(1.0) is differs
         and interval.low - REACH <= true <= interval.high + REACH
@@ -54,13 +55,13 @@ def said(name: str, interval: Interval, *, differs: bool, true: float) -> bool:
     word = "differ significantly" if interval.differs_from(1.0) else "do not differ significantly"
     tell(
         f"{name}: speed-up [{interval.low:.3f}, {interval.high:.3f}], the true one is {true:.3f}; "
-        f"said to {word}: {'right' if right else 'WRONG'}"
+        f"the table: they {word}: {'right' if right else 'WRONG'}"
     )
     return right
 
 
 def main() -> int:
-    """Train, compare and print; the exit status is 1 where a pair is not told as it is."""
+    """Train, compare and print; the exit status is 1 if a statement on a pair is wrong."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")
     rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS
@@ -70,7 +71,7 @@ def main() -> int:
         devices = detect(import_tensorflow=False)
         for number in range(rounds):
             names = list(STEPS)
-            for name in names if number % 2 else reversed(names):  # none is always the first
+            for name in names if number % 2 else reversed(names):  # no group is always first
                 runs[name].append(train(STEPS[name], Path(base) / "runs", devices))
         groups = [Group(name, tuple(runs[name]), rounds=tuple(range(rounds))) for name in STEPS]
         _, again, longer = make_table(groups, baseline=0, with_losses=False).rows

@@ -1,4 +1,4 @@
-"""Data, a model and steps of one's own, some of them slow on purpose."""
+"""Custom data, models and steps, some of them slow on purpose."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def large_model():
 
 
 def after_work(features, rounds):
-    """Return the features, which a step then has only after so many rounds of work."""
+    """Return the features after some rounds of work, so that a step must wait for the work."""
     square = tf.random.uniform([SIDE, SIDE]) / SIDE
     for _ in range(rounds):
         square = tf.tanh(tf.matmul(square, square))

@@ -1,8 +1,9 @@
-"""Reading a run of 1,000,000 steps x 8 replicas into a frame of one metric: time, disk, memory.
+"""The reading of a run of 1,000,000 steps x 8 replicas into a frame: time, disk, memory.
 
-`python -m tests.benchmarks.reading [--steps N] [--quick]` makes the records in a temporary folder,
-reads them in turn with `replica_steps` and with a plain `np.fromfile`, in one process, and prints
-the medians and quartiles in seconds, the bytes on disk and the bytes in memory.
+`python -m tests.benchmarks.reading [--steps N] [--quick]` writes the records in a temporary folder
+and reads them in turn with `replica_steps`, as a frame of one metric, and with a plain
+`np.fromfile`, in one process. It prints the medians and quartiles in seconds, the bytes on disk and
+the bytes in memory.
 """
 
 from __future__ import annotations
@@ -52,14 +53,14 @@ def make_run(root: Path, steps: int) -> Run:
 
 
 def timed(read: Callable[[], object]) -> float:
-    """Return the seconds that reading takes; what is read is let go."""
+    """Return the seconds of reading; the result is dropped."""
     began = time.perf_counter()
     read()
     return time.perf_counter() - began
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where the frame of one metric takes too long."""
+    """Measure and print; the exit status is 1 if the frame of one metric takes too long."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--steps", type=int, default=1_000_000)
     options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")
@@ -85,17 +86,17 @@ def main() -> int:
 def report(run: Run, steps: int, seconds: dict[str, list[float]]) -> None:
     """Print medians and quartiles in seconds, and sizes in bytes."""
     rows = steps * REPLICAS
-    tell(f"{steps:,} steps x {REPLICAS} replicas, {STEPS_PER_CALL} steps a call")
+    tell(f"{steps:,} steps x {REPLICAS} replicas, {STEPS_PER_CALL} steps per call")
     for name, times in seconds.items():
         low, middle, high = statistics.quantiles(times, n=4)
         tell(f"{name:44} {middle:7.3f} s  [{low:.3f}, {high:.3f}]")
     for kind in ("steps", "calls"):
         size = sum(path.stat().st_size for path in run.dir.glob(f"worker-0/*.{kind}"))
-        tell(f"disk, .{kind}: {size:,} bytes, {size / rows:.2f} a replica-step")
+        tell(f"disk, .{kind}: {size:,} bytes, {size / rows:.2f} per replica-step")
     for columns in (COLUMNS, None):
         frame = run.replica_steps(columns)
         size = int(frame.memory_usage(index=False).sum())
-        tell(f"memory, {columns or 'all columns'}: {size:,} bytes, {size / rows:.0f} a row")
+        tell(f"memory, {columns or 'all columns'}: {size:,} bytes, {size / rows:.0f} per row")
 
 
 if __name__ == "__main__":

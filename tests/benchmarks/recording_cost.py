@@ -1,8 +1,8 @@
-"""What recording costs: the MLP, Mirrored on two virtual CPU replicas, both loops.
+"""The cost of recording: the MLP, Mirrored on two virtual CPU replicas, both loops.
 
 `python -m tests.benchmarks.recording_cost [--quick]` runs blocks of the same graph calls in one
-process, in turn with a recorder that writes to a run folder, with one that does not, and with
-graph functions that keep nothing of a step, so that there is nothing to record.
+process. The sides alternate: a recorder that writes to a run folder, a recorder that does not
+write, and graph functions without results of a step, so that nothing can be recorded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STEPS_PER_CALL = 250
 
 
 def compare(loop: str, rounds: int, folder: Path) -> list[Comparison]:
-    """Run the blocks of one loop in turn; return the step rate with recording over without."""
+    """Run the blocks of one loop in turn; return the ratios of their step rates."""
     engine = Engine(mlp(loop=loop), folder)
     without = recorder(engine.script, engine.strategy, engine.model, None)
     iterator = iter(engine.train_data)
@@ -61,14 +61,14 @@ def compare(loop: str, rounds: int, folder: Path) -> list[Comparison]:
             lower_bound_at_least=0.98,
         ),
         Comparison(
-            f"{loop}, recorded over a loop that keeps nothing of a step",
+            f"{loop}, recorded over a loop without results of a step",
             recorded / done.rates["nothing kept"],
         ),
     ]
 
 
 def forgetful(strategy: tf.distribute.Strategy, step: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a graph function that runs many steps and returns nothing of them."""
+    """Return a graph function that runs many steps and returns no results of them."""
 
     @tf.function
     def run(iterator: Any, count: tf.Tensor) -> tf.Tensor:
@@ -86,7 +86,7 @@ def _rate(block: Callable[[], object]) -> float:
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where something was missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")
     rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS

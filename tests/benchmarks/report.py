@@ -1,4 +1,4 @@
-"""What a benchmark prints of a comparison, and whether it reached what was wanted."""
+"""The report of a benchmark: comparisons, figures and their limits."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ RESAMPLES = 10_000
 
 @dataclass(frozen=True)
 class Comparison:
-    """The ratio of two sides in every round that counts, and what it should reach."""
+    """The ratio of two sides in every round that counts, and its limits."""
 
     name: str
     ratios: np.ndarray
-    """One ratio a round, [rounds]."""
+    """One ratio per round, [rounds]."""
     at_least: float | None = None
-    """The least that the median may be; None only tells."""
+    """The lower limit of the median; None: the median is only printed."""
     lower_bound_at_least: float | None = None
-    """The least that the lower end of the 95 % interval of the median may be."""
+    """The lower limit of the lower end of the median's 95 % interval."""
 
     @property
     def median(self) -> float:
@@ -46,9 +46,9 @@ class Comparison:
     def __str__(self) -> str:
         low, high = self.interval
         first, third = np.percentile(self.ratios, [25, 75])
-        wanted = "" if self.at_least is None else f"; reach {self.at_least:g}"
+        wanted = "" if self.at_least is None else f"; at least {self.at_least:g}"
         if self.lower_bound_at_least is not None:
-            wanted += f", lower end {self.lower_bound_at_least:g}"
+            wanted += f", lower end at least {self.lower_bound_at_least:g}"
         verdict = "" if not wanted else ": reached" if self.reached else ": MISSED"
         return (
             f"{self.name}: {self.median:.3f} times, 95 % [{low:.3f}, {high:.3f}], "
@@ -58,7 +58,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Limit:
-    """What a figure should reach: at least, or at most."""
+    """The limit of a figure: a minimum or a maximum."""
 
     name: str
     unit: str
@@ -66,7 +66,7 @@ class Limit:
     at_most: float | None = None
 
     def judge(self, values: Sequence[float]) -> bool:
-        """Print the median of the figure; return whether it reaches what is wanted."""
+        """Print the median of the figure; return whether it reaches the limit."""
         value = statistics.median(values)
         low, high = min(values), max(values)
         reached = (self.at_least is None or value >= self.at_least) and (
@@ -89,7 +89,7 @@ def tell(line: object) -> None:
 
 
 def conclude(comparisons: list[Comparison]) -> int:
-    """Print all comparisons; the exit status is 1 where one was missed."""
+    """Print all comparisons; the exit status is 1 if one missed its limit."""
     for comparison in comparisons:
         tell(comparison)
     return int(not all(comparison.reached for comparison in comparisons))

@@ -1,9 +1,9 @@
-"""Runs killed at random steps and resumed, against the same runs never killed.
+"""Runs killed at random steps and resumed, against the same runs without kills.
 
-`python -m tests.benchmarks.resuming [--quick]` trains the MLP by each kind of strategy whose
-workers step together, one process and several, in both loops. A task that trains is ended with
-SIGKILL at a random step of each attempt, and the run is resumed, until it has been killed twice and
-is whole. Losses of all steps and the last weights are compared.
+`python -m tests.benchmarks.resuming [--quick]` trains the MLP with each kind of synchronous
+strategy, in one process and in several, in both loops. SIGKILL ends a training task at a random
+step of an attempt, and the run is resumed. After two kills the run finishes. The losses of all
+steps and the final weights are compared.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ MLP = RunConfig(
     pipeline="indexed", global_batch_size=64, epochs=EPOCHS, steps_per_epoch=STEPS_PER_EPOCH,
     start_now=True,
 )  # fmt: skip
-LOSS = Limit("largest difference of a step's loss, killed against never killed", "", at_most=1e-6)
-WEIGHTS = Limit("largest difference of a last weight", "", at_most=1e-6)
+LOSS = Limit("largest difference of a step's loss, with and without kills", "", at_most=1e-6)
+WEIGHTS = Limit("largest difference of a final weight", "", at_most=1e-6)
 
 
 def trained(config: RunConfig, devices: Devices, folder: str) -> Run:
     """Train to the end.
 
     Raises:
-        RuntimeError: it does not get there.
+        RuntimeError: the run does not finish.
     """
     return ended(start_run(config, folder, devices))
 
@@ -53,7 +53,7 @@ def ended(run: Run) -> Run:
 
 
 def kill_from(run: Run, step: int) -> int:
-    """End one of the processes that train as soon as a step is reached; return the step done."""
+    """Kill a training process as soon as a step is reached; return the last completed step."""
     until(lambda: run.progress.step >= step or not run.alive)
     script = str(run.dir / "train.py")
     every = psutil.process_iter(["cmdline"])
@@ -64,7 +64,7 @@ def kill_from(run: Run, step: int) -> int:
 
 
 def killed(config: RunConfig, devices: Devices, folder: str, chance: random.Random) -> Run:
-    """Train, killed at random steps and resumed."""
+    """Train a run, kill it at random steps and resume it."""
     run, first, total = start_run(config, folder, devices), 0, EPOCHS * STEPS_PER_EPOCH
     for left in range(KILLS, 0, -1):
         done = kill_from(run, chance.randrange(first + 1, first + (total - first) // (left + 1)))
@@ -75,7 +75,7 @@ def killed(config: RunConfig, devices: Devices, folder: str, chance: random.Rand
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where a limit is missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="one strategy, to try the benchmark")
     strategies = QUICK_STRATEGIES if options.parse_args().quick else STRATEGIES
@@ -89,7 +89,7 @@ def main() -> int:
                 other = killed(config, devices, folder, chance)
                 found = certify(whole, [other])[str(other.dir)].agreement
                 if found.max_loss_difference is None or found.max_weight_difference is None:
-                    raise RuntimeError(f"Both must have saved their model; {found.reason}")
+                    raise RuntimeError(f"Both runs must have saved their model; {found.reason}")
                 losses.append(found.max_loss_difference)
                 weights.append(found.max_weight_difference)
                 tell(f"  losses differ by {losses[-1]:.1e}, weights by {weights[-1]:.1e}")

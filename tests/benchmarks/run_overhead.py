@@ -1,10 +1,10 @@
-"""A run in the workbench, no browser attached, against its script alone.
+"""A run in the workbench, without a browser, against its script alone.
 
 `python -m tests.benchmarks.run_overhead [--quick]` trains the Fashion-MNIST CNN, Mirrored on two
 virtual CPU replicas, in turn as a run (supervisor, records, a checkpoint each epoch) and by
 `python train.py`, which writes nothing. It compares the wall time from the end of the first epoch
-to the end of the last, test passes and checkpoints included, and the seconds until the first epoch
-begins.
+to the end of the last, including test passes and checkpoints, and the seconds until the first epoch
+starts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ QUICK_ROUNDS = 2
 
 @dataclass(frozen=True)
 class Times:
-    """The seconds of a training from its start to its first event, and of all epochs but one."""
+    """The seconds of a training from its start to its first event, and of all epochs except one."""
 
     until_start: float
     epochs: float
@@ -52,7 +52,7 @@ def run_times(config: RunConfig, devices: Devices, folder: Path) -> Times:
 
 
 def script_times(script: Path) -> Times:
-    """Train by the script alone; its lines are timed as they come."""
+    """Train with the script alone; the times of its printed lines are taken."""
     began = time.time()
     starts, ends = [], []
     command = [sys.executable, "-u", str(script)]
@@ -72,7 +72,7 @@ def script_times(script: Path) -> Times:
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where the run is too slow."""
+    """Measure and print; the exit status is 1 if the run is too slow."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")
     rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS
@@ -93,7 +93,7 @@ def main() -> int:
     for name, times in {"run": runs, "script": scripts}.items():
         start, epochs = np.median([[each.until_start, each.epochs] for each in times], axis=0)
         rate = (EPOCHS - 1) * STEPS_PER_EPOCH / epochs
-        tell(f"{name}: {start:.1f} s until training starts, then {rate:.1f} steps/s with all else")
+        tell(f"{name}: {start:.1f} s until training starts, then {rate:.1f} steps/s, all included")
     ratios = [alone.epochs / run.epochs for run, alone in zip(runs, scripts, strict=True)]
     return conclude(
         [Comparison("speed of a run over its script alone", np.array(ratios), at_least=0.98)]

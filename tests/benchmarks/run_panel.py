@@ -1,8 +1,8 @@
-"""A run in JupyterLab's main area, by the server: how long a page that is loaded again waits.
+"""A run in JupyterLab's main area, over the server: the wait after a reload of the page.
 
 `python -m tests.benchmarks.run_panel [--quick]` shows a run of 8 replicas that grows ten times a
-second, at 1,000 and at 100,000 steps, loads the page again, and prints the seconds from the
-restored layout to the whole history and to the first point that came after it.
+second, at 1,000 and at 100,000 steps, and reloads the page. It prints the seconds from the restored
+layout to the complete history and to the first later point.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WAITED = "({restored, whole, live}) => [whole - restored, live - restored]"
 
 
 def reload_seconds(browser: Browser, server: LabServer, folder: Path, steps: int) -> list[float]:
-    """Return the seconds from the restored layout to the whole history, and until it is live."""
+    """Return the seconds from the restored layout to the complete history, and to a live view."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.add_init_script(NOTE_TIMES)
     page = RunPage(LabPage(context.new_page(), server, folder))
@@ -63,7 +63,7 @@ def reload_seconds(browser: Browser, server: LabServer, folder: Path, steps: int
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where something was missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="one round, to try the benchmark")
     rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS
@@ -75,7 +75,9 @@ def main() -> int:
         with running_lab(folder / "root", folder / "home") as server:
             for steps in STEPS:
                 told = [reload_seconds(browser, server, folder, steps) for _ in range(rounds)]
-                for what, seconds in zip(("whole", "live"), zip(*told, strict=True), strict=True):
+                for what, seconds in zip(
+                    ("history", "live view"), zip(*told, strict=True), strict=True
+                ):
                     limit = Limit(f"{steps:,} steps, reload to {what}", "s", at_most=1)
                     verdicts.append(limit.judge(seconds))
         browser.close()

@@ -1,9 +1,9 @@
-"""The run view in a real JupyterLab and Chromium: frames, kernel time, bytes, memory, waiting.
+"""The run view in a real JupyterLab and Chromium: frames, kernel time, bytes, memory, waits.
 
 `python -m tests.benchmarks.run_view [--quick]` shows runs of 8 replicas x 100,000 points that grow
-ten times a second, one and four on a page; loads the page again; opens a finished run of 1,000,000
-steps. It prints medians over its rounds and whether they reach what is wanted. Records are written
-by a process of the benchmark: nothing trains meanwhile.
+ten times a second, one and four on a page. It reloads the page and opens a finished run of
+1,000,000 steps. It prints medians over its rounds and whether they reach the limits. A process of
+the benchmark writes the records: nothing trains meanwhile.
 """
 
 from __future__ import annotations
@@ -120,21 +120,19 @@ EXECUTE = """async code => {
 
 LIMITS = {
     "one_frames": Limit("one live run of 8 x 100,000 points", "frames/s", at_least=55),
-    "busy_updates": Limit("updates of it while a cell is busy", "a second", at_least=5),
-    "kernel_ms": Limit("kernel time of an update of it", "ms", at_most=1),
-    "byte_growth": Limit(
-        "bytes of an update of it over those at 1,000 points", "times", at_most=1.1
-    ),
-    "four_frames": Limit("four of them on a page", "frames/s", at_least=50),
-    "memory_mb": Limit("the page's process with four of them", "MB", at_most=600),
-    "reload_seconds": Limit("after a page reload, from render to drawn", "s", at_most=1),
+    "busy_updates": Limit("its updates while a cell is busy", "per second", at_least=5),
+    "kernel_ms": Limit("kernel time of its updates", "ms", at_most=1),
+    "byte_growth": Limit("bytes of its updates over those at 1,000 points", "times", at_most=1.1),
+    "four_frames": Limit("four such runs on a page", "frames/s", at_least=50),
+    "memory_mb": Limit("memory of the page's process with four such runs", "MB", at_most=600),
+    "reload_seconds": Limit("after a page reload, from render to charts", "s", at_most=1),
     "front_end_kb": Limit("the front end on the way to a page, gzipped", "kB", at_most=60),
     "open_seconds": Limit("opening 1,000,000 steps x 8, click to first chart", "s", at_most=1),
 }
 
 
 class Bench:
-    """A notebook page in which runs are shown."""
+    """A notebook page that shows runs."""
 
     def __init__(self, browser: Browser, server: LabServer, folder: Path, name: str) -> None:
         context = browser.new_context(viewport={"width": 1280, "height": 2600})
@@ -165,20 +163,20 @@ class Bench:
         return str(self.page.evaluate(EXECUTE, code))
 
     def frames_per_second(self) -> float:
-        """Count frames while the runs grow."""
+        """Return the frames per second while the runs grow."""
         return float(self.page.evaluate(FRAMES, WATCH_SECONDS))
 
     def busy_updates_per_second(self) -> float:
-        """Count what the charts are told while a cell of pure Python runs."""
+        """Return the charts' updates per second while a cell of pure Python runs."""
         self.page.evaluate(BUSY, SPIN.format(seconds=1.5 * WATCH_SECONDS))
         return float(self.page.evaluate(CHANGES, WATCH_SECONDS)) / WATCH_SECONDS
 
     def kernel(self) -> list[list[float]]:
-        """Return the seconds of updates, of sending, of whole turns, and the bytes of updates."""
+        """Return the seconds of updates, sending and complete turns, and the bytes of updates."""
         return list(json.loads(self.execute(TOLD)))
 
     def reload_seconds(self) -> float:
-        """Load the page again; return the seconds from the view's place to its charts."""
+        """Reload the page; return the seconds from the view's place to its charts."""
         self.lab.command("docmanager:save")
         self.page.reload()
         self.lab.wait_until_ready()
@@ -199,7 +197,7 @@ def renderer_mb(browser: Browser) -> float:
 
 @contextmanager
 def growing(runs: list[Run]) -> Iterator[None]:
-    """Let runs grow meanwhile."""
+    """Let runs grow during the block."""
     command = [sys.executable, "-m", "tests.benchmarks.growing", *(str(run.dir) for run in runs)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         yield
@@ -229,7 +227,7 @@ def measure(browser: Browser, server: LabServer, folder: Path, number: int) -> d
         tell(f"an update takes the kernel {made:.2f} ms to make and {given:.2f} ms to send")
         found["byte_growth"] = statistics.median(sizes) / small
         update, turn = statistics.median(sizes), 1000 * max(turns[5:])
-        tell(f"an update is {update:,.0f} bytes; a turn with all of the account {turn:.1f} ms")
+        tell(f"an update is {update:,.0f} bytes; a complete turn takes {turn:.1f} ms")
         found["reload_seconds"] = bench.reload_seconds()
         found["busy_updates"] = bench.busy_updates_per_second()
         bench.close()
@@ -249,7 +247,7 @@ def measure(browser: Browser, server: LabServer, folder: Path, number: int) -> d
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where something was missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="one round, to try the benchmark")
     rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS

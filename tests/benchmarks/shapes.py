@@ -1,8 +1,8 @@
-"""Ten shapes of models of one's own under two replicas, in one process and in two, in both loops.
+"""Ten shapes of custom models on two replicas, in one process and in two, in both loops.
 
 `python -m tests.benchmarks.shapes [--quick] [--shape NAME]` runs `workbench matrix` for each:
-OneDevice, Mirrored and MultiWorkerMirrored, custom and fit, in double precision. Where nothing in a
-model is random or of one replica alone, each run has a certificate.
+OneDevice, Mirrored and MultiWorkerMirrored, custom and fit, in double precision. Each run of a
+model without randomness and without parts of a single replica has a certificate.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def run(shape: str, folder: str, steps: int) -> Matrix:
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where a limit is missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="few steps, to try the benchmark")
-    options.add_argument("--shape", choices=DATA, help="only this")
+    options.add_argument("--shape", choices=DATA, help="only this shape")
     chosen = options.parse_args()
     shapes = [chosen.shape] if chosen.shape else list(DATA)
     trained, certified, differences = 0, [], []

@@ -1,4 +1,4 @@
-"""A side of a comparison in a process of its own, which runs a segment whenever it is asked to."""
+"""A side of a comparison in a separate process, which runs a segment on each request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from tests.benchmarks.alternation import Segment
 
 @contextlib.contextmanager
 def side(module: str, *arguments: str) -> Iterator[Segment]:
-    """Start `python -m module arguments...` and yield what runs one of its segments: see `serve`.
+    """Start `python -m module arguments...` and yield a function that runs one of its segments.
+
+    The process answers with `serve`.
 
     Raises:
         RuntimeError: the process ended before it answered.
@@ -42,9 +44,9 @@ def side(module: str, *arguments: str) -> Iterator[Segment]:
 
 
 def serve(segment: Segment) -> None:
-    """Answer each line of standard input by the rate of a segment."""
+    """Answer each line of standard input with the rate of a segment."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what TensorFlow and the scripts print is no answer
+    os.dup2(2, 1)  # output of TensorFlow and the scripts is not an answer
     for _ in sys.stdin:
         answers.write(f"{segment()}\n")
         answers.flush()

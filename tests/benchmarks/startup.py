@@ -1,8 +1,8 @@
-"""How soon the workbench is there: `import workbench`, and `Workbench()` on the screen's side.
+"""The start-up time of the workbench: `import workbench`, and `Workbench()` in Python.
 
-`python -m tests.benchmarks.startup [--quick]` times both inside fresh interpreters, in turn with
-`import plotly, pandas, ipywidgets`, which anything of this kind pays, and checks that no
-TensorFlow came with them.
+`python -m tests.benchmarks.startup [--quick]` times both in fresh interpreters, in turn with
+`import plotly, pandas, ipywidgets`, which any such tool needs. It checks that no process imports
+TensorFlow.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def seconds(code: str, folder: str) -> float:
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where a median is over its limit."""
+    """Measure and print; the exit status is 1 if a median is over its limit."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")
     rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS
@@ -67,7 +67,7 @@ def main() -> int:
         limit = LIMIT_SECONDS.get(name)
         over = limit is not None and median > limit
         missed = missed or over
-        verdict = "" if limit is None else f"; reach {limit} s: {'MISSED' if over else 'reached'}"
+        verdict = "" if limit is None else f"; at most {limit} s: {'MISSED' if over else 'reached'}"
         tell(f"{name}: {median:.3f} s, quartiles [{first:.3f}, {third:.3f}]{verdict}")
     tell("no TensorFlow in any of the processes")
     return int(missed)

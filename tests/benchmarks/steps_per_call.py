@@ -1,8 +1,8 @@
-"""Many steps in a graph call against one, in two worker processes.
+"""Many steps in a graph call against one step, in two worker processes.
 
 `python -m tests.benchmarks.steps_per_call [--quick]` trains the MLP with MultiWorkerMirrored on two
-workers, in turn with as many steps a call as take 0.2 s and with one, as runs of the workbench. It
-compares the steady rate of the records: without the first call and the test passes.
+workers as runs of the workbench, in turn with one step per call and with the number of steps that
+takes 0.2 s. It compares the steady rate of the records, without the first call and the test passes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def steps_per_second(config: RunConfig, devices: Devices, folder: str) -> float:
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where many steps a call are slower than one."""
+    """Measure and print; the exit status is 1 if many steps per call are slower than one."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")
     rounds = QUICK_ROUNDS if options.parse_args().quick else ROUNDS
@@ -52,9 +52,9 @@ def main() -> int:
                 found = {side: steps_per_second(side, devices, folder) for side in sides}
                 rates.append((found[many], found[one]))
             fast, slow = np.median(rates, axis=0)
-            tell(f"{loop}: {fast:.0f} steps/s with many steps a call, {slow:.0f} with one")
+            tell(f"{loop}: {fast:.0f} steps/s with many steps per call, {slow:.0f} with one")
             ratios = np.array([first / second for first, second in rates])
-            comparisons.append(Comparison(f"many steps a call, {loop}", ratios, at_least=1.0))
+            comparisons.append(Comparison(f"many steps per call, {loop}", ratios, at_least=1.0))
     return conclude(comparisons)
 
 

@@ -1,4 +1,4 @@
-"""Every benchmark runs to its end; what it measures in a few rounds is not judged here."""
+"""Tests that every benchmark runs to its end; the results of a few rounds are not judged here."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from tests.benchmarks.__main__ import NAMES
 
 ROOT = Path(__file__).parents[2]
 MEASURED = (0, 1)
-"""Exit statuses of one that ran: everything was reached, or something was missed."""
+"""Exit statuses of a complete benchmark: all limits reached, or a limit missed."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 

@@ -1,10 +1,10 @@
 """The custom loop against the tutorial's: Mirrored on two virtual CPU replicas.
 
-`python -m tests.benchmarks.training_speed [--quick] [--only mlp|cnn]` runs, each in a process of
-its own and in turn, the tutorial's loop, ours on the usual pipeline, and ours on stacked batches,
-ours recorded to disk. Both train whole epochs of the MLP and parts of one of the CNN; test passes
-and checkpoints are left out. The tutorial's steps between two starts of an epoch, in which it
-makes an iterator and fills its shuffle buffer, are compared too.
+`python -m tests.benchmarks.training_speed [--quick] [--only mlp|cnn]` runs three loops in turn,
+each in a separate process: the tutorial's, ours on the usual pipeline, and ours on stacked batches.
+Ours records to disk. All train complete epochs of the MLP and parts of an epoch of the CNN, without
+test passes and checkpoints. The tutorial's steps are also compared without the start of an epoch,
+in which it makes an iterator and fills its shuffle buffer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ QUICK_ROUNDS = 5
 
 
 def compare(job: str, rounds: int) -> list[Comparison]:
-    """Train the sides of a job in turn; return ours over the tutorial's."""
+    """Train the sides of a job in turn; return the ratios of our sides to the tutorial's."""
     with contextlib.ExitStack() as stack:
         sides = {
             name: stack.enter_context(side(MODULE, "--only", job, "--side", name))
@@ -46,7 +46,7 @@ def compare(job: str, rounds: int) -> list[Comparison]:
     judged, *others = TUTORIALS[job]
     return [
         Comparison(
-            f"{job}, {ours} pipeline, over the {tutorial}",
+            f"{job}, {ours} pipeline over the {tutorial}",
             done.rates[ours] / done.rates[tutorial],
             at_least=REACH.get((job, ours)) if tutorial == judged else None,
         )
@@ -56,7 +56,7 @@ def compare(job: str, rounds: int) -> list[Comparison]:
 
 
 def tutorial_side(job: str, name: str) -> Segment:
-    """Return what runs the tutorial's loop: whole epochs, or steps alone."""
+    """Return a segment of the tutorial's loop: complete epochs, or only steps."""
     import tensorflow as tf
 
     from tests.benchmarks.tutorial import Tutorial, cnn_job, mlp_job
@@ -79,7 +79,7 @@ def tutorial_side(job: str, name: str) -> Segment:
 
 
 def workbench_side(job: str, pipeline: str, folder: Path) -> Segment:
-    """Return what runs and records our loop, test passes and checkpoints left out."""
+    """Return a segment of our loop with records, without test passes and checkpoints."""
     from tests.benchmarks.engine import Engine, cnn, mlp, train_custom
 
     engine = Engine({"mlp": mlp, "cnn": cnn}[job](pipeline=pipeline), folder)
@@ -90,7 +90,7 @@ def workbench_side(job: str, pipeline: str, folder: Path) -> Segment:
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where something was missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--only", choices=["mlp", "cnn"], help="one of the two jobs")
     options.add_argument("--quick", action="store_true", help="few rounds, to try the benchmark")

@@ -1,7 +1,7 @@
-"""The public tutorial's two jobs, written again: what the workbench's loops are compared with.
+"""The public tutorial's two jobs, written again: the baseline of the workbench's loops.
 
-`python -m tests.benchmarks.tutorial mlp|cnn` trains one of them whole; with `--first-step` it ends
-after one step and prints when that was over, in seconds since 1970.
+`python -m tests.benchmarks.tutorial mlp|cnn` trains a complete job. With `--first-step` it ends
+after one step and prints the time of its end, in seconds since 1970.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Arrays = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Job:
-    """What a job trains, and how."""
+    """The data, model and settings of a job."""
 
     train: Arrays
     test: Arrays
@@ -37,7 +37,7 @@ class Job:
 
 
 def mlp_job(examples: int = 10_000, per_replica_batch_size: int = 64) -> Job:
-    """Job (a): a noisy linear rule over 10 features, and an MLP 10-16-8-1."""
+    """Return job (a): a noisy linear rule over 10 features, and an MLP 10-16-8-1."""
     random = np.random.default_rng(42)
     features = random.standard_normal((examples + examples // 5, 10)).astype(np.float32)
     noise = 0.1 * random.standard_normal(len(features))
@@ -60,7 +60,7 @@ def mlp_job(examples: int = 10_000, per_replica_batch_size: int = 64) -> Job:
 
 
 def cnn_job() -> Job:
-    """Job (b): Fashion-MNIST and a CNN of two convolutions with L2, 16 a replica."""
+    """Return job (b): Fashion-MNIST and a CNN of two convolutions with L2, 16 per replica."""
 
     def make_model() -> Any:
         options = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
@@ -91,7 +91,10 @@ def cnn_job() -> Job:
 
 
 class Tutorial:
-    """One Python call a step: a graph function runs the replicas and sums their losses."""
+    """The tutorial's loop, one Python call per step.
+
+    A graph function runs the replicas and sums their losses.
+    """
 
     def __init__(self, strategy: tf.distribute.Strategy, job: Job) -> None:
         self.strategy, self.job = strategy, job
@@ -117,14 +120,14 @@ class Tutorial:
         return float(total_loss / num_batches)
 
     def train_first_step(self) -> float:
-        """Begin an epoch as the tutorial does and return the loss of its first batch."""
+        """Start an epoch as the tutorial does and return the loss of its first batch."""
         return float(self.distributed_train_step(next(iter(self.train_batches))))
 
     def train_steps(self, count: int) -> float:
         """Run `count` training steps and return their seconds.
 
-        In the tutorial's favour the start of an epoch, which makes an iterator and fills the
-        shuffle buffer, is left out.
+        In the tutorial's favour, the start of an epoch is not timed; it makes an iterator and fills
+        the shuffle buffer.
         """
         total_loss, seconds = 0.0, 0.0
         if self._iterator is None:
@@ -145,7 +148,7 @@ class Tutorial:
         return seconds
 
     def train(self) -> None:
-        """Train the whole job as the tutorial does: steps, test pass, checkpoint, a line."""
+        """Train the complete job as the tutorial does: steps, test pass, checkpoint, a line."""
         checkpoint = tf.train.Checkpoint(model=self.model, optimizer=self.optimizer)
         with tempfile.TemporaryDirectory() as folder:
             for epoch in range(1, self.job.epochs + 1):
@@ -159,12 +162,12 @@ class Tutorial:
 
     @property
     def steps_per_epoch(self) -> int:
-        """The batches of an epoch, a short last one counted too."""
+        """The number of batches in an epoch, including a short last batch."""
         return -(-len(self.job.train[0]) // self.global_batch_size)
 
     @tf.function
     def distributed_train_step(self, batch: Any) -> tf.Tensor:
-        """Train all replicas on a batch; return the loss over all of it."""
+        """Train all replicas on a batch; return the loss over the complete batch."""
         losses = self.strategy.run(self._train_step, args=(batch,))
         return self.strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None)
 
@@ -231,7 +234,7 @@ def _fashion_mnist(part: str) -> Arrays:
 
 
 def two_virtual_replicas() -> tf.distribute.Strategy:
-    """Return Mirrored on the CPU split in two, before anything else used TensorFlow."""
+    """Return Mirrored on the CPU split in two; call it before any other use of TensorFlow."""
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
     reduction = tf.distribute.ReductionToOneDevice()

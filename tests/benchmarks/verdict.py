@@ -1,7 +1,7 @@
-"""Ten runs, in each of which one cause of slowness is planted: does the verdict name it?
+"""Ten runs with one planted cause of slowness each, and the verdict's answer to each.
 
-`python -m tests.benchmarks.verdict [--quick] [--only NAME ...]`. The slow link is a network
-namespace of its own whose loopback takes 200 Mbit/s, which needs root and `ip` and `tc`.
+`python -m tests.benchmarks.verdict [--quick] [--only NAME ...]`. The slow link is a separate
+network namespace with a loopback of 200 Mbit/s, which needs root and `ip` and `tc`.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ OWN = Path(__file__).with_name("planted.py")
 NAMESPACE = "workbench-slow-link"
 RATE = ("rate", "200mbit", "burst", "256kb", "latency", "500ms")
 QUICK_SECONDS = 8.0
-RIGHT = Limit("runs whose cause was named, of ten", "", at_least=9)
-SUM = Limit("largest part of a step that is unexplained", "%", at_most=5)
+RIGHT = Limit("runs with the right cause, of ten", "", at_least=9)
+SUM = Limit("largest unexplained part of a step", "%", at_most=5)
 
 
 @dataclass(frozen=True)
 class Planted:
-    """A run with one cause of slowness, and what the verdict should say of it."""
+    """A run with one cause of slowness, and the verdict that it should get."""
 
     config: RunConfig
     cause: str | None
-    """The part that should be named; None: the model's own work."""
+    """The part of a step that should be named; None: the model's own work."""
     changes: str | None = None
     """A field that the suggestion should change; None: nothing to suggest."""
     slowest: str | None = None
@@ -65,7 +65,7 @@ def _workers(data: str, model: str = "small_model", epochs: int = 6, **fields: A
 
 
 def own(name: str) -> str:
-    """Name a function of the planted ones."""
+    """Return the name of a planted function."""
     return f"{OWN}:{name}"
 
 
@@ -142,7 +142,7 @@ def try_one(name: str, folder: str, seconds: float) -> dict[str, Any]:
 
 
 def try_in_namespace(name: str, seconds: float) -> dict[str, Any]:
-    """Do the same where the link between the tasks is slow."""
+    """Do the same with a slow link between the tasks."""
     with _slow_link():
         command = ["ip", "netns", "exec", NAMESPACE, sys.executable, "-m", __spec__.name]
         command += ["--inside", name, "--seconds", str(seconds)]
@@ -167,9 +167,9 @@ def _slow_link() -> Iterator[None]:
 
 
 def main() -> int:
-    """Measure and print; the exit status is 1 where a limit is missed."""
+    """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--quick", action="store_true", help="measure shortly, to try it")
+    options.add_argument("--quick", action="store_true", help="short times, to try the benchmark")
     options.add_argument("--only", nargs="+", choices=PLANTED, help="only these")
     options.add_argument("--seconds", type=float, default=SECONDS)
     options.add_argument("--inside", choices=PLANTED, help=argparse.SUPPRESS)

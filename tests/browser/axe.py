@@ -1,4 +1,4 @@
-"""What axe-core finds against people who hear a page, or see it otherwise than most."""
+"""The accessibility checks of axe-core."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 AXE = Path(__file__).parents[2] / "extension/node_modules/axe-core/axe.min.js"
-# JupyterLab's page has no height of its own, so that axe takes all text in it for hidden.
+# JupyterLab's page has no height of its own, so axe takes all its text for hidden.
 IN_SIGHT = (
     "*{contain:none!important}"
     "html,body,#main,.jp-ThemedContainer,.lm-Widget{overflow:visible!important}"
@@ -19,12 +19,12 @@ FINDINGS = """async selector => {
 
 
 def load_axe(page: Page) -> None:
-    """Have a page ready for `findings`, until it is loaded again."""
+    """Prepare a page for `findings`; a reload needs a new preparation."""
     page.add_style_tag(content=IN_SIGHT)
     page.add_script_tag(path=AXE)
 
 
 def findings(page: Page, selector: str) -> list[str]:
-    """What is wrong within an element, each with the rule that it breaks first."""
+    """Return the violations within an element; each text starts with the broken rule."""
     found: list[str] = page.evaluate(FINDINGS, selector)
     return found

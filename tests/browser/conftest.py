@@ -1,6 +1,6 @@
 """JupyterLab and Chromium for tests that need a browser.
 
-Where no Chromium is found such tests are skipped, except in CI (CI=true), where they fail.
+If no Chromium is found, these tests are skipped; in CI (CI=true) they fail.
 """
 
 import os
@@ -30,7 +30,7 @@ FLAGS = (
 
 
 def find_chromium() -> str | None:
-    """The browser named by WORKBENCH_CHROMIUM, else Chromium or Chrome on PATH, else None."""
+    """Return the browser in WORKBENCH_CHROMIUM, else Chromium or Chrome on PATH, else None."""
     if named := os.environ.get("WORKBENCH_CHROMIUM"):
         return named
     found = next((path for path in map(shutil.which, NAMES) if path), None)
@@ -75,7 +75,7 @@ def lab_server(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> It
 
 @pytest.fixture
 def lab(browser: Browser, lab_server: LabServer, tmp_path: Path) -> Iterator[LabPage]:
-    """A fresh page on the JupyterLab; the test fails where the page raised an error."""
+    """A new page on the JupyterLab; the test fails if the page raised an error."""
     context = browser.new_context(viewport=VIEWPORT)
     page = LabPage(context.new_page(), lab_server, tmp_path)
     yield page

@@ -1,4 +1,4 @@
-"""Notebook 7 and classic Notebook 6.5: each with an environment, a server and a page of its own."""
+"""Notebook 7 and classic Notebook 6.5: each with its own environment, server and page."""
 
 import socket
 import tomllib
@@ -19,12 +19,12 @@ NOTEBOOK_7_ITSELF = "Cannot read properties of undefined (reading 'schema')"
 
 
 class Notebook7Page(LabPage):
-    """A page on Notebook 7: JupyterLab's parts, a notebook to a page."""
+    """A page on Notebook 7: JupyterLab's parts, one notebook per page."""
 
     not_ours = (*LabPage.not_ours, NOTEBOOK_7_ITSELF)
 
     def open(self, **query: str) -> None:
-        """Do nothing: there is no page but a notebook's."""
+        """Do nothing: there are only pages of notebooks."""
 
     def open_notebook(self, name: str, kernel: bool = True) -> Locator:
         """Open a notebook of the served folder and wait until its kernel answers."""
@@ -35,12 +35,12 @@ class Notebook7Page(LabPage):
 
 
 class ClassicPage(LabPage):
-    """A page on classic Notebook 6.5, which is light only."""
+    """A page on classic Notebook 6.5, which has only a light theme."""
 
     themes = ()
 
     def open(self, **query: str) -> None:
-        """Do nothing: there is no page but a notebook's."""
+        """Do nothing: there are only pages of notebooks."""
 
     def open_notebook(self, name: str, kernel: bool = True) -> Locator:
         """Open a notebook of the served folder and wait until its kernel answers."""
@@ -57,7 +57,7 @@ class ClassicPage(LabPage):
         return self.notebook().locator(".cell").nth(index)
 
     def run_cell(self, index: int) -> Locator:
-        """Run a cell as Ctrl+Enter does; returns it without waiting for the kernel."""
+        """Run a cell with Ctrl+Enter, and return it without waiting for the kernel."""
         cell = self.cell(index)
         cell.locator(".CodeMirror").click()
         self.page.keyboard.press("Control+Enter")
@@ -65,7 +65,7 @@ class ClassicPage(LabPage):
 
 
 class Host(NamedTuple):
-    """What makes its environment, what starts it, and how its page is driven."""
+    """A host: functions that make its environment and its program, and the class of its page."""
 
     make: Callable[[Path], Path]
     program: Callable[[Path], Program]
@@ -92,7 +92,7 @@ def notebook_7(python: Path) -> Program:
 
 
 def classic(python: Path) -> Program:
-    """The command line of Notebook 6.5, which tells no port that it chose itself."""
+    """The command line of Notebook 6.5, which does not report a port that it chose itself."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

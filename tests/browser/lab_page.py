@@ -1,4 +1,4 @@
-"""What a person does in JupyterLab, as short methods over a Playwright page."""
+"""A user's actions in JupyterLab, as short methods over a Playwright page."""
 
 import contextlib
 import json
@@ -14,20 +14,20 @@ from tests.waiting import LIMIT_SECONDS
 
 LIMIT_MS = 1000 * LIMIT_SECONDS
 PALETTE_MS = 6_000
-"""The palette is opened again after so long: another part of the page may have taken the focus."""
+"""After this time the palette is opened again: another part may have taken the focus."""
 NOT_OURS = (
-    # The widget manager (5.0.16), in a notebook that is opened without a kernel.
+    # From the widget manager (5.0.16), if a notebook is opened without a kernel.
     "Cannot read properties of null (reading 'kernel')",
-    # JupyterLab (4.6), where a kernel restarts while it is being asked something.
+    # From JupyterLab (4.6), if a kernel restarts during a request.
     "Canceled future for",
-    # anywidget (0.11), where a page needs over two seconds for a widget: the run view is renewed.
+    # From anywidget (0.11), if a page needs over two seconds for a widget; it gets a new one.
     "[anywidget] Failed to initialize model",
 )
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 
 
 class LabPage:
-    """One browser page on a JupyterLab; `page` is Playwright's own for everything not here."""
+    """One browser page on a JupyterLab; `page` is Playwright's page, for all other actions."""
 
     not_ours: tuple[str, ...] = NOT_OURS
     themes: tuple[str, ...] = ("dark", "light")
@@ -47,29 +47,29 @@ class LabPage:
             self.errors.append(str(error))
 
     def address(self, **query: str) -> str:
-        """The address of this page's workspace, which remembers its tabs.
+        """Return the address of this page's workspace, which stores its tabs.
 
-        JupyterLab's own `?reset` would do, but it sets the address again some time after the page
-        is ready.
+        JupyterLab's own `?reset` is not used, because it changes the address some time after the
+        page is ready.
         """
         return self.server.url(f"lab/workspaces/{self.workspace}", **query)
 
     def open(self, **query: str) -> None:
-        """Open JupyterLab in a workspace of this page's own and wait until it can be used."""
+        """Open JupyterLab in this page's own workspace and wait until it can be used."""
         self.page.goto(self.address(**query))
         self.wait_until_ready()
 
     def wait_until_ready(self) -> None:
-        """Wait until JupyterLab has laid itself out, after opening or a reload.
+        """Wait until JupyterLab has its layout, after opening or a reload.
 
-        The launcher comes after that and takes the focus, which closes menus and the palette.
+        The launcher appears after that and takes the focus, which closes menus and the palette.
         """
         self.page.wait_for_function("window.jupyterapp !== undefined")
         self.ask("window.jupyterapp.restored.then(() => null)")
         self.page.wait_for_function("window.jupyterapp.shell.currentWidget?.isVisible")
 
     def ask(self, script: str, argument: Any = None) -> Any:
-        """Evaluate JavaScript, a function or an expression, and wait for what it promises."""
+        """Evaluate JavaScript, a function or an expression, and wait for its promise."""
         raced = f"""argument => {{
             const asked = ({script});
             const answer = typeof asked === 'function' ? asked(argument) : asked;
@@ -131,7 +131,7 @@ class LabPage:
         )
 
     def search_palette(self, text: str) -> Locator:
-        """What the command palette finds; opened again where the page took the focus from it."""
+        """Return the palette's results; open it again if the page took the focus from it."""
         for _ in range(round(LIMIT_MS / PALETTE_MS)):
             self.command("apputils:activate-command-palette")
             with contextlib.suppress(TooLate):
@@ -149,14 +149,14 @@ class LabPage:
         return self.notebook().locator(".jp-Cell").nth(index)
 
     def run_cell(self, index: int) -> Locator:
-        """Run a cell as Ctrl+Enter does; returns it without waiting for the kernel."""
+        """Run a cell with Ctrl+Enter, and return it without waiting for the kernel."""
         cell = self.cell(index)
         cell.locator(".cm-content").click()
         self.page.keyboard.press("Control+Enter")
         return cell
 
     def screenshot(self, name: str) -> Path:
-        """Save what the page shows as `<name>.png` among the test run's files."""
+        """Save a picture of the page as `<name>.png` among the test run's files."""
         path = self.shots / f"{name}.png"
         self.page.screenshot(path=path)
         return path

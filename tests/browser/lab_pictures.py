@@ -1,4 +1,4 @@
-"""Takes the README's pictures of JupyterLab: a run that lives and a comparison, by the sidebar.
+"""Take the README's pictures of JupyterLab: a living run and a comparison, next to the sidebar.
 
 `python -m tests.browser.lab_pictures` in the project's folder. All runs in them are real.
 """
@@ -31,7 +31,7 @@ LIVING = RunConfig(epochs=40, steps_per_epoch=5_000, global_batch_size=64)
 
 
 def main() -> None:
-    """Train, look, and take the pictures."""
+    """Train, open the pages, and take the pictures."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         root = Path(folder) / "root"
         runs_dir = root / "runs"
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def trained(config: RunConfig, runs_dir: Path, name: str) -> Run:
-    """A run that has finished."""
+    """Train a run to its end, and return it."""
     run = start_run(config, runs_dir, name=name)
     assert run.wait(LIMIT_SECONDS) == "finished"
     return run

@@ -1,4 +1,4 @@
-"""Real servers of notebooks on loopback for browser tests, apart from the developer's settings."""
+"""Real servers of notebooks on loopback for browser tests, without the developer's settings."""
 
 import json
 import os
@@ -20,7 +20,7 @@ STOP_SECONDS = 20
 
 
 class Program(NamedTuple):
-    """A server of notebooks: its command line, and the file in which it tells its port."""
+    """A server of notebooks: its command line, and the file that names its port."""
 
     options: tuple[str, ...]
     server_file: str
@@ -45,12 +45,12 @@ class LabServer:
     base_url: str = "/"
 
     def url(self, path: str = "lab", **query: str) -> str:
-        """The address of a page, logged in by token."""
+        """Return the address of a page, with the token."""
         address = f"http://127.0.0.1:{self.port}{self.base_url}{path}"
         return f"{address}?{urlencode({'token': self.token, **query})}"
 
     def ask(self, path: str, method: str = "GET", **values: Any) -> Any:
-        """What the server answers to a request, as JSON."""
+        """Send a request, and return the server's answer from JSON."""
         body = json.dumps(values).encode() if values else None
         request = Request(self.url(path), body, method=method)
         request.add_header("Authorization", f"token {self.token}")
@@ -65,7 +65,7 @@ class LabServer:
 
 
 def isolated_environment(home: Path, python: str) -> dict[str, str]:
-    """This process's environment with Jupyter, IPython and the workbench kept inside `home`."""
+    """Return this process's environment, with Jupyter, IPython and the workbench kept in `home`."""
     folders = {
         "JUPYTER_CONFIG_DIR": home / "config",
         "JUPYTER_DATA_DIR": home / "data",
@@ -96,9 +96,9 @@ class Lab:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> LabServer:
-        """Start it on a free port, later on the same one.
+        """Start it on a free port; later starts use the same port.
 
-        Raises RuntimeError with the end of its log where it ends before it answers.
+        Raises RuntimeError with the end of its log if it ends before it answers.
         """
         server, port = self.server, "--ServerApp.port="
         given = [word.replace(f"{port}0", f"{port}{server.port}") for word in self._program.options]
@@ -120,13 +120,13 @@ class Lab:
         return self.server
 
     def kill(self) -> None:
-        """End it as a machine that fails would."""
+        """Kill it, as in a failure of the machine."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
 
     def stop(self) -> None:
-        """End it, kernels and all."""
+        """End it with all its kernels."""
         if self._process is None:
             return
         self._process.terminate()
@@ -140,7 +140,7 @@ class Lab:
 def running_lab(
     root: Path, home: Path, program: Program = LAB, base_url: str = "/"
 ) -> Iterator[LabServer]:
-    """Start JupyterLab or another program on a free port; stop it, kernels and all, at the end."""
+    """Start JupyterLab or another program on a free port; stop it and its kernels at the end."""
     lab = Lab(root, home, program, base_url)
     try:
         yield lab.start()

@@ -1,4 +1,4 @@
-"""What a person sees and does in the panel that is the workbench."""
+"""The workbench as a panel, with methods for a user's actions."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ START = "Start a new workbench"
 
 
 class PanelPage(WorkbenchPage):
-    """JupyterLab with a workbench as a panel, where it was opened; a form as in a notebook."""
+    """JupyterLab with a workbench as a panel; its form is the same as in a notebook."""
 
     def __init__(self, lab: LabPage) -> None:
         self.lab, self.page = lab, lab.page
 
     @property
     def panels(self) -> Locator:
-        """All panels on the page, also those behind other tabs."""
+        """All panels on the page, also panels behind other tabs."""
         return self.page.locator(".jp-WorkbenchPanel")
 
     @property
@@ -35,7 +35,7 @@ class PanelPage(WorkbenchPage):
 
     @property
     def trouble(self) -> Locator:
-        """What the panel says is in the way."""
+        """The panel's message about a problem."""
         return self.panels.get_by_role("alert")
 
     def click_card(self) -> None:
@@ -49,11 +49,11 @@ class PanelPage(WorkbenchPage):
         self.wait_until_live()
 
     def wait_until_live(self) -> None:
-        """Wait until nothing is in the way and Train can be clicked."""
+        """Wait until no problem is shown and Train can be clicked."""
         expect(self.trouble).to_have_count(0)
         expect(self.button("Train")).to_be_enabled()
 
-    def start_anew(self) -> None:
+    def start_again(self) -> None:
         """Click the one button that gives a new workbench."""
         self.trouble.get_by_role("button", name=START).click()
         self.wait_until_live()
@@ -69,7 +69,7 @@ class PanelPage(WorkbenchPage):
         tab.locator(".lm-TabBar-tabCloseIcon").click()
 
     def kernels(self) -> list[str]:
-        """The kernels of panels that the server runs."""
+        """Return the ids of the kernels of panels that the server runs."""
         return [
             session["kernel"]["id"]
             for session in self.lab.server.ask("api/sessions")
@@ -77,7 +77,7 @@ class PanelPage(WorkbenchPage):
         ]
 
     def run_in_kernel(self, code: str) -> None:
-        """Run code in the one panel's kernel, as another of its clients."""
+        """Run code in the kernel of the only panel, as a second client."""
         (kernel,) = self.kernels()
         (file,) = self.lab.server.root.parent.rglob(f"kernel-{kernel}.json")
         client = BlockingKernelClient(connection_file=str(file))
@@ -90,7 +90,7 @@ class PanelPage(WorkbenchPage):
             client.stop_channels()
 
     def kill_kernel(self) -> None:
-        """End the process of the one panel's kernel as nothing but the system can."""
+        """Kill the process of the only panel's kernel by SIGKILL."""
         (kernel,) = self.kernels()
         connection_file = f"kernel-{kernel}.json"
         (process,) = (

@@ -1,8 +1,8 @@
-"""Watches a run of each preset from the click to its end and takes its picture in both themes.
+"""Watch a run of each preset from the click to its end, and take its picture in both themes.
 
 `python -m tests.browser.pictures [FOLDER]` in the project's folder. In the middle of each run the
-page is loaded again and the kernel restarted. The pictures of the last preset are the README's; the
-others go to FOLDER.
+page is loaded again and the kernel is restarted. The pictures of the last preset are for the
+README; all others go to FOLDER.
 """
 
 import sys
@@ -29,7 +29,7 @@ SHORTEN = """(root, [path, short]) => {
 
 
 def main() -> None:
-    """Watch all presets in one JupyterLab, a notebook each."""
+    """Watch all presets in one JupyterLab, each in its own notebook."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         others = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(folder)
         root = Path(folder) / "root"
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def watch(lab: LabPage, preset: str) -> Run:
-    """Train to the end, with the page loaded again and the kernel restarted on the way."""
+    """Train to the end; meanwhile load the page again and restart the kernel."""
     workbench = WorkbenchPage(lab, f"{preset}.ipynb")
     lab.command("application:toggle-left-area")
     fill(workbench, preset)
@@ -75,7 +75,7 @@ def watch(lab: LabPage, preset: str) -> Run:
 
 
 def fill(workbench: WorkbenchPage, preset: str) -> None:
-    """Choose the preset and type its epochs, once the preset's own are there."""
+    """Choose the preset, and type its epochs after the form shows the preset's own."""
     row = PRESETS[preset]
     workbench.field("Preset").select_option(label=row.label)
     expect(workbench.field("Epochs")).to_have_value(str(row.config.epochs))
@@ -83,7 +83,10 @@ def fill(workbench: WorkbenchPage, preset: str) -> None:
 
 
 def picture(lab: LabPage, run: Run, path: Path) -> None:
-    """Take the workbench down to its charts in both themes; `path` has a place for the theme."""
+    """Take a picture of the workbench, from its top to its charts, in both themes.
+
+    `path` has a placeholder for the theme.
+    """
     root = lab.notebook().locator(".wb-root")
     expect(root.get_by_text("As TensorFlow sees it.")).to_be_visible()
     root.get_by_text("Where the time went").click()

@@ -1,4 +1,4 @@
-"""What a person sees and does where JupyterLab shows runs without a kernel."""
+"""JupyterLab's panels of runs without a kernel, with methods for a user's actions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RunPage:
     """JupyterLab with panels of runs."""
 
     def __init__(self, lab: LabPage, folder: str = "") -> None:
-        """`folder` is of runs, within the one that the server shows; empty: its usual one."""
+        """`folder` is a folder of runs within the served folder; empty: the usual one."""
         self.lab, self.page, self.folder = lab, lab.page, folder
 
     @property
@@ -36,12 +36,12 @@ class RunPage:
         self.lab.command("workbench:open-run", run=run_id, folder=self.folder, **more)
 
     def compare(self, *runs: Run) -> None:
-        """Show several side by side."""
+        """Show several runs side by side."""
         ids = [run.dir.name for run in runs]
         self.lab.command("workbench:compare-runs", runs=ids, folder=self.folder)
 
     def reload(self) -> None:
-        """Load the page again once its layout is kept, and wait until that is back."""
+        """Load the page again after its layout was saved, and wait until the layout is restored."""
         open_now = self.page.locator(".jp-WorkbenchRun, .jp-WorkbenchComparePanel").count()
         workspace = f"lab/api/workspaces/{self.lab.workspace}"
         until(lambda: _kept(self.lab.server.ask(workspace)) == open_now)
@@ -50,7 +50,7 @@ class RunPage:
 
     @property
     def panels(self) -> Locator:
-        """All panels of single runs, also those behind other tabs."""
+        """All panels of single runs, also panels behind other tabs."""
         return self.page.locator(".jp-WorkbenchRun")
 
     @property
@@ -67,9 +67,9 @@ class RunPage:
         return self.view.locator(".wbv-pill")
 
     @property
-    def unheard(self) -> Locator:
-        """What says that there is no server."""
-        return self.view.get_by_text("The server is not heard.")
+    def no_answer(self) -> Locator:
+        """The note that the server does not answer."""
+        return self.view.get_by_text("No connection to the server.")
 
     def button(self, name: str) -> Locator:
         return self.view.get_by_role("button", name=name, exact=True)
@@ -86,7 +86,7 @@ class RunPage:
 
     @property
     def steps_a_point(self) -> int:
-        """How many steps a point of the charts stands for."""
+        """The number of steps in a point of the charts."""
         return int(self.charts.get_attribute("data-each") or 0)
 
     def wait_for_points(self) -> None:
@@ -107,7 +107,7 @@ class RunPage:
         return self.page.locator(".jp-WorkbenchCompare:visible")
 
     def row(self, name: str) -> Locator:
-        """The row of the table in which a run is compared."""
+        """Return the row of a run in the table of the comparison."""
         return self.comparison.locator("tbody tr", has_text=name)
 
     @property
@@ -120,7 +120,7 @@ class RunPage:
 
 
 def _kept(workspace: dict[str, Any]) -> int:
-    """How many of our panels a workspace brings back."""
+    """Return the number of our panels that a workspace restores."""
     layout = workspace["data"].get("layout-restorer:data", {})
     words = json.dumps(layout.get("main", {}).get("dock", {})).split('"')
     return sum(word.startswith(OURS) for word in words)

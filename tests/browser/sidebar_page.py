@@ -1,4 +1,4 @@
-"""What a person sees and does in the sidebar of devices and runs."""
+"""The sidebar of devices and runs, with methods for a user's actions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SETTINGS = "lab/api/settings/tf-distribute-workbench:server"
 
 
 def choose(server: LabServer, **settings: Any) -> None:
-    """Set what a person sets in the settings editor; pages that are opened later have it."""
+    """Change settings as in the settings editor; pages that are opened later have them."""
     body = json.dumps({"raw": json.dumps(settings)}).encode()
     request = Request(server.url(SETTINGS), data=body, method="PUT")
     request.add_header("Authorization", f"token {server.token}")
@@ -27,17 +27,17 @@ def choose(server: LabServer, **settings: Any) -> None:
 
 
 def about(channel: str, kind: str = "") -> Callable[[str | bytes], bool]:
-    """Whether a frame is of a channel, and of a kind where one is given."""
+    """Return a predicate: whether a frame is of this channel, and of this kind if one is given."""
 
     def fits(frame: str | bytes) -> bool:
-        told = json.loads(frame)
-        return told["channel"] == channel and told.get("kind", "") == kind
+        message = json.loads(frame)
+        return message["channel"] == channel and message.get("kind", "") == kind
 
     return fits
 
 
 class SidebarPage:
-    """JupyterLab with the sidebar in front, over the folder of runs that is chosen."""
+    """JupyterLab with the sidebar in front, which shows the chosen folder of runs."""
 
     def __init__(self, lab: LabPage) -> None:
         self.lab, self.page = lab, lab.page
@@ -60,12 +60,12 @@ class SidebarPage:
 
     @property
     def rows(self) -> Locator:
-        """Those that are drawn."""
+        """The rows that are drawn."""
         return self.list.get_by_role("option")
 
     @property
     def status(self) -> Locator:
-        """What the last action came to."""
+        """The result of the last action."""
         return self.root.get_by_role("status")
 
     @property
@@ -88,14 +88,14 @@ class SidebarPage:
         return self.rows.filter(has_text=title)
 
     def pill(self, title: str) -> Locator:
-        """The word for a run's status."""
+        """Return the label with a run's status."""
         return self.row(title).locator(".jp-WorkbenchRuns-pill")
 
     def button(self, name: str | re.Pattern[str]) -> Locator:
         return self.root.get_by_role("button", name=name)
 
     def more(self, name: str) -> None:
-        """Choose from the menu of what has no button."""
+        """Choose an item of the menu of actions without a button."""
         self.button("Script and cell").click()
         self.menu_item(name).click()
 
@@ -103,7 +103,7 @@ class SidebarPage:
         return self.page.locator(".lm-Menu").get_by_role("menuitem", name=name, exact=True)
 
     def answer(self, button: str) -> None:
-        """Click a button of the dialog and wait until that one is gone; another may come."""
+        """Click a button of the dialog and wait until this dialog is closed; another may follow."""
         asked = self.page.get_by_role("button", name=button, exact=True)
         dialog = self.dialog.filter(has=asked)
         dialog.get_by_role("button", name=button, exact=True).click()

@@ -1,4 +1,4 @@
-"""Strategies compared by clicks: what varies is ticked, the table fills, one is recommended."""
+"""Strategies compared by clicks: the choices, the table, the recommendation."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ NOT_COMPARED = ("Default", "CentralStorage", "MultiWorkerMirrored", "ParameterSe
 
 @pytest.fixture
 def workbench(lab: LabPage) -> Iterator[WorkbenchPage]:
-    """A page at the tab; what it leaves going is stopped."""
+    """A page at the tab; comparisons that it leaves running are stopped."""
     page = WorkbenchPage(lab, "compare.ipynb")
     page.turn_to(TAB)
     yield page
@@ -31,8 +31,8 @@ def workbench(lab: LabPage) -> Iterator[WorkbenchPage]:
 
 
 def look_at_rows(workbench: WorkbenchPage) -> None:
-    """Filter them, choose a colour, add an earlier run and take it out again."""
-    table = workbench.root.get_by_role("region", name="What is compared")
+    """Filter the rows, choose a colour, add an earlier run and remove it again."""
+    table = workbench.root.get_by_role("region", name="Comparison table")
     run = timed_run(workbench.runs_dir, ONE, 1000.0)
     workbench.button("Add earlier runs ...").click()
     option = workbench.field("Finished runs").locator("option", has_text=run.id)
@@ -52,7 +52,7 @@ def look_at_rows(workbench: WorkbenchPage) -> None:
     expect(workbench.root.get_by_text("0 of 3 shown, and the baseline")).to_be_visible()
     expect(line).to_have_count(0)
     workbench.field("Show only").fill("")
-    workbench.button("Usual colours").click()
+    workbench.button("Default colours").click()
     expect(workbench.root.locator("polyline")).to_have_count(3)
     expect(line).to_have_count(0)
 
@@ -60,29 +60,27 @@ def look_at_rows(workbench: WorkbenchPage) -> None:
     load_axe(workbench.page)
     assert findings(workbench.page, ".wb-compare") == []
     workbench.field("Earlier runs in the table").select_option(index=0)
-    workbench.button("Take out").click()
+    workbench.button("Remove from the table").click()
     expect(table).not_to_contain_text("1 earlier run")
 
 
-def test_two_strategies_are_compared_stopped_and_gone_on_with(workbench: WorkbenchPage) -> None:
+def test_a_comparison_of_two_strategies_is_stopped_and_resumed(workbench: WorkbenchPage) -> None:
     for name in NOT_COMPARED:
         workbench.root.get_by_role("checkbox", name=name, exact=True).uncheck()
-    workbench.fill({"Runs of each": "none"})
+    workbench.fill({"Runs per candidate": "none"})
     workbench.button("Compare").click()
     expect(workbench.root.get_by_text("must be a whole number; got none")).to_be_visible()
-    workbench.fill({"Runs of each": "1", "Steps a run": "2,000", "Target accuracy": "0.9"})
+    workbench.fill({"Runs per candidate": "1", "Steps per run": "2,000", "Target accuracy": "0.9"})
     workbench.button("Compare").click()
-    table = workbench.root.get_by_role("region", name="What is compared")
-    expect(table).to_contain_text("waits")
+    table = workbench.root.get_by_role("region", name="Comparison table")
+    expect(table).to_contain_text("waiting")
     workbench.button("Stop the comparison").click()
-    expect(workbench.button("Go on")).to_be_visible()
-    workbench.button("Go on").click()
+    expect(workbench.button("Resume the comparison")).to_be_visible()
+    workbench.button("Resume the comparison").click()
     done = workbench.root.get_by_text("2 of 2 runs done, finished")
     expect(done).to_be_visible()
     expect(table).to_contain_text("Mirrored x 2")
-    expect(
-        workbench.root.get_by_text("though of so few runs chance is not excluded")
-    ).to_be_visible()
+    expect(workbench.root.get_by_text("but with so few runs this may be chance")).to_be_visible()
     for theme in ("light", "dark"):
         workbench.lab.set_theme(theme)
         workbench.button("Compare").scroll_into_view_if_needed()

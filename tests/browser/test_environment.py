@@ -1,4 +1,4 @@
-"""From an interpreter without TensorFlow to a run, by clicks; the kernel goes on meanwhile."""
+"""From an interpreter without TensorFlow to a run, by clicks; the kernel stays alive."""
 
 import subprocess
 import sys
@@ -40,7 +40,7 @@ def test_an_environment_is_made_and_a_run_trains_in_it(lab: LabPage, tmp_path: P
     workbench.button("Make an environment").click()
     expect(workbench.root.get_by_text("Step 3 of 4, installing")).to_be_visible()
     workbench.button("Cancel").click()
-    expect(workbench.root.get_by_text("nothing is left of it")).to_be_visible()
+    expect(workbench.root.get_by_text("the unfinished environment was removed")).to_be_visible()
 
     workbench.button("Make an environment").click()
     used = workbench.root.get_by_text("Runs use the environment now")

@@ -1,4 +1,4 @@
-"""A run saved for others by clicks: the report is downloaded and opens from disk."""
+"""A run saved for other people by clicks: the report is downloaded and opens from disk."""
 
 import zipfile
 
@@ -15,7 +15,7 @@ from workbench.runs import Run
 
 @pytest.fixture
 def run(lab_server: LabServer) -> Run:
-    """A finished run of a certificate, so that nothing is trained and no data is made again."""
+    """A finished run with a certificate, so that nothing is trained and no data is made."""
     return certified_run(lab_server.root / "runs")
 
 

@@ -1,4 +1,4 @@
-"""The JupyterLab extension: opening a workbench, arriving at one, and what was saved of one."""
+"""The JupyterLab extension: opening a workbench, arriving at one, and its saved view."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ SNAPSHOT = "application/vnd.tf-distribute-workbench.snapshot+json"
 PICTURE = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 SAVED = f'<img alt="curves" src="{PICTURE}"><table><tr><td>saved loss 0.25</td></tr></table>'
 WORKBENCH = "from workbench import Workbench\n\nWorkbench()"
-NOTE = "As saved; run the cell to go on."
+NOTE = "Saved view; run the cell to continue."
 SHOW_LIVE = f"""
 import ipywidgets
 from IPython.display import display
@@ -95,7 +95,7 @@ def test_arriving_runs_no_other_code(lab: LabPage, more: str) -> None:
     assert not (lab.server.root / "ran").exists()
 
 
-def test_arriving_at_a_missing_notebook_says_so(lab: LabPage) -> None:
+def test_arriving_at_a_missing_notebook_shows_a_message(lab: LabPage) -> None:
     lab.open(workbench="not-there.ipynb")
     expect(lab.page.get_by_text("The workbench could not open not-there.ipynb")).to_be_visible()
 
@@ -114,7 +114,7 @@ def test_saved_view_shows_without_a_kernel(lab: LabPage, theme: str) -> None:
     lab.screenshot(f"saved-{theme}")
 
 
-def test_a_kernel_chosen_later_brings_live_views(lab: LabPage) -> None:
+def test_a_kernel_chosen_later_gives_live_views(lab: LabPage) -> None:
     lab.write_notebook("late.ipynb", [code(SHOW_LIVE, [saved_output()])])
     lab.open()
     lab.open_notebook("late.ipynb", kernel=False)
@@ -127,7 +127,7 @@ def test_a_kernel_chosen_later_brings_live_views(lab: LabPage) -> None:
     expect(output.get_by_text("saved loss 0.25")).not_to_be_visible()
 
 
-def test_saved_view_shows_where_the_kernel_lost_the_widget(lab: LabPage) -> None:
+def test_saved_view_shows_if_the_kernel_lost_the_widget(lab: LabPage) -> None:
     lab.write_notebook("lost.ipynb", [code(WORKBENCH, [saved_output()])])
     lab.open()
     lab.open_notebook("lost.ipynb")

@@ -1,4 +1,4 @@
-"""Batch size and learning rate found by clicks, and put into the form by others."""
+"""Batch size and learning rate, found by clicks and put into the form by clicks."""
 
 import re
 

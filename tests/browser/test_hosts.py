@@ -1,4 +1,4 @@
-"""The wheel in other notebooks than JupyterLab: the form, a run to its end, nothing cut off."""
+"""The wheel in other notebooks than JupyterLab: the form, a complete run, nothing cut off."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ SEEN = "root => root.closest('.jp-Cell-outputArea, .output').clientHeight"
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, as others install it."""
+    """The wheel that users install."""
     return wheels.build(tmp_path_factory.mktemp("built"))
 
 
@@ -35,9 +35,9 @@ def page(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[LabPage]:
-    """A page on a host that has the wheel; the test fails where the page raised an error.
+    """A page on a host that has the wheel; the test fails if the page raised an error.
 
-    Classic Notebook has the sign of Colab too, whose versions it has.
+    Classic Notebook has Colab's versions, so it gets Colab's environment variable too.
     """
     host = HOSTS[request.param]
     assert request.config.cache is not None
@@ -57,11 +57,11 @@ def page(
     assert shown.errors == []
 
 
-def test_a_click_trains_to_a_result_and_all_of_it_is_in_sight(page: LabPage) -> None:
+def test_a_click_trains_to_a_result_and_everything_is_visible(page: LabPage) -> None:
     workbench = WorkbenchPage(page, "train.ipynb")
     hardware = workbench.root.get_by_text("As TensorFlow sees it.")
     expect(hardware).to_be_visible()
-    hardware.scroll_into_view_if_needed()  # the gauge measures nothing while out of sight
+    hardware.scroll_into_view_if_needed()  # the gauge measures nothing while it is hidden
     expect(workbench.root.get_by_role("meter", name="Memory in use")).to_be_visible()
     workbench.train(Epochs="3")
     expect(workbench.state).to_have_text("finished")
@@ -84,7 +84,7 @@ def test_functions_of_a_cell_train_under_colabs_versions_and_their_script_runs_a
     for field, function in (("Model", "build_model()"), ("Data", "load_data()")):
         expect(workbench.field(field).locator("option:checked")).to_have_text(function)
     expect(workbench.button("Train")).to_be_enabled()
-    workbench.train(**{"Epochs": "2", "Steps an epoch": "20"})
+    workbench.train(**{"Epochs": "2", "Steps per epoch": "20"})
     expect(workbench.state).to_have_text("finished")
     workbench.wait_for_lines("lines.some(l => l[0] === 'virtual replica 1' && l[2] === 40)")
     page.screenshot("own")
@@ -102,18 +102,18 @@ def test_functions_of_a_cell_train_under_colabs_versions_and_their_script_runs_a
 
 
 @pytest.mark.parametrize("page", ["classic-notebook"], indirect=True)
-def test_while_a_cell_follows_the_run_as_told_buttons_are_answered(page: LabPage) -> None:
+def test_buttons_are_answered_while_a_cell_follows_the_run(page: LabPage) -> None:
     workbench = WorkbenchPage(page, "follow.ipynb", CELL)
-    expect(workbench.root.get_by_text("They are gone when this runtime ends.")).to_be_visible()
+    expect(workbench.root.get_by_text("They are lost when this runtime ends.")).to_be_visible()
     workbench.train(**LONG_RUN)
     expect(workbench.state).to_have_text("running")
-    told = workbench.root.get_by_text("Colab ends a runtime in which no cell runs")
-    expect(told).to_be_visible()
+    note = workbench.root.get_by_text("Colab ends a runtime in which no cell runs")
+    expect(note).to_be_visible()
     expect(workbench.root.get_by_text(CELL)).to_be_visible()
-    page.screenshot("told")
+    page.screenshot("note")
 
     cell = page.run_cell(1)
-    expect(told).not_to_be_visible()
+    expect(note).not_to_be_visible()
     workbench.button("Stop").click()
     expect(workbench.state).to_have_text("stopped")
     expect(cell.get_by_text(": stopped.")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Model and data of the notebook itself, by clicks: always as they are now, exported whole."""
+"""Model and data of the notebook itself, by clicks: always the newest, exported completely."""
 
 import subprocess
 import sys
@@ -62,7 +62,7 @@ def test_from_a_cell_to_two_live_replicas_to_a_script_that_runs_alone(
     expect(problem).not_to_be_visible()
     expect(script).to_contain_text("WIDTH = 12")
 
-    workbench.train(**{"Epochs": "2", "Steps an epoch": "20"})
+    workbench.train(**{"Epochs": "2", "Steps per epoch": "20"})
     expect(workbench.state).to_have_text("finished")
     workbench.wait_for_lines("lines.some(l => l[0] === 'virtual replica 1')")
     run = list_runs(workbench.runs_dir)[0]

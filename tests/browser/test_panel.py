@@ -1,4 +1,4 @@
-"""The workbench as a panel: it comes back, says what its kernel is, and leaves nothing behind."""
+"""The workbench as a panel: it returns, reports its kernel's state, and leaves nothing behind."""
 
 import json
 import secrets
@@ -30,7 +30,7 @@ WITHOUT = "Python without the workbench"
 
 @pytest.fixture
 def panel(lab: LabPage) -> Iterator[PanelPage]:
-    """A page on which no panel is open yet; runs that it leaves going are stopped."""
+    """A page without a panel; runs that it leaves running are stopped."""
     page = PanelPage(lab)
     yield page
     for run in list_runs(page.runs_dir):
@@ -39,7 +39,7 @@ def panel(lab: LabPage) -> Iterator[PanelPage]:
             run.wait(LIMIT_SECONDS)
 
 
-def test_a_click_opens_the_form_and_a_second_one_goes_to_it(panel: PanelPage) -> None:
+def test_a_click_opens_the_form_and_a_second_click_shows_it_again(panel: PanelPage) -> None:
     panel.open()
     panel.fill({"Global batch": "65"})
     expect(panel.root.get_by_text("64 or 66")).to_be_visible()
@@ -119,7 +119,7 @@ def test_from_the_launcher_to_a_script_that_trains_the_same_alone(
     panel.button("Stop").click()
     expect(panel.state).to_have_text("stopped")
 
-    panel.train(**{"Epochs": "2", "Steps an epoch": "500"})
+    panel.train(**{"Epochs": "2", "Steps per epoch": "500"})
     expect(panel.state).to_have_text("finished")
     panel.turn_to("Script")
     saved = panel.lab.server.root / "alone.py"
@@ -130,9 +130,9 @@ def test_from_the_launcher_to_a_script_that_trains_the_same_alone(
     command = [sys.executable, saved, "--run-dir", alone]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     run = list_runs(panel.runs_dir)[0]
-    told = read_events(alone / "worker-0" / "events.jsonl")
-    losses = [event["loss"] for event in told if event["event"] == "epoch"]
-    # What a task tells has six digits.
+    events = read_events(alone / "worker-0" / "events.jsonl")
+    losses = [event["loss"] for event in events if event["event"] == "epoch"]
+    # The events of a task have six digits.
     assert losses == pytest.approx(run.epochs()["loss"].tolist(), rel=1e-5)
 
 
@@ -149,37 +149,37 @@ def test_a_page_that_lost_its_panel_finds_the_workbench_again(panel: PanelPage) 
     expect(panel.field("Epochs")).to_have_value("7")
 
 
-def test_where_the_kernel_is_gone_one_click_gives_a_new_one(panel: PanelPage) -> None:
+def test_one_click_replaces_a_missing_kernel(panel: PanelPage) -> None:
     panel.open()
     panel.page.goto("about:blank")
     panel.lab.server.shut_down_kernels()
     panel.lab.open()
-    expect(panel.trouble).to_contain_text("kernel of this workbench is gone")
+    expect(panel.trouble).to_contain_text("kernel of this workbench no longer exists")
     expect(panel.page.locator(".jp-Dialog")).to_have_count(0)
-    panel.start_anew()
+    panel.start_again()
     panel.reload()
     panel.wait_until_live()
     assert len(panel.kernels()) == 1
 
 
-def test_a_kernel_that_is_killed_is_said_and_mended_by_a_click(panel: PanelPage) -> None:
+def test_a_killed_kernel_is_reported_and_replaced_by_a_click(panel: PanelPage) -> None:
     panel.open()
     before = panel.kernels()
     panel.kill_kernel()
     expect(panel.trouble).to_contain_text("kernel of this workbench was restarted")
     expect(panel.panels.locator("[inert] .wb-root")).to_have_count(1)
     panel.lab.screenshot("killed")
-    panel.start_anew()
+    panel.start_again()
     assert len(panel.kernels()) == 1
     assert panel.kernels() != before
     panel.fill({"Global batch": "65"})
     expect(panel.root.get_by_text("64 or 66")).to_be_visible()
 
 
-def test_a_kernel_that_is_ended_elsewhere_is_said(panel: PanelPage) -> None:
+def test_a_kernel_ended_elsewhere_is_reported(panel: PanelPage) -> None:
     panel.open()
     panel.lab.server.shut_down_kernels()
-    expect(panel.trouble).to_contain_text("kernel of this workbench is gone")
+    expect(panel.trouble).to_contain_text("kernel of this workbench no longer exists")
 
 
 def test_closing_ends_the_kernel_and_no_run(panel: PanelPage) -> None:
@@ -200,7 +200,7 @@ def test_closing_ends_the_kernel_and_no_run(panel: PanelPage) -> None:
     expect(panel.state).to_have_text("stopped")
 
 
-def test_a_kernel_without_the_workbench_says_so_and_another_is_chosen(panel: PanelPage) -> None:
+def test_a_kernel_without_the_workbench_is_reported_and_another_is_chosen(panel: PanelPage) -> None:
     write_kernel_without_workbench(panel.lab.server.log.parent / "data" / "kernels" / "without")
     panel.lab.open()
     panel.lab.command("workbench:open-panel", path=f"workbench-{uuid4()}", kernel="without")
@@ -212,12 +212,12 @@ def test_a_kernel_without_the_workbench_says_so_and_another_is_chosen(panel: Pan
     choice = panel.trouble.get_by_label("Kernel")
     expect(choice).to_have_value("without")
     choice.select_option("python3")
-    panel.start_anew()
+    panel.start_again()
     assert len(panel.kernels()) == 1
 
 
 def write_kernel_without_workbench(folder: Path) -> None:
-    """A kernel of this Python that cannot see this package."""
+    """Write the spec of a kernel of this Python that cannot import this package."""
     ours = str(Path(workbench.__file__).parents[1])
     start = (
         f"import sys; sys.path = [path for path in sys.path if path != {ours!r}]; "
@@ -248,7 +248,7 @@ def test_it_uses_its_width_and_scrolls_down_only(panel: PanelPage) -> None:
 
 
 @pytest.mark.parametrize("missing", ["disabled", "not installed"])
-def test_without_the_widget_manager_it_says_what_to_do_and_all_else_works(
+def test_without_the_widget_manager_it_shows_a_fix_and_all_other_parts_work(
     browser: Browser, tmp_path: Path, missing: str
 ) -> None:
     root, home = tmp_path / "root", tmp_path / "home"
@@ -271,7 +271,7 @@ def test_without_the_widget_manager_it_says_what_to_do_and_all_else_works(
 
 
 def lab_without_manager(home: Path, missing: str) -> Program:
-    """A JupyterLab whose widget manager a setting disables, or that has our extension alone."""
+    """Return a JupyterLab with the widget manager disabled, or with only our extension."""
     if missing == "disabled":
         settings = home / "config" / "labconfig" / "page_config.json"
         settings.parent.mkdir(parents=True)
@@ -286,7 +286,7 @@ def lab_without_manager(home: Path, missing: str) -> Program:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_can_be_read_by_everybody(theme: str, panel: PanelPage) -> None:
+def test_axe_finds_no_violations(theme: str, panel: PanelPage) -> None:
     panel.open()
     panel.lab.set_theme(theme)
     load_axe(panel.page)

@@ -1,4 +1,4 @@
-"""A rehearsal of several workers: started by a click, one killed by another, and all go on."""
+"""A rehearsal of several workers: one click starts it, another kills a worker, and all go on."""
 
 import re
 
@@ -10,7 +10,7 @@ from tests.browser.workbench_page import WorkbenchPage
 from workbench.runs import list_runs
 
 
-def test_a_worker_is_killed_by_a_click_and_all_go_on_from_the_checkpoint(lab: LabPage) -> None:
+def test_a_worker_is_killed_by_a_click_and_all_resume_from_the_checkpoint(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "rehearsal.ipynb")
     workbench.button("Rehearse workers").click()
     workbench.look()
@@ -21,7 +21,9 @@ def test_a_worker_is_killed_by_a_click_and_all_go_on_from_the_checkpoint(lab: La
     load_axe(lab.page)
     assert findings(lab.page, ".wbv") == []
     kill.click()
-    notice = re.compile("worker-1: Killed, as asked. All start again from the last checkpoint.")
+    notice = re.compile(
+        "worker-1: Killed on request. All tasks start again from the last checkpoint."
+    )
     expect(workbench.root.get_by_text(notice)).to_be_visible()
     expect(kill).to_be_visible()
     workbench.wait_for_lines(f"lines.length > 1 && lines[0][2] > {reached + 100}")

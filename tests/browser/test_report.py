@@ -1,4 +1,4 @@
-"""A report opens from disk without a network, in both themes, for everybody."""
+"""A report opens from disk without a network, in both themes, without axe violations."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,27 +28,27 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=THEMES)
 def page(browser: Browser, report: Path, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The report opened from disk; fails where it asked for anything or complained."""
+    """The report opened from disk; the test fails if it made a request or logged a message."""
     context = browser.new_context(
         color_scheme=request.param, viewport={"width": 900, "height": 700}
     )
     context.set_offline(True)
     asked: list[str] = []
-    said: list[str] = []
+    messages: list[str] = []
     page = context.new_page()
     page.on("request", lambda each: asked.append(each.url))
-    page.on("console", lambda each: said.append(each.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("console", lambda each: messages.append(each.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
     page.goto(report.as_uri())
     yield page
     assert asked == [report.as_uri()]
-    assert said == []
+    assert messages == []
     context.close()
 
 
 def test_it_shows_the_runs_and_loads_nothing(page: Page) -> None:
     assert page.title() == "2 runs compared"
-    for heading in ("Overview", "What differs", "Charts", "Environment", "Scripts"):
+    for heading in ("Overview", "Differences", "Charts", "Environment", "Scripts"):
         assert page.get_by_role("heading", name=heading, exact=True).is_visible()
     assert page.get_by_role("img", name="Loss by step").is_visible()
     page.get_by_role("link", name=PLANTED).click()
@@ -70,7 +70,7 @@ def test_it_fits_a_phone(page: Page) -> None:
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_axe_finds_nothing_against_it(theme: str, browser: Browser, report: Path) -> None:
+def test_axe_finds_no_violations(theme: str, browser: Browser, report: Path) -> None:
     context = browser.new_context(color_scheme=theme, bypass_csp=True)  # type: ignore[arg-type]
     page = context.new_page()
     page.goto(report.as_uri())

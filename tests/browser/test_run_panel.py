@@ -1,4 +1,4 @@
-"""Runs in the main area, the status bar and notifications: by the server, without any kernel."""
+"""Runs in the main area, the status bar and notifications: from the server, without a kernel."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HOSTILE = "<img src=x onerror=document.title='hacked'>"
 
 @pytest.fixture
 def shown(lab: LabPage) -> Iterator[RunPage]:
-    """A page on a folder of runs of its own."""
+    """A page with its own folder of runs."""
     page = RunPage(lab, FOLDER)
     page.runs_dir.mkdir()
     yield page
@@ -44,7 +44,7 @@ def shown(lab: LabPage) -> Iterator[RunPage]:
 
 @contextmanager
 def alive(run: Run) -> Iterator[None]:
-    """Have a run live, by holding its lock."""
+    """Keep a run alive by holding its lock."""
     lock = locks.take(run_lock(run.dir))
     assert lock is not None
     yield
@@ -53,7 +53,7 @@ def alive(run: Run) -> Iterator[None]:
 
 @contextmanager
 def trained(root: Path) -> Iterator[Run]:
-    """A real run; stopped at the end."""
+    """Start a real run, and stop it at the end."""
     run = start_run(LONG, root, name="A long run")
     yield run
     if run.status in LIVE:
@@ -62,7 +62,7 @@ def trained(root: Path) -> Iterator[Run]:
 
 
 def end(run: Run, state: str, **more: str) -> None:
-    """Have a run be over."""
+    """End a run with this state."""
     with (run.dir / "events.jsonl").open("a") as file:
         file.write(json.dumps({"time": 1.0, "event": "state", "state": state, **more}) + "\n")
 
@@ -90,7 +90,7 @@ def test_a_second_opening_goes_to_the_open_panel(shown: RunPage) -> None:
     expect(tab).to_be_visible()
 
 
-def test_a_page_loaded_again_shows_the_whole_and_goes_on(shown: RunPage) -> None:
+def test_a_page_loaded_again_shows_the_complete_run_and_follows_it(shown: RunPage) -> None:
     run = make_run(shown.runs_dir, STEPS)
     with alive(run):
         shown.lab.open()
@@ -104,7 +104,7 @@ def test_a_page_loaded_again_shows_the_whole_and_goes_on(shown: RunPage) -> None
     expect(shown.panels).to_have_count(1)
 
 
-def test_nothing_is_told_of_a_run_behind_another_tab(shown: RunPage) -> None:
+def test_nothing_is_sent_of_a_run_behind_another_tab(shown: RunPage) -> None:
     run = make_run(shown.runs_dir, STEPS)
     with alive(run):
         shown.lab.open()
@@ -121,7 +121,7 @@ def test_nothing_is_told_of_a_run_behind_another_tab(shown: RunPage) -> None:
         expect(shown.charts).to_have_attribute("data-last", str(STEPS + 50))
 
 
-def test_a_deleted_run_says_so_also_after_a_reload(shown: RunPage) -> None:
+def test_a_deleted_run_is_reported_also_after_a_reload(shown: RunPage) -> None:
     run = write_run(shown.runs_dir)
     shown.lab.open()
     shown.show(run)
@@ -146,7 +146,9 @@ def test_an_unknown_script_is_executed_only_when_a_person_agrees(shown: RunPage)
     expect(dialog.locator("pre")).to_contain_text(HOSTILE)
     shown.lab.screenshot("agree")
     shown.page.keyboard.press("Escape")
-    expect(shown.view.get_by_text("Not resumed: its script was not agreed to.")).to_be_visible()
+    expect(
+        shown.view.get_by_text("Not resumed: you did not agree to execute its script.")
+    ).to_be_visible()
     assert run.status == "stopped"
     assert shown.page.title() != "hacked"
 
@@ -174,12 +176,12 @@ def test_a_real_run_is_stopped_and_resumed_and_outlives_the_server(
             shown.wait_until_past(stopped_at)
 
             server.kill()
-            expect(shown.unheard).to_be_visible()
-            lab.screenshot("unheard")
+            expect(shown.no_answer).to_be_visible()
+            lab.screenshot("no-answer")
             killed_at = shown.last_step
             until(lambda: run.progress.step > killed_at)
             server.start()
-            expect(shown.unheard).to_be_hidden()
+            expect(shown.no_answer).to_be_hidden()
             shown.wait_until_past(killed_at)
             assert shown.first_step <= shown.steps_a_point
             expect(shown.state).to_have_text("running")
@@ -189,7 +191,7 @@ def test_a_real_run_is_stopped_and_resumed_and_outlives_the_server(
         server.stop()
 
 
-def test_it_works_where_there_is_no_widget_manager_and_behind_a_path(
+def test_it_works_without_a_widget_manager_and_behind_a_path(
     browser: Browser, tmp_path: Path
 ) -> None:
     alone = tmp_path / "labextensions"
@@ -238,14 +240,14 @@ def test_runs_are_compared_side_by_side(shown: RunPage) -> None:
     expect(shown.page.locator(".jp-WorkbenchCompare")).to_have_count(1)
     shown.reload()
     expect(shown.row("Good")).to_be_visible()
-    shown.comparison.get_by_role("button", name="Take out Bad").click()
+    shown.comparison.get_by_role("button", name="Remove Bad").click()
     expect(shown.row("Bad")).to_have_count(0)
     expect(words).to_have_text("Good: loss 1.5, steady")
     shown.row("Good").get_by_role("button", name="Good", exact=True).click()
     expect(shown.view.locator(".wbv-title")).to_have_text("Good")
 
 
-def test_compared_runs_that_live_are_followed_and_one_that_is_gone_is_told(
+def test_compared_runs_are_followed_and_a_deleted_run_is_reported(
     shown: RunPage,
 ) -> None:
     lives, other = make_run(shown.runs_dir, STEPS), write_run(shown.runs_dir, name="Other")
@@ -258,13 +260,13 @@ def test_compared_runs_that_live_are_followed_and_one_that_is_gone_is_told(
         expect(chart).to_have_attribute("data-last", str(STEPS + 64))
         expect(shown.row(lives.id)).to_contain_text(f"{STEPS + 64:,}")
         shutil.rmtree(other.dir)
-        expect(shown.row(other.id)).to_contain_text("There is no such run any more.")
-        shown.row(other.id).get_by_role("button", name="Take").click()
-        shown.row(lives.id).get_by_role("button", name="Take").click()
+        expect(shown.row(other.id)).to_contain_text("This run no longer exists.")
+        shown.row(other.id).get_by_role("button", name="Remove").click()
+        shown.row(lives.id).get_by_role("button", name="Remove").click()
         expect(shown.comparison.get_by_text("No run is compared.")).to_be_visible()
 
 
-def test_the_status_bar_counts_and_the_end_of_a_run_is_told_once(lab: LabPage) -> None:
+def test_the_status_bar_counts_and_the_end_of_a_run_is_reported_once(lab: LabPage) -> None:
     page = RunPage(lab)
     over = write_run(page.runs_dir, name="Over before")
     first, second = (write_run(page.runs_dir, "running", 50, name=name) for name in ("One", "Two"))
@@ -287,7 +289,7 @@ def test_the_status_bar_counts_and_the_end_of_a_run_is_told_once(lab: LabPage) -
         shutil.rmtree(run.dir)
 
 
-def test_settings_take_effect_at_once(shown: RunPage) -> None:
+def test_settings_take_effect_immediately(shown: RunPage) -> None:
     run = write_run(shown.runs_dir, "running", 50, name="Elsewhere")
     with alive(run):
         shown.lab.open()
@@ -302,7 +304,7 @@ def test_settings_take_effect_at_once(shown: RunPage) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_run_and_comparison_can_be_read_by_everybody(theme: str, shown: RunPage) -> None:
+def test_axe_finds_no_violations_in_run_and_comparison(theme: str, shown: RunPage) -> None:
     runs = [make_run(shown.runs_dir, STEPS, state=state) for state in ("finished", "failed")]
     shown.lab.open()
     shown.lab.set_theme(theme)

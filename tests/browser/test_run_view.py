@@ -1,4 +1,4 @@
-"""The run view in a real page: zoom, busy cells, out of sight, odd runs, no front end, readers."""
+"""The run view on a real page: zoom, busy cells, hidden views, unusual runs, no front end, axe."""
 
 import os
 import re
@@ -90,11 +90,11 @@ class ViewPage:
 
     @property
     def late(self) -> Locator:
-        """What says that the kernel has not answered."""
-        return self.view.get_by_text("Not answered yet")
+        """The note that the kernel has not answered."""
+        return self.view.get_by_text("No answer yet")
 
     def words(self, chart: int) -> Locator:
-        """What is told below a chart: 0 loss, 1 accuracy, 2 speed."""
+        """Return the text below a chart: 0 loss, 1 accuracy, 2 speed."""
         return self.view.locator(".wbv-words").nth(chart)
 
     def wait_for_points(self) -> None:
@@ -103,7 +103,7 @@ class ViewPage:
 
 @pytest.fixture
 def growing(lab_server: LabServer) -> Iterator[Run]:
-    """A run of 8 replicas that lives, as its lock is held here."""
+    """A run of 8 replicas that is alive because this fixture holds its lock."""
     root = lab_server.root / "grown"
     run = make_run(root, STEPS)
     lock = locks.take(run_lock(run.dir))
@@ -113,7 +113,7 @@ def growing(lab_server: LabServer) -> Iterator[Run]:
     shutil.rmtree(root, ignore_errors=True)
 
 
-def test_zoomed_in_single_steps_are_shown_and_out_again_the_whole(
+def test_zooming_in_shows_single_steps_and_zooming_out_the_complete_run(
     lab: LabPage, tmp_path: Path
 ) -> None:
     page = ViewPage(lab, make_run(tmp_path, 20_000, state="finished"))
@@ -155,7 +155,7 @@ def test_charts_are_read_and_moved_by_the_keyboard(lab: LabPage, tmp_path: Path)
 
 
 @pytest.mark.promise
-def test_while_a_cell_is_busy_charts_go_on_and_clicks_wait_and_say_so(
+def test_while_a_cell_is_busy_charts_go_on_and_clicks_wait_with_a_note(
     lab: LabPage, growing: Run
 ) -> None:
     page = ViewPage(lab, growing, BUSY)
@@ -180,7 +180,7 @@ def test_while_a_cell_is_busy_charts_go_on_and_clicks_wait_and_say_so(
     assert (growing.dir / "stop").exists()
 
 
-def test_nothing_is_sent_while_out_of_sight_and_all_of_it_after(lab: LabPage, growing: Run) -> None:
+def test_nothing_is_sent_while_hidden_and_everything_afterwards(lab: LabPage, growing: Run) -> None:
     page = ViewPage(lab, growing)
     page.wait_for_points()
     lab.command("launcher:create")
@@ -203,7 +203,7 @@ def test_nothing_is_sent_while_out_of_sight_and_all_of_it_after(lab: LabPage, gr
     expect(page.charts).to_have_attribute("data-last", str(STEPS + 100))
 
 
-def test_two_views_of_one_run_both_follow_and_hide_lines_each_for_itself(
+def test_two_views_of_one_run_follow_it_and_hide_lines_separately(
     lab: LabPage, growing: Run
 ) -> None:
     ViewPage(lab, growing, "view.box")
@@ -235,7 +235,7 @@ def test_two_kernels_on_one_run_show_the_same(lab: LabPage, growing: Run) -> Non
     expect(first.charts).to_have_attribute("data-last", str(STEPS + 100))
 
 
-def test_a_run_deleted_while_shown_says_so(lab: LabPage, tmp_path: Path) -> None:
+def test_a_run_deleted_while_shown_is_reported(lab: LabPage, tmp_path: Path) -> None:
     run = write_run(tmp_path)
     page = ViewPage(lab, run)
     page.wait_for_points()
@@ -245,7 +245,7 @@ def test_a_run_deleted_while_shown_says_so(lab: LabPage, tmp_path: Path) -> None
     expect(page.view.get_by_role("button", name="Train on")).to_have_count(0)
 
 
-def test_delete_asks_and_can_be_taken_back(lab: LabPage, tmp_path: Path) -> None:
+def test_delete_asks_and_can_be_cancelled(lab: LabPage, tmp_path: Path) -> None:
     run = write_run(tmp_path)
     page = ViewPage(lab, run)
     page.view.get_by_role("button", name="Delete ...").click()
@@ -301,7 +301,7 @@ def test_a_run_of_one_step_and_one_of_64_replicas(lab: LabPage, tmp_path: Path) 
 
 
 @pytest.mark.promise
-def test_without_the_front_end_figures_and_help_stand_in_until_it_answers(
+def test_figures_and_help_replace_the_front_end_until_it_answers(
     lab: LabPage, growing: Run
 ) -> None:
     page = ViewPage(lab, growing, before=LATE_FRONT_END)

@@ -1,4 +1,4 @@
-"""A saved script comes back into the form of a real page, and two stand beside each other."""
+"""A saved script is opened into the form of a real page, and two scripts are shown side by side."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def saved(folder: Path) -> Path:
     return path
 
 
-def test_an_edited_script_opens_is_compared_and_taken_back(lab: LabPage) -> None:
+def test_an_edited_script_is_opened_compared_and_undone(lab: LabPage) -> None:
     path = saved(lab.server.root)
     before = path.read_text(encoding="utf-8")
     workbench = WorkbenchPage(lab, "opens.ipynb")
@@ -32,9 +32,9 @@ def test_an_edited_script_opens_is_compared_and_taken_back(lab: LabPage) -> None
     workbench.fill({"Open a script": path.name})
     workbench.button("Open").click()
     expect(workbench.field("Epochs")).to_have_value("7")
-    told = workbench.root.locator(".wb-told")
-    expect(told.first).to_contain_text("make_model is your own function for model now")
-    expect(told.last).to_contain_text("main was edited: what the script does from start to end")
+    findings = workbench.root.locator(".wb-findings")
+    expect(findings.first).to_contain_text("make_model is now your own function for model")
+    expect(findings.last).to_contain_text("main was edited: what the script does from start to end")
 
     difference = workbench.root.get_by_role(
         "region", name="Difference of the opened file and the form's script"
@@ -53,6 +53,6 @@ def test_an_edited_script_opens_is_compared_and_taken_back(lab: LabPage) -> None
 
     workbench.button("Save .py").click()
     expect(workbench.root.get_by_text("train.py")).not_to_have_count(0)
-    workbench.button("Back to what was there").click()
+    workbench.button("Restore the form").click()
     expect(workbench.field("Epochs")).to_have_value("5")
     assert path.read_text(encoding="utf-8") == before

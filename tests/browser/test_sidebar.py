@@ -1,4 +1,4 @@
-"""The sidebar: devices and runs live without a kernel, and what is done to runs from there."""
+"""The sidebar: live devices and runs without a kernel, and its actions on runs."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from workbench import RunConfig
 from workbench.runs import Run, list_runs, start_run
 from workbench.runs.folder.files import sha256
 
-# A second socket that hears so many looks at the devices: time goes by as the server counts it.
+# A second socket that waits for this number of device messages, to let the server's time pass.
 HEAR_LOOKS = """count => new Promise(done => {
     const { wsUrl, token } = window.jupyterapp.serviceManager.serverSettings;
     const socket = new WebSocket(`${wsUrl}workbench/stream?token=${token}`);
@@ -28,7 +28,7 @@ HEAR_LOOKS = """count => new Promise(done => {
     socket.onopen = () => socket.send(JSON.stringify(watch));
     socket.onmessage = () => --count || (socket.close(), done());
 })"""
-# A page without a screen is never behind another one.
+# A headless page is never hidden, so the test sets its state.
 BEHIND = """() => {
     Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
     document.dispatchEvent(new Event('visibilitychange'));
@@ -46,7 +46,7 @@ SELECTED = "[role=option][aria-selected=true]"
 
 @pytest.fixture
 def runs(lab_server: LabServer, tmp_path: Path) -> Iterator[Path]:
-    """The folder of runs that pages show, empty."""
+    """The folder of runs that pages show; it is empty."""
     folder = lab_server.root / f"runs-{tmp_path.name}"
     folder.mkdir()
     choose(lab_server, runsFolder=folder.name)
@@ -60,14 +60,14 @@ def runs(lab_server: LabServer, tmp_path: Path) -> Iterator[Path]:
 
 
 def add(runs: Path, name: str, state: str = "finished", **more: object) -> Run:
-    """Add a run, whole at once as real ones come."""
+    """Add a run; its complete folder appears in one step, as for real runs."""
     made = write_run(runs.parent / ".made", state, name=name, **more)  # type: ignore[arg-type]
     made.dir.rename(runs / made.id)
     return Run(runs / made.id)
 
 
 def add_many(runs: Path, count: int) -> None:
-    """Add runs that are copies of one, each a second older than the one before."""
+    """Add copies of one run, each a second older than the previous one."""
     run = add(runs, "run 0")
     card = json.loads((run.dir / "run.json").read_text())
     for number in range(1, count):
@@ -77,7 +77,7 @@ def add_many(runs: Path, count: int) -> None:
         (copied / "run.json").write_text(json.dumps(card))
 
 
-def test_devices_move_while_they_are_shown_and_are_not_asked_for_while_hidden(
+def test_devices_are_updated_while_visible_and_not_requested_while_hidden(
     lab: LabPage, runs: Path
 ) -> None:
     sidebar = SidebarPage(lab)
@@ -111,7 +111,7 @@ def test_devices_move_while_they_are_shown_and_are_not_asked_for_while_hidden(
 
 
 @pytest.mark.promise
-def test_runs_stand_newest_first_with_what_they_came_to(lab: LabPage, runs: Path) -> None:
+def test_runs_are_listed_newest_first_with_their_results(lab: LabPage, runs: Path) -> None:
     add(runs, "the first")
     failed = add(runs, "the second", state="failed", steps=20)
     torn = add(runs, "torn")
@@ -161,7 +161,7 @@ def test_nothing_moves_under_the_pointer_and_new_runs_wait_for_a_click(
     expect(sidebar.rows).to_have_count(3)
 
 
-def test_of_a_long_list_only_rows_in_sight_are_on_the_page(lab: LabPage, runs: Path) -> None:
+def test_only_the_visible_rows_of_a_long_list_are_on_the_page(lab: LabPage, runs: Path) -> None:
     add_many(runs, 120)
     sidebar = SidebarPage(lab)
     expect(sidebar.root.get_by_text("120 runs")).to_be_visible()
@@ -189,12 +189,12 @@ def test_a_run_is_stopped_resumed_and_deleted_by_clicks(lab: LabPage, runs: Path
     expect(sidebar.status).to_have_text("Stopping “long one”.")
     expect(sidebar.pill("long one")).to_have_text("stopped")
 
-    # The server did not start it: its state folder is another one than that of the tests.
+    # The server did not start it, because the server has another state folder than the tests.
     sidebar.button("Resume").click()
     expect(sidebar.dialog).to_contain_text(sha256(run.script))
     expect(sidebar.dialog.locator("pre")).to_contain_text("def make_strategy")
     lab.page.keyboard.press("Enter")
-    expect(sidebar.status).to_contain_text("its script was not agreed to")
+    expect(sidebar.status).to_contain_text("you did not agree to execute its script")
     sidebar.button("Resume").click()
     sidebar.answer("Execute It")
     expect(sidebar.status).to_have_text("Resumed “long one”.")
@@ -204,7 +204,7 @@ def test_a_run_is_stopped_resumed_and_deleted_by_clicks(lab: LabPage, runs: Path
     expect(sidebar.pill("long one")).to_have_text("stopped")
 
     sidebar.button("Delete…").click()
-    expect(sidebar.dialog).to_contain_text("for good")
+    expect(sidebar.dialog).to_contain_text("permanently")
     expect(sidebar.dialog).to_contain_text(f"long one ({run.id})")
     lab.page.keyboard.press("Enter")
     expect(sidebar.dialog).to_have_count(0)
@@ -216,9 +216,7 @@ def test_a_run_is_stopped_resumed_and_deleted_by_clicks(lab: LabPage, runs: Path
     assert not run.dir.exists()
 
 
-def test_a_finished_run_trains_on_to_as_many_epochs_as_are_asked_for(
-    lab: LabPage, runs: Path
-) -> None:
+def test_a_finished_run_trains_on_to_the_requested_epochs(lab: LabPage, runs: Path) -> None:
     run = start_run(
         RunConfig(strategy="one_device", epochs=1, synthetic_examples=640), runs, name="short one"
     )
@@ -226,10 +224,10 @@ def test_a_finished_run_trains_on_to_as_many_epochs_as_are_asked_for(
     sidebar = SidebarPage(lab)
     sidebar.row("short one").click()
     sidebar.button("Train On").click()
-    expect(sidebar.dialog.get_by_label("Epochs in all")).to_have_value("2")
+    expect(sidebar.dialog.get_by_label("Total epochs")).to_have_value("2")
     sidebar.answer("Train On")
     sidebar.answer("Execute It")
-    expect(sidebar.status).to_have_text("“short one” goes on to epoch 2.")
+    expect(sidebar.status).to_have_text("“short one” continues to epoch 2.")
     expect(sidebar.pill("short one")).to_have_text("finished")
     assert run.progress.epoch == 2
 
@@ -265,7 +263,7 @@ def test_a_row_is_dragged_into_a_notebook(lab: LabPage, runs: Path) -> None:
     lab.write_notebook("drop.ipynb", [cell("1 + 1")])
     sidebar = SidebarPage(lab)
     lab.open_notebook("drop.ipynb", kernel=False)
-    target = until(lambda: lab.cell(0).bounding_box())  # a notebook that loads draws it again
+    target = until(lambda: lab.cell(0).bounding_box())  # a notebook draws it again while it loads
     sidebar.row("mine").hover()
     lab.page.mouse.down()
     x, y = target["x"] + 200, target["y"] + target["height"] / 2
@@ -278,7 +276,7 @@ def test_a_row_is_dragged_into_a_notebook(lab: LabPage, runs: Path) -> None:
     expect(lab.notebook()).to_contain_text("from workbench import open_run")
 
 
-def test_all_is_done_by_the_keyboard(lab: LabPage, runs: Path) -> None:
+def test_every_action_works_by_the_keyboard(lab: LabPage, runs: Path) -> None:
     for name in ("one", "two", "three"):
         add(runs, name)
     sidebar = SidebarPage(lab)
@@ -315,7 +313,7 @@ def test_all_is_done_by_the_keyboard(lab: LabPage, runs: Path) -> None:
     expect(sidebar.button(re.compile("Show new runs"))).to_be_focused()
 
 
-def test_an_empty_folder_says_what_to_do(lab: LabPage, runs: Path) -> None:
+def test_an_empty_folder_shows_the_next_step(lab: LabPage, runs: Path) -> None:
     sidebar = SidebarPage(lab)
     expect(sidebar.root.get_by_text(f"No runs in {runs} yet.")).to_be_visible()
     expect(sidebar.button("New workbench")).to_be_visible()
@@ -338,7 +336,7 @@ def test_a_folder_that_cannot_be_read_is_named_and_tried_again(lab: LabPage, run
     expect(sidebar.notice).not_to_be_visible()
 
 
-def test_it_is_there_again_when_the_page_is_loaded_again(lab: LabPage, runs: Path) -> None:
+def test_the_sidebar_returns_after_the_page_is_loaded_again(lab: LabPage, runs: Path) -> None:
     add(runs, "there")
     sidebar = SidebarPage(lab)
     expect(sidebar.row("there")).to_be_visible()
@@ -349,7 +347,7 @@ def test_it_is_there_again_when_the_page_is_loaded_again(lab: LabPage, runs: Pat
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_reader_is_shut_out(lab: LabPage, runs: Path, theme: str) -> None:
+def test_axe_finds_no_violations(lab: LabPage, runs: Path, theme: str) -> None:
     add(runs, "finished")
     add(runs, "failed", state="failed", steps=20)
     sidebar = SidebarPage(lab)
@@ -364,7 +362,7 @@ def test_no_reader_is_shut_out(lab: LabPage, runs: Path, theme: str) -> None:
     lab.screenshot(f"sidebar-{theme}")
 
 
-def test_where_the_server_half_is_not_enabled_the_sidebar_says_how_to(
+def test_the_sidebar_shows_how_to_enable_the_server_extension(
     browser: Browser, tmp_path: Path
 ) -> None:
     root = tmp_path / "root"

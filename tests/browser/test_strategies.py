@@ -1,4 +1,4 @@
-"""Every strategy of this machine, chosen and trained by clicks; and whether they agree."""
+"""Every strategy of this machine, chosen and trained by clicks; and their agreement."""
 
 import json
 import re
@@ -14,17 +14,17 @@ from workbench.plan import Plan
 from workbench.runs import Run, list_runs
 
 HERE = [key for key, row in catalog.STRATEGIES.items() if not row.tpu]
-SHORT = {"Epochs": "1", "Steps an epoch": "20"}
+SHORT = {"Epochs": "1", "Steps per epoch": "20"}
 LESSONS = {
-    "mlp_synthetic": ("Custom loop", "78: the data once"),
-    "cnn_fashion_mnist": ("Keras fit", "1,875: the data once"),
+    "mlp_synthetic": ("Custom loop", "78: all data once"),
+    "cnn_fashion_mnist": ("Keras fit", "1,875: all data once"),
 }
-"""The problems of the tutorials: the loop chosen for each, and its steps as the form tells them."""
+"""The problems of the tutorials: the loop chosen for each, and the form's hint at its steps."""
 ALL_LINES = re.compile("^all: ")
 
 
 def newest(workbench: WorkbenchPage, before: int) -> Run:
-    """The run that the last click started, opened in the page."""
+    """Return the run that the last click started, after the page has opened it."""
     until(lambda: len(list_runs(workbench.runs_dir)) > before)
     run = list_runs(workbench.runs_dir)[0]
     expect(workbench.root.locator(".wbv-title")).to_have_text(run.id)
@@ -32,7 +32,7 @@ def newest(workbench: WorkbenchPage, before: int) -> Run:
 
 
 def names(plan: Plan) -> list[str]:
-    """What the lines of a plan's replicas are called."""
+    """Return the names of the lines of a plan's replicas."""
     replicas = range(plan.workers * plan.local_replicas)
     if plan.workers > 1:
         return [f"worker {at // plan.local_replicas}, replica {at}" for at in replicas]
@@ -41,7 +41,7 @@ def names(plan: Plan) -> list[str]:
 
 
 def check_lanes(workbench: WorkbenchPage, run: Run) -> None:
-    """Each task has its lane; of several, each tells what it was told of the others."""
+    """Check that each task has its lane, and its own TF_CONFIG if there are several tasks."""
     plan = run.plan
     expect(workbench.lanes).to_have_count(len(plan.tasks))
     for at, task in enumerate(plan.tasks):
@@ -51,9 +51,9 @@ def check_lanes(workbench: WorkbenchPage, run: Run) -> None:
         steps = lane.locator("summary .wbv-number").first
         expect(steps).to_have_text(re.compile(r"^step \d+$" if "worker" in task else "^$"))
         if len(plan.tasks) > 1:
-            told = (lane.locator(".wbv-config").text_content() or "").removeprefix("TF_CONFIG ")
+            config = (lane.locator(".wbv-config").text_content() or "").removeprefix("TF_CONFIG ")
             kind, _, index = task.rpartition("-")
-            assert json.loads(told)["task"] == {"type": kind, "index": int(index)}
+            assert json.loads(config)["task"] == {"type": kind, "index": int(index)}
             expect(lane.locator(".wbv-log")).not_to_be_empty()
 
 
@@ -64,9 +64,9 @@ def test_each_strategy_trains_by_clicks(preset: str, lab: LabPage) -> None:
     before = len(list_runs(workbench.runs_dir))
     row = catalog.PRESETS[preset]
     workbench.field("Preset").select_option(label=row.label)
-    expect(workbench.field("Steps an epoch")).to_have_attribute("placeholder", steps)
+    expect(workbench.field("Steps per epoch")).to_have_attribute("placeholder", steps)
     workbench.field("Training loop").select_option(label=loop)
-    shown = row.label if loop == catalog.LOOPS[row.config.loop].label else "Own settings"
+    shown = row.label if loop == catalog.LOOPS[row.config.loop].label else "Custom settings"
     expect(workbench.field("Preset")).to_have_value(shown)
     notice = workbench.root.get_by_text("listen on every network interface")
     for number, key in enumerate(HERE):
@@ -90,7 +90,7 @@ def test_each_strategy_trains_by_clicks(preset: str, lab: LabPage) -> None:
         expect(joined).to_have_count(2 if together else 0)
 
 
-def test_no_tpu_here_is_said_beside_the_strategy(lab: LabPage) -> None:
+def test_a_missing_tpu_is_shown_next_to_the_strategy(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "tpu.ipynb")
     workbench.choose("TPU (no TPU here)")
     problem = workbench.root.locator(".wb-problem").filter(has_text="no TPU here")
@@ -103,12 +103,12 @@ def test_no_tpu_here_is_said_beside_the_strategy(lab: LabPage) -> None:
     expect(workbench.button("Train")).to_be_enabled()
 
 
-def test_whether_they_agree_is_told_while_the_form_goes_on(lab: LabPage) -> None:
+def test_the_matrix_runs_while_the_form_can_be_used(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "agree.ipynb")
     workbench.turn_to("Do they agree?")
     workbench.fill({"Steps of each run": "10"})
     workbench.button("Compare all").click()
-    expect(workbench.root.get_by_text(re.compile(r"\d+ of 12 done, .* runs"))).to_be_visible()
+    expect(workbench.root.get_by_text(re.compile(r"\d+ of 12 done, now .*"))).to_be_visible()
     workbench.fill({"Epochs": "7"})
     expect(workbench.button("Train")).to_be_enabled()
     expect(workbench.root.get_by_text(re.compile(r"([2-9]|1\d) of 12 done"))).to_be_visible()

@@ -1,4 +1,4 @@
-"""A run taken along by clicks: downloaded in one, and brought back where it is gone."""
+"""A run downloaded by one click, and restored from its archive after its folder was deleted."""
 
 import shutil
 import zipfile
@@ -25,7 +25,7 @@ while pathlib.Path("busy").exists():
 
 @pytest.fixture
 def archived_run(lab_server: LabServer) -> Run:
-    """A finished run whose copy is whole."""
+    """A finished run whose copy in the archive is complete."""
     archive = str(lab_server.root / "archive")
     config = RunConfig(per_replica_batch_size=64, epochs=2, archive=archive)
     run = start_run(config, lab_server.root / "runs", detect(import_tensorflow=False))
@@ -34,7 +34,7 @@ def archived_run(lab_server: LabServer) -> Run:
     return run
 
 
-def test_a_run_is_downloaded_in_one_click_and_brought_back_from_its_archive(
+def test_a_run_is_downloaded_by_one_click_and_restored_from_its_archive(
     lab: LabPage, archived_run: Run
 ) -> None:
     run = archived_run
@@ -51,9 +51,9 @@ def test_a_run_is_downloaded_in_one_click_and_brought_back_from_its_archive(
         names = {name.removeprefix(f"{run.id}/") for name in file.namelist()}
     assert {"train.py", "config.json", "plan.json", "model.keras"} < names
     assert "checkpoints/checkpoint" in names
-    told = workbench.root.get_by_text("was handed to the browser")
-    expect(told).to_contain_text(f"take it from {run.dir}.zip")
-    expect(told).to_contain_text("iB")
+    message = workbench.root.get_by_text("was passed to the browser")
+    expect(message).to_contain_text(f"take it from {run.dir}.zip")
+    expect(message).to_contain_text("iB")
 
     lab.run_cell(1)
     until((lab.server.root / "busy").exists)
@@ -69,11 +69,11 @@ def test_a_run_is_downloaded_in_one_click_and_brought_back_from_its_archive(
     folder = workbench.field("Archive folder")
     folder.fill(str(lab.server.root / "archive"))
     folder.press("Enter")
-    expect(workbench.field("Run in it").locator("option:checked")).to_have_text(
+    expect(workbench.field("Run in the archive").locator("option:checked")).to_have_text(
         f"{run.id}, finished"
     )
     workbench.button("Bring it back").click()
-    expect(workbench.root.get_by_text("is here again, finished at step 156.")).to_be_visible()
+    expect(workbench.root.get_by_text("was restored: finished at step 156.")).to_be_visible()
     expect(workbench.root.locator(".wbv-title")).to_have_text(run.id)
     expect(workbench.root.get_by_title(f"Open {run.id}")).to_be_enabled()
     assert run.status == "finished"

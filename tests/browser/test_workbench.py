@@ -1,4 +1,4 @@
-"""The workbench as a person uses it: click Train, watch, stop, resume, come back, take away."""
+"""The workbench in the hands of a user: train, watch, stop, resume, come back, save."""
 
 import json
 import re
@@ -25,7 +25,7 @@ while pathlib.Path("busy").exists():
 
 @pytest.fixture(scope="module")
 def finished_run(lab_server: LabServer) -> Run:
-    """A small run that is over before any page is opened."""
+    """A small run that ended before any page is opened."""
     config = RunConfig(per_replica_batch_size=64, epochs=2)
     run = start_run(config, lab_server.root / "runs", detect(import_tensorflow=False))
     run.wait()
@@ -35,7 +35,7 @@ def finished_run(lab_server: LabServer) -> Run:
 
 @pytest.fixture(scope="module")
 def chatty_run(lab_server: LabServer) -> Run:
-    """A run of a step a call, which is slow for that."""
+    """A run with one step per call, which makes it slow."""
     config = RunConfig(strategy="one_device", steps_per_call=1, per_replica_batch_size=16,
                        synthetic_examples=1600, epochs=1)  # fmt: skip
     run = start_run(config, lab_server.root / "runs", detect(import_tensorflow=False))
@@ -45,7 +45,7 @@ def chatty_run(lab_server: LabServer) -> Run:
 
 @pytest.fixture(autouse=True)
 def no_run_left(lab_server: LabServer) -> Iterator[None]:
-    """Stop the runs that a test leaves going."""
+    """Stop the runs that a test leaves running."""
     yield
     for run in list_runs(lab_server.root / "runs"):
         if run.status in ("queued", "starting", "running", "stopping"):
@@ -58,7 +58,7 @@ def test_a_click_moves_two_lines_and_ends_in_a_result(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "train.ipynb")
     workbench.fill({"Epochs": "4"})
     expect(
-        workbench.root.get_by_text("TensorFlow is loaded: Train starts at once.")
+        workbench.root.get_by_text("TensorFlow is loaded: Train starts immediately.")
     ).to_be_visible()
     workbench.train()
     workbench.wait_for_lines("lines.some(l => l[0] === 'virtual replica 0')")
@@ -101,7 +101,7 @@ def test_while_a_cell_is_busy_form_and_train_answer_in_the_order_of_the_clicks(
     try:
         workbench.field("Training loop").select_option(label="Keras fit")
         workbench.choose("CentralStorage")
-        workbench.train(**{"Epochs": "2", "Steps an epoch": "7"})
+        workbench.train(**{"Epochs": "2", "Steps per epoch": "7"})
         expect(workbench.state).to_have_text("finished")
     finally:
         busy.unlink()
@@ -110,7 +110,7 @@ def test_while_a_cell_is_busy_form_and_train_answer_in_the_order_of_the_clicks(
     assert (config.epochs, config.steps_per_epoch) == (2, 7)
 
 
-def test_a_restarted_kernel_finds_the_run_whole_and_going_on(lab: LabPage) -> None:
+def test_a_restarted_kernel_shows_the_complete_run_and_follows_it(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "restart.ipynb")
     workbench.train(**LONG_RUN)
     expect(workbench.state).to_have_text("running")
@@ -121,7 +121,7 @@ def test_a_restarted_kernel_finds_the_run_whole_and_going_on(lab: LabPage) -> No
     workbench.show()
     expect(workbench.state).to_have_text("running")
     expect(workbench.root.locator(".wbv-title")).to_have_text(run_id)
-    # Whole: the first point is the first stretch of steps, as long as every other stretch.
+    # Complete: the first point has the first steps, as many as every other point.
     whole = "lines.length > 0 && lines[0][1] * lines[0][3] >= lines[0][2]"
     workbench.wait_for_lines(f"{whole} && lines[0][2] > {before}")
     after = workbench.lines()[0][2]
@@ -129,7 +129,7 @@ def test_a_restarted_kernel_finds_the_run_whole_and_going_on(lab: LabPage) -> No
 
 
 @pytest.mark.promise
-def test_a_page_loaded_again_in_mid_run_is_live_whole_and_heard(lab: LabPage) -> None:
+def test_a_page_loaded_again_during_a_run_is_live_complete_and_answered(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "again.ipynb")
     workbench.train(**LONG_RUN)
     workbench.wait_for_lines("lines.length > 0 && lines[0][2] > 100")
@@ -145,7 +145,7 @@ def test_a_page_loaded_again_in_mid_run_is_live_whole_and_heard(lab: LabPage) ->
 
 
 @pytest.mark.promise
-def test_a_problem_stands_beside_its_field_with_what_mends_it(lab: LabPage) -> None:
+def test_a_problem_is_shown_next_to_its_field_with_its_fix(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "problem.ipynb")
     workbench.fill({"Global batch": "65"})
     field = workbench.root.locator(".wb-field:has(> .wb-problem, .widget-html .wb-problem)")
@@ -166,7 +166,7 @@ def test_the_script_shown_is_the_script_that_ran_and_is_saved(
     workbench = WorkbenchPage(lab, "script.ipynb")
     workbench.open_run(finished_run.id)
     workbench.turn_to("Script")
-    workbench.button("Of the opened run").click()
+    workbench.button("The opened run's script").click()
     code = workbench.root.locator(".wb-code pre")
     text = finished_run.script
     assert (finished_run.dir / "train.py").read_text(encoding="utf-8") == text
@@ -180,7 +180,7 @@ def test_the_script_shown_is_the_script_that_ran_and_is_saved(
     assert saved.read_text(encoding="utf-8") == text
 
 
-def test_a_step_of_the_opened_run_is_taken_apart(lab: LabPage, finished_run: Run) -> None:
+def test_a_step_of_the_opened_run_is_shown_by_an_xray(lab: LabPage, finished_run: Run) -> None:
     workbench = WorkbenchPage(lab, "xray.ipynb")
     workbench.open_run(finished_run.id)
     workbench.turn_to("X-ray of one step")
@@ -196,7 +196,7 @@ def test_a_step_of_the_opened_run_is_taken_apart(lab: LabPage, finished_run: Run
         lab.screenshot(f"xray-{theme}")
 
 
-def test_why_it_is_slow_is_found_out_tried_and_put_into_the_form(
+def test_the_cause_of_a_slow_run_is_found_tried_and_put_into_the_form(
     lab: LabPage, chatty_run: Run
 ) -> None:
     workbench = WorkbenchPage(lab, "why.ipynb")
@@ -214,11 +214,11 @@ def test_why_it_is_slow_is_found_out_tried_and_put_into_the_form(
     picture = workbench.root.get_by_role("img", name=re.compile("^A step: input"))
     expect(picture).to_be_visible()
     workbench.button("Try it").click()
-    expect(workbench.root.get_by_text("Training a short run with it")).to_be_visible()
+    expect(workbench.root.get_by_text("Training a short run with the suggestion")).to_be_visible()
     expect(workbench.root.locator(".wb-answer").nth(1)).to_contain_text("95 % [")
     workbench.button("Put it into the form").click()
-    said = workbench.root.get_by_text("The form holds this run's config with")
-    expect(said).to_be_visible()
+    note = workbench.root.get_by_text("The form holds this run's config with")
+    expect(note).to_be_visible()
     suggested = RunConfig.from_json(json.loads((chatty_run.dir / "suggested.json").read_text()))
     assert suggested != chatty_run.config
     expect(workbench.field("Examples")).to_have_value(f"{suggested.synthetic_examples:,}")
@@ -229,7 +229,9 @@ def test_why_it_is_slow_is_found_out_tried_and_put_into_the_form(
         lab.screenshot(f"why-{theme}")
 
 
-def test_whether_to_scale_is_measured_by_a_click(lab: LabPage, finished_run: Run) -> None:
+def test_the_benefit_of_more_replicas_is_measured_by_a_click(
+    lab: LabPage, finished_run: Run
+) -> None:
     workbench = WorkbenchPage(lab, "scale.ipynb")
     workbench.open_run(finished_run.id)
     workbench.turn_to("Should I scale?")
@@ -291,7 +293,7 @@ def test_a_saved_notebook_shows_picture_and_table_without_a_kernel(
     lab.screenshot("kept")
 
 
-def test_the_gauge_shows_no_number_that_is_not_of_now(lab: LabPage) -> None:
+def test_the_gauge_shows_only_current_numbers(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "gauge.ipynb", "Workbench.newest()._hardware.close()")
     gauge = workbench.root.locator(".wb-gauge")
     gauge.scroll_into_view_if_needed()
@@ -299,4 +301,4 @@ def test_the_gauge_shows_no_number_that_is_not_of_now(lab: LabPage) -> None:
     expect(meter).to_have_attribute("aria-valuetext", re.compile(r"\d.* of \d"))
     lab.run_cell(1)
     gauge.scroll_into_view_if_needed()
-    expect(gauge).to_have_text("In use nowunknown: the kernel does not tell")
+    expect(gauge).to_have_text("In use nowunknown: the kernel does not answer")

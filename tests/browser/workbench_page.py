@@ -1,4 +1,4 @@
-"""What a person sees and does in a workbench that a notebook shows."""
+"""A workbench that a notebook shows, with methods for a user's actions."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ LINES = """() => {
     return [...view.querySelectorAll('.wbv-key')]
         .map(key => [key.textContent, Number(first), Number(last), Number(points)]);
 }"""
-LONG_RUN = {"Epochs": "1", "Steps an epoch": "10,000,000"}
+LONG_RUN = {"Epochs": "1", "Steps per epoch": "10,000,000"}
 
 
 def cell(source: str = SOURCE, outputs: tuple[Any, ...] = ()) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class WorkbenchPage:
 
     @property
     def runs_dir(self) -> Path:
-        """Where its runs lie."""
+        """The folder of its runs."""
         return self.lab.server.root / "runs"
 
     @property
@@ -70,11 +70,11 @@ class WorkbenchPage:
         self.lab.wait_for_kernel()
 
     def button(self, name: str) -> Locator:
-        """A button by its whole label."""
+        """Return a button by its complete label."""
         return self.root.get_by_role("button", name=name, exact=True)
 
     def field(self, label: str) -> Locator:
-        """A control of the form by its label."""
+        """Return a control of the form by its label."""
         return self.root.get_by_label(label, exact=True)
 
     def fill(self, values: dict[str, str]) -> None:
@@ -83,7 +83,7 @@ class WorkbenchPage:
             self.field(label).fill(value)
 
     def choose(self, label: str) -> None:
-        """Choose one of a list of choices that are all in sight."""
+        """Choose one of a list of radio buttons."""
         self.root.get_by_role("radio", name=label, exact=True).check()
 
     @property
@@ -103,7 +103,7 @@ class WorkbenchPage:
         self.look()
 
     def look(self) -> None:
-        """Scroll to the run view, which hears nothing while it is out of sight."""
+        """Scroll to the run view, which receives nothing while it is hidden."""
         self.root.locator(".wbv").scroll_into_view_if_needed()
 
     def turn_to(self, tab: str) -> None:

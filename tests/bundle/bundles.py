@@ -18,7 +18,7 @@ VERSIONS = {"python": "3.11.9", "tensorflow": "2.21.0", "numpy": "2.4.6", "keras
 
 
 def certified_run(root: Path, **options: Any) -> Run:
-    """A finished run whose certificate tells what it depended on, so that nothing looks it up."""
+    """Return a finished run whose certificate has its facts; no program has to find them."""
     run = write_run(root, **options)
     certificate = {
         "version": 1,
@@ -38,13 +38,13 @@ def bundle_of(run: Run, path: Path) -> Path:
 
 
 def texts_in(path: Path) -> dict[str, bytes]:
-    """What a zip file holds."""
+    """Return the files in a zip file."""
     with zipfile.ZipFile(path) as file:
         return {name: file.read(name) for name in file.namelist()}
 
 
 def write_zip(path: Path, texts: dict[str | zipfile.ZipInfo, bytes]) -> Path:
-    """Write a zip file of these names as they are."""
+    """Write a zip file with exactly these names."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         for name, data in texts.items():
             file.writestr(name, data)
@@ -52,7 +52,7 @@ def write_zip(path: Path, texts: dict[str | zipfile.ZipInfo, bytes]) -> Path:
 
 
 def rewritten(path: Path, to: Path, **changed: str) -> Path:
-    """Write a bundle with other texts, named by their stems, that its manifest vouches for."""
+    """Write a bundle with other texts, given by their stems, and their hashes in its manifest."""
     texts = texts_in(path)
     manifest = json.loads(texts["manifest.json"])
     for stem, text in changed.items():
@@ -66,5 +66,5 @@ def rewritten(path: Path, to: Path, **changed: str) -> Path:
 
 
 def config_text(run: Run, **fields: Any) -> str:
-    """A run's config as JSON with other fields."""
+    """Return a run's config as JSON, with other values in these fields."""
     return json_text(dataclasses.replace(run.config, **fields).to_json())

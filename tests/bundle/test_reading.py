@@ -1,4 +1,4 @@
-"""A zip file from anywhere is read in bounds, or refused with a reason; nothing is written."""
+"""Any zip file is read within limits, or refused with a reason; nothing is written."""
 
 import json
 import random
@@ -46,7 +46,9 @@ def linked(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-def test_where_and_by_what_it_ran_is_not_taken_over(run: Run, whole: Path, tmp_path: Path) -> None:
+def test_the_place_and_the_commands_of_the_run_are_not_taken_over(
+    run: Run, whole: Path, tmp_path: Path
+) -> None:
     made_up = {
         "launcher": "slurm",
         "job_setup": f"touch {tmp_path}/done",
@@ -77,7 +79,7 @@ def test_a_name_that_no_bundle_has_is_refused(
     name: str, shown: str, whole: Path, tmp_path: Path
 ) -> None:
     path = write_zip(tmp_path / "b.zip", {**texts_in(whole), name: b"import os"})
-    refused(path, f"holds what no bundle does: {shown}.*Take an undamaged copy")
+    refused(path, f"holds files that no bundle has: {shown}.*Take an undamaged copy")
 
 
 def test_a_link_is_refused(whole: Path, tmp_path: Path) -> None:
@@ -87,46 +89,50 @@ def test_a_link_is_refused(whole: Path, tmp_path: Path) -> None:
     refused(write_zip(tmp_path / "b.zip", texts), "it holds a link: 'train.py'")
 
 
-def test_a_name_that_is_there_twice_is_refused(whole: Path, tmp_path: Path) -> None:
+def test_a_repeated_name_is_refused(whole: Path, tmp_path: Path) -> None:
     path = write_zip(tmp_path / "b.zip", {**texts_in(whole)})
     with zipfile.ZipFile(path, "a") as file, pytest.warns(UserWarning, match="Duplicate"):
         file.writestr("train.py", "print()")
-    refused(path, "it holds twice: 'train.py'")
+    refused(path, "it holds the same file twice: 'train.py'")
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "config.json", "train.py", "requirements.txt"])
-def test_what_is_missing_is_named(name: str, whole: Path, tmp_path: Path) -> None:
+def test_a_missing_file_is_named(name: str, whole: Path, tmp_path: Path) -> None:
     texts = texts_in(whole)
     del texts[name]
     refused(write_zip(tmp_path / "b.zip", {**texts}), f"it lacks: '{name}'")
 
 
 @pytest.mark.parametrize("name", ["losses.csv", "certificate.json"])
-def test_what_the_manifest_tells_of_must_be_there(name: str, whole: Path, tmp_path: Path) -> None:
+def test_a_file_in_the_manifest_must_exist(name: str, whole: Path, tmp_path: Path) -> None:
     texts = texts_in(whole)
     del texts[name]
-    refused(write_zip(tmp_path / "b.zip", {**texts}), f"{name} is not as it was written")
+    refused(
+        write_zip(tmp_path / "b.zip", {**texts}), f"{name} changed after the bundle was written"
+    )
 
 
-def test_a_text_that_was_changed_is_named(whole: Path, tmp_path: Path) -> None:
+def test_a_changed_text_is_named(whole: Path, tmp_path: Path) -> None:
     texts = {**texts_in(whole), "train.py": b"import os"}
-    refused(write_zip(tmp_path / "b.zip", {**texts}), "train.py is not as it was written")
+    refused(
+        write_zip(tmp_path / "b.zip", {**texts}), "train.py changed after the bundle was written"
+    )
 
 
-def test_a_small_file_that_becomes_a_huge_one_is_not_unpacked(whole: Path, tmp_path: Path) -> None:
+def test_a_small_file_that_unpacks_to_a_huge_file_is_refused(whole: Path, tmp_path: Path) -> None:
     texts = {**texts_in(whole), "train.py": b"#" * (2**22 + 1)}
     path = write_zip(tmp_path / "b.zip", {**texts})
     assert path.stat().st_size < 40_000
     refused(path, "train.py has more than 4,194,304 bytes")
 
 
-def test_bytes_that_were_lost_or_changed_are_noticed(whole: Path, tmp_path: Path) -> None:
+def test_lost_and_changed_bytes_are_noticed(whole: Path, tmp_path: Path) -> None:
     data, path = whole.read_bytes(), tmp_path / "b.zip"
     for damaged in (b"", b"no zip", data[:-30], data[:200]):
         path.write_bytes(damaged)
-        refused(path, "whole zip file")
+        refused(path, "complete zip file")
     path.write_bytes(data[:2000] + bytes([data[2000] ^ 255]) + data[2001:])
-    refused(path, "whole zip file")
+    refused(path, "complete zip file")
 
 
 def test_damage_of_any_kind_is_refused_or_harmless(whole: Path, tmp_path: Path) -> None:
@@ -143,7 +149,7 @@ def test_damage_of_any_kind_is_refused_or_harmless(whole: Path, tmp_path: Path) 
             assert str(path) in str(error)  # noqa: PT017
 
 
-def test_what_is_encrypted_or_no_text_is_refused(whole: Path, tmp_path: Path) -> None:
+def test_encrypted_files_and_files_without_text_are_refused(whole: Path, tmp_path: Path) -> None:
     path = write_zip(tmp_path / "b.zip", {**texts_in(whole), "train.py": b"\xff\xfe"})
     refused(path, "a text that is not UTF-8")
     data = bytearray(whole.read_bytes())
@@ -153,27 +159,27 @@ def test_what_is_encrypted_or_no_text_is_refused(whole: Path, tmp_path: Path) ->
     refused(path, "encrypted")
 
 
-def test_a_file_that_is_not_there_or_a_folder_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     refused(tmp_path / "none.zip", "can be read; .*No such file or directory. Fix the path")
     (tmp_path / "folder.zip").mkdir()
     refused(tmp_path / "folder.zip", "Is a directory. Fix the path")
 
 
-def test_a_packed_run_is_told_apart(run: Run, tmp_path: Path) -> None:
-    refused(run.pack(tmp_path / "run.zip"), "is a packed run. Bring that back with: workbench runs")
+def test_a_packed_run_is_recognized(run: Run, tmp_path: Path) -> None:
+    refused(run.pack(tmp_path / "run.zip"), "is a packed run. Restore that run with: work")
 
 
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
         ({"version": 2}, r"reads bundles of version 1; .* has 2\. Install the release .*: 0\.1"),
-        ({"created": "yesterday"}, "created in manifest.json is of another kind than float"),
-        ({"versions": {"python": 3}}, "versions in manifest.json is of another kind"),
-        ({"files": []}, "files in manifest.json is of another kind"),
+        ({"created": "yesterday"}, "created in manifest.json is not of type float"),
+        ({"versions": {"python": 3}}, "versions in manifest.json is not of type"),
+        ({"files": []}, "files in manifest.json is not of type"),
         ({"extra": 1}, "manifest.json lacks or adds 'extra'"),
     ],
 )
-def test_a_manifest_of_another_kind_is_refused(
+def test_a_manifest_with_wrong_fields_is_refused(
     changed: dict[str, Any], reason: str, whole: Path, tmp_path: Path
 ) -> None:
     manifest = json.loads(texts_in(whole)["manifest.json"])
@@ -189,5 +195,5 @@ def test_a_manifest_or_config_that_is_no_object_is_refused(
     refused(rewritten(whole, tmp_path / "c.zip", config=text), "config.json")
 
 
-def test_a_config_with_what_is_no_field_is_refused(whole: Path, tmp_path: Path) -> None:
+def test_a_config_with_an_unknown_field_is_refused(whole: Path, tmp_path: Path) -> None:
     refused(rewritten(whole, tmp_path / "b.zip", config='{"stratgy": 1}'), "Did you mean strategy")

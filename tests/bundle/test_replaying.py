@@ -1,4 +1,4 @@
-"""Whether a replay came out as its bundle's run, told from records, hashes and versions."""
+"""The comparison of a replay with its bundle's run, by records, hashes and versions."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_the_same_losses_on_the_same_data_agree(bundle: Bundle, run: Run) -> Non
     assert found.to_json()["agrees"] is True
 
 
-def test_other_versions_and_surroundings_are_named(bundle: Bundle, run: Run) -> None:
+def test_different_versions_and_variables_are_named(bundle: Bundle, run: Run) -> None:
     here = Facts(FACTS.data_sha256, {**VERSIONS, "numpy": "2.1.3"}, {})
     found = check_replay(bundle, run, here)
     assert found.holds
@@ -56,7 +56,7 @@ def test_losses_that_differ_by_more_than_rounding_do_not_agree(bundle: Bundle, r
     assert check_replay(nearly, run, FACTS).holds
 
 
-def test_other_data_or_other_steps_do_not_agree(bundle: Bundle, run: Run) -> None:
+def test_different_data_and_different_steps_do_not_agree(bundle: Bundle, run: Run) -> None:
     found = check_replay(bundle, run, replace(FACTS, data_sha256="cd" * 32))
     assert not found.holds
     assert not found.same_data
@@ -73,12 +73,12 @@ def test_in_mixed_precision_only_equal_losses_agree(bundle: Bundle, run: Run) ->
 
 
 @pytest.mark.parametrize("losses", ["", "step,loss\n0,high\n", "loss\n1.0\n", "step,loss\n0,1,2\n"])
-def test_losses_that_are_none_are_told(losses: str, bundle: Bundle, run: Run) -> None:
+def test_unreadable_losses_are_an_error(losses: str, bundle: Bundle, run: Run) -> None:
     with pytest.raises(RunError, match=r"losses\.csv of a bundle .*Take an undamaged copy"):
         check_replay(replace(bundle, losses=losses), run, FACTS)
 
 
 def test_only_a_finished_replay_is_compared(bundle: Bundle, tmp_path: Path) -> None:
     stopped = write_run(tmp_path, state="stopped")
-    with pytest.raises(RunError, match=r"when it is finished; .* is stopped\. Wait for it"):
+    with pytest.raises(RunError, match=r"after it has finished; .* is stopped\. Wait for it"):
         check_replay(bundle, stopped, FACTS)

@@ -1,4 +1,4 @@
-"""What a bundle holds, and when there is none."""
+"""The contents of a bundle, and the runs without a bundle."""
 
 import importlib.metadata
 import platform
@@ -20,7 +20,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return certified_run(tmp_path_factory.mktemp("runs"), name="<first>")
 
 
-def test_a_bundle_holds_all_that_a_replay_is_made_and_judged_by(run: Run, tmp_path: Path) -> None:
+def test_a_bundle_holds_all_that_a_replay_and_its_check_need(run: Run, tmp_path: Path) -> None:
     path = bundle_of(run, tmp_path / "bundle.zip")
     assert list(texts_in(path)) == [
         *("manifest.json", "config.json", "train.py"),
@@ -42,7 +42,7 @@ def test_the_same_run_gives_the_same_bytes(run: Run, tmp_path: Path) -> None:
     assert one == other
 
 
-def test_exact_versions_of_all_that_the_script_needs_are_pinned(run: Run, tmp_path: Path) -> None:
+def test_the_exact_versions_of_all_needed_packages_are_pinned(run: Run, tmp_path: Path) -> None:
     lines = read_bundle(bundle_of(run, tmp_path / "b.zip")).requirements.splitlines()
     assert lines[0].startswith(f"# Python {platform.python_version()}: ")
     pins = dict(line.split("==") for line in lines[1:])
@@ -52,12 +52,12 @@ def test_exact_versions_of_all_that_the_script_needs_are_pinned(run: Run, tmp_pa
 
 
 def test_a_module_that_no_package_provides_is_named(run: Run) -> None:
-    told = run_program(run.dir, "pins", "tf_keras", "my_models")
-    assert told["modules"] == ["my_models"]
-    assert "tf-keras" in told["packages"]
+    result = run_program(run.dir, "pins", "tf_keras", "my_models")
+    assert result["modules"] == ["my_models"]
+    assert "tf-keras" in result["packages"]
 
 
-def test_what_belongs_to_this_machine_stays_here(tmp_path: Path) -> None:
+def test_fields_that_fit_only_this_machine_are_left_out(tmp_path: Path) -> None:
     run = certified_run(tmp_path / "runs")
     here = {**run.config.to_json(), "interpreter": "/no/such", "archive": "/mnt", "start_now": True}
     here |= {"launcher": "slurm", "partition": "gpu"}
@@ -79,7 +79,7 @@ def test_versions_that_the_run_did_not_have_are_not_pinned(tmp_path: Path) -> No
     run = certified_run(tmp_path / "runs")
     there = {**LAPTOP.to_json(), "tensorflow_version": "2.20.0"}
     (run.dir / "devices.json").write_text(json_text(there))
-    with pytest.raises(RunError, match=r"had; .* by now: .*tensorflow 2\.20\.0 then, .*Install"):
+    with pytest.raises(RunError, match=r"had; .* now has .*tensorflow 2\.20\.0 then, .*Install"):
         write_bundle(run, tmp_path / "b.zip")
     assert not list(tmp_path.glob("*.zip"))
 
@@ -88,7 +88,7 @@ def test_only_a_finished_run_is_bundled_and_nothing_is_overwritten(
     run: Run, tmp_path: Path
 ) -> None:
     stopped = write_run(tmp_path / "runs", state="stopped")
-    with pytest.raises(RunError, match=r"made of a finished run.* is stopped\. Wait for it"):
+    with pytest.raises(RunError, match=r"made from a finished run.* is stopped\. Wait for it"):
         write_bundle(stopped, tmp_path / "b.zip")
     (tmp_path / "b.zip").touch()
     with pytest.raises(RunError, match="never overwrites"):

@@ -1,4 +1,4 @@
-"""A model that names modules of tf.keras in several ways, captured in a process that has it."""
+"""A model that names modules of tf.keras in several ways, captured in a process with Keras."""
 
 from tests.capture.notebook import opened
 from workbench.capture import capture
@@ -25,7 +25,7 @@ def build():
 
 
 def main() -> None:
-    """Compare what is captured, and what it builds, with what the notebook has."""
+    """Compare the captured text, and the model that it builds, with the notebook's."""
     with opened() as notebook:
         notebook.run(TYPED, BUILD)
         source = capture(notebook["build"]).source

@@ -17,7 +17,7 @@ class Notebook:
         self._shell = shell
 
     def run(self, *cells: str) -> None:
-        """Run each; what one raises is raised here."""
+        """Run each cell; the exception of a cell is raised here."""
         for cell in cells:
             self._shell.run_cell(dedent(cell).strip(), store_history=True).raise_error()
 
@@ -27,7 +27,7 @@ class Notebook:
 
 @contextmanager
 def opened() -> Iterator[Notebook]:
-    """Open an empty notebook; what IPython changes in this process is put back."""
+    """Open an empty notebook; the changes of IPython to this process are undone at the end."""
     main, hooks = sys.modules["__main__"], (sys.displayhook, sys.excepthook)
     config = Config()
     config.HistoryManager.enabled = False

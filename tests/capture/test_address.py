@@ -1,4 +1,4 @@
-"""A function of a notebook, named so that a config in code can ask for it as the form does."""
+"""The address of a notebook's function, for a config in code."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ CELL = """
 """
 
 
-def test_its_text_is_kept_beside_the_runs_with_all_that_it_uses(tmp_path: Path) -> None:
+def test_the_text_is_kept_with_the_runs_and_has_everything_it_uses(tmp_path: Path) -> None:
     with opened() as notebook:
         notebook.run(CELL)
         address = address_of(notebook["load_data"], "data", tmp_path)
@@ -31,12 +31,12 @@ def test_its_text_is_kept_beside_the_runs_with_all_that_it_uses(tmp_path: Path) 
     assert Path(path).read_text(encoding="utf-8").startswith("SIZE = 12\n")
 
 
-def test_one_that_was_imported_stays_where_it_is(tmp_path: Path) -> None:
+def test_an_imported_function_stays_in_its_module(tmp_path: Path) -> None:
     assert address_of(look, "data", tmp_path) == "workbench.runs.programs.own_data:look"
     assert not any(tmp_path.iterdir())
 
 
-def test_what_cannot_be_taken_along_is_told(tmp_path: Path) -> None:
+def test_a_value_that_cannot_be_captured_is_named(tmp_path: Path) -> None:
     with opened() as notebook:
         notebook.run(CELL, "SIZE = object()")
         with pytest.raises(ConfigError, match="load_data with SIZE, an object of the notebook"):

@@ -1,4 +1,4 @@
-"""Functions of a notebook's cells as text that stands alone."""
+"""Functions of a notebook's cells as standalone text."""
 
 import ast
 import subprocess
@@ -23,7 +23,7 @@ def notebook() -> Iterator[Notebook]:
 
 
 def executed(source: str) -> dict[str, Any]:
-    """What the text makes where there is nothing else."""
+    """Execute the text alone, and return its names."""
     names: dict[str, Any] = {"__name__": "alone"}
     exec(compile(source, "alone.py", "exec"), names)
     return names
@@ -36,7 +36,9 @@ def refused(notebook: Notebook, function: str) -> str:
     return str(caught.value)
 
 
-def test_what_a_function_uses_comes_with_it_and_nothing_else_does(notebook: Notebook) -> None:
+def test_a_function_is_captured_with_everything_it_uses_and_nothing_else(
+    notebook: Notebook,
+) -> None:
     notebook.run(
         "import json, math\nfrom fractions import Fraction as Part",
         "WIDTHS = [8, 4]\nUNUSED = 1",
@@ -163,7 +165,7 @@ def test_imports_stay_as_they_were_typed(notebook: Notebook) -> None:
     ]
 
 
-def test_an_import_that_failed_and_was_made_none_is_none(notebook: Notebook) -> None:
+def test_a_failed_import_set_to_none_stays_none(notebook: Notebook) -> None:
     notebook.run(
         """
         try:
@@ -183,7 +185,7 @@ def test_the_several_modules_of_tf_keras_are_imported_as_they_were_typed() -> No
     subprocess.run([sys.executable, "-m", "tests.capture.keras_modules"], cwd=ROOT, check=True)
 
 
-def test_what_was_handed_on_without_an_import_is_imported_from_its_home(
+def test_a_value_without_an_import_is_imported_from_its_home(
     notebook: Notebook,
 ) -> None:
     notebook.run(
@@ -196,7 +198,7 @@ def test_what_was_handed_on_without_an_import_is_imported_from_its_home(
 
 
 @pytest.mark.parametrize(
-    ("cells", "says"),
+    ("cells", "parts"),
     [
         (
             ["import collections\nLIVE = collections.Counter('ab')", "def build():\n    LIVE"],
@@ -211,16 +213,16 @@ def test_what_was_handed_on_without_an_import_is_imported_from_its_home(
         (
             ["import numpy as np\nTABLE = np.zeros(3)", "def build():\n    return TABLE"],
             ["TABLE, an object of the notebook (numpy.ndarray)",
-             "Save it to a file, and read that inside build."],
+             "Save it to a file, and read the file inside build."],
         ),
         (
             ["LONG = 'a' * 30_000", "def build():\n    return LONG"],
-            ["LONG, a value of 30,009 characters", "read that inside build."],
+            ["LONG, a value of 30,009 characters", "read the file inside build."],
         ),
         (
             ["def make(n):\n    def build():\n        return n\n    return build",
              "build = make(3)"],
-            ["build, a function that holds n of another one", "give it n as arguments"],
+            ["build, a function that uses n of an outer one", "give it n as arguments"],
         ),
         (
             ["shorter = lambda text: text[:3]", "def build():\n    return shorter('abcd')"],
@@ -232,7 +234,7 @@ def test_what_was_handed_on_without_an_import_is_imported_from_its_home(
         ),
         (
             ["def build():\n    return WIDHT"],
-            ["WIDHT, which build uses and nothing defines", "Run the cell that defines it"],
+            ["WIDHT, which build uses but nothing defines", "Run the cell that defines it"],
         ),
         (
             ["def build():\n    get_ipython()"],
@@ -240,16 +242,16 @@ def test_what_was_handed_on_without_an_import_is_imported_from_its_home(
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_taken_along_is_named_with_what_to_do(
-    notebook: Notebook, cells: list[str], says: list[str]
+def test_values_that_cannot_be_captured_are_named_with_a_fix(
+    notebook: Notebook, cells: list[str], parts: list[str]
 ) -> None:
     notebook.run(*cells)
-    told = refused(notebook, "build")
-    for words in says:
-        assert words in told
+    message = refused(notebook, "build")
+    for part in parts:
+        assert part in message
 
 
-def test_all_problems_are_told_at_once(notebook: Notebook) -> None:
+def test_all_problems_are_reported_together(notebook: Notebook) -> None:
     notebook.run(
         "A, B = object(), object()",
         "def helper():\n    return B",
@@ -262,8 +264,8 @@ def test_all_problems_are_told_at_once(notebook: Notebook) -> None:
     ("value", "got"),
     [("lambda: 1", "a lambda"), ("3", "int 3"), ("len", "builtin_function_or_method")],
 )
-def test_only_a_function_is_taken(notebook: Notebook, value: str, got: str) -> None:
+def test_only_a_function_is_captured(notebook: Notebook, value: str, got: str) -> None:
     notebook.run(f"build = {value}")
-    told = refused(notebook, "build")
-    assert got in told
-    assert "def name(): ..." in told
+    message = refused(notebook, "build")
+    assert got in message
+    assert "def name(): ..." in message

@@ -1,4 +1,4 @@
-"""Terminals whose runs end with the tests."""
+"""A terminal whose runs stop at the end of the tests."""
 
 from collections.abc import Iterator
 

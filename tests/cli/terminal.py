@@ -15,7 +15,7 @@ ENDLESS = ["--epochs", "100000", "--start-now"]
 
 
 class Terminal:
-    """A folder in which commands are typed; its runs and their locks are its own."""
+    """A folder for commands, with its own runs and locks."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -27,10 +27,10 @@ class Terminal:
         }
         self.environment.pop("WORKBENCH_RUNS", None)
 
-    def type(self, *words: object, answer: str = "") -> subprocess.CompletedProcess[str]:
-        """Run `workbench` with these words to its end."""
+    def type(self, *arguments: object, answer: str = "") -> subprocess.CompletedProcess[str]:
+        """Run `workbench` with these arguments until it ends."""
         done = subprocess.run(
-            [COMMAND, *map(str, words)],
+            [COMMAND, *map(str, arguments)],
             cwd=self.folder,
             env=self.environment,
             input=answer,
@@ -41,10 +41,10 @@ class Terminal:
         assert "Traceback" not in done.stdout + done.stderr, done.stderr
         return done
 
-    def begin(self, *words: object) -> subprocess.Popen[str]:
-        """Start `workbench` with these words in a process group of its own, as terminals do."""
+    def begin(self, *arguments: object) -> subprocess.Popen[str]:
+        """Start `workbench` with these arguments in a separate process group, as terminals do."""
         return subprocess.Popen(
-            [COMMAND, *map(str, words)],
+            [COMMAND, *map(str, arguments)],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -56,5 +56,5 @@ class Terminal:
 
 
 def last_json(done: subprocess.CompletedProcess[str]) -> Any:
-    """Read the last line of what was printed."""
+    """Read the last printed line as JSON."""
     return json.loads(done.stdout.splitlines()[-1])

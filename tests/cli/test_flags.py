@@ -1,4 +1,4 @@
-"""The flags of a config: one a field, and its help says what it takes."""
+"""The flags of a config: one for each field, with a help text that explains its values."""
 
 import argparse
 
@@ -9,7 +9,7 @@ from workbench.cli.flags import add_config_flags
 from workbench.field_help import FIELD_HELP
 
 
-def words_of(field: str) -> str:
+def help_of(field: str) -> str:
     parser = argparse.ArgumentParser()
     add_config_flags(parser)
     (action,) = [action for action in parser._actions if action.dest == field]
@@ -17,11 +17,11 @@ def words_of(field: str) -> str:
 
 
 @pytest.mark.parametrize("field", catalog.CHOICES)
-def test_a_flag_of_a_table_names_every_row(field: str) -> None:
-    assert f"One of: {', '.join(catalog.CHOICES[field])}." in words_of(field)
+def test_the_help_of_a_choice_names_every_value(field: str) -> None:
+    assert f"One of: {', '.join(catalog.CHOICES[field])}." in help_of(field)
 
 
-def test_of_what_is_compared_a_choice_of_two_is_given_as_on_and_off() -> None:
+def test_a_compared_on_off_field_takes_on_and_off() -> None:
     parser = argparse.ArgumentParser()
     add_config_flags(parser, several=["xla"])
     assert parser.parse_args(["--xla", "off", "on", "both"]).xla == [False, True, "both"]
@@ -29,5 +29,5 @@ def test_of_what_is_compared_a_choice_of_two_is_given_as_on_and_off() -> None:
 
 
 @pytest.mark.parametrize("field", FIELD_HELP)
-def test_every_flag_says_what_its_field_is(field: str) -> None:
-    assert words_of(field).startswith(FIELD_HELP[field])
+def test_every_flag_has_the_help_of_its_field(field: str) -> None:
+    assert help_of(field).startswith(FIELD_HELP[field])

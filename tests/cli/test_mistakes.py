@@ -1,4 +1,4 @@
-"""What is mistyped or cannot be done is said in words, all of it at once, and makes no run."""
+"""Mistyped and impossible commands: all problems are reported together, and no run is made."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from workbench.config import RunConfig
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         (["rnu"], "there is no rnu here. Did you mean run?"),
         (["runs", "lst"], "there is no lst here. Did you mean list?"),
@@ -24,34 +24,34 @@ from workbench.config import RunConfig
         (["runs"], "the following arguments are required: ACTION"),
     ],
 )
-def test_a_command_that_is_not_there_offers_the_nearest(
-    words: list[str], said: str, terminal: Terminal
+def test_an_unknown_command_suggests_the_nearest(
+    arguments: list[str], message: str, terminal: Terminal
 ) -> None:
-    done = terminal.type(*words)
+    done = terminal.type(*arguments)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert "--help" in done.stderr
     assert done.stdout == ""
 
 
-def test_no_words_at_all_show_the_first_minute(terminal: Terminal) -> None:
+def test_workbench_without_arguments_shows_the_first_minute(terminal: Terminal) -> None:
     done = terminal.type()
     assert done.returncode == 2
     assert "workbench run --preset mlp_synthetic" in done.stderr
 
 
-def test_help_and_version_are_no_mistakes(terminal: Terminal) -> None:
+def test_help_and_version_are_no_errors(terminal: Terminal) -> None:
     assert terminal.type("--version").stdout.startswith("workbench ")
     for command in ("detect", "run", "script", "runs", "evaluate", "lab"):
         assert terminal.type(command, "--help").returncode == 0
 
 
 @pytest.mark.parametrize("command", ["run", "script"])
-def test_all_problems_of_a_plan_are_told_at_once(command: str, terminal: Terminal) -> None:
-    words = "--strategy mirorred --loop fti --data fashion --epochs 0 --learning-rate nan"
-    done = terminal.type(command, *words.split(), "--seed", -1)
+def test_all_problems_of_a_plan_are_reported_together(command: str, terminal: Terminal) -> None:
+    flags = "--strategy mirorred --loop fti --data fashion --epochs 0 --learning-rate nan"
+    done = terminal.type(command, *flags.split(), "--seed", -1)
     assert done.returncode == 2
-    for said in (
+    for message in (
         "; got mirorred. Did you mean mirrored?",
         "loop must be one of custom, fit; got fti. Did you mean fit?",
         "got fashion. Did you mean fashion_mnist?",
@@ -59,12 +59,12 @@ def test_all_problems_of_a_plan_are_told_at_once(command: str, terminal: Termina
         "learning_rate must be a number above 0; got nan",
         "seed must be from 0 to 2147483647; got -1",
     ):
-        assert said in done.stderr
+        assert message in done.stderr
     assert done.stdout == ""
     assert not terminal.runs.exists()
 
 
-def test_values_of_another_kind_are_told_at_once(terminal: Terminal) -> None:
+def test_all_values_of_a_wrong_type_are_reported_together(terminal: Terminal) -> None:
     done = terminal.type("run", "--epochs", "five", "--learning-rate", "fast", "--seed", "1.5")
     assert done.returncode == 2
     assert "epochs must be a whole number; got 'five'" in done.stderr
@@ -73,7 +73,7 @@ def test_values_of_another_kind_are_told_at_once(terminal: Terminal) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         ("--global-batch-size 63", "got 63. Set it to 62 or 64."),
         ("--global-batch-size 20000", "at most the 10,000 examples there are"),
@@ -90,38 +90,38 @@ def test_values_of_another_kind_are_told_at_once(terminal: Terminal) -> None:
         ("--config no.json", "no.json"),
     ],
 )
-def test_what_cannot_be_planned_says_what_to_change(
-    words: str, said: str, terminal: Terminal
+def test_an_impossible_plan_is_refused_with_a_fix(
+    arguments: str, message: str, terminal: Terminal
 ) -> None:
-    done = terminal.type("run", *words.split())
+    done = terminal.type("run", *arguments.split())
     assert done.returncode == 2
     assert "This cannot be planned:" in done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
     assert not terminal.runs.exists()
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ('{"version": 2}', "version must be 1, which this release reads; got 2. Install the rel"),
-        ('{"epoch": 1}', "epoch must be a field of a config; got a name that is none. Did you me"),
+        ('{"epoch": 1}', "epoch must be a field of a config; got an unknown name. Did you mean"),
         ('{"epochs": "5"}', "epochs must be a whole number; got '5'"),
         ("[]", "config must be a JSON object"),
-        ('{"epochs": 5', "config must be a file of JSON"),
+        ('{"epochs": 5', "config must be a JSON file"),
     ],
 )
-def test_a_file_that_is_no_config_of_this_release_is_refused(
-    content: str, said: str, terminal: Terminal, tmp_path: Path
+def test_a_file_that_is_not_a_config_of_this_release_is_refused(
+    content: str, message: str, terminal: Terminal, tmp_path: Path
 ) -> None:
     path = tmp_path / "config.json"
     path.write_text(content)
     done = terminal.type("script", "--config", path)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize(
-    "words",
+    "command",
     [
         "runs list --runs-dir ~no.such.user/runs",
         "runs pack {run} --output ~no.such.user/run.zip",
@@ -132,29 +132,29 @@ def test_a_file_that_is_no_config_of_this_release_is_refused(
         "run --archive ~no.such.user/copies",
     ],
 )
-def test_a_home_that_is_not_there_is_named(words: str, terminal: Terminal, tmp_path: Path) -> None:
+def test_a_missing_home_folder_is_named(command: str, terminal: Terminal, tmp_path: Path) -> None:
     run = write_folder(tmp_path)
-    done = terminal.type(*words.format(run=run.dir).split())
+    done = terminal.type(*command.format(run=run.dir).split())
     assert done.returncode in (1, 2)
     assert "~no.such.user" in done.stderr
     assert not terminal.runs.exists()
 
 
-def test_runs_that_are_not_there_are_named(terminal: Terminal) -> None:
-    for words in (["show"], ["stop"], ["resume"], ["delete", "--yes"]):
-        done = terminal.type("runs", *words, "20200101-000000-0000")
+def test_a_missing_run_is_named(terminal: Terminal) -> None:
+    for action in (["show"], ["stop"], ["resume"], ["delete", "--yes"]):
+        done = terminal.type("runs", *action, "20200101-000000-0000")
         assert done.returncode == 1
         assert "'20200101-000000-0000'" in done.stderr
     assert terminal.type("evaluate", "20200101-000000-0000").returncode == 1
 
 
-def test_a_run_that_cannot_go_on_with_so_many_workers_says_why(terminal: Terminal) -> None:
+def test_resuming_with_an_impossible_number_of_workers_gives_the_reason(terminal: Terminal) -> None:
     config = RunConfig(strategy="multi_worker_mirrored")
     run = write_run(terminal.runs, "two-workers", config).run
     done = terminal.type("runs", "resume", run.id, "--workers", 3)
     assert done.returncode == 2
     assert "global_batch_size must be a multiple of the 3 replicas; got 128" in done.stderr
-    shutil.rmtree(terminal.runs)  # others here ask that no run be made
+    shutil.rmtree(terminal.runs)  # other tests here check that no run is made
 
 
 def test_a_folder_of_runs_that_cannot_be_written_is_refused(terminal: Terminal) -> None:
@@ -166,10 +166,10 @@ def test_a_folder_of_runs_that_cannot_be_written_is_refused(terminal: Terminal) 
 
 
 @pytest.mark.parametrize("flags", [[], ["--detach"], ["--detach", "--json"]])
-def test_what_is_to_be_known_is_said_before_a_start(flags: list[str], terminal: Terminal) -> None:
+def test_warnings_are_printed_before_the_start(flags: list[str], terminal: Terminal) -> None:
     (terminal.folder / "file").touch()
-    words = "--strategy multi_worker_mirrored --pipeline numpy --runs-dir file/runs"
-    done = terminal.type("run", *words.split(), *flags)
+    typed = "--strategy multi_worker_mirrored --pipeline numpy --runs-dir file/runs"
+    done = terminal.type("run", *typed.split(), *flags)
     *notes, why_it_did_not_start = done.stderr.splitlines()
     assert "must be writable" in why_it_did_not_start
     assert [note.partition(": ")[0] for note in notes] == ["Note", "Note"]
@@ -179,7 +179,7 @@ def test_what_is_to_be_known_is_said_before_a_start(flags: list[str], terminal: 
 
 
 @pytest.mark.slow
-def test_a_model_of_ones_own_is_tried_before_a_run_is_made(terminal: Terminal) -> None:
+def test_a_custom_model_is_checked_before_a_run_is_made(terminal: Terminal) -> None:
     text = "import tensorflow as tf\n\n\ndef build():\n    return tf.constant(1)\n"
     (terminal.folder / "mine.py").write_text(text)
     done = terminal.type("run", "--model", "mine.py:build")
@@ -192,10 +192,10 @@ def test_a_model_of_ones_own_is_tried_before_a_run_is_made(terminal: Terminal) -
     assert not terminal.runs.exists()
 
 
-@pytest.mark.parametrize("words", [["runs", "list"], ["script"]])
-def test_json_and_text_stay_apart_from_messages(words: list[str], terminal: Terminal) -> None:
-    done = terminal.type(*words)
+@pytest.mark.parametrize("arguments", [["runs", "list"], ["script"]])
+def test_json_and_text_contain_no_messages(arguments: list[str], terminal: Terminal) -> None:
+    done = terminal.type(*arguments)
     assert done.returncode == 0
     assert done.stderr == ""
-    if words == ["runs", "list"]:
-        assert json.loads(terminal.type(*words, "--json").stdout) == []
+    if arguments == ["runs", "list"]:
+        assert json.loads(terminal.type(*arguments, "--json").stdout) == []

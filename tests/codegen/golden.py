@@ -1,4 +1,4 @@
-"""The scripts kept in tests/golden: what each has of its own, and once what they have in common.
+"""The golden scripts in tests/golden: the parts of each script, and the shared parts once.
 
 To renew them: `python -m tests.codegen.golden`.
 """
@@ -46,17 +46,17 @@ def render(name: str) -> str:
 
 
 def shared(text: str) -> dict[str, str]:
-    """The parts that scripts have in common, by the name each is kept under."""
+    """Return the shared parts of a script, by the name of their golden file."""
     rest, found = text.partition(ENTRY)[0], {}
     for name, mark in reversed(MARKS.items()):
-        rest, begun, part = rest.partition(mark)
-        if begun:
+        rest, separator, part = rest.partition(mark)
+        if separator:
             found[name] = f"{mark}{part.rstrip()}\n"
     return found
 
 
 def kept(name: str) -> str:
-    """The whole script as it is kept."""
+    """Return the complete golden script."""
     text = path_of(name).read_bytes().decode()
     for part in MARKS:
         text = text.replace(PLACES[part], path_of(part).read_bytes().decode(), 1)

@@ -1,4 +1,4 @@
-"""A model of one's own, as a user would write it."""
+"""A custom model, as a user would write it."""
 
 from __future__ import annotations
 

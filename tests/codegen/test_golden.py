@@ -1,4 +1,4 @@
-"""The scripts that are kept and reviewed as prose are the scripts that are made."""
+"""The golden scripts, which people review, are the scripts that the workbench renders."""
 
 import dataclasses
 import os
@@ -15,18 +15,18 @@ from workbench.plan import make_plan
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_the_kept_script_is_the_one_that_is_made(name: str) -> None:
+def test_the_golden_script_is_the_rendered_script(name: str) -> None:
     assert kept(name) == render(name), (
-        "Read the difference; where it is meant: python -m tests.codegen.golden"
+        "Read the difference; if it is intended: python -m tests.codegen.golden"
     )
 
 
-def test_no_script_is_kept_that_is_not_made() -> None:
+def test_every_golden_script_is_rendered() -> None:
     assert set(FOLDER.iterdir()) == {path_of(name) for name in (*MARKS, *CONFIGS)}
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_the_machine_that_makes_it_leaves_no_trace(name: str) -> None:
+def test_the_rendering_machine_leaves_no_trace(name: str) -> None:
     other = dataclasses.replace(
         LAPTOP,
         cpu_model="another",

@@ -32,7 +32,7 @@ def test_it_is_a_valid_notebook(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALONE)
-def test_its_cells_in_a_row_are_the_script(name: str) -> None:
+def test_the_cells_together_are_the_script(name: str) -> None:
     title, *statements, entry = ast.parse(render(name)).body
     joined = ast.parse("\n\n".join(cells(name))).body
     assert isinstance(entry, ast.If)
@@ -45,7 +45,7 @@ def test_its_cells_in_a_row_are_the_script(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SEVERAL)
-def test_of_several_tasks_one_cell_writes_the_script_and_one_launches_it(name: str) -> None:
+def test_with_several_tasks_one_cell_writes_the_script_and_one_launches_it(name: str) -> None:
     written, launch = cells(name)
     magic, _, text = written.partition("\n")
     assert magic == "%%writefile from_notebook.py"
@@ -54,7 +54,7 @@ def test_of_several_tasks_one_cell_writes_the_script_and_one_launches_it(name: s
 
 
 @pytest.mark.parametrize("name", ALONE)
-def test_each_cell_is_whole_and_one_slot(name: str) -> None:
+def test_each_cell_is_valid_code_and_one_slot(name: str) -> None:
     for text in cells(name):
         ast.parse(text)
     makers = [text for text in cells(name) if "def make_strategy" in text]
@@ -62,7 +62,7 @@ def test_each_cell_is_whole_and_one_slot(name: str) -> None:
     assert "def make_model" not in makers[0]
 
 
-def test_it_keeps_no_outputs_and_its_cells_have_ids_of_their_own() -> None:
+def test_the_notebook_has_no_outputs_and_unique_cell_ids() -> None:
     made = notebook("default_custom_synthetic")
     assert len({cell.id for cell in made.cells}) == len(made.cells)
     assert all(cell.outputs == [] for cell in made.cells if cell.cell_type == "code")

@@ -1,4 +1,4 @@
-"""One's own model in the script: lifted whole from a file, or imported by name."""
+"""A custom model in the script: lifted from its file, or imported by name."""
 
 import ast
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_a_file_is_lifted_with_comments_classes_and_constants() -> None:
     assert body in render("own_model")
 
 
-def test_its_own_docstring_stays_out_and_its_imports_join_the_others(tmp_path: Path) -> None:
+def test_the_docstring_of_the_file_is_left_out_and_its_imports_are_merged(tmp_path: Path) -> None:
     text = lifted(
         tmp_path,
         '"""Mine."""\nimport math\nfrom json import dumps as write\n' + HEAD + "def build():\n"
@@ -48,7 +48,7 @@ def test_its_own_docstring_stays_out_and_its_imports_join_the_others(tmp_path: P
     assert "from json import dumps as write\n" in above
 
 
-def test_a_module_is_imported_where_the_model_is_made() -> None:
+def test_a_module_is_imported_in_the_function_that_makes_the_model() -> None:
     model = ast.parse(script("my_package.models:build"))
     door = next(n for n in model.body if getattr(n, "name", "") == "make_model")
     imported, returned = door.body[1:]
@@ -56,16 +56,14 @@ def test_a_module_is_imported_where_the_model_is_made() -> None:
     assert ast.unparse(returned) == "return check_model(build)"
 
 
-def test_a_function_of_the_very_name_make_model_keeps_it(tmp_path: Path) -> None:
+def test_a_function_called_make_model_keeps_its_name(tmp_path: Path) -> None:
     text = lifted(tmp_path, HEAD + "def make_model():\n    return 1\n", "make_model")
     names = [getattr(node, "name", "") for node in ast.parse(text).body]
     assert names.count("make_model") == 1
 
 
 @pytest.mark.parametrize("mark", ["\x0c", "\x1c", "\u2028", "\x85"])
-def test_marks_that_only_some_take_for_line_ends_stay_inside_their_text(
-    mark: str, tmp_path: Path
-) -> None:
+def test_unusual_line_separators_stay_inside_strings(mark: str, tmp_path: Path) -> None:
     text = lifted(tmp_path, f'{HEAD}TEXT = "a{mark}b"\n\n\ndef build():\n    return TEXT\n')
     values = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
     assert f"a{mark}b" in values
@@ -92,12 +90,12 @@ def test_names_that_the_script_uses_itself_are_reported(statement: str, tmp_path
     assert "Rename them in your file, or give the model as module:function." in problem
 
 
-def test_all_names_that_collide_are_reported_at_once(tmp_path: Path) -> None:
+def test_all_colliding_names_are_reported_together(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, f"{HEAD}SEED = 1\nEPOCHS = 2\n\n\ndef build(): ...\n")
     assert "|EPOCHS, SEED|" in problem
 
 
-def test_files_of_the_folder_that_it_imports_are_named(
+def test_imported_files_of_the_folder_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -106,12 +104,12 @@ def test_files_of_the_folder_that_it_imports_are_named(
     (tmp_path / "parts" / "__init__.py").touch()
     build = "def build():\n    import parts.blocks\n    return parts, layer\n"
     assert problems(tmp_path, "from helpers import layer\n" + HEAD + build) == [
-        "code that imports only what is installed|helpers, parts, of this folder|"
-        "Write what it uses of that beside it, or give the model as module:function."
+        "code that imports only installed packages|helpers, parts from this folder|"
+        "Copy the code that it uses into its file, or give the model as module:function."
     ]
 
 
-def test_a_file_of_the_folder_named_like_what_is_installed_is_not_meant(
+def test_a_file_with_the_name_of_an_installed_package_is_ignored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -121,6 +119,6 @@ def test_a_file_of_the_folder_named_like_what_is_installed_is_not_meant(
     assert "import json\n" in lifted(tmp_path, "import json\nimport numpy\n" + HEAD + build)
 
 
-def test_the_same_import_as_the_script_has_is_no_collision(tmp_path: Path) -> None:
+def test_an_import_that_the_script_has_too_is_no_collision(tmp_path: Path) -> None:
     text = lifted(tmp_path, "import json\nimport numpy as np\n" + HEAD + "def build(): ...\n")
     assert text.count("import numpy as np\n") == 2  # above, and with the recorder

@@ -1,4 +1,4 @@
-"""Scripts: what differs between strategies, what never does, and what they need."""
+"""Scripts: the parts that differ between strategies, the parts that do not, and the needs."""
 
 import ast
 import builtins
@@ -26,7 +26,7 @@ def script(machine: Any = LAPTOP, **fields: Any) -> str:
 
 
 def definitions(text: str) -> dict[str, str]:
-    """Each function, class and import of the top level, by name."""
+    """Return each function, class and import of the top level, by name."""
     kinds = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
     nodes = [node for node in ast.parse(text).body if isinstance(node, kinds)]
     return {getattr(node, "name", ast.unparse(node)): ast.unparse(node) for node in nodes}
@@ -41,7 +41,7 @@ def definitions(text: str) -> dict[str, str]:
          {"implementation": "RING", "bytes_per_pack": "4096"}),
     ],
 )  # fmt: skip
-def test_how_workers_sum_gradients_is_written_as_asked(
+def test_the_communication_of_workers_is_written_as_configured(
     fields: dict[str, Any], written: dict[str, str]
 ) -> None:
     text = script(strategy="multi_worker_mirrored", **fields)
@@ -59,7 +59,7 @@ def test_how_workers_sum_gradients_is_written_as_asked(
 @pytest.mark.parametrize("pipeline", [name for name in catalog.PIPELINES if name != "cached"])
 @pytest.mark.parametrize("loop", catalog.LOOPS)
 @pytest.mark.parametrize("data", catalog.DATA)
-def test_another_strategy_changes_constants_and_make_strategy_alone(
+def test_another_strategy_changes_only_constants_and_make_strategy(
     data: str, loop: str, pipeline: str
 ) -> None:
     texts = [script(strategy=s, data=data, loop=loop, pipeline=pipeline) for s in STRATEGIES]
@@ -69,7 +69,7 @@ def test_another_strategy_changes_constants_and_make_strategy_alone(
 
 
 @pytest.mark.parametrize("memory", ["growth", "all", 2048])
-def test_on_gpus_too(memory: str | int) -> None:
+def test_another_strategy_on_gpus_changes_only_make_strategy(memory: str | int) -> None:
     texts = [script(TWO_GPUS, strategy=s, gpu_memory=memory) for s in STRATEGIES]
     for one, other in itertools.combinations(map(definitions, texts), 2):
         assert one.keys() == other.keys()
@@ -77,14 +77,14 @@ def test_on_gpus_too(memory: str | int) -> None:
 
 
 @pytest.mark.parametrize("part", MARKS)
-def test_what_scripts_have_in_common_is_the_same_bytes_in_each(part: str) -> None:
+def test_the_shared_parts_are_the_same_bytes_in_all_scripts(part: str) -> None:
     found = [shared(render(name)) for name in CONFIGS]
     assert all("recorder" in parts for parts in found)
     assert len({parts[part] for parts in found if part in parts}) == 1
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_it_needs_tensorflow_numpy_and_the_standard_library_alone(name: str) -> None:
+def test_a_script_needs_only_tensorflow_numpy_and_the_standard_library(name: str) -> None:
     nodes = list(ast.walk(ast.parse(render(name))))
     modules = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     modules += [node.module or "." for node in nodes if isinstance(node, ast.ImportFrom)]
@@ -101,7 +101,7 @@ def test_slots_come_in_order_and_the_recorder_below_the_marker(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_every_constant_has_a_comment_and_a_reader(name: str) -> None:
+def test_every_constant_has_a_comment_and_is_read(name: str) -> None:
     text = render(name).split("\n\n\n", maxsplit=1)[0]
     lines = text.splitlines()
     starts = [n for n, line in enumerate(lines) if line.split(" = ")[0].isupper()]
@@ -138,7 +138,7 @@ def test_both_batch_sizes_are_there_with_their_arithmetic() -> None:
     assert "STEPS_PER_EPOCH = 104  # 10,000 examples, 104 steps an epoch; 16 examples" in text
 
 
-def test_learning_rate_scaling_is_told_beside_the_number() -> None:
+def test_learning_rate_scaling_is_written_next_to_the_number() -> None:
     text = script(learning_rate=0.01, learning_rate_scaling="linear", replicas=4)
     assert "LEARNING_RATE = 0.04  # 0.01 x 4 replicas" in text
 
@@ -150,13 +150,13 @@ def test_gpus_are_named_and_checked_at_the_start() -> None:
 
 
 @pytest.mark.parametrize(("steps", "passes"), [(157, 2), (312, 2), (313, 3)])
-def test_a_pass_begun_is_a_pass_counted(steps: int, passes: int) -> None:
+def test_a_started_pass_counts_as_a_pass(steps: int, passes: int) -> None:
     text = script(per_replica_batch_size=32, steps_per_epoch=steps)
     assert re.search(rf"^PASSES_PER_EPOCH = {passes} ", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("evaluator", [False, True])
-def test_who_tests_is_written_as_asked(evaluator: bool) -> None:
+def test_the_evaluator_is_written_as_configured(evaluator: bool) -> None:
     text = script(strategy="parameter_server", evaluator=evaluator)
     assert f"\nEVALUATOR = {evaluator}  # " in text
 
@@ -168,6 +168,6 @@ def test_who_tests_is_written_as_asked(evaluator: bool) -> None:
         ("mixed_bfloat16", 'tf.keras.mixed_precision.set_global_policy("mixed_bfloat16")'),
     ],
 )
-def test_a_precision_that_is_not_the_usual_is_a_statement(precision: str, statement: str) -> None:
+def test_a_precision_other_than_the_default_is_a_statement(precision: str, statement: str) -> None:
     assert f"\n{statement}\n" in script(precision=precision)
     assert statement not in script()

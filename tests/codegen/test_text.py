@@ -1,4 +1,4 @@
-"""Text that a person types never becomes code in a script."""
+"""Text from a user never becomes code in a script."""
 
 import ast
 from pathlib import Path
@@ -56,7 +56,7 @@ def without_constant(tree: ast.Module, name: str) -> str:
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_a_folder_of_data_is_one_constant_of_that_very_text(text: str, tmp_path: Path) -> None:
+def test_a_data_folder_is_one_constant_with_exactly_this_text(text: str, tmp_path: Path) -> None:
     plain = with_its_files(tmp_path / "plain")
     odd = with_its_files(tmp_path / text)
     trees = [
@@ -79,7 +79,7 @@ def test_names_and_interpreters_are_not_in_the_script(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_where_the_own_model_lies_is_not_in_the_script(text: str, tmp_path: Path) -> None:
+def test_the_path_of_a_custom_model_is_not_in_the_script(text: str, tmp_path: Path) -> None:
     path = tmp_path / text / "models.py"
     path.parent.mkdir()
     path.write_bytes(OWN_MODEL.read_bytes())

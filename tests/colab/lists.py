@@ -1,4 +1,4 @@
-"""What Colab's runtimes have preinstalled, as their own lists say."""
+"""The packages that are preinstalled in Colab's runtimes, by Colab's own lists."""
 
 from pathlib import Path
 
@@ -7,6 +7,6 @@ RUNTIMES = ("cpu", "gpu", "tpu")
 
 
 def versions(runtime: str) -> dict[str, str]:
-    """Each package of a runtime with its version."""
+    """Return each package of a runtime with its version."""
     lines = (HERE / f"{runtime}.txt").read_text(encoding="utf-8").splitlines()
     return dict(line.split("==") for line in lines if not line.startswith("#"))

@@ -1,4 +1,4 @@
-"""Tests of ours once more, under Colab's TensorFlow, Keras, ipywidgets and the rest."""
+"""The project's tests again, with the versions of TensorFlow, Keras and ipywidgets in Colab."""
 
 import os
 import subprocess
@@ -15,14 +15,14 @@ ROOT = Path(__file__).parents[2]
 
 
 class Part(NamedTuple):
-    """Tests of ours, and the expression by which pytest chooses among them."""
+    """Tests of the project, and the expression with which pytest selects some of them."""
 
     marked: str
     tests: tuple[str, ...]
 
 
 PARTS = {
-    "what is quick": Part(
+    "quick tests": Part(
         "not slow and not browser",
         (
             *("capture", "codegen", "devices", "feed", "plan", "runs", "widgets"),
@@ -30,8 +30,8 @@ PARTS = {
             "test_hosts.py",
         ),
     ),
-    "what is asked of Colab": Part("slow", ("colab/test_widget_manager.py",)),
-    "scripts that train": Part(
+    "Colab widgets": Part("slow", ("colab/test_widget_manager.py",)),
+    "training scripts": Part(
         "slow", ("engine/test_agreement.py", "engine/test_own_model.py", "engine/test_notebook.py")
     ),
 }
@@ -46,7 +46,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 @pytest.fixture(scope="module")
 def colab_python(request: pytest.FixtureRequest) -> Path:
-    """The interpreter of the environment; made once, kept for later runs."""
+    """The interpreter of the environment, which is made once and kept for later runs."""
     cache = request.config.cache
     assert cache is not None
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -56,13 +56,13 @@ def colab_python(request: pytest.FixtureRequest) -> Path:
 
 def test_the_environment_has_the_versions_of_colab(colab_python: Path) -> None:
     command = [str(colab_python), "-c", SHOW, *SEEN]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     listed = versions("cpu")
-    assert dict(zip(SEEN, told, strict=True)) == {name: listed[name] for name in SEEN}
+    assert dict(zip(SEEN, output, strict=True)) == {name: listed[name] for name in SEEN}
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_it_passes_with_them(part: str, colab_python: Path, tmp_path: Path) -> None:
+def test_the_tests_pass_with_colabs_versions(part: str, colab_python: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [
             *(str(colab_python), "-m", "pytest", "-q", "-m", PARTS[part].marked),

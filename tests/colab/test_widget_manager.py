@@ -1,4 +1,4 @@
-"""Colab's widget manager for other people's widgets is switched on by the workbench itself."""
+"""The workbench itself switches on Colab's widget manager for third-party widgets."""
 
 import os
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def kernel(tmp_path: Path) -> Iterator[BlockingKernelClient]:
-    """A real kernel with the signs of Colab and a stand-in for its module, not imported yet."""
+    """A real kernel with Colab's variables and a stand-in for its module, not imported yet."""
     added = os.pathsep.join([str(HERE / "stand_in"), str(HERE.parents[1])])
     signs = {"COLAB_RELEASE_TAG": "any", "PYTHONPATH": added, "WORKBENCH_STATE": str(tmp_path)}
     manager, client = start_new_kernel(cwd=str(tmp_path), env={**os.environ, **signs})
@@ -30,24 +30,24 @@ def kernel(tmp_path: Path) -> Iterator[BlockingKernelClient]:
 
 
 def displayed(kernel: BlockingKernelClient, code: str) -> list[dict[str, Any]]:
-    """What a cell displays."""
+    """Return the outputs that a cell displays."""
     outputs: list[dict[str, Any]] = []
 
-    def hear(message: dict[str, Any]) -> None:
+    def collect(message: dict[str, Any]) -> None:
         if message["msg_type"] == "display_data":
             outputs.append(message["content"])
 
-    reply = kernel.execute_interactive(code, output_hook=hear, timeout=LIMIT_SECONDS)
+    reply = kernel.execute_interactive(code, output_hook=collect, timeout=LIMIT_SECONDS)
     assert reply["content"]["status"] == "ok", reply["content"]
     return outputs
 
 
-def test_the_live_view_names_it(kernel: BlockingKernelClient) -> None:
+def test_the_live_view_names_the_widget_manager(kernel: BlockingKernelClient) -> None:
     live = next(output for output in displayed(kernel, SHOWN) if VIEW in output["data"])
     assert live["metadata"][VIEW]["colab"]["custom_widget_manager"]["url"].endswith("manager.js")
 
 
-def test_it_is_asked_for_again_where_somebody_switched_it_off(
+def test_the_widget_manager_is_switched_on_again_after_a_user_switched_it_off(
     kernel: BlockingKernelClient,
 ) -> None:
     displayed(kernel, "import google.colab.output as output\n" + SHOWN)
@@ -55,6 +55,6 @@ def test_it_is_asked_for_again_where_somebody_switched_it_off(
     assert displayed(kernel, "assert output._widgets._installed_url") == []
 
 
-def test_elsewhere_its_module_is_not_looked_for(kernel: BlockingKernelClient) -> None:
+def test_outside_colab_its_module_is_not_imported(kernel: BlockingKernelClient) -> None:
     displayed(kernel, "import os; del os.environ['COLAB_RELEASE_TAG']\n" + SHOWN)
     displayed(kernel, "import sys; assert 'google.colab.output' not in sys.modules")

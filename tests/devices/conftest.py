@@ -1,4 +1,4 @@
-"""Interpreters, drivers and file systems to detect: real ones where they can be, else stand-ins."""
+"""Interpreters, drivers and file systems to detect: real ones if possible, else stand-ins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TREE = "workbench-test-tree"
 
 @pytest.fixture(scope="session")
 def bare_python(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A real interpreter of its own environment, with neither TensorFlow nor pip."""
+    """A real interpreter in a separate environment, without TensorFlow and pip."""
     folder = tmp_path_factory.mktemp("bare") / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     return str(folder / "bin" / "python")
@@ -28,7 +28,7 @@ def bare_python(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def script(tmp_path: Path) -> Callable[[str], str]:
-    """Make a shell script to be taken for an interpreter; returns its path."""
+    """Return a function that makes a shell script in place of an interpreter."""
 
     def make(body: str) -> str:
         path = tmp_path / "interpreter"
@@ -41,7 +41,7 @@ def script(tmp_path: Path) -> Callable[[str], str]:
 
 @pytest.fixture
 def reporting(script: Callable[[str], str], tmp_path: Path) -> Callable[..., str]:
-    """Make a stand-in interpreter that gives a set report and log, whatever it is asked."""
+    """Return a function that makes a stand-in interpreter with a fixed report and log."""
 
     def make(log: str = "", **changed: Any) -> str:
         report = {
@@ -65,7 +65,7 @@ def reporting(script: Callable[[str], str], tmp_path: Path) -> Callable[..., str
 
 @pytest.fixture
 def imported() -> Callable[..., dict[str, Any]]:
-    """Make what the probe says of an imported TensorFlow that was built with CUDA."""
+    """Return a function that makes the probe's report on a TensorFlow built with CUDA."""
 
     def make(**changed: Any) -> dict[str, Any]:
         values = {
@@ -83,7 +83,7 @@ def imported() -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
-    """Make a folder that stands for `/` from paths and texts."""
+    """Return a function that makes a folder in place of `/` from paths and texts."""
 
     def make(files: dict[str, str]) -> Path:
         root = tmp_path / TREE
@@ -99,7 +99,7 @@ def tree(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
 
 @pytest.fixture
 def nvml() -> Callable[..., Any]:
-    """Make a stand-in for the `pynvml` module: no GPU is needed to read what it says."""
+    """Return a function that makes a stand-in for the `pynvml` module, which needs no GPU."""
 
     def make(*gpus: NvidiaGpu, driver: bool = True, memory_supported: bool = True) -> Any:
         class FailureError(Exception):

@@ -1,4 +1,4 @@
-"""Asking interpreters: real ones, hanging ones, ones that leave things running, no Pythons."""
+"""Questions to interpreters: real ones, hanging ones, ones that leave processes, no Pythons."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ sysconfig = SimpleNamespace(get_build_info=lambda: {"cuda_version": "12.5.1"})
 
 
 def site(folder: Path, source: str, distribution: str = "tensorflow") -> dict[str, str]:
-    """Lay out a stand-in TensorFlow, and return the environment that finds it."""
+    """Write a stand-in for TensorFlow, and return the environment variables that find it."""
     package = folder / "site" / "tensorflow"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(source)
@@ -70,7 +70,7 @@ def test_the_report_survives_noise_and_the_log_is_kept(bare_python: str, tmp_pat
     assert "Cannot dlopen some GPU libraries" in report.log
 
 
-def test_a_tensorflow_that_fails_to_import_is_told_by_its_error(
+def test_a_tensorflow_that_fails_to_import_is_reported_with_its_error(
     bare_python: str, tmp_path: Path
 ) -> None:
     source = "raise ImportError('libstdc++.so.6: version not found')"
@@ -79,7 +79,7 @@ def test_a_tensorflow_that_fails_to_import_is_told_by_its_error(
     assert report.import_error == "ImportError: libstdc++.so.6: version not found"
 
 
-def test_the_quick_look_and_a_tpu_build_import_nothing(bare_python: str, tmp_path: Path) -> None:
+def test_the_quick_check_and_a_tpu_build_import_nothing(bare_python: str, tmp_path: Path) -> None:
     environment = site(tmp_path, "raise SystemExit('imported')", "tensorflow-tpu")
     for mode in ("metadata", "import-unless-tpu"):
         report = ask(bare_python, mode, 60, environment)
@@ -93,12 +93,14 @@ def test_a_folder_named_tensorflow_is_not_tensorflow(bare_python: str, tmp_path:
     assert report.tensorflow_found is False
 
 
-def test_modules_beside_the_probe_do_not_shadow_others(bare_python: str, tmp_path: Path) -> None:
+def test_modules_next_to_the_probe_do_not_shadow_others(bare_python: str, tmp_path: Path) -> None:
     source = TENSORFLOW + "\nimport importlib.util\nassert not importlib.util.find_spec('records')"
     assert ask(bare_python, "import", LIMIT_SECONDS, site(tmp_path, source)).import_error is None
 
 
-def test_a_hanging_interpreter_is_ended_with_all_it_started(script: Script, tmp_path: Path) -> None:
+def test_a_hanging_interpreter_is_killed_with_all_its_processes(
+    script: Script, tmp_path: Path
+) -> None:
     pids = tmp_path / "pids"
     program = script(f"sleep 600 & echo $! > '{pids}'; echo $$ >> '{pids}'; echo stuck >&2; wait")
     with pytest.raises(DeviceError, match=r"within 2 seconds.*no answer.*stuck.*timeout_seconds"):
@@ -107,9 +109,7 @@ def test_a_hanging_interpreter_is_ended_with_all_it_started(script: Script, tmp_
         until(lambda pid=int(pid): not is_running(pid))
 
 
-def test_what_an_answering_interpreter_leaves_behind_is_ended(
-    script: Script, tmp_path: Path
-) -> None:
+def test_processes_that_an_interpreter_leaves_are_killed(script: Script, tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     program = script(f"sleep 600 & echo $! > '{pid}'; exec '{sys.executable}' \"$@\"")
     report = ask(program, "metadata", LIMIT_SECONDS, os.environ)
@@ -130,18 +130,18 @@ def test_a_crash_names_the_signal(script: Script) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "got"),
     [
-        ("/no/such/python", "nothing of that name can be run"),
-        ("no-such-python", "nothing of that name can be run"),
+        ("/no/such/python", "no program of that name can be run"),
+        ("no-such-python", "no program of that name can be run"),
         ("/bin/echo", "gave no report and ended with status 0"),
     ],
 )
-def test_what_is_no_python_is_an_error_in_three_parts(given: str, said: str) -> None:
+def test_a_program_that_is_not_a_python_is_an_error_in_three_parts(given: str, got: str) -> None:
     with pytest.raises(DeviceError) as caught:
         ask(given, "import", LIMIT_SECONDS, os.environ)
     assert caught.value.rule == "The interpreter is a Python program on this machine"
-    assert said in caught.value.got
+    assert got in caught.value.got
     assert "Python" in caught.value.fix or "python" in caught.value.fix
 
 

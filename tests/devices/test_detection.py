@@ -1,4 +1,4 @@
-"""Devices put together, and why an accelerator that is here cannot be used."""
+"""Detected devices, and the reasons why a present accelerator cannot be used."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_real_tensorflow_is_asked_in_a_child_and_never_imported_here() -> No
 
 
 @pytest.mark.slow
-def test_what_the_real_tensorflow_says_is_what_its_package_says() -> None:
+def test_the_real_tensorflow_reports_the_versions_of_its_packages() -> None:
     devices = detect()
     assert devices.interpreter == sys.executable
     assert devices.tensorflow_version is not None
@@ -67,7 +67,7 @@ def test_what_the_real_tensorflow_says_is_what_its_package_says() -> None:
     assert quick.keras_version == devices.keras_version
 
 
-def test_tensorflow_missing_is_a_problem_with_the_line_that_installs_it(
+def test_a_missing_tensorflow_is_a_problem_with_the_command_that_installs_it(
     bare_python: str, empty: dict[str, Any], nvml: Make
 ) -> None:
     devices = detect(bare_python, nvml=nvml(driver=False), **empty)
@@ -78,7 +78,7 @@ def test_tensorflow_missing_is_a_problem_with_the_line_that_installs_it(
     assert f"`uv pip install --python {bare_python} tensorflow`" in problem
 
 
-def test_a_python_of_the_system_is_told_to_make_an_environment(
+def test_for_the_systems_python_the_fix_is_an_environment(
     reporting: Make, empty: dict[str, Any], nvml: Make
 ) -> None:
     missing = {"tensorflow_found": False, "distributions": {}, "externally_managed": True}
@@ -95,7 +95,7 @@ def test_gpus_have_their_memory_from_the_driver(
     assert devices.problems == ()
 
 
-def test_the_quick_look_shows_what_the_driver_shows(
+def test_the_quick_check_lists_the_gpus_of_the_driver(
     reporting: Make, empty: dict[str, Any], nvml: Make
 ) -> None:
     devices = detect(reporting(), import_tensorflow=False, nvml=nvml(T4, T4), **empty)
@@ -107,13 +107,13 @@ def test_the_quick_look_shows_what_the_driver_shows(
 
 
 @pytest.mark.parametrize(
-    ("log", "said"),
+    ("log", "parts"),
     [
-        (NO_LIBRARIES, ["CUDA libraries are missing", "wants CUDA 12.5.1", "tensorflow[and-cuda]"]),
+        (NO_LIBRARIES, ["CUDA libraries are missing", "needs CUDA 12.5.1", "tensorflow[and-cuda]"]),
         (NO_DRIVER_LIBRARY, ["libcuda.so.1", "--gpus all"]),
         (NO_DRIVER_LIBRARY + NO_LIBRARIES, ["CUDA libraries are missing"]),
         (REFUSED, ["CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "nvidia-smi"]),
-        ("", ["its log does not say why", "TF_CPP_MAX_VLOG_LEVEL=3"]),
+        ("", ["its log gives no reason", "TF_CPP_MAX_VLOG_LEVEL=3"]),
     ],
 )
 def test_a_gpu_that_tensorflow_does_not_list_is_explained_from_its_log(
@@ -122,17 +122,17 @@ def test_a_gpu_that_tensorflow_does_not_list_is_explained_from_its_log(
     empty: dict[str, Any],
     nvml: Make,
     log: str,
-    said: list[str],
+    parts: list[str],
 ) -> None:
     devices = detect(reporting(log, imported=imported()), nvml=nvml(T4), **empty)
     assert devices.gpus == ()
     (problem,) = devices.problems
     assert problem.startswith("1 NVIDIA GPU (Tesla T4) cannot be used because ")
-    assert all(words in problem for words in said)
+    assert all(part in problem for part in parts)
 
 
 @pytest.mark.parametrize("import_tensorflow", [True, False])
-def test_a_cpu_build_is_named_with_the_change(
+def test_a_cpu_build_is_named_with_the_fix(
     reporting: Make,
     imported: Make,
     empty: dict[str, Any],
@@ -174,7 +174,7 @@ def test_a_gpu_without_a_driver_is_a_problem(
 
 @pytest.fixture
 def tpu_vm(empty: dict[str, Any]) -> dict[str, Any]:
-    """A machine with one v5e chip, as the environment says."""
+    """A machine with one v5e chip, which the environment variables announce."""
     (empty["root"] / "dev/vfio").mkdir(parents=True)
     (empty["root"] / "dev/vfio/0").touch()
     empty["environment"]["TPU_ACCELERATOR_TYPE"] = "v5litepod-1"
@@ -189,8 +189,8 @@ def test_a_tpu_is_seen_without_tensorflow_and_the_fix_is_the_tpu_build(
     (problem,) = devices.problems
     assert "1 TPU v5e chip cannot be used" in problem
     assert "tensorflow-tpu==2.20.0 libtpu==0.0.21.1" in problem
-    told = describe(devices)
-    assert "TPU          1 v5e chip, 1 replica (one chip is one replica)" in told
+    text = describe(devices)
+    assert "TPU          1 v5e chip, 1 replica (one chip is one replica)" in text
 
 
 def test_plain_tensorflow_on_a_tpu_is_the_wrong_build(
@@ -216,18 +216,21 @@ def test_a_tpu_build_on_a_tpu_has_no_problem(
 
 
 @pytest.mark.parametrize(
-    ("libtpu", "words"),
+    ("libtpu", "reason"),
     [
-        ("0.0.52", "libtpu 0.0.52 lacks functions that it calls, so importing it ends the process"),
-        (None, "libtpu, by which it reaches the TPU, is not installed"),
+        (
+            "0.0.52",
+            "libtpu 0.0.52 lacks functions that TensorFlow calls, so the import of TensorFlow",
+        ),
+        (None, "libtpu, which TensorFlow needs to use the TPU, is not installed"),
     ],
 )
-def test_a_libtpu_that_does_not_fit_the_tpu_build_is_told_with_the_one_that_does(
-    reporting: Make, tpu_vm: dict[str, Any], nvml: Make, libtpu: str | None, words: str
+def test_a_libtpu_that_does_not_fit_is_reported_with_the_right_version(
+    reporting: Make, tpu_vm: dict[str, Any], nvml: Make, libtpu: str | None, reason: str
 ) -> None:
     program = reporting(distributions={"tensorflow-tpu": "2.20.0"}, libtpu=libtpu)
     (problem,) = detect(program, nvml=nvml(driver=False), **tpu_vm).problems
-    assert words in problem
+    assert reason in problem
     assert "install tensorflow-tpu==2.20.0 libtpu==0.0.21.1" in problem
 
 
@@ -255,9 +258,7 @@ def test_a_process_that_holds_the_tpu_is_named(
         (None, 0, ""),
     ],
 )
-def test_chips_are_told_with_the_replicas_that_they_are(
-    kind: str | None, chips: int, line: str
-) -> None:
+def test_chips_are_listed_with_their_replicas(kind: str | None, chips: int, line: str) -> None:
     devices = dataclasses.replace(LAPTOP, tpu_chips=chips, tpu_kind=kind)
     assert tpu_line(devices) == line
     if "replica" in line:
@@ -265,7 +266,7 @@ def test_chips_are_told_with_the_replicas_that_they_are(
         assert f" {plan.num_replicas_in_sync} replica" in line
 
 
-def test_of_a_tensorflow_that_was_not_asked_tpu_support_is_unknown(
+def test_tpu_support_is_unknown_if_tensorflow_was_not_imported(
     reporting: Make, tpu_vm: dict[str, Any], nvml: Make
 ) -> None:
     devices = detect(reporting(), nvml=nvml(driver=False), **tpu_vm)
@@ -282,7 +283,7 @@ def test_a_broken_tensorflow_is_a_problem_that_quotes_the_error(
     assert "--force-reinstall" in problem
 
 
-def test_json_of_an_earlier_release_lacks_only_what_was_added() -> None:
+def test_json_of_an_earlier_release_may_lack_only_added_fields() -> None:
     values = LAPTOP.to_json()
     del values["tensorflow_for_tpus"]
     assert Devices.from_json(values) == LAPTOP

@@ -22,7 +22,7 @@ def test_this_machine_has_cores_and_memory() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no CPU affinity here")
-def test_cores_are_those_of_the_affinity() -> None:
+def test_the_cores_follow_the_cpu_affinity() -> None:
     code = (
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))});"
         "from workbench.devices.machine import cpu_cores; print(cpu_cores())"
@@ -31,7 +31,7 @@ def test_cores_are_those_of_the_affinity() -> None:
     assert answer.stdout.strip() == b"1"
 
 
-def test_a_quota_of_version_2_limits_the_cores_and_counts_a_started_one(tree: Tree) -> None:
+def test_a_quota_of_version_2_limits_the_cores_and_is_rounded_up(tree: Tree) -> None:
     root = tree({"proc/self/cgroup": "0::/job\n", "sys/fs/cgroup/job/cpu.max": "50000 100000\n"})
     assert cgroups.cpu_quota(root) == 0.5
     assert machine.cpu_cores(root) == 1
@@ -94,7 +94,7 @@ def test_the_cpu_model_is_read_or_unknown(tree: Tree, tmp_path: Path) -> None:
     assert machine.cpu_model(tmp_path / "nothing") is None
 
 
-def test_what_is_available_is_what_the_system_or_the_control_group_has_left(tree: Tree) -> None:
+def test_available_memory_is_the_rest_of_the_system_or_of_the_control_group(tree: Tree) -> None:
     meminfo = {"proc/meminfo": "MemTotal: 900 kB\nMemAvailable:   500 kB\n"}
     assert machine.available_bytes(tree(meminfo)) == 500 * 1024
     group = {
@@ -105,5 +105,5 @@ def test_what_is_available_is_what_the_system_or_the_control_group_has_left(tree
     assert machine.available_bytes(tree(meminfo | group)) == 250_000
 
 
-def test_what_is_available_is_unknown_where_the_system_does_not_tell(tmp_path: Path) -> None:
+def test_available_memory_is_unknown_if_the_system_reports_none(tmp_path: Path) -> None:
     assert machine.available_bytes(tmp_path) is None

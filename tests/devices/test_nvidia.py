@@ -1,4 +1,4 @@
-"""NVIDIA GPUs by NVML and by the driver's files, and what CUDA shows of them."""
+"""NVIDIA GPUs from NVML and from the driver's files, and the GPUs that CUDA shows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_nvml_gives_model_memory_capability_and_uuid(nvml: Callable[..., Any]) -
     assert nvidia.nvml_gpus(nvml(T4, A100)) == (T4, A100)
 
 
-def test_memory_that_a_gpu_does_not_tell_is_unknown(nvml: Callable[..., Any]) -> None:
+def test_memory_that_a_gpu_does_not_report_is_unknown(nvml: Callable[..., Any]) -> None:
     (found,) = nvidia.nvml_gpus(nvml(T4, memory_supported=False)) or ()
     assert found == NvidiaGpu("Tesla T4", None, "7.5", "GPU-aaaa-1")
 
@@ -82,7 +82,7 @@ def test_an_index_among_different_gpus_is_unknown_unless_the_order_is_set() -> N
     assert nvidia.visible((T4, A100), {"CUDA_VISIBLE_DEVICES": "GPU-cccc-3"}) == (A100,)
 
 
-def test_memory_is_that_of_the_model_where_all_of_it_agree() -> None:
+def test_memory_is_known_if_all_gpus_of_the_model_have_the_same() -> None:
     small = NvidiaGpu("Tesla T4", 8 * 2**30)
     assert nvidia.memory_of("Tesla T4", (T4, OTHER_T4, A100)) == 15 * 2**30
     assert nvidia.memory_of("Tesla T4", (T4, small)) is None

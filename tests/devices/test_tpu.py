@@ -1,4 +1,4 @@
-"""TPU chips by device files, PCI identity and environment, in folders laid out as on TPU VMs."""
+"""TPU chips from device files, PCI identity and environment, in folders like those of TPU VMs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def accel(number: int, device: str, subsystem: str = "0x0000") -> dict[str, str]
     }
 
 
-def test_a_machine_without_any_has_none_and_no_problem(tmp_path: Path) -> None:
+def test_a_machine_without_a_tpu_has_no_chips_and_no_problem(tmp_path: Path) -> None:
     assert tpu.find(tmp_path, {}) == Tpu(0, None)
 
 
@@ -73,7 +73,7 @@ def test_other_hardware_behind_the_same_kinds_of_file_is_no_tpu(tree: Tree) -> N
     assert tpu.find(tree(files), {}) == Tpu(0, None)
 
 
-def test_where_the_system_hides_pci_the_environment_vouches(tree: Tree) -> None:
+def test_if_the_system_hides_pci_the_environment_decides(tree: Tree) -> None:
     root = tree({"dev/vfio/0": "", "dev/vfio/vfio": ""})
     assert tpu.find(root, V5E_1) == Tpu(1, "v5e")
     assert tpu.find(root, {}) == Tpu(0, None)
@@ -90,7 +90,7 @@ def test_the_kind_is_read_from_the_accelerator_type(
     assert found == Tpu(1, kind)
 
 
-def test_a_promised_tpu_that_is_not_there_is_a_problem_with_its_fix(tmp_path: Path) -> None:
+def test_an_announced_tpu_that_is_missing_is_a_problem_with_its_fix(tmp_path: Path) -> None:
     found = tpu.find(tmp_path, V5E_1)
     assert found.chips == 0
     assert "TPU_ACCELERATOR_TYPE=v5litepod-1" in (found.problem or "")

@@ -1,4 +1,4 @@
-"""What the machine is doing now: really measured here, and read from a driver's stand-in."""
+"""The current usage of the machine: measured here, and read from a stand-in for a driver."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_in_a_limited_container_memory_is_the_container_s(tmp_path: Path) -> Non
     assert (found.memory_used_bytes, found.memory_total_bytes) == (500_000, 1_000_000)
 
 
-def test_process_memory_adds_up_and_leaves_out_what_has_ended() -> None:
+def test_process_memory_adds_up_without_ended_processes() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     alone = usage.measure([os.getpid()]).process_memory_bytes
@@ -87,7 +87,7 @@ def test_gpus_are_read_from_the_driver() -> None:
     assert found.gpus == (GpuUsage("Tesla T4", 37.0, 2**30, 2**34, 61.0),)
 
 
-def test_a_reading_that_a_gpu_has_not_is_unknown() -> None:
+def test_a_reading_that_a_gpu_lacks_is_unknown() -> None:
     library = nvml(
         nvmlDeviceGetUtilizationRates=not_supported,
         nvmlDeviceGetMemoryInfo=not_supported,
@@ -96,7 +96,7 @@ def test_a_reading_that_a_gpu_has_not_is_unknown() -> None:
     assert UsageMeter(library).measure().gpus == (GpuUsage("Tesla T4", None, None, None, None),)
 
 
-def test_without_a_driver_there_are_no_gpus_and_later_looks_try_again() -> None:
+def test_without_a_driver_there_are_no_gpus_and_later_measurements_try_again() -> None:
     answers = iter([NvmlError("driver not loaded"), None])
 
     def start() -> None:
@@ -110,7 +110,7 @@ def test_without_a_driver_there_are_no_gpus_and_later_looks_try_again() -> None:
     assert len(meter.measure().gpus) == 1
 
 
-def test_a_driver_that_goes_away_is_no_crash_and_is_opened_again() -> None:
+def test_a_lost_driver_is_no_crash_and_is_opened_again() -> None:
     counts = iter([NvmlError("GPU is lost"), 1])
     opened = []
 
@@ -135,6 +135,6 @@ def test_close_closes_what_was_opened_once() -> None:
     assert closed == [1]
 
 
-def test_this_machine_is_measured_with_whatever_driver_it_has() -> None:
+def test_this_machine_is_measured_with_its_own_driver() -> None:
     for gpu in usage.measure().gpus:
         assert gpu.memory_total_bytes is None or gpu.memory_total_bytes > 0

@@ -10,6 +10,7 @@ import pytest
 from tests.engine.training import Trained, train_together, train_written
 from workbench.config import RunConfig
 from workbench.runs import Run
+from workbench.runs.programs.step_xray import StepXray
 
 pytestmark = pytest.mark.slow
 
@@ -119,6 +120,7 @@ def test_a_step_is_taken_apart_from_the_newest_before_it_whatever_the_list_says(
     (folder / "checkpoints" / "checkpoint").unlink()
     torn = folder / "checkpoints" / f"ckpt-{EPOCHS + 1}"
     torn.with_suffix(".index").touch()
-    told = Run(folder).xray(STEPS + 5)
-    assert told["started_at_step"] == STEPS
-    assert told["step"] == STEPS + 5
+    xray = Run(folder).xray(STEPS + 5)
+    assert isinstance(xray, StepXray)
+    assert xray.started_at_step == STEPS
+    assert xray.step == STEPS + 5

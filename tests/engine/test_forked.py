@@ -52,7 +52,7 @@ def begun(run: Run) -> set[str]:
 def test_it_gives_the_same_losses_and_model(ahead: Path, fields: dict[str, Any]) -> None:
     forked, cold = train(ahead, **fields), train(ahead, start="cold", **fields)
     assert begun(forked) == {"forked"}
-    assert begun(cold) == {"cold: as was asked for"}
+    assert begun(cold) == {"cold: as requested"}
     apart = 1e-6 if len(forked.tasks) > 1 else 0.0
     np.testing.assert_allclose(forked.steps()["loss"], cold.steps()["loss"], rtol=0, atol=apart)
     np.testing.assert_allclose(weights(forked), weights(cold), rtol=0, atol=apart)

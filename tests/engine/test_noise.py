@@ -115,7 +115,7 @@ def test_from_a_terminal_it_answers_in_a_sentence_and_numbers(
     assert told["noise_scale"] == {**told["noise_scale"], "step": 81, "batches": 2 * 81}
     assert NoiseScale(**told["noise_scale"]).low is not None
     assert told["sentence"] in told.values()
-    assert f"at the newest checkpoint of {run.id}, training nothing." in printed.err
+    assert f"at the newest checkpoint of {run.id}, without training." in printed.err
     assert "plotly" in page.read_text()
 
 

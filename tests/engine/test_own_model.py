@@ -196,7 +196,7 @@ def test_on_a_full_disk_training_goes_on_and_the_run_says_what_is_missing(
     assert full.run.result()["steps"] == 2000
     note = full.run.progress.note
     assert "The checkpoint of step 2,000 could not be saved: " in note
-    assert " steps were trained and not recorded whole: " in note
+    assert " steps were trained but not recorded completely: " in note
     assert "The trained model could not be saved: " in note
     with pytest.raises(RunError, match=r"no model\.keras\. It could not be saved: .*large"):
         full.run.evaluate()

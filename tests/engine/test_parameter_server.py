@@ -17,6 +17,7 @@ from tests.runs.run_folders import event_of, pid_of
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs import Run, RunError, start_run, start_script
+from workbench.runs.programs.step_xray import WorkersXray
 
 pytestmark = pytest.mark.slow
 
@@ -166,20 +167,21 @@ def test_the_staleness_of_every_step_is_recorded(run: Run) -> None:
 
 def test_the_same_step_of_each_worker_takes_examples_of_its_own(run: Run) -> None:
     step = 7
-    told = run.xray(step)
-    assert [worker["task"] for worker in told["workers"]] == ["worker-0", "worker-1"]
-    rows = [row for worker in told["workers"] for row in worker["rows"]]
+    xray = run.xray(step)
+    assert isinstance(xray, WorkersXray)
+    assert [worker.task for worker in xray.workers] == ["worker-0", "worker-1"]
+    rows = [row for worker in xray.workers for row in worker.rows or []]
     assert len(set(rows)) == len(rows) == 2 * BATCH
     stale = run.staleness().query("step == @step").set_index("worker")["staleness"]
     recorded = run.steps().query("step == @step").set_index("worker")["loss"]
-    for number, worker in enumerate(told["workers"]):
-        assert worker["examples"] == BATCH
-        assert worker["loss"] == pytest.approx(recorded[number], rel=1e-6)
-        assert worker["staleness"] == stale[number]
+    for number, worker in enumerate(xray.workers):
+        assert worker.examples == BATCH
+        assert worker.loss == pytest.approx(recorded[number], rel=1e-6)
+        assert worker.staleness == stale[number]
 
 
 def test_a_step_that_no_worker_did_is_refused(fitted: Run) -> None:
-    with pytest.raises(RunError, match="A step that the run has done can be taken apart, from 0"):
+    with pytest.raises(RunError, match="An X-ray needs a step that the run has done, from 0"):
         fitted.xray(STEPS * EPOCHS)
 
 

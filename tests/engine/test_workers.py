@@ -16,6 +16,7 @@ from tests.runs.run_folders import event_of
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.runs.programs.noise import measure_gradients
+from workbench.runs.programs.step_xray import StepXray
 
 pytestmark = pytest.mark.slow
 
@@ -69,17 +70,19 @@ def test_a_step_of_several_workers_is_taken_apart_as_one_step(
     loop: str, alone: dict[str, Trained], one_device: Trained
 ) -> None:
     step = STEPS + 5
-    told, whole = (trained.run.xray(step) for trained in (alone[loop], one_device))
-    assert told["agrees"] is True
-    assert told["started_at_step"] == STEPS
-    assert [each["task"] for each in told["replicas"]] == ["worker-0", "worker-1"]
-    assert [each["name"] for each in told["replicas"]][1] == "worker 1, replica 1"
-    rows = chain(*(each["rows"] for each in told["replicas"]))
-    assert list(rows) == whole["replicas"][0]["rows"]
-    assert told["sum_norm"] == pytest.approx(whole["sum_norm"], rel=1e-5)
-    weights = told["weights"]
-    assert [copy["task"] for copy in weights["after"]] == ["worker-0", "worker-1"]
-    assert (weights["equal"], weights["changed"], weights["differing"]) == (True, True, [])
+    xray, whole = (trained.run.xray(step) for trained in (alone[loop], one_device))
+    assert isinstance(xray, StepXray)
+    assert isinstance(whole, StepXray)
+    assert xray.agrees is True
+    assert xray.started_at_step == STEPS
+    assert [each.task for each in xray.replicas] == ["worker-0", "worker-1"]
+    assert xray.replicas[1].name == "worker 1, replica 1"
+    rows = chain(*(each.rows or [] for each in xray.replicas))
+    assert list(rows) == whole.replicas[0].rows
+    assert xray.sum_norm == pytest.approx(whole.sum_norm, rel=1e-5)
+    weights = xray.weights
+    assert [copy.task for copy in weights.after] == ["worker-0", "worker-1"]
+    assert (weights.equal, weights.changed, weights.differing) == (True, True, [])
 
 
 def test_gradients_of_several_workers_at_one_checkpoint_are_those_of_one_device(

@@ -14,6 +14,7 @@ import pytest
 from tests.engine.training import Trained, train_together
 from workbench.config import RunConfig
 from workbench.runs import RunError
+from workbench.runs.programs.step_xray import StepXray
 from workbench.runs.programs.xray import agrees
 
 pytestmark = pytest.mark.slow
@@ -48,7 +49,7 @@ found = [find_rows(np.array([7, 1, 9]), [features, labels], each) for each in re
 """
 MIRRORED = ["keep", "keep_fit", "indexed", "clipped", "dropout"]
 PROMISED = "keep"
-Take = Callable[[str], dict[str, Any]]
+Take = Callable[[str], StepXray]
 
 
 def promised(names: Iterable[str]) -> list[Any]:
@@ -78,9 +79,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
 @pytest.fixture(scope="module")
 def take(runs: dict[str, Trained]) -> Take:
     """Takes the step of a run apart, once."""
-    taken: dict[str, dict[str, Any]] = {}
+    taken: dict[str, StepXray] = {}
 
-    def once(name: str) -> dict[str, Any]:
+    def once(name: str) -> StepXray:
         if name not in taken:
             assert runs[name].status == 0, runs[name].log
             taken[name] = runs[name].run.xray(CONFIGS[name][1])
@@ -93,29 +94,29 @@ def take(runs: dict[str, Trained]) -> Take:
 def test_its_numbers_are_those_that_the_run_recorded(
     name: str, runs: dict[str, Trained], take: Take
 ) -> None:
-    told, step = take(name), CONFIGS[name][1]
-    assert told["agrees"] is True
+    xray, step = take(name), CONFIGS[name][1]
+    assert xray.agrees is True
     frame = runs[name].run.replica_steps()
     recorded = frame[frame["step"] == step]
-    means = [each["loss_sum"] / each["examples"] for each in told["replicas"]]
+    means = [each.loss_sum / each.examples for each in xray.replicas]
     np.testing.assert_allclose(means, recorded["loss"], rtol=0, atol=1e-6)
-    assert [each["examples"] for each in told["replicas"]] == recorded["examples"].tolist()
+    assert [each.examples for each in xray.replicas] == recorded["examples"].tolist()
     over_all = runs[name].run.steps()["loss"].to_numpy()[step]
-    assert told["loss"] == pytest.approx(over_all, abs=1e-6)
+    assert xray.loss == pytest.approx(over_all, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_record_that_differs_is_told(name: str, take: Take) -> None:
-    told = take(name)
-    row = [[each["loss_sum"], each["correct"], each["examples"]] for each in told["replicas"]]
-    assert agrees(told["replicas"], row) is True
+    xray = take(name)
+    row = [[each.loss_sum, each.correct, each.examples] for each in xray.replicas]
+    assert agrees(xray.replicas, row) is True
     row[-1][0] += 2e-6 * row[-1][2]
-    assert agrees(told["replicas"], row) is False
+    assert agrees(xray.replicas, row) is False
 
 
 def test_each_example_goes_to_one_replica(take: Take) -> None:
     for name, shares in {"keep": [6, 5], "keep_fit": [6, 5], "indexed": [8, 8]}.items():
-        rows = [each["rows"] for each in take(name)["replicas"]]
+        rows = [each.rows for each in take(name).replicas]
         assert [len(each) for each in rows] == shares
         together = list(chain(*rows))
         assert len(set(together)) == len(together)
@@ -123,53 +124,53 @@ def test_each_example_goes_to_one_replica(take: Take) -> None:
 
 
 def test_the_same_step_has_the_same_examples_whatever_the_strategy(take: Take) -> None:
-    (whole,) = take("one")["replicas"]
+    (whole,) = take("one").replicas
     for name in ("clipped", "central"):
-        assert list(chain(*(each["rows"] for each in take(name)["replicas"]))) == whole["rows"]
+        assert list(chain(*(each.rows for each in take(name).replicas))) == whole.rows
 
 
 def test_the_sum_over_replicas_is_the_gradient_of_the_whole_batch(take: Take) -> None:
-    (whole,) = take("one")["replicas"]
+    (whole,) = take("one").replicas
     for name in ("clipped", "central"):
-        assert take(name)["sum_norm"] == pytest.approx(whole["gradient_norm"], rel=1e-5)
-        norms = [each["gradient_norm"] for each in take(name)["replicas"]]
-        assert max(norms) < take(name)["sum_norm"] < sum(norms)
+        assert take(name).sum_norm == pytest.approx(whole.gradient_norm, rel=1e-5)
+        norms = [each.gradient_norm for each in take(name).replicas]
+        assert max(norms) < take(name).sum_norm < sum(norms)
 
 
 def test_what_is_applied_is_told_where_it_is_clipped(take: Take) -> None:
-    assert take("clipped")["applied_norm"] == pytest.approx(CLIP, rel=1e-5)
-    assert take("keep")["applied_norm"] is None
+    assert take("clipped").applied_norm == pytest.approx(CLIP, rel=1e-5)
+    assert take("keep").applied_norm is None
 
 
 @pytest.mark.parametrize("name", ["keep", "keep_fit"])
 def test_a_short_batch_is_weighed_by_examples(name: str, take: Take) -> None:
-    told = take(name)
-    assert told["divides_by_batch"]
-    for each in told["replicas"]:
-        assert each["loss"] == pytest.approx(each["loss_sum"] / told["examples"], rel=1e-5)
+    xray = take(name)
+    assert xray.divides_by_batch
+    for each in xray.replicas:
+        assert each.loss == pytest.approx(each.loss_sum / xray.examples, rel=1e-5)
 
 
 @pytest.mark.parametrize("name", promised(MIRRORED))
 def test_every_copy_of_the_weights_is_equal_and_was_changed(name: str, take: Take) -> None:
-    weights = take(name)["weights"]
-    assert weights["equal"]
-    assert weights["changed"]
-    assert weights["differing"] == []
-    assert [copy["device"] for copy in weights["after"]] == ["CPU:0", "CPU:1"]
+    weights = take(name).weights
+    assert weights.equal
+    assert weights.changed
+    assert weights.differing == []
+    assert [copy.device for copy in weights.after] == ["CPU:0", "CPU:1"]
 
 
 def test_central_storage_has_one_copy(take: Take) -> None:
-    assert [copy["device"] for copy in take("central")["weights"]["after"]] == ["CPU:0"]
+    assert [copy.device for copy in take("central").weights.after] == ["CPU:0"]
 
 
 def test_a_replicas_own_statistics_are_not_taken_for_weights(take: Take) -> None:
-    own = take("dropout")["weights"]["own"]
+    own = take("dropout").weights.own
     assert [name.rpartition("/")[2] for name in own] == ["moving_mean", "moving_variance"]
-    assert take("keep")["weights"]["own"] == []
+    assert take("keep").weights.own == []
 
 
 def test_it_goes_on_from_the_nearest_checkpoint_that_holds_all_state(take: Take) -> None:
-    started = {name: take(name)["started_at_step"] for name in CONFIGS}
+    started = {name: take(name).started_at_step for name in CONFIGS}
     assert (started["keep"], started["keep_fit"], started["indexed"]) == (0, 13, 12)
     assert started["dropout"] == 12
 

@@ -1,4 +1,4 @@
-"""Interpreters to make environments of, and a folder of wheels in place of a package index."""
+"""Interpreters that make environments, and a folder of wheels in place of a package index."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def debian_python(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Have pip find stand-ins for TensorFlow in a folder, and nothing elsewhere."""
+    """Make pip find stand-ins for TensorFlow in a folder, and nothing elsewhere."""
     folder = tmp_path / "wheels"
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("PIP_NO_INDEX", "1")

@@ -1,7 +1,9 @@
-"""Makes an environment with a stand-in, telling each step it begins as a line of JSON.
+"""Makes an environment with a stand-in, and waits at one step until it is killed.
 
-Arguments: the interpreter; the folder of environments; the step at which to wait to be killed, 0
-for none; `small` where the build is to take next to nothing of the disk beforehand.
+It prints the number of this step, or an error, as a line of JSON.
+
+Arguments: the interpreter; the folder of environments; the step at which it waits, 0 for none;
+`small` if the build must need almost no free disk space at the start.
 """
 
 import json
@@ -15,7 +17,7 @@ from workbench.environments import MakingError, Progress, make_environment
 
 
 def main(interpreter: str, root: str, wait_at: str, *small: str) -> None:
-    def told(progress: Progress) -> None:
+    def on_progress(progress: Progress) -> None:
         if progress.number == int(wait_at):
             print(progress.number, flush=True)  # noqa: T201
             signal.pause()
@@ -24,7 +26,7 @@ def main(interpreter: str, root: str, wait_at: str, *small: str) -> None:
     if small:
         build = replace(build, download_bytes=0, disk_bytes=0)
     try:
-        make_environment(build, interpreter, Path(root), told)
+        make_environment(build, interpreter, Path(root), on_progress)
     except MakingError as error:
         print(json.dumps({"rule": error.rule, "got": error.got, "fix": error.fix}))  # noqa: T201
 

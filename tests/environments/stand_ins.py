@@ -1,6 +1,6 @@
 """Stand-ins for TensorFlow's wheels, installed by the real pip: small, and they fail on demand.
 
-They hold what the workbench asks of a TensorFlow after its import, and nothing that trains.
+They have the attributes that the workbench reads after an import of TensorFlow. They cannot train.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from workbench.environments import Build
 
 VERSION = "2.20.0"
 LOADED = ""
-"""What a TensorFlow does besides, where all is well."""
+"""The additional code of a stand-in that works: none."""
 LARGE = f"# {'x' * 2**22}"
 FAILS = "raise ImportError('libstdc++.so.6: version GLIBCXX_9 not found')"
 ABORTS = """
@@ -47,7 +47,7 @@ sysconfig = SimpleNamespace(get_build_info=dict)
 
 
 def tpu_build(version: str = VERSION) -> Build:
-    """A build of a stand-in for TensorFlow on TPUs, for any Python on this machine."""
+    """Return a build of a stand-in for TensorFlow on TPUs, for any Python on this machine."""
     return Build(
         "a stand-in for TensorFlow",
         (f"tensorflow-tpu=={version}",),
@@ -60,7 +60,7 @@ def tpu_build(version: str = VERSION) -> Build:
 
 
 def source(behaviour: str = LOADED, version: str = VERSION) -> str:
-    """The text of a stand-in's `tensorflow/__init__.py`."""
+    """Return the text of a stand-in's `tensorflow/__init__.py`."""
     return _SOURCE.format(behaviour=behaviour, version=version)
 
 
@@ -70,7 +70,7 @@ def write_wheel(
     version: str = VERSION,
     distribution: str = "tensorflow-tpu",
 ) -> None:
-    """Write the wheel of a stand-in that behaves so."""
+    """Write the wheel of a stand-in with this behaviour."""
     folder.mkdir(parents=True, exist_ok=True)
     stem = f"{distribution.replace('-', '_')}-{version}"
     about = f"{stem}.dist-info"

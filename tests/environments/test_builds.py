@@ -1,4 +1,4 @@
-"""Which TensorFlow fits what is here, and for which Pythons there is one."""
+"""The build of TensorFlow that fits a machine, and the Pythons that have its wheels."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ COLAB = Survey("/usr/bin/python3", "3.13.15", "Linux", "x86_64", True, False, "2
     ("version", "for_tpus", "fits"),
     [(None, None, True), ("2.21.0", False, True), ("2.20.0", True, False), ("2.21.0", None, False)],
 )
-def test_chips_want_the_tpu_build_where_the_interpreter_is_known_to_lack_it(
+def test_a_machine_with_chips_gets_the_tpu_build_if_the_interpreter_lacks_it(
     version: str | None, for_tpus: bool | None, fits: bool
 ) -> None:
     machine = dataclasses.replace(TPU_VM, tensorflow_version=version, tensorflow_for_tpus=for_tpus)
     assert fitting_build(machine) == (BUILDS["tpu"] if fits else None)
 
 
-def test_a_laptop_with_tensorflow_needs_none() -> None:
+def test_a_laptop_with_tensorflow_needs_no_build() -> None:
     assert fitting_build(LAPTOP) is None
 
 
-def test_the_tpu_build_is_for_the_python_of_colabs_tpu_runtime_and_takes_its_libtpu() -> None:
+def test_the_tpu_build_fits_the_python_and_the_libtpu_of_colabs_tpu_runtime() -> None:
     BUILDS["tpu"].check(COLAB)
     assert versions("tpu")["libtpu"] == tpu_build.LIBTPU_VERSION
     assert "tensorflow" not in versions("tpu")
@@ -49,7 +49,7 @@ def test_the_tpu_build_is_for_the_python_of_colabs_tpu_runtime_and_takes_its_lib
         ({"system": "Darwin", "machine": "arm64"}, "Darwin arm64", "another strategy than TPU"),
     ],
 )
-def test_a_python_without_a_wheel_is_told_before_anything_is_loaded(
+def test_a_python_without_a_wheel_is_refused_before_any_download(
     changed: dict[str, str], got: str, fix: str
 ) -> None:
     with pytest.raises(MakingError, match=re.escape(got)) as caught:

@@ -1,4 +1,4 @@
-"""Environments are made whole or not at all, of real Pythons by the real pip."""
+"""Environments are made completely or not at all, from real Pythons by the real pip."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAKER = Path(__file__).with_name("maker.py")
 
 
 def left_in(root: Path) -> list[str]:
-    """What an environment's folder holds besides locks."""
+    """Return the names in a folder of environments, except locks."""
     return sorted(path.name for path in root.iterdir() if path.suffix != ".lock")
 
 
@@ -46,14 +46,14 @@ def files_below(folder: Path) -> set[tuple[str, int]]:
     return {(str(path), path.stat().st_mtime_ns) for path in folder.rglob("*.py")}
 
 
-def test_it_is_made_beside_the_packages_that_are_there_and_found_again(
+def test_an_environment_is_made_apart_from_existing_packages_and_reused(
     tmp_path: Path, debian_python: str, wheels: Wheels
 ) -> None:
     wheels(stand_ins.LOADED)
     home = Path(debian_python).parents[1]
-    before, told = files_below(home), list[Progress]()
+    before, reports = files_below(home), list[Progress]()
     root = tmp_path / "environments"
-    made = make_environment(stand_ins.tpu_build(), debian_python, root, told.append)
+    made = make_environment(stand_ins.tpu_build(), debian_python, root, reports.append)
     assert not made.reused
     assert made.notes == ()
     assert files_below(home) == before
@@ -61,13 +61,10 @@ def test_it_is_made_beside_the_packages_that_are_there_and_found_again(
     assert (
         name == f"python{survey_of(debian_python, os.environ).python_minor}-tensorflow-tpu-2.20.0"
     )
-    assert [number for number in range(1, 5) if any(p.number == number for p in told)] == [
-        1,
-        2,
-        3,
-        4,
-    ]
-    assert any("Successfully installed tensorflow-tpu-2.20.0" in p.line for p in told)
+    assert sorted({progress.number for progress in reports} & {1, 2, 3, 4}) == [1, 2, 3, 4]
+    assert any(
+        "Successfully installed tensorflow-tpu-2.20.0" in progress.line for progress in reports
+    )
     shows = "import tensorflow; print(tensorflow.__version__, tensorflow.__file__)"
     shown = subprocess.check_output([made.interpreter, "-c", shows], text=True)
     assert shown.startswith(f"2.20.0 {root / name}")
@@ -75,7 +72,7 @@ def test_it_is_made_beside_the_packages_that_are_there_and_found_again(
 
 
 @pytest.mark.slow
-def test_its_programs_and_scripts_name_the_folder_that_it_is_in(
+def test_programs_and_scripts_name_the_folder_of_their_environment(
     tmp_path: Path, wheels: Wheels
 ) -> None:
     wheels(stand_ins.LOADED)
@@ -85,7 +82,7 @@ def test_its_programs_and_scripts_name_the_folder_that_it_is_in(
         assert b".making-" not in path.read_bytes(), path
 
 
-def test_one_that_has_lost_its_tensorflow_is_made_anew(
+def test_an_environment_that_lost_its_tensorflow_is_made_again(
     tmp_path: Path, debian_python: str, wheels: Wheels
 ) -> None:
     wheels(stand_ins.LOADED)
@@ -99,7 +96,7 @@ def test_one_that_has_lost_its_tensorflow_is_made_anew(
     assert len(left_in(tmp_path / "root")) == 1
 
 
-def test_two_who_make_the_same_at_once_make_it_once(
+def test_two_simultaneous_calls_make_an_environment_once(
     tmp_path: Path, debian_python: str, wheels: Wheels
 ) -> None:
     wheels(stand_ins.LOADED)
@@ -109,19 +106,20 @@ def test_two_who_make_the_same_at_once_make_it_once(
     assert len({each.result().interpreter for each in both}) == 1
 
 
-def test_given_up_while_it_installs_it_leaves_nothing_and_nobody(
+def test_a_cancelled_installation_leaves_no_files_and_no_processes(
     tmp_path: Path, debian_python: str, wheels: Wheels
 ) -> None:
     wheels(stand_ins.LOADED)
     stop = threading.Event()
 
-    def told(progress: Progress) -> None:
+    def on_progress(progress: Progress) -> None:
         if progress.number == INSTALLING:
             stop.set()
 
+    build, root = stand_ins.tpu_build(), tmp_path / "root"
     with pytest.raises(CancelledError):
-        make_environment(stand_ins.tpu_build(), debian_python, tmp_path / "root", told, stop.is_set)
-    assert left_in(tmp_path / "root") == []
+        make_environment(build, debian_python, root, on_progress, stop.is_set)
+    assert left_in(root) == []
     assert [
         child for child in psutil.Process().children(recursive=True) if _of(child, tmp_path)
     ] == []
@@ -131,7 +129,7 @@ def _of(process: psutil.Process, folder: Path) -> bool:
     return any(str(folder) in word for word in process.cmdline())
 
 
-def test_what_a_killed_one_left_half_made_goes_with_the_next(
+def test_the_next_call_removes_the_files_of_a_killed_one(
     tmp_path: Path, debian_python: str, wheels: Wheels
 ) -> None:
     wheels(stand_ins.LOADED)
@@ -147,7 +145,7 @@ def test_what_a_killed_one_left_half_made_goes_with_the_next(
     assert left_in(root) == [Path(made.interpreter).parents[1].name]
 
 
-def test_without_network_the_index_is_named_with_what_turns_it_on(
+def test_without_a_network_the_index_is_named_with_the_fix(
     tmp_path: Path, debian_python: str, wheels: Wheels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("PIP_NO_INDEX", "PIP_FIND_LINKS"):
@@ -161,7 +159,7 @@ def test_without_network_the_index_is_named_with_what_turns_it_on(
     assert "Kaggle: Internet in the notebook's settings" in found.fix
 
 
-def test_an_index_without_a_wheel_for_this_python_is_told(
+def test_an_index_without_a_wheel_for_this_python_is_reported(
     tmp_path: Path, debian_python: str, wheels: Wheels
 ) -> None:
     wheels(stand_ins.LOADED)
@@ -170,43 +168,43 @@ def test_an_index_without_a_wheel_for_this_python_is_told(
     assert "No matching distribution found for tensorflow-tpu==2.99.0" in found.got
 
 
-def test_too_small_a_disk_is_told_before_the_start(
+def test_a_disk_that_is_too_small_is_reported_before_the_start(
     tmp_path: Path, debian_python: str, wheels: Wheels
 ) -> None:
     endless = Build(**{**vars(stand_ins.tpu_build()), "disk_bytes": 2**60})
     found = problem(tmp_path / "root", debian_python, endless)
-    assert found.rule == "Making this environment takes 1,073,741,824.0 GiB of free disk"
+    assert found.rule == "This environment needs 1,073,741,824.0 GiB of free disk space"
     assert "WORKBENCH_ENVIRONMENTS" in found.fix
 
 
-def test_a_disk_that_fills_up_meanwhile_is_told(
+def test_a_disk_that_fills_up_is_reported(
     tmp_path: Path, debian_python: str, wheels: Wheels
 ) -> None:
-    """A file system of 2 MiB, in name spaces of its own, and a stand-in of 4 MiB."""
+    """The test uses a file system of 2 MiB, in separate namespaces, and a stand-in of 4 MiB."""
     wheels(stand_ins.LARGE)
     root = tmp_path / "root"
     root.mkdir()
     mounted = f"mount -t tmpfs -o size=2m tmpfs '{root}'"
     if subprocess.run(["unshare", "-rm", "sh", "-c", mounted], check=False).returncode:
-        pytest.skip("this machine lets nobody mount")
+        pytest.skip("this machine does not allow mounts")
     maker = f"{mounted} && exec '{sys.executable}' '{MAKER}' '{debian_python}' '{root}' 0 small"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     command = ["unshare", "-rm", "sh", "-c", maker]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["rule"] == "Making this environment takes free disk"
-    assert "Make room" in told["fix"]
+    error = json.loads(done.stdout.splitlines()[-1])
+    assert error["rule"] == "This environment needs free disk space"
+    assert "Make room" in error["fix"]
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, debian_python: str) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path, debian_python: str) -> None:
     (tmp_path / "file").touch()
     found = problem(tmp_path / "file" / "root", debian_python)
-    assert found.rule == "Environments lie in a folder that can be written"
+    assert found.rule == "Environments need a folder that can be written"
     assert "Not a directory" in found.got
 
 
-def test_no_python_is_told(tmp_path: Path) -> None:
-    assert "nothing of that name" in problem(tmp_path, "no-such-python").got
+def test_a_missing_python_is_reported(tmp_path: Path) -> None:
+    assert "no program of that name" in problem(tmp_path, "no-such-python").got
 
 
 @pytest.mark.parametrize(
@@ -217,7 +215,7 @@ def test_no_python_is_told(tmp_path: Path) -> None:
         (stand_ins.MISSING, "Failed to open libtpu", "Unset TPU_LIBRARY_PATH"),
     ],
 )
-def test_a_tensorflow_that_cannot_be_used_is_told_by_its_last_words_and_not_kept(
+def test_an_unusable_tensorflow_is_reported_with_its_last_output_and_not_kept(
     tmp_path: Path, debian_python: str, wheels: Wheels, behaviour: str, got: str, fix: str
 ) -> None:
     wheels(behaviour)
@@ -227,7 +225,7 @@ def test_a_tensorflow_that_cannot_be_used_is_told_by_its_last_words_and_not_kept
     assert fix in found.fix
 
 
-def test_a_tpu_that_another_process_holds_is_told_and_the_environment_kept(
+def test_a_tpu_that_another_process_holds_is_reported_and_the_environment_kept(
     tmp_path: Path, debian_python: str, wheels: Wheels
 ) -> None:
     wheels(stand_ins.HELD)
@@ -238,7 +236,7 @@ def test_a_tpu_that_another_process_holds_is_told_and_the_environment_kept(
     assert make(tmp_path / "root", debian_python).reused
 
 
-def test_another_tensorflow_that_hides_the_installed_one_is_told(
+def test_another_tensorflow_that_hides_the_installed_one_is_reported(
     tmp_path: Path, debian_python: str, wheels: Wheels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheels(stand_ins.LOADED)
@@ -252,7 +250,7 @@ def test_another_tensorflow_that_hides_the_installed_one_is_told(
     assert "PYTHONPATH" in found.fix
 
 
-def test_what_leads_installers_elsewhere_does_not_lead_this_one(
+def test_variables_that_redirect_installers_have_no_effect(
     tmp_path: Path, debian_python: str, wheels: Wheels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheels(stand_ins.LOADED)

@@ -14,9 +14,7 @@ from workbench.environments import BUILDS, make_environment
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    sys.platform != "linux", reason="the build for the CPU alone is there for Linux"
-)
+@pytest.mark.skipif(sys.platform != "linux", reason="the build for the CPU exists only for Linux")
 def test_a_run_trains_in_an_environment_that_was_made_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

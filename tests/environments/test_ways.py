@@ -1,4 +1,4 @@
-"""How a Python makes an environment: what it lacks is made up for by what else is there."""
+"""The ways by which a Python makes an environment: another tool replaces a missing one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def names(**changed: object) -> list[str]:
     return [way.name for way in ways_of(dataclasses.replace(BARE, **changed))]
 
 
-def test_an_interpreter_tells_what_it_has(debian_python: str) -> None:
+def test_the_survey_of_an_interpreter_lists_its_tools(debian_python: str) -> None:
     survey = survey_of(debian_python, os.environ)
     assert survey.python == sys.version_info[:2]
     assert (survey.venv, survey.ensurepip) == (True, False)
@@ -31,7 +31,7 @@ def test_an_interpreter_tells_what_it_has(debian_python: str) -> None:
     assert survey_of(sys.executable, os.environ).ensurepip
 
 
-def test_the_plainest_way_comes_first_and_the_others_are_kept() -> None:
+def test_the_simplest_way_comes_first_and_the_others_are_kept() -> None:
     assert names(venv=True, ensurepip=True, pip="24.1.2", uv=("uv",), virtualenv=True) == [
         "venv",
         "venv and pip",
@@ -49,18 +49,18 @@ def test_the_plainest_way_comes_first_and_the_others_are_kept() -> None:
         ({"virtualenv": True}, "virtualenv"),
     ],
 )
-def test_what_is_missing_is_made_up_for(changed: dict[str, object], way: str) -> None:
+def test_another_tool_replaces_a_missing_one(changed: dict[str, object], way: str) -> None:
     assert names(**changed) == [way]
 
 
 @pytest.mark.parametrize(
     ("changed", "lacks"),
     [
-        ({}, "neither venv, no pip"),
+        ({}, "no venv, no pip"),
         ({"venv": True, "pip": "22.2"}, "venv without ensurepip, pip 22.2, which is older than"),
     ],
 )
-def test_a_python_without_any_way_is_told_what_to_install(
+def test_a_python_without_any_way_is_refused_with_the_package_to_install(
     changed: dict[str, object], lacks: str
 ) -> None:
     with pytest.raises(MakingError, match=lacks) as caught:
@@ -68,7 +68,7 @@ def test_a_python_without_any_way_is_told_what_to_install(
     assert "install python3.13-venv" in caught.value.fix
 
 
-def test_by_uv_it_is_made_of_a_python_that_has_nothing(
+def test_uv_makes_an_environment_for_a_python_without_tools(
     tmp_path: Path, wheels: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheels(stand_ins.LOADED)
@@ -87,10 +87,10 @@ def test_by_uv_it_is_made_of_a_python_that_has_nothing(
     assert subprocess.check_output([made.interpreter, "-c", shows], text=True) == "2.20.0\n"
 
 
-def test_a_venv_that_turns_out_not_to_work_leads_to_the_next_way(
+def test_a_venv_that_fails_leads_to_the_next_way(
     tmp_path: Path, debian_python: str, wheels: Callable[[str], None]
 ) -> None:
-    """Debian's `ensurepip` is there in part: it is found, and fails."""
+    """A part of `ensurepip` exists, as on Debian: it is found, and fails."""
     wheels(stand_ins.LOADED)
     home = tmp_path / "home"
     subprocess.run([debian_python, "-m", "venv", "--without-pip", str(home)], check=True)

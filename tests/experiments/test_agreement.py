@@ -1,4 +1,4 @@
-"""Whether two runs trained the same: told from their records, step by step."""
+"""The comparison of two runs: their records show step by step whether they trained the same."""
 
 import json
 from pathlib import Path
@@ -37,12 +37,12 @@ def finished(runs: Runs, **options: object) -> Run:
 
 
 def raised_from(step: int, by: float) -> dict[str, str]:
-    """What makes the trainer's losses larger from a step on."""
+    """Return code that makes the trainer's losses larger from a step on."""
     raised = f"lambda s, r, usual=loss: usual(s, r) + float('{by}')"
     return {str(step): f"globals().update(loss={raised})"}
 
 
-def test_runs_of_the_same_losses_agree(runs: Runs) -> None:
+def test_runs_with_the_same_losses_agree(runs: Runs) -> None:
     found = compare(finished(runs), finished(runs), "float32")
     assert found.holds
     assert found.steps == 60
@@ -56,7 +56,7 @@ def test_the_first_step_that_differs_by_more_than_rounding_is_named(runs: Runs) 
     assert found.max_loss_difference == pytest.approx(0.5, abs=1e-4)
 
 
-def test_a_loss_that_is_no_number_never_agrees(runs: Runs) -> None:
+def test_a_loss_that_is_not_finite_never_agrees(runs: Runs) -> None:
     for number in ("nan", "inf"):
         odd = finished(runs, code=raised_from(20, float(number)))
         for reference in (finished(runs), odd):
@@ -66,18 +66,18 @@ def test_a_loss_that_is_no_number_never_agrees(runs: Runs) -> None:
             assert found.max_loss_difference is None
 
 
-def test_runs_of_different_steps_cannot_be_compared(runs: Runs) -> None:
+def test_runs_with_different_numbers_of_steps_cannot_be_compared(runs: Runs) -> None:
     found = compare(finished(runs, steps=30), finished(runs), "float32")
     assert found.reason == "30 steps recorded, the reference has 60"
     assert found.max_loss_difference is None
 
 
-def test_double_precision_is_held_to_more(runs: Runs) -> None:
+def test_double_precision_has_a_smaller_tolerance(runs: Runs) -> None:
     assert TOLERANCE["float64"] < TOLERANCE["float32"]
 
 
 def recorded(root: Path, losses: Any, **fields: Any) -> Run:
-    """A run on one device with these losses on record."""
+    """Return a run on one device that has recorded these losses."""
     config = RunConfig(strategy="one_device", epochs=1, steps_per_epoch=len(losses), **fields)
     run = write_run(root, "recorded", config).run
     rows = np.stack([4 * np.asarray(losses), np.ones(len(losses)), np.full(len(losses), 4)], axis=1)
@@ -97,19 +97,19 @@ def recorded(root: Path, losses: Any, **fields: Any) -> Run:
         (np.linspace(0.5, 1.0, ENOUGH_STEPS - 1), ""),
     ],
 )
-def test_a_run_trains_where_its_loss_falls_and_there_were_steps_to_tell(
+def test_a_run_trains_if_its_loss_falls_or_the_steps_are_too_few_to_judge(
     losses: Any, reason: str, tmp_path: Path
 ) -> None:
     assert trains(recorded(tmp_path, losses)) == reason
 
 
-def test_a_run_does_not_train_where_a_step_is_not_on_record(tmp_path: Path) -> None:
+def test_a_run_with_an_unrecorded_step_does_not_train(tmp_path: Path) -> None:
     run = write_run(tmp_path, "empty", RunConfig(steps_per_epoch=20, epochs=1)).run
     assert trains(run) == "0 steps recorded of 20"
 
 
 def certificate(root: Path, float32_loss_difference: float | None = None, **fields: Any) -> Any:
-    """What a run's certificate says, as JSON takes it."""
+    """Return a run's certificate after a conversion to JSON and back."""
     reference = write_run(root, "standard", RunConfig(strategy="one_device")).run
     run = write_run(root, "run", RunConfig(**fields)).run
     together = run.plan.synchronous
@@ -118,44 +118,44 @@ def certificate(root: Path, float32_loss_difference: float | None = None, **fiel
     return json.loads(json.dumps(proof.certificate(float32_loss_difference), allow_nan=False))
 
 
-def test_a_certificate_names_what_was_compared_on_what(tmp_path: Path) -> None:
-    said = certificate(tmp_path, strategy="mirrored", loop="fit", seed=7)
-    assert said["claim"] == "Mirrored, fit loop, trains as OneDevice, custom loop"
-    assert (said["run"], said["standard"]) == ("run", "standard")
-    assert said["devices"] == {
+def test_a_certificate_names_the_compared_runs_and_their_environment(tmp_path: Path) -> None:
+    values = certificate(tmp_path, strategy="mirrored", loop="fit", seed=7)
+    assert values["claim"] == "Mirrored, fit loop, trains like OneDevice, custom loop"
+    assert (values["run"], values["standard"]) == ("run", "standard")
+    assert values["devices"] == {
         "replicas": ["CPU:0", "CPU:1"], "virtual": True, "cpu": LAPTOP.cpu_model, "gpus": [],
     }  # fmt: skip
-    assert said["versions"] == {"tensorflow": "2.21.0", "keras": LAPTOP.keras_version}
-    assert (said["seed"], said["data"], said["data_sha256"]) == (7, "synthetic", "abc")
-    assert (said["max_loss_difference"], said["max_weight_difference"]) == (1e-7, 2e-7)
-    assert (said["precision"], said["tolerance"]) == ("float32", TOLERANCE["float32"])
-    assert "note" not in said
+    assert values["versions"] == {"tensorflow": "2.21.0", "keras": LAPTOP.keras_version}
+    assert (values["seed"], values["data"], values["data_sha256"]) == (7, "synthetic", "abc")
+    assert (values["max_loss_difference"], values["max_weight_difference"]) == (1e-7, 2e-7)
+    assert (values["precision"], values["tolerance"]) == ("float32", TOLERANCE["float32"])
+    assert "note" not in values
 
 
-def test_a_certificate_in_double_precision_says_what_single_precision_came_to(
+def test_a_certificate_in_double_precision_has_the_difference_in_single_precision(
     tmp_path: Path,
 ) -> None:
-    said = certificate(tmp_path, float32_loss_difference=0.026, precision="float64")
-    assert (said["precision"], said["tolerance"]) == ("float64", TOLERANCE["float64"])
-    assert said["float32_max_loss_difference"] == 0.026
-    assert "rounding alone grows" in said["note"]
-    assert said["note"].endswith("agreement is proved in float64.")
+    values = certificate(tmp_path, float32_loss_difference=0.026, precision="float64")
+    assert (values["precision"], values["tolerance"]) == ("float64", TOLERANCE["float64"])
+    assert values["float32_max_loss_difference"] == 0.026
+    assert "the rounding error alone grows" in values["note"]
+    assert values["note"].endswith("agreement is proved in float64.")
 
 
-def test_a_certificate_of_workers_apart_claims_no_agreement(tmp_path: Path) -> None:
-    said = certificate(tmp_path, strategy="parameter_server", loop="fit")
-    assert said["claim"] == (
+def test_a_certificate_of_asynchronous_workers_claims_no_agreement(tmp_path: Path) -> None:
+    values = certificate(tmp_path, strategy="parameter_server", loop="fit")
+    assert values["claim"] == (
         "ParameterServer, fit loop, every step recorded; its workers do not step together"
     )
-    assert said["versions"] == {"tensorflow": "2.21.0", "tf-keras": LAPTOP.tf_keras_version}
-    assert said["tasks"] == ["chief-0", "worker-0", "worker-1", "ps-0"]
+    assert values["versions"] == {"tensorflow": "2.21.0", "tf-keras": LAPTOP.tf_keras_version}
+    assert values["tasks"] == ["chief-0", "worker-0", "worker-1", "ps-0"]
     compared = ("standard", "tolerance", "max_loss_difference", "max_weight_difference")
-    assert [said[name] for name in (*compared, "global_batch_size")] == [None] * 5
-    assert (said["steps"], said["data_sha256"]) == (20, "abc")
+    assert [values[name] for name in (*compared, "global_batch_size")] == [None] * 5
+    assert (values["steps"], values["data_sha256"]) == (20, "abc")
 
 
 @pytest.mark.slow
-def test_the_hash_is_that_of_the_data_alone(tmp_path: Path) -> None:
+def test_the_hash_depends_only_on_the_data(tmp_path: Path) -> None:
     changed: dict[str, dict[str, Any]] = {
         "standard": {"strategy": "one_device"},
         "strategy": {"strategy": "mirrored", "loop": "fit", "epochs": 2},

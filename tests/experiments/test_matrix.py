@@ -1,4 +1,4 @@
-"""Every strategy in both loops, run for real and compared."""
+"""Every strategy in both loops: real runs, compared with each other."""
 
 import json
 import shutil
@@ -23,31 +23,31 @@ pytestmark = pytest.mark.timeout(1800)
 CONFIG = RunConfig(pipeline="indexed", global_batch_size=64, steps_per_epoch=20, epochs=1)
 
 
-def test_there_are_fourteen_cells_and_onedevice_comes_first() -> None:
+def test_there_are_fourteen_cells_and_onedevice_is_the_first() -> None:
     cells = cells_of(CONFIG, LAPTOP)
     assert len({(cell.strategy, cell.loop) for cell in cells}) == 14
     assert (cells[0].strategy, cells[0].loop) == ("one_device", "custom")
 
 
-def test_a_cell_that_cannot_be_had_says_why() -> None:
+def test_an_unavailable_cell_has_a_reason() -> None:
     cells = cells_of(CONFIG, LAPTOP)
     reasons = {cell.strategy: cell.reason for cell in cells if cell.status == "unavailable"}
     assert reasons == {"tpu": "no TPU here"}
 
 
-def test_legacy_keras_is_named_where_it_runs_and_nowhere_else() -> None:
+def test_only_cells_with_legacy_keras_name_it() -> None:
     keras = {(cell.strategy, cell.loop): cell.keras for cell in cells_of(CONFIG, TPU_VM)}
     legacy = {name for name, version in keras.items() if str(version).startswith("tf-keras")}
     assert legacy == {("parameter_server", "fit")}
     assert set(keras.values()) == {"tf-keras 2.21.0", LAPTOP.keras_version}
 
 
-def test_told_to_stop_it_runs_no_more_and_says_so(tmp_path: Path) -> None:
-    told: list[int] = []
+def test_a_stopped_matrix_runs_no_more_cells_and_records_that(tmp_path: Path) -> None:
+    done_counts: list[int] = []
     done = run_matrix(20, runs_dir=tmp_path, devices=LAPTOP, stopped=lambda: True,
-                      told=lambda matrix: told.append(matrix.done))  # fmt: skip
+                      on_progress=lambda matrix: done_counts.append(matrix.done))  # fmt: skip
     assert {cell.status for cell in done.cells} == {"stopped", "unavailable"}
-    assert told == sorted(told)
+    assert done_counts == sorted(done_counts)
     kept = json.loads((done.folder / "matrix.json").read_text())
     assert [cell["status"] for cell in kept["cells"]] == [cell.status for cell in done.cells]
 
@@ -60,7 +60,7 @@ def test_no_steps_are_a_problem_before_anything_runs(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python in which the stand-in answers for a TPU."""
+    """A Python in which the stand-in replaces a TPU."""
     path = tmp_path_factory.mktemp("bin") / "python"
     path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
     path.chmod(0o755)
@@ -69,20 +69,20 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def matrix(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Matrix:
-    """All cells, those of a TPU on its stand-in."""
+    """All cells; the cells of a TPU run on its stand-in."""
     folder = tmp_path_factory.mktemp("matrix")
     return run_matrix(20, runs_dir=folder, devices=TPU_VM, interpreter=str(python))
 
 
 @pytest.mark.slow
-def test_all_fourteen_pass_the_tpu_on_its_stand_in(matrix: Matrix) -> None:
+def test_all_fourteen_cells_pass_with_a_stand_in_for_the_tpu(matrix: Matrix) -> None:
     assert {
         (cell.strategy, cell.loop): cell.reason for cell in matrix.cells if cell.status != "pass"
     } == {}
 
 
 @pytest.mark.slow
-def test_what_steps_together_agrees_to_rounding_and_each_has_its_certificate(
+def test_synchronous_runs_agree_except_for_rounding_and_each_run_has_a_certificate(
     matrix: Matrix,
 ) -> None:
     for cell in matrix.cells:
@@ -121,7 +121,7 @@ def test_each_script_started_alone_gives_the_losses_of_its_run(
 
 
 @pytest.mark.slow
-def test_a_run_that_cannot_be_read_fails_its_cell_alone_and_others_say_so(tmp_path: Path) -> None:
+def test_an_unreadable_run_fails_only_its_cell_and_other_cells_name_it(tmp_path: Path) -> None:
     done = 0
 
     def tear_the_first(matrix: Matrix) -> None:
@@ -133,11 +133,11 @@ def test_a_run_that_cannot_be_read_fails_its_cell_alone_and_others_say_so(tmp_pa
 
     unavailable_and_two_more = 4
     ended = run_matrix(
-        20, runs_dir=tmp_path, devices=LAPTOP, told=tear_the_first,
+        20, runs_dir=tmp_path, devices=LAPTOP, on_progress=tear_the_first,
         stopped=lambda: done >= unavailable_and_two_more,
     )  # fmt: skip
     torn, other = (cell for cell in ended.cells if cell.status == "fail")
     assert (torn.strategy, torn.loop) == ("one_device", "custom")
-    assert "A run folder holds a whole plan.json" in torn.reason
+    assert "A run folder holds a complete plan.json" in torn.reason
     assert other.reason == f"OneDevice, the reference, did not train: {torn.reason}"
     assert not list(ended.folder.glob("*/certificate.json"))

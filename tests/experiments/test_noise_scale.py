@@ -1,4 +1,4 @@
-"""The noise scale of gradients whose true one is known, and how often its interval holds it."""
+"""The noise scale of gradients with a known noise scale, and the coverage of its interval."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ SIZE = 16
 def drawn(
     noise_scale: float, draws: int, groups: int = GROUPS, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean squared norms, [draws, groups], and products, [draws, groups, groups].
+    """Return mean squared norms, [draws, groups], and products, [draws, groups, groups].
 
-    Gradients are normal around 1 in each weight; a batch's variance is an example's over its size.
+    Gradients are normally distributed around 1 in each weight. The variance of a batch is the
+    variance of an example divided by the batch size.
     """
     random = np.random.default_rng(seed)
     deviation = np.sqrt(noise_scale / SIZE)
@@ -36,7 +37,7 @@ def drawn(
 
 
 def held(noise_scale: float, groups: int = GROUPS) -> tuple[float, float]:
-    """How often the interval holds the truth, and how often its low end lies above that."""
+    """Return how often the interval holds the true value, and how often it lies above it."""
     small, products = drawn(noise_scale, DRAWS, groups)
     ratio, margin = signal_per_noise(small, products, SIZE, groups * BATCHES)
     truth = 1 / noise_scale
@@ -44,13 +45,13 @@ def held(noise_scale: float, groups: int = GROUPS) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("noise_scale", [2, 16, 160])
-def test_of_2000_intervals_95_in_100_hold_the_truth(noise_scale: float) -> None:
+def test_95_of_100_intervals_hold_the_true_value(noise_scale: float) -> None:
     share, _ = held(noise_scale)
     assert 0.93 <= share <= 0.97
 
 
 @pytest.mark.parametrize("noise_scale", [1_600, 16_000])
-def test_where_noise_hides_the_direction_the_interval_is_never_too_narrow(
+def test_if_noise_hides_the_direction_the_interval_is_not_too_narrow(
     noise_scale: float,
 ) -> None:
     share, above = held(noise_scale)
@@ -58,12 +59,12 @@ def test_where_noise_hides_the_direction_the_interval_is_never_too_narrow(
     assert above <= 0.03
 
 
-def test_of_the_fewest_steps_nine_in_ten_hold_the_truth() -> None:
+def test_intervals_from_the_fewest_steps_hold_the_true_value() -> None:
     share, _ = held(16, groups=8)
     assert 0.93 <= share <= 0.97
 
 
-def test_both_parts_are_free_of_bias() -> None:
+def test_both_parts_are_unbiased() -> None:
     small, products = drawn(noise_scale=64, draws=DRAWS)
     big = products.mean(axis=(1, 2))
     signal, noise = separate(small.mean(axis=1), big, SIZE, SIZE * GROUPS * BATCHES)
@@ -82,14 +83,14 @@ def test_the_estimate_is_the_ratio_of_means_and_not_the_mean_of_ratios() -> None
     assert (found.step, found.batches, found.batch_size) == (7, GROUPS * BATCHES, SIZE)
 
 
-def test_an_interval_without_an_upper_end_is_no_number_but_a_bound() -> None:
+def test_an_interval_without_an_upper_end_gives_only_a_lower_bound() -> None:
     found = estimate(gradients(noise_scale=1e9))
     assert (found.examples, found.high, found.reason) == (None, None, NO_DIRECTION)
     assert found.low is not None
     assert 1_000 < found.low < 1e9
 
 
-def test_gradients_that_cancel_over_the_whole_data_tell_no_bound() -> None:
+def test_gradients_that_cancel_over_all_the_data_give_no_bound() -> None:
     one = gradients(noise_scale=1e6)
     none = np.zeros_like(one.products)
     found = estimate(Gradients(one.step, SIZE, one.squared_norms, none, WEIGHTS))
@@ -97,7 +98,7 @@ def test_gradients_that_cancel_over_the_whole_data_tell_no_bound() -> None:
     assert found.squared_gradient < 0
 
 
-def test_batches_that_agree_wholly_have_no_noise_to_measure() -> None:
+def test_batches_with_equal_gradients_have_no_noise_to_measure() -> None:
     found = estimate(Gradients(0, SIZE, np.full((8, 2), 3.0), np.full((8, 8), 3.0), WEIGHTS))
     assert (found.examples, found.low, found.reason) == (None, None, NO_NOISE)
     dead = estimate(Gradients(0, SIZE, np.zeros((8, 2)), np.zeros((8, 8)), WEIGHTS))
@@ -110,14 +111,14 @@ def test_half_of_an_examples_worth_is_left_at_the_noise_scale() -> None:
     assert statistical_efficiency(1_000, 128, baseline=128) == 1
 
 
-def test_doubling_helps_in_full_far_below_the_noise_scale_and_not_at_all_far_above() -> None:
+def test_doubling_helps_fully_far_below_the_noise_scale_and_not_at_all_far_above() -> None:
     assert most_speedup(1e9, 128, 2) == pytest.approx(2, abs=1e-6)
     assert most_speedup(1_000, 1_000, 2) == pytest.approx(4 / 3)
     assert most_speedup(1, 1e9, 2) == pytest.approx(1, abs=1e-6)
 
 
 def gradients(noise_scale: float) -> Gradients:
-    """One draw as a run would give it, of two replicas."""
+    """Return one draw in the form of a run's gradients, for two replicas."""
     random = np.random.default_rng(3)
     shape = (GROUPS, BATCHES, WEIGHTS)
     each = 1 + np.sqrt(noise_scale / SIZE) * random.standard_normal(shape)

@@ -1,4 +1,4 @@
-"""What a noise scale means for a run: the sentence, larger batches, goodput beside throughput."""
+"""The meaning of a noise scale for a run: the sentence, larger batches, and goodput."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def answer(noise: NoiseScale, batch: int = 128) -> Scaling:
     return Scaling("this", batch, 2, True, noise, (noise,), more, good, best_of(good))
 
 
-def test_a_known_scale_says_up_to_where_and_what_twice_the_replicas_give() -> None:
+def test_a_known_scale_gives_the_limit_and_the_gain_of_twice_the_replicas() -> None:
     assert answer(KNOWN).sentence == (
         "Yes: more replicas help nearly in full up to about 130 examples a step; yours takes 128. "
         "At 1,200, the noise scale, half of an example's worth is left. Twice the replicas reach "
@@ -45,26 +45,26 @@ def test_a_known_scale_says_up_to_where_and_what_twice_the_replicas_give() -> No
 @pytest.mark.parametrize(
     ("batch", "lead"), [(128, "Yes: "), (129, "In part: "), (1_152, "In part: "), (1_153, "Hardly")]
 )
-def test_the_first_word_answers(batch: int, lead: str) -> None:
+def test_the_first_word_is_the_answer(batch: int, lead: str) -> None:
     assert answer(KNOWN, batch).sentence.startswith(lead)
 
 
-def test_a_bound_says_at_least_and_why_no_more_is_known() -> None:
+def test_a_lower_bound_gives_at_least_and_the_reason() -> None:
     assert answer(BOUND).sentence == (
         "Yes: more replicas help nearly in full up to at least 300 examples a step; yours takes "
-        f"128. Where that ends is not known: {NO_DIRECTION}."
+        f"128. The end of that range is unknown: {NO_DIRECTION}."
     )
     assert answer(BOUND, 512).sentence.startswith("More replicas help")
 
 
-def test_an_unknown_scale_says_why() -> None:
-    told = answer(UNKNOWN)
-    assert told.sentence == f"How far more replicas help is not known: {NO_NOISE}."
-    assert told.goodput[0].goodput is None
-    assert told.best is None
+def test_an_unknown_scale_gives_the_reason() -> None:
+    unknown = answer(UNKNOWN)
+    assert unknown.sentence == f"It is unknown how far more replicas help: {NO_NOISE}."
+    assert unknown.goodput[0].goodput is None
+    assert unknown.best is None
 
 
-def test_what_is_left_of_an_examples_worth_falls_with_the_batch() -> None:
+def test_the_remaining_worth_of_an_example_falls_with_the_batch() -> None:
     rows = answer(KNOWN).larger
     assert [row.global_batch_size for row in rows] == [128, 256, 512, 1_024, 2_048]
     shares = [row.efficiency or 0.0 for row in rows]
@@ -76,7 +76,7 @@ def test_what_is_left_of_an_examples_worth_falls_with_the_batch() -> None:
         assert 1 < row.most_speedup_low < row.most_speedup < row.times  # type: ignore[operator]
 
 
-def test_goodput_can_be_best_where_throughput_is_not() -> None:
+def test_the_best_goodput_may_differ_from_the_best_throughput() -> None:
     good = goodputs(KNOWN, SPEEDS)
     assert [each.name for each in good] == ["large", "small"]
     assert good[0].goodput == pytest.approx(1_900 * 1_152 / (1_152 + 1_024))
@@ -85,52 +85,52 @@ def test_goodput_can_be_best_where_throughput_is_not() -> None:
     assert best_of(slow) == "small"
 
 
-def test_what_the_interval_does_not_settle_has_no_best() -> None:
+def test_there_is_no_best_if_the_order_differs_within_the_interval() -> None:
     good = goodputs(KNOWN, SPEEDS)
     assert good[0].name == "large"
     assert good[0].goodput_low < good[1].goodput_low  # type: ignore[operator]
     assert best_of(good) is None
 
 
-def test_without_an_upper_end_goodput_is_at_least_that() -> None:
+def test_without_an_upper_end_goodput_has_only_a_lower_bound() -> None:
     (one,) = goodputs(BOUND, {"this": (300, 1_000.0)})
     assert (one.goodput, one.goodput_high) == (None, None)
     assert one.goodput_low == pytest.approx(900)
     assert best_of((one,)) == "this"
 
 
-def test_it_is_plain_json_with_its_sentence() -> None:
+def test_the_answer_becomes_json_with_its_sentence() -> None:
     values = answer(BOUND).to_json()
     assert values["noise_scale"]["high"] is None
     assert values["sentence"].startswith("Yes: more replicas")
     assert [row["times"] for row in values["larger"]] == list(TIMES)
 
 
-def test_its_figure_can_be_drawn() -> None:
+def test_the_answer_has_a_figure() -> None:
     assert "after 156 steps" in [trace.name for trace in answer(KNOWN).figure().data]
 
 
-def test_runs_of_another_model_are_not_set_beside(tmp_path: Path) -> None:
+def test_runs_of_another_model_are_refused(tmp_path: Path) -> None:
     run = write_run(tmp_path)
     other = write_run(tmp_path, config=replace(CONFIG, synthetic_noise=0.5, precision="float64"))
     with pytest.raises(RunError, match=r"with another synthetic_noise, precision\. Leave it out"):
         speeds_of(run, [other])
 
 
-def test_a_run_without_a_speed_is_not_set_beside(tmp_path: Path) -> None:
+def test_a_run_without_a_speed_is_refused(tmp_path: Path) -> None:
     run, other = write_run(tmp_path), write_run(tmp_path, "stopped", steps=0)
     with pytest.raises(RunError, match=r"no speed yet\. Leave it out"):
         speeds_of(run, [other])
 
 
-def test_a_run_that_saved_nothing_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+def test_a_run_without_a_checkpoint_is_refused_and_unchanged(tmp_path: Path) -> None:
     run: Run = write_run(tmp_path)
     with pytest.raises(RunError, match="has saved no checkpoint yet"):
         should_scale(run)
     assert not (run.dir / "noise.json").exists()
 
 
-def test_it_takes_as_long_as_the_same_took_the_run(tmp_path: Path) -> None:
+def test_the_expected_seconds_come_from_the_run_itself(tmp_path: Path) -> None:
     assert expected_seconds(write_run(tmp_path)) is None
     run = timed_run(tmp_path / "timed", ONE, examples_per_second=1_000.0)
     start = sum(entry.seconds for entry in run.ledger.first_step[1:])

@@ -1,4 +1,4 @@
-"""Finished runs with the speed that a test wants, written rather than trained."""
+"""Finished runs with a chosen speed; their files are written without training."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def timed_run(
     test_accuracies: tuple[float, float] = (0.7, 0.9),
     peak_mib: int | None = 100,
 ) -> Run:
-    """A run of two epochs of 100 steps, in calls of ten; the first one took much longer."""
+    """Return a run of two epochs of 100 steps, in calls of ten; the first call took much longer."""
     root.mkdir(exist_ok=True)
     run = write_run(root, state, steps=0, config=config)
     plan = make_plan(config, LAPTOP)

@@ -1,4 +1,4 @@
-"""A comparison with its runs, written rather than trained."""
+"""A comparison with its runs; the files are written without training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def write_comparison(
     state: str = "finished",
     name: str = "compare-20260101-000000-abcd",
 ) -> Comparison:
-    """A comparison of OneDevice and Mirrored with runs of these speeds, and of a TPU."""
+    """Return a comparison of OneDevice and Mirrored, with runs of these speeds, and of a TPU."""
     folder = root / name
     folder.mkdir(parents=True)
     configs = {"OneDevice": ONE, "Mirrored x 2": TWO}

@@ -1,4 +1,4 @@
-"""The real TensorBoard over a folder, asked as its page asks."""
+"""The real TensorBoard on a folder, with the same requests as its page."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any
 
 from tests.waiting import LIMIT_SECONDS
 
-# As where no TensorFlow is installed: it would take seconds to import, and TensorBoard's own
-# reader checks each record.
+# As if TensorFlow were not installed. Its import would take seconds, and TensorBoard's own reader
+# checks each record.
 MAIN = """
 import sys
 sys.modules["tensorflow"] = None
@@ -26,7 +26,7 @@ run_main()
 
 
 class TensorBoard:
-    """A server that has read all there is."""
+    """A server that has read all records."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -38,7 +38,7 @@ class TensorBoard:
             return json.load(answer)
 
     def post(self, route: str, values: dict[str, Any]) -> Any:
-        """Return the answer to a question in JSON."""
+        """Return the answer to a request in JSON."""
         request = urllib.request.Request(
             f"{self._address}data/{route}",
             json.dumps(values).encode(),
@@ -50,24 +50,24 @@ class TensorBoard:
 
 @contextmanager
 def tensorboard(folder: Path) -> Iterator[TensorBoard]:
-    """Serve a folder at a free port of this machine alone."""
-    words = ["--logdir", str(folder), "--host", "127.0.0.1", "--port", "0"]
-    words += ["--load_fast", "false", "--reload_interval", "0"]  # reads once, before it answers
+    """Serve a folder at a free port of this machine, only for this machine."""
+    flags = ["--logdir", str(folder), "--host", "127.0.0.1", "--port", "0"]
+    flags += ["--load_fast", "false", "--reload_interval", "0"]  # reads once, before it answers
     server = subprocess.Popen(
-        [sys.executable, "-c", MAIN, *words],
+        [sys.executable, "-c", MAIN, *flags],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
     )
     try:
         assert server.stderr is not None
-        said = []
+        output = []
         for line in server.stderr:
-            said.append(line)
+            output.append(line)
             if found := re.search(r"http://127\S+", line):
                 yield TensorBoard(found[0])
                 return
-        raise AssertionError("".join(said))
+        raise AssertionError("".join(output))
     finally:
         server.terminate()
         server.communicate(timeout=LIMIT_SECONDS)

@@ -1,4 +1,4 @@
-"""Where exports go, and what is told where they cannot."""
+"""The places of exports, and the errors of impossible exports."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ def test_parquet_of_several_runs_is_read_as_one_frame(runs: list[Run], tmp_path:
     assert len(pd.read_parquet(folder / "steps")) == 156 + 78
 
 
-def test_a_table_of_runs_says_how_each_went_and_what_was_asked(
+def test_a_table_of_runs_has_the_result_and_the_config_of_each_run(
     runs: list[Run], tmp_path: Path
 ) -> None:
     about = pd.read_csv(export_runs(runs, "csv", tmp_path / "tables") / "runs.csv")
@@ -50,7 +50,7 @@ def test_a_table_of_runs_says_how_each_went_and_what_was_asked(
     assert about["global_batch_size"].tolist() == [128, 128]
 
 
-def test_names_by_default_are_those_of_the_run_or_runs(
+def test_the_default_name_is_the_id_of_the_run_or_runs(
     runs: list[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -58,10 +58,12 @@ def test_names_by_default_are_those_of_the_run_or_runs(
     assert export_runs(runs, "csv") == tmp_path / "runs-csv"
 
 
-def test_nothing_is_overwritten_and_nothing_half_is_left(runs: list[Run], tmp_path: Path) -> None:
+def test_nothing_is_overwritten_and_no_partial_export_is_left(
+    runs: list[Run], tmp_path: Path
+) -> None:
     (tmp_path / "tables").mkdir()
     for name in FORMATS:
-        with pytest.raises(RunError, match=r"never overwrites; .*tables is there already. Choose"):
+        with pytest.raises(RunError, match=r"never overwrites; .*tables exists already. Choose"):
             export_runs(runs, name, tmp_path / "tables")
         with pytest.raises(
             RunError, match=r"can be written; .*/no/such/folder: No such file.*Make room"
@@ -71,7 +73,7 @@ def test_nothing_is_overwritten_and_nothing_half_is_left(runs: list[Run], tmp_pa
     assert list((tmp_path / "tables").iterdir()) == []
 
 
-def test_mistakes_are_told(runs: list[Run], tmp_path: Path) -> None:
+def test_wrong_formats_and_runs_are_refused(runs: list[Run], tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"exported as csv, parquet, .*received 'xlsx'. Choose one"):
         export_runs(runs, "xlsx", tmp_path / "x")
     with pytest.raises(RunError, match=rf"exported once; received {runs[0].id} twice. Name it"):
@@ -80,7 +82,7 @@ def test_mistakes_are_told(runs: list[Run], tmp_path: Path) -> None:
         export_runs([], "csv", tmp_path / "x")
 
 
-def test_files_are_named_after_the_folder_whatever_id_its_card_holds(tmp_path: Path) -> None:
+def test_files_have_the_name_of_the_folder_whatever_id_is_in_run_json(tmp_path: Path) -> None:
     run = write_run(tmp_path / "runs")
     card = read_json(run.dir / "run.json")
     (run.dir / "run.json").write_text(json_text({**card, "id": "../../outside"}))
@@ -89,18 +91,16 @@ def test_files_are_named_after_the_folder_whatever_id_its_card_holds(tmp_path: P
 
 
 @pytest.mark.parametrize(("name", "package"), [("parquet", "pyarrow"), ("tensorboard",) * 2])
-def test_a_format_that_needs_a_package_says_which(
+def test_a_format_names_the_missing_package_that_it_needs(
     name: str, package: str, runs: list[Run], tmp_path: Path
 ) -> None:
     code = (
-        f"import sys; sys.modules[{package!r}] = None\n"  # as where it is not installed
+        f"import sys; sys.modules[{package!r}] = None\n"  # as if it were not installed
         "from workbench import open_run; from workbench.exports import export_runs\n"
         f"export_runs([open_run(sys.argv[1])], {name!r}, sys.argv[2])\n"
     )
     command = [sys.executable, "-c", code, str(runs[0].dir), str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert f"RunError: The format {name} is written by the package {package}; received" in (
-        done.stderr
-    )
+    assert f"RunError: The format {name} needs the package {package}; received" in done.stderr
     assert 'pip install "tf-distribute-workbench[export]", or export csv.' in done.stderr
     assert list(tmp_path.iterdir()) == []

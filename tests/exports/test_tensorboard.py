@@ -1,4 +1,4 @@
-"""TensorBoard itself reads what was written for it."""
+"""TensorBoard itself reads the exported files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="module")
 def exported(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a second run, whose epochs are told of."""
+    """The export of this run and of a second run, which has epochs."""
     other = write_run(run.dir.parent)
     return export_runs([run, other], "tensorboard", tmp_path_factory.mktemp("out") / "boards")
 
@@ -45,18 +45,14 @@ def board(exported: Path) -> Iterator[TensorBoard]:
         yield server
 
 
-def test_each_replica_and_all_of_them_are_lines_of_each_measure(
-    board: TensorBoard, run: Run
-) -> None:
+def test_each_measure_has_a_line_for_each_replica_and_for_all(board: TensorBoard, run: Run) -> None:
     tags = board.ask("plugin/scalars/tags")
     measures = {"step/loss", "step/accuracy", "step/examples_per_second"}
     for line in ("all", "replica-0", "replica-1"):
         assert set(tags[f"the_first {run.id}/{line}"]) == measures
 
 
-def test_every_step_has_its_value_and_the_time_at_which_it_ended(
-    board: TensorBoard, run: Run
-) -> None:
+def test_every_step_has_its_value_and_its_end_time(board: TensorBoard, run: Run) -> None:
     line = {"run": f"the_first {run.id}/replica-1", "tag": "step/loss"}
     times, steps, losses = zip(*board.ask("plugin/scalars/scalars", **line), strict=True)
     assert list(steps) == list(range(100))
@@ -65,15 +61,13 @@ def test_every_step_has_its_value_and_the_time_at_which_it_ended(
     assert times == pytest.approx(ends)
 
 
-def test_a_replica_s_speed_is_its_own_and_that_of_all_is_the_sum(
-    board: TensorBoard, run: Run
-) -> None:
+def test_the_speed_of_all_is_the_sum_of_the_replicas_speeds(board: TensorBoard, run: Run) -> None:
     for line, rate in (("replica-0", 640.0), ("all", 1280.0)):
         asked = {"run": f"the_first {run.id}/{line}", "tag": "step/examples_per_second"}
         assert {value for *_, value in board.ask("plugin/scalars/scalars", **asked)} == {rate}
 
 
-def test_epochs_are_told_apart_into_train_and_test(board: TensorBoard) -> None:
+def test_epochs_have_separate_lines_for_train_and_test(board: TensorBoard) -> None:
     tags = board.ask("plugin/scalars/tags")
     (test,) = [name for name in tags if name.endswith("/test")]
     train = test.replace("/test", "/train")
@@ -89,12 +83,12 @@ def test_config_and_script_are_texts_and_hyperparameters_are_compared(
     assert set(board.ask("plugin/text/tags")[name]) == {"config", "result", "script"}
     (script,) = board.ask("plugin/text/text", run=name, tag="script")
     assert "make_strategy" in script["text"]
-    told = board.post("plugin/hparams/experiment", {})
-    names = {each["name"] for each in told["hparamInfos"]}
+    experiment = board.post("plugin/hparams/experiment", {})
+    names = {each["name"] for each in experiment["hparamInfos"]}
     assert {"strategy", "per_replica_batch_size", "num_replicas_in_sync"} <= names
 
 
-def test_no_tensorflow_is_imported_to_write_it(run: Run, tmp_path: Path) -> None:
+def test_the_export_imports_no_tensorflow(run: Run, tmp_path: Path) -> None:
     code = (
         "import sys; from workbench import open_run; from workbench.exports import export_runs\n"
         "export_runs([open_run(sys.argv[1])], 'tensorboard', sys.argv[2])\n"

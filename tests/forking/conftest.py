@@ -1,4 +1,4 @@
-"""Fork servers that import little, and scripts that say what they were started with."""
+"""Fork servers that import small modules, and a folder in which scripts run."""
 
 import os
 import subprocess
@@ -38,7 +38,7 @@ class Place:
             return server.fork(self.order(code, output, nothing, **more))
 
     def cold(self, code: str) -> int:
-        """Run it as `python -u script`; what it wrote is in the log."""
+        """Run the script as `python -u script`; its output is in the log."""
         with self.log.open("wb") as output:
             command = [sys.executable, "-u", *self.script(code)]
             return subprocess.run(
@@ -51,7 +51,7 @@ class Place:
                 check=False,
             ).returncode
 
-    def told(self) -> str:
+    def output(self) -> str:
         return self.log.read_text()
 
 
@@ -64,7 +64,7 @@ def place(tmp_path: Path) -> Place:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
-    """Starts a server of small modules; waits until it forks, or has said why not."""
+    """Start a server of small modules; wait until it forks or refuses to."""
     made: list[ForkServer] = []
 
     def start(*modules: str, **variables: str) -> ForkServer:
@@ -82,15 +82,15 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 
 def processes_of(server: ForkServer) -> list[psutil.Process]:
-    """The server, or more of them where something went wrong."""
+    """Return the processes of the server: one, or several after an error."""
     found = []
     for process in psutil.process_iter(["cmdline", "status"]):
-        words = process.info["cmdline"] or ()
-        if server.name in words and process.info["status"] != psutil.STATUS_ZOMBIE:
+        arguments = process.info["cmdline"] or ()
+        if server.name in arguments and process.info["status"] != psutil.STATUS_ZOMBIE:
             found.append(process)
     return found
 
 
 def server_process(server: ForkServer) -> psutil.Process:
-    # A keeper has its command line, too, for a moment after it was forked.
+    # For a moment after its fork, a keeper has the same command line.
     return min(processes_of(server), key=psutil.Process.create_time)

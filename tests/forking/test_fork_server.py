@@ -1,4 +1,4 @@
-"""A server of forks: one for all that can share it, gone when it is of no use, never in the way."""
+"""A fork server: shared by all processes that can share it, and ended when it is of no use."""
 
 import json
 import os
@@ -31,14 +31,14 @@ def gone(server: ForkServer) -> bool:
     return server.state == "absent" and not processes_of(server)
 
 
-def test_before_it_was_started_it_forks_nothing(tmp_path: Path, place: Place) -> None:
+def test_a_server_that_was_not_started_forks_nothing(tmp_path: Path, place: Place) -> None:
     absent = ForkServer(sys.executable, os.environ, tmp_path / "state", ["json"])
     assert absent.state == "absent"
     with pytest.raises(ColdError, match="TensorFlow was not loaded ahead"):
         place.fork(absent, "")
 
 
-def test_there_is_one_for_all_who_can_share_it(serve: Serve) -> None:
+def test_all_processes_that_can_share_a_server_get_the_same_one(serve: Serve) -> None:
     first, second = serve(), serve()
     assert first.name == second.name
     assert len(processes_of(first)) == 1
@@ -52,7 +52,7 @@ def test_there_is_one_for_all_who_can_share_it(serve: Serve) -> None:
     assert serve(TF_CONFIG="{}", PAGER="cat").name == first.name
 
 
-def test_many_who_start_one_at_once_get_one(tmp_path: Path, serve: Serve) -> None:
+def test_simultaneous_starts_give_one_server(tmp_path: Path, serve: Serve) -> None:
     code = (
         "import os, sys, pathlib\nfrom workbench.forking import ForkServer\n"
         "server = ForkServer(sys.executable, os.environ, pathlib.Path(sys.argv[1]), ['json'])\n"
@@ -68,20 +68,20 @@ def test_many_who_start_one_at_once_get_one(tmp_path: Path, serve: Serve) -> Non
         asker.communicate()
 
 
-def test_it_ends_when_nobody_holds_it(serve: Serve) -> None:
+def test_a_server_ends_when_nobody_holds_it(serve: Serve) -> None:
     held = serve()
     held.release()
     until(lambda: gone(held))
     assert [path.suffix for path in held.folder.glob("*.socket")] == []
 
 
-def test_it_ends_where_nobody_wanted_it_for_long(serve: Serve) -> None:
+def test_an_idle_server_ends(serve: Serve) -> None:
     held = serve()
     os.utime(held.folder / f"{held.name}.users", (0, 0))
     until(lambda: gone(held))
 
 
-def test_it_stays_for_what_it_forked(place: Place, serve: Serve) -> None:
+def test_a_server_stays_while_its_forked_process_runs(place: Place, serve: Serve) -> None:
     held = serve()
     forked = place.fork(held, WAITS)
     users, process = held.folder / f"{held.name}.users", server_process(held)
@@ -91,12 +91,12 @@ def test_it_stays_for_what_it_forked(place: Place, serve: Serve) -> None:
     assert held.state == "ready"
     (place.folder / "go").touch()
     assert forked.wait() == 0
-    until(lambda: users.stat().st_mtime > 0)  # it has seen the end
+    until(lambda: users.stat().st_mtime > 0)  # it has noticed the end
     os.utime(users, (0, 0))
     until(lambda: gone(held))
 
 
-def test_what_it_forked_goes_on_when_it_is_killed(place: Place, serve: Serve) -> None:
+def test_a_forked_process_continues_when_its_server_is_killed(place: Place, serve: Serve) -> None:
     killed = serve()
     forked = place.fork(killed, WAITS)
     server_process(killed).kill()
@@ -111,14 +111,14 @@ def test_what_it_forked_goes_on_when_it_is_killed(place: Place, serve: Serve) ->
     assert place.fork(killed, "").wait() == 0
 
 
-def test_what_is_killed_with_its_keeper_is_told_as_killed(place: Place, serve: Serve) -> None:
+def test_a_process_killed_with_its_keeper_is_reported_as_killed(place: Place, serve: Serve) -> None:
     forked = place.fork(serve(), WAITS)
     psutil.Process(forked.pid).parent().kill()
     assert forked.wait() == -signal.SIGKILL
     until(lambda: not psutil.pid_exists(forked.pid))
 
 
-def test_one_that_does_not_answer_in_time_runs_nothing_later(
+def test_a_server_that_does_not_answer_in_time_runs_nothing_later(
     place: Place, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asleep = serve()
@@ -126,10 +126,10 @@ def test_one_that_does_not_answer_in_time_runs_nothing_later(
     process = server_process(asleep)
     process.suspend()
     read_end, write_end = os.pipe()
-    with pytest.raises(ColdError, match=r"did not come alive within 0\.2 s"):
+    with pytest.raises(ColdError, match=r"did not report itself within 0\.2 s"):
         place.fork(asleep, "open('ran', 'w')", kept_fds=[write_end])
     os.close(write_end)
-    assert os.read(read_end, 1) == b""  # nobody else holds what it was to be given
+    assert os.read(read_end, 1) == b""  # no other process holds the descriptor of the order
     os.close(read_end)
     process.resume()
     monkeypatch.undo()
@@ -138,7 +138,7 @@ def test_one_that_does_not_answer_in_time_runs_nothing_later(
     assert not (place.folder / "ran").exists()
 
 
-def test_one_whose_socket_is_gone_ends(place: Place, serve: Serve) -> None:
+def test_a_server_without_its_socket_ends(place: Place, serve: Serve) -> None:
     hidden = serve()
     (hidden.folder / f"{hidden.name}.socket").unlink()
     with pytest.raises(ColdError):
@@ -146,7 +146,7 @@ def test_one_whose_socket_is_gone_ends(place: Place, serve: Serve) -> None:
     until(lambda: gone(hidden))
 
 
-def test_one_whose_files_changed_says_so_and_ends(
+def test_a_server_whose_files_changed_refuses_and_ends(
     tmp_path: Path, place: Place, serve: Serve
 ) -> None:
     module = tmp_path / "changing.py"
@@ -163,7 +163,7 @@ def test_one_whose_files_changed_says_so_and_ends(
     [
         ("raise ImportError('no such library')", "ImportError: no such library"),
         ("import sys; sys.exit(3)", "SystemExit: 3"),
-        (HAS_THREADS, "its import left threads running, which a fork would lack: python"),
+        (HAS_THREADS, "its import left threads running, which a forked process would lack: python"),
     ],
 )
 def test_a_module_that_cannot_be_forked_is_refused(
@@ -177,44 +177,42 @@ def test_a_module_that_cannot_be_forked_is_refused(
         place.fork(refused, "")
 
 
-def test_one_that_prints_at_its_import_is_no_trouble(
+def test_a_module_that_prints_during_its_import_is_no_problem(
     tmp_path: Path, place: Place, serve: Serve
 ) -> None:
     (tmp_path / "own.py").write_text("print('hello', flush=True)")
     assert place.fork(serve("own", PYTHONPATH=str(tmp_path)), "print('ran')").wait() == 0
-    assert place.told() == "ran\n"
+    assert place.output() == "ran\n"
 
 
-def test_a_device_that_an_import_opened_speaks_against_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_open_device_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert proofs.open_devices() == []
     monkeypatch.setattr(proofs, "HANDLES", ("/dev/zero",))
     with Path("/dev/zero").open():
         assert proofs.open_devices() == ["/dev/zero"]
 
 
-def test_it_is_its_owners_alone(serve: Serve) -> None:
+def test_only_its_owner_can_use_a_server(serve: Serve) -> None:
     path = serve().folder / f"{serve().name}.socket"
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_one_who_goes_before_the_word_to_begin_has_run_nothing(place: Place, serve: Serve) -> None:
+def test_an_order_without_its_start_byte_runs_nothing(place: Place, serve: Serve) -> None:
     held = serve()
-    words = place.script("open('ran', 'w')")
-    for order in (order_of(words), b"", b"{}\n", b"no order\n", order_of(words)[:-1]):
+    valid = order_of(place.script("open('ran', 'w')"))
+    for order in (valid, b"", b"{}\n", b"no order\n", valid[:-1]):
         with socket.socket(socket.AF_UNIX) as connection:
             held._connect(connection)
             connection.sendall(order)
-            if order == order_of(words):
+            if order == valid:
                 assert json.loads(connection.recv(100))["pid"] > 0
     until(lambda: not server_process(held).children())
     assert not (place.folder / "ran").exists()
     assert place.fork(held, "").wait() == 0
 
 
-def test_it_does_not_wait_where_memory_is_short(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_short_memory_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not server.memory_is_short()
     monkeypatch.setattr(server, "MEMORY", tmp_path / "meminfo")
     assert not server.memory_is_short()

@@ -1,4 +1,4 @@
-"""Where there are GPUs a child must have trained on them. Here CPUs stand in for those."""
+"""On a machine with GPUs, a child must first train on them. Here CPUs stand in for GPUs."""
 
 import json
 import os
@@ -37,30 +37,30 @@ def test_without_gpus_there_is_nothing_to_prove(
     ("status", "why", "kept"),
     [
         (0, "", True),
-        (1, "a forked process could not train on the GPUs when that was tried", False),
+        (1, "a forked process could not train on the GPUs in a test", False),
         (
             -signal.SIGKILL,
-            "a forked process could not train on the GPUs when that was tried",
+            "a forked process could not train on the GPUs in a test",
             False,
         ),
         (2, "", False),
-        (-signal.SIGALRM, "a forked process took over 180 s to train on the GPUs", False),
+        (-signal.SIGALRM, "a forked process needed over 180 s to train on", False),
     ],
 )
-def test_how_it_went_is_kept_where_it_can_be_known(
+def test_only_a_successful_proof_is_kept(
     status: int, why: str, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = []
     monkeypatch.setattr(gpus, "DEVICES", ("null",))
     monkeypatch.setattr(gpus, "prove", lambda kind, lock_fd: tried.append(1) or status)
-    said = [gpus.why_not(tmp_path, 0) for _ in range(2)]
-    assert all(each.startswith(why) and bool(each) == bool(why) for each in said)
+    reasons = [gpus.why_not(tmp_path, 0) for _ in range(2)]
+    assert all(each.startswith(why) and bool(each) == bool(why) for each in reasons)
     assert len(tried) == (1 if kept else 2)
     monkeypatch.setattr(gpus, "driver", lambda: "another")
     gpus.why_not(tmp_path, 0)
     assert len(tried) == (2 if kept else 3)
 
 
-def test_a_file_that_cannot_be_read_is_as_none(tmp_path: Path) -> None:
+def test_an_unreadable_file_counts_as_missing(tmp_path: Path) -> None:
     (tmp_path / gpus.NAME).write_text(json.dumps([])[:-1])
     assert gpus.known(tmp_path) == {}

@@ -1,4 +1,4 @@
-"""A forked process is to a script what a cold start would have been."""
+"""A script behaves the same in a forked process as after a cold start."""
 
 import json
 import os
@@ -11,9 +11,9 @@ import pytest
 
 from tests.forking.conftest import Place, Serve
 
-TELLS = """
+REPORTS = """
 import json, os, pathlib, resource, signal, sys, tempfile, threading
-told = {
+report = {
     "arguments": sys.argv, "original": sys.orig_argv,
     "name": __name__, "file": __file__, "path": sys.path,
     "folder": os.getcwd(), "threads": threading.active_count(), "spec": __spec__,
@@ -27,7 +27,7 @@ told = {
     "listed": pathlib.Path("/proc/self/cmdline").read_text().rstrip(chr(0)).split(chr(0)),
     "input": sys.stdin.read(), "through": sys.stdout.write_through,
 }
-print(json.dumps(told))
+print(json.dumps(report))
 """
 ENDS = {
     "with its last line": "print('done')",
@@ -44,7 +44,7 @@ ENDS = {
 
 @contextmanager
 def other_limit() -> Iterator[None]:
-    """A soft limit that is not that of a server that was started before."""
+    """Set a soft limit that differs from the limit of a server started before."""
     kind = resource.RLIMIT_NOFILE
     soft, hard = resource.getrlimit(kind)
     resource.setrlimit(kind, (soft - 1, hard))
@@ -52,34 +52,36 @@ def other_limit() -> Iterator[None]:
     resource.setrlimit(kind, (soft, hard))
 
 
-def test_it_is_told_the_same(place: Place, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forked_process_finds_the_same_as_a_cold_one(
+    place: Place, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = serve("json", "tempfile", "multiprocessing.process")
     monkeypatch.setenv("TMPDIR", str(place.folder))
     with other_limit():
-        assert place.cold(TELLS) == 0
-        cold = json.loads(place.told())
-        assert place.fork(server, TELLS).wait() == 0
-    assert json.loads(place.told()) == cold
+        assert place.cold(REPORTS) == 0
+        cold = json.loads(place.output())
+        assert place.fork(server, REPORTS).wait() == 0
+    assert json.loads(place.output()) == cold
 
 
-def test_what_an_import_has_set_stays(tmp_path: Path, place: Place, serve: Serve) -> None:
+def test_a_variable_set_by_an_import_stays(tmp_path: Path, place: Place, serve: Serve) -> None:
     (tmp_path / "own.py").write_text("import os; os.environ['OF_THE_IMPORT'] = '1'")
     server = serve("own", PYTHONPATH=str(tmp_path))
     assert place.fork(server, "import os; print(os.environ['OF_THE_IMPORT'])").wait() == 0
 
 
 @pytest.mark.parametrize("code", ENDS.values(), ids=ENDS)
-def test_it_ends_the_same(code: str, place: Place, serve: Serve) -> None:
+def test_a_forked_process_ends_like_a_cold_one(code: str, place: Place, serve: Serve) -> None:
     server = serve()
     status = place.cold(code)
-    said = place.told()
+    expected = place.output()
     forked = place.fork(server, code)
     assert forked.wait() == status
     assert forked.poll() == status
-    assert place.told() == said
+    assert place.output() == expected
 
 
-def test_it_has_the_environment_of_its_order(place: Place, serve: Serve) -> None:
+def test_a_forked_process_has_the_environment_of_its_order(place: Place, serve: Serve) -> None:
     server = serve()
     environment = {"TF_CONFIG": "{}", "PYTHONPATH": f"{place.folder}/lib", "HOME": "/"}
     code = "import os, sys; print(sorted(os.environ.items()), sys.path[:2])"
@@ -88,10 +90,12 @@ def test_it_has_the_environment_of_its_order(place: Place, serve: Serve) -> None
         order = type(order)(order.arguments, place.folder, environment, order.streams)
         assert server.fork(order).wait() == 0
     paths = [str(place.folder), f"{place.folder}/lib"]
-    assert place.told().strip() == f"{sorted(environment.items())} {paths}"
+    assert place.output().strip() == f"{sorted(environment.items())} {paths}"
 
 
-def test_it_holds_what_it_is_given_and_nothing_of_its_server(place: Place, serve: Serve) -> None:
+def test_a_forked_process_holds_only_the_descriptors_of_its_order(
+    place: Place, serve: Serve
+) -> None:
     server = serve()
     read_end, write_end = os.pipe()
     code = (
@@ -105,25 +109,27 @@ def test_it_holds_what_it_is_given_and_nothing_of_its_server(place: Place, serve
     os.write(write_end, b"stop")
     os.close(write_end)
     assert forked.wait() == 0
-    held, read = place.told().splitlines()
+    held, read = place.output().splitlines()
     assert held == str([f"pipe:[{held.split('[')[2].split(']')[0]}]"])
     assert read == "b'stop'"
 
 
-def test_each_draws_random_numbers_of_its_own(place: Place, serve: Serve) -> None:
+def test_each_forked_process_draws_different_random_numbers(place: Place, serve: Serve) -> None:
     server = serve("numpy", "random")
     drawn = set()
     for _ in range(2):
         place.fork(
             server, "import numpy, random; print(numpy.random.rand(), random.random())"
         ).wait()
-        drawn |= set(place.told().split())
+        drawn |= set(place.output().split())
     assert len(drawn) == 4
 
 
-def test_a_file_that_is_no_script_says_so(place: Place, serve: Serve) -> None:
+def test_a_file_that_is_not_a_script_fails_with_the_same_message(
+    place: Place, serve: Serve
+) -> None:
     server = serve()
     assert place.cold("def f(:") == 1
-    said = place.told()
+    expected = place.output()
     assert place.fork(server, "def f(:").wait() == 1
-    assert place.told() == said
+    assert place.output() == expected

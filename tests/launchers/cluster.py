@@ -46,14 +46,14 @@ PartitionName=debug Nodes=ALL Default=YES MaxTime=60 State=UP
 
 
 def missing() -> list[str]:
-    """Return the programs of Slurm that are not here."""
+    """Return the programs of Slurm that are missing on this machine."""
     sbin = os.pathsep.join([os.environ["PATH"], "/usr/sbin"])
     return [name for name in COMMANDS if shutil.which(name, path=sbin) is None]
 
 
 @contextmanager
 def slurm_cluster(folder: Path) -> Iterator[Path]:
-    """Start it; gives its slurm.conf, which SLURM_CONF is to name."""
+    """Run the cluster and yield its slurm.conf, which SLURM_CONF must name."""
     (folder / "state").mkdir(parents=True)
     for node in ("n1", "n2"):
         (folder / f"spool-{node}").mkdir()
@@ -83,7 +83,7 @@ def slurm_cluster(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def daemon(command: list[str], environment: dict[str, str], folder: Path) -> Iterator[None]:
-    """Run one in the foreground, and end it."""
+    """Run a daemon in the foreground, and end it at the exit."""
     name = f"{command[0]}-{command[-1]}" if command[0] == "slurmd" else command[0]
     with (folder / f"{name}.out").open("wb") as output:
         process = subprocess.Popen(
@@ -107,8 +107,8 @@ def daemon(command: list[str], environment: dict[str, str], folder: Path) -> Ite
 def idle(environment: dict[str, str]) -> set[str]:
     """Return the nodes that wait for work."""
     command = ["sinfo", "--Node", "--noheader", "--states=idle", "--format=%N"]
-    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    return set(told.stdout.split())
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return set(answer.stdout.split())
 
 
 def free_ports(count: int) -> list[int]:

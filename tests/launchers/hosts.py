@@ -1,7 +1,7 @@
-"""Two hosts on this machine: network namespaces with addresses of their own and a link between.
+"""Two hosts on this machine: network namespaces with their own addresses and a link between them.
 
-The link is a process's: packets go from one end to the other after a while, or, once it is cut,
-nowhere, as with a switch that died. The kernels of some machines have no such delay of their own.
+A process carries the packets. They arrive at the other end after a delay. After the link is cut
+they do not arrive, as with a broken switch. Some machines have a kernel that cannot delay packets.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ ADDRESSES = ("10.77.0.1", "10.77.0.2")
 
 
 def missing() -> list[str]:
-    """Return what is not here: root's rights, `ip`, or the device of such links."""
+    """Return the missing requirements: root's rights, `ip`, or the device for such links."""
     wanted = {"root": os.geteuid() == 0, "ip": shutil.which("ip"), str(TUN): TUN.exists()}
     return [name for name, there in wanted.items() if not there]
 
 
 @dataclass
 class Link:
-    """What carries packets between two ends; hold it with `running`."""
+    """A link that carries packets between two ends after `running` is entered."""
 
     delay_seconds: float
     is_cut: threading.Event = field(default_factory=threading.Event)
@@ -66,13 +66,13 @@ class Link:
 
 @dataclass(frozen=True)
 class Hosts:
-    """The two, and their link."""
+    """The two hosts and their link."""
 
     names: tuple[str, str]
     link: Link
 
     def command(self, host: int, command: Sequence[str]) -> list[str]:
-        """Return a command as it is run on a host, whose name is its address."""
+        """Return a command that runs on a host. The host's name is its address."""
         named = 'hostname "$0" && exec "$@"'
         inside = ["ip", "netns", "exec", self.names[host], "unshare", "--uts", "sh", "-c", named]
         return [*inside, ADDRESSES[host], *command]
@@ -80,7 +80,7 @@ class Hosts:
 
 @contextmanager
 def two_hosts(delay_seconds: float) -> Iterator[Hosts]:
-    """Make them, with a link that takes so long each way."""
+    """Make two hosts, with a link that has this delay in each direction."""
     names = (f"wb{os.getpid()}a", f"wb{os.getpid()}b")
     link = Link(delay_seconds)
     with ExitStack() as made:

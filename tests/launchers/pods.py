@@ -1,4 +1,4 @@
-"""What Kubernetes does with the pods of a run, done here in its stead: a process for each."""
+"""A stand-in for Kubernetes that runs each pod of a run as a process."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from workbench.runs import Run
 
 
 def begin_pod(run: Run, hosts: Hosts, host: int) -> subprocess.Popen[bytes]:
-    """Begin the pod of a host's worker, by the manifest that the run tells of."""
+    """Start the pod of a host's worker, with the manifest of the run's job."""
     folder = until(lambda: JobFolder.newest(run.dir))
     *_, job = yaml.safe_load_all((folder.path / "manifest.yaml").read_text())
-    words = job["spec"]["template"]["spec"]["containers"][0]["command"]
-    command = [str(host) if word == "$(TASK)" else word for word in words]
+    template = job["spec"]["template"]["spec"]["containers"][0]["command"]
+    command = [str(host) if word == "$(TASK)" else word for word in template]
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.Popen(hosts.command(host, command), env={**os.environ, "PATH": path})

@@ -20,9 +20,9 @@ STORE_BYTES = str(100 * 2**20)
 
 @contextmanager
 def ray_cluster() -> Iterator[tuple[str, Path]]:
-    """Start it; gives its address, and the file with the token that it wants."""
+    """Run the cluster; yield its address, and the file with the token that it requires."""
     address = f"127.0.0.1:{free_ports(1)[0]}"
-    # A folder of its own with a short name: the names of its sockets are bounded.
+    # A separate folder with a short name, because the names of sockets have a limited length.
     with tempfile.TemporaryDirectory(prefix="ray") as folder, ExitStack() as nodes:
         token = Path(folder) / "token"
         token.write_text(secrets.token_hex(32))
@@ -46,9 +46,9 @@ def joined(
     count_nodes: Callable[[], int],
     wanted: int,
 ) -> Callable[[], bool]:
-    """Start a node; return what tells whether the cluster has as many.
+    """Start a node; return a function that checks whether the cluster has the wanted number.
 
-    Ray gives up a node that takes more than half a minute to come: that one is started again.
+    Ray gives up a node that needs more than half a minute to join. Such a node is started again.
     """
     process = nodes.enter_context(start())
 
@@ -63,7 +63,7 @@ def joined(
 
 @contextmanager
 def node(environment: dict[str, str], *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Be a node of a cluster, killed at the end with all that is of it."""
+    """Run a node of a cluster; at the exit, kill it with all its processes."""
     common = ["--node-ip-address=127.0.0.1", "--num-cpus=1", f"--object-store-memory={STORE_BYTES}"]
     process = subprocess.Popen(
         [RAY, "start", "--block", *common, *options],
@@ -76,18 +76,18 @@ def node(environment: dict[str, str], *options: str) -> Iterator[subprocess.Pope
     try:
         yield process
     finally:
-        # Asked politely, it would first let what runs on it come to its end, for up to 30 s.
+        # After a polite request, it would first wait up to 30 s for the end of its work.
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
 def count_nodes(environment: dict[str, str], address: str) -> int:
-    """Return how many of its nodes live."""
-    told = subprocess.run(
+    """Return the number of living nodes of the cluster."""
+    answer = subprocess.run(
         [RAY, "status", f"--address={address}"],
         env=environment,
         capture_output=True,
         text=True,
         check=False,
     )
-    return sum(" node_" in line for line in told.stdout.splitlines())
+    return sum(" node_" in line for line in answer.stdout.splitlines())

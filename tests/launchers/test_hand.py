@@ -1,4 +1,4 @@
-"""What starts a task on its host: how it finds the others, and what it says where it cannot."""
+"""The hand that starts a task on its host: how it finds the other tasks, and its errors."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ def job(
     meet_seconds: float = 20.0,
     tasks: tuple[str, ...] = TWO,
 ) -> JobFolder:
-    told = {
+    values = {
         "run_dir": str(tmp_path),
         "tasks": tasks,
         "command": [sys.executable, "-c", code],
@@ -31,7 +31,7 @@ def job(
         "module_dir": None,
         "meet_seconds": meet_seconds,
     }
-    return JobFolder.make(tmp_path, told)
+    return JobFolder.make(tmp_path, values)
 
 
 def start(folder: JobFolder, number: int) -> subprocess.Popen[bytes]:
@@ -43,16 +43,16 @@ def log(tmp_path: Path, task: str) -> str:
 
 
 def exit_of(folder: JobFolder, task: str) -> dict[str, int]:
-    told = AttemptFolder(folder.path / "0").told(task, "exit")
-    assert told is not None
-    values: dict[str, int] = json.loads(told)
+    report = AttemptFolder(folder.path / "0").message(task, "exit")
+    assert report is not None
+    values: dict[str, int] = json.loads(report)
     return values
 
 
-def test_all_are_told_the_same_cluster_whoever_comes_first(tmp_path: Path) -> None:
+def test_all_tasks_get_the_same_cluster_in_any_order_of_arrival(tmp_path: Path) -> None:
     folder = job(tmp_path)
     second = start(folder, 1)
-    while AttemptFolder(folder.path / "0").told("worker-1", "address") is None:
+    while AttemptFolder(folder.path / "0").message("worker-1", "address") is None:
         assert second.poll() is None
     first = start(folder, 0)
     assert (first.wait(LIMIT_SECONDS), second.wait(LIMIT_SECONDS)) == (0, 0)
@@ -60,26 +60,26 @@ def test_all_are_told_the_same_cluster_whoever_comes_first(tmp_path: Path) -> No
     assert exit_of(folder, "worker-0")["peak_bytes"] > 2**20
 
 
-def test_one_that_waits_in_vain_names_who_did_not_come(tmp_path: Path) -> None:
+def test_a_task_that_waits_too_long_names_the_missing_task(tmp_path: Path) -> None:
     folder = job(tmp_path, meet_seconds=0.5)
     assert start(folder, 0).wait(LIMIT_SECONDS) == 1
     assert "worker-1 did not come" in log(tmp_path, "worker-0")
 
 
-def test_an_address_that_does_not_answer_is_named_with_what_to_change(tmp_path: Path) -> None:
+def test_an_unreachable_address_is_named_with_the_fix(tmp_path: Path) -> None:
     folder = job(tmp_path, meet_seconds=0.5)
     AttemptFolder(folder.path / "0").ask("worker-1", "address", "no-such-host.invalid:1234")
     assert start(folder, 0).wait(LIMIT_SECONDS) == 1
-    told = log(tmp_path, "worker-0")
-    assert "cannot reach worker-1 at no-such-host.invalid:1234" in told
-    assert "DNS" in told
+    text = log(tmp_path, "worker-0")
+    assert "cannot reach worker-1 at no-such-host.invalid:1234" in text
+    assert "DNS" in text
 
 
 @pytest.mark.parametrize(
     ("before", "then", "status"),
     [("", "finished", 0), ("", "stopped", 0), ("", "epoch", 134), ("finished", "epoch", 134)],
 )
-def test_how_a_process_ends_whose_work_is_over_is_no_failure(
+def test_a_crash_after_the_end_of_the_work_is_not_a_failure(
     before: str, then: str, status: int, tmp_path: Path
 ) -> None:
     (tmp_path / "worker-0").mkdir()
@@ -95,7 +95,7 @@ os.abort()
     assert (exit_of(folder, "worker-0")["status"] == 0) == (status == 0)
 
 
-def test_a_folder_that_is_not_on_the_host_is_said(tmp_path: Path) -> None:
+def test_a_folder_missing_on_the_host_is_reported(tmp_path: Path) -> None:
     command = [sys.executable, hand.__file__, str(tmp_path / "elsewhere"), "0"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == hand.UNSHARED

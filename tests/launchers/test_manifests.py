@@ -1,4 +1,4 @@
-"""What Kubernetes is given: held against the models of its API, and what a pod is told."""
+"""Manifests for Kubernetes: compared with the models of its API, and the fields of a pod."""
 
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ def made(kind: str, tasks: tuple[str, ...] = WORKERS, **asked: Any) -> list[Mani
 
 
 def pods(manifest: Manifest) -> list[Manifest]:
-    """Return the specs of pods in a manifest, wherever they are."""
+    """Return the specs of pods in a manifest, at any depth."""
     found = [manifest] if "containers" in manifest else []
     for value in manifest.values():
         for each in value if isinstance(value, list) else [value]:
@@ -49,7 +49,7 @@ def pods(manifest: Manifest) -> list[Manifest]:
 
 
 def through_its_model(manifest: Manifest) -> Any:
-    """Return what the API's own model keeps of it: all, where it knows every field."""
+    """Return the fields that the API's model keeps: all, if the model knows every field."""
     model = MODELS[manifest["kind"]]
     if isinstance(model, str):
         client = KubernetesClient()
@@ -68,14 +68,14 @@ def test_the_apis_models_know_every_field(kind: str) -> None:
         assert through_its_model(manifest) == manifest
 
 
-def test_a_field_that_the_api_has_not_is_found() -> None:
+def test_a_field_unknown_to_the_api_is_found() -> None:
     (_, job) = made("job")
     job["spec"]["completionsMode"] = "Indexed"
     assert through_its_model(job) != job
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_pod_has_what_a_task_asks_for(kind: str) -> None:
+def test_every_pod_has_the_requested_resources(kind: str) -> None:
     found = [pod for manifest in made(kind) for pod in pods(manifest)]
     for pod in found:
         (container,) = pod["containers"]
@@ -95,7 +95,7 @@ def test_a_job_has_a_pod_for_each_task_and_a_service_that_names_them() -> None:
     assert pods(job)[0]["subdomain"] == service["metadata"]["name"]
 
 
-def test_a_jobset_begins_all_tasks_anew_together() -> None:
+def test_a_jobset_restarts_all_tasks_together() -> None:
     (jobset,) = made("jobset")
     assert jobset["spec"]["failurePolicy"] == {"maxRestarts": 3}
     assert jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["backoffLimit"] == 0
@@ -109,7 +109,7 @@ def test_a_tfjob_counts_the_tasks_by_their_kinds() -> None:
     assert pods(tfjob)[0]["containers"][0]["name"] == "tensorflow"
 
 
-def test_a_tpu_is_asked_for_by_its_chips() -> None:
+def test_a_tpu_is_requested_by_its_chips() -> None:
     (_, job) = made("job", ("worker-0",), gpus_per_task=None, tpus_per_task=4)
     limits = pods(job)[0]["containers"][0]["resources"]["limits"]
     assert limits["google.com/tpu"] == "4"

@@ -1,4 +1,4 @@
-"""What a Ray cluster is asked before a run: whether it answers, and has places for the tasks."""
+"""The check of a Ray cluster before a run: whether it answers, and has places for the tasks."""
 
 import os
 import venv
@@ -14,11 +14,11 @@ def asked(**fields: object) -> RunConfig:
 
 
 def test_a_new_cluster_on_this_machine_has_its_cpus() -> None:
-    assert f"{os.cpu_count()} CPUs" in Ray().reach(asked()).words
+    assert f"{os.cpu_count()} CPUs" in Ray().reach(asked()).summary
     assert Ray().problems(asked(), ["worker-0"]) == []
 
 
-def test_more_tasks_than_places_are_refused_at_once() -> None:
+def test_more_tasks_than_places_are_refused_immediately() -> None:
     many = [f"worker-{at}" for at in range((os.cpu_count() or 1) + 1)]
     (problem,) = Ray().problems(asked(), many)
     assert problem.field == "workers"
@@ -27,7 +27,7 @@ def test_more_tasks_than_places_are_refused_at_once() -> None:
     assert "places for (0)" in problem.rule
 
 
-def test_an_address_where_nothing_answers_is_refused_with_what_to_type() -> None:
+def test_an_address_that_does_not_answer_is_refused_with_the_fix() -> None:
     nobody = f"127.0.0.1:{free_ports(1)[0]}"
     (problem,) = Ray().problems(asked(ray_address=nobody), ["worker-0"])
     assert (problem.field, problem.got) == ("ray_address", nobody)
@@ -35,7 +35,7 @@ def test_an_address_where_nothing_answers_is_refused_with_what_to_type() -> None
     assert not Ray().reach(asked(ray_address=nobody)).reachable
 
 
-def test_a_python_without_ray_is_refused_with_what_to_install(tmp_path: Path) -> None:
+def test_a_python_without_ray_is_refused_with_the_package_to_install(tmp_path: Path) -> None:
     venv.create(tmp_path, symlinks=True)
     bare = str(tmp_path / "bin" / "python")
     (problem,) = Ray().problems(asked(interpreter=bare), ["worker-0"])

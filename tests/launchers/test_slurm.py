@@ -1,4 +1,4 @@
-"""What Slurm is asked: the script of a job, and what it says before and after."""
+"""Slurm: the script of a job, and the answers before and after."""
 
 import stat
 from collections.abc import Iterator
@@ -33,12 +33,12 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def problem(config: RunConfig, tasks: tuple[str, ...] = TASKS) -> tuple[str, str]:
-    """The field of the one problem that Slurm has with a job, and all that is said of it."""
+    """Return the field of the one problem that Slurm has with a job, and the problem's text."""
     (found,) = Slurm().problems(config, tasks)
     return found.field, str(found)
 
 
-def test_all_that_is_asked_for_is_in_the_script_and_nothing_else() -> None:
+def test_the_script_has_all_requested_options_and_no_others() -> None:
     lines = sbatch(ASKED, TASKS, Path("/runs/one/jobs/0001")).splitlines()
     assert lines[0] == "#!/bin/bash"
     options = {line.removeprefix("#SBATCH --") for line in lines if line.startswith("#SBATCH")}
@@ -66,24 +66,24 @@ def test_all_that_is_asked_for_is_in_the_script_and_nothing_else() -> None:
     )
 
 
-def test_what_is_not_asked_for_is_left_to_the_cluster() -> None:
+def test_options_that_are_not_requested_are_left_to_the_cluster() -> None:
     script = sbatch(RunConfig(launcher="slurm"), ("worker-0",), Path("/runs/one/jobs/0001"))
     assert "partition" not in script
     assert "gpus" not in script
     assert "apptainer" not in script
 
 
-def test_without_its_commands_it_says_where_they_are(
+def test_without_slurms_commands_the_error_names_a_host_that_has_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    field, told = problem(RunConfig(launcher="slurm"))
+    field, text = problem(RunConfig(launcher="slurm"))
     assert field == "launcher"
-    assert "sinfo is not on this machine" in told
-    assert "login host" in told
+    assert "sinfo is not on this machine" in text
+    assert "login host" in text
 
 
-def test_a_controller_that_does_not_answer_is_said_in_its_commands_own_words(
+def test_a_controller_that_does_not_answer_is_reported_with_slurms_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = tmp_path / "sinfo"
@@ -97,24 +97,26 @@ def test_a_controller_that_does_not_answer_is_said_in_its_commands_own_words(
 
 @pytest.mark.slow
 @needs_slurm
-def test_what_the_cluster_can_never_begin_is_said_at_once_beside_its_field(
+def test_a_job_that_can_never_start_is_refused_immediately_with_its_field(
     slurm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLURM_CONF", str(slurm))
     good = RunConfig(launcher="slurm", nodes=2)
     assert Slurm().problems(good, ("worker-0", "worker-1")) == []
     assert problem(RunConfig(launcher="slurm", partition="gpu"))[0] == "partition"
-    field, told = problem(RunConfig(launcher="slurm", partition="gpu"))
-    assert "debug: 2 nodes of 2 CPUs" in told
+    field, text = problem(RunConfig(launcher="slurm", partition="gpu"))
+    assert "debug: 2 nodes of 2 CPUs" in text
     assert problem(RunConfig(launcher="slurm", time_limit_minutes=600))[0] == "time_limit_minutes"
-    field, told = problem(RunConfig(launcher="slurm"), tuple(f"worker-{n}" for n in range(5)))
+    field, text = problem(RunConfig(launcher="slurm"), tuple(f"worker-{n}" for n in range(5)))
     assert field == "workers"
-    assert "Ask for fewer workers" in told
+    assert "Ask for fewer workers" in text
 
 
 @pytest.mark.slow
 @needs_slurm
-def test_a_job_that_it_never_had_is_unknown(slurm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_slurm_never_had_is_unknown(
+    slurm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SLURM_CONF", str(slurm))
     assert Slurm().look(Path(), "999") is None
     assert Slurm().reach(RunConfig()).reachable

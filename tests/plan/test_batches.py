@@ -1,4 +1,4 @@
-"""Batch sizes, steps, and what becomes of the examples that fill no batch."""
+"""Batch sizes, steps, and the use of the examples that do not fill a batch."""
 
 from typing import Any
 
@@ -48,14 +48,14 @@ def test_a_global_size_that_replicas_cannot_share_names_the_two_nearest() -> Non
     assert found.fix == "Set it to 128 or 132."
 
 
-def test_below_the_replicas_only_the_larger_one_is_near() -> None:
+def test_a_size_below_the_replicas_has_one_nearest_size() -> None:
     assert problem(FOUR_GPUS, global_batch_size=3).fix == "Set it to 4."
 
 
 def test_two_sizes_that_contradict_each_other_are_a_problem() -> None:
     found = problem(TWO_GPUS, per_replica_batch_size=16, global_batch_size=64)
     assert found.rule == "the per-replica batch size x 2 replicas"
-    assert found.got == "64 beside 16 a replica"
+    assert found.got == "64 with 16 a replica"
     assert found.fix == "Set global_batch_size to 32, or give only one of the two."
 
 
@@ -84,7 +84,7 @@ def test_a_batch_larger_than_the_data_can_be_kept_or_filled(last_batch: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("last_batch", "steps", "left", "words"),
+    ("last_batch", "steps", "left", "ending"),
     [
         ("drop", 78, 16, "16 examples left out"),
         ("keep", 79, 16, "the last step takes the 16 left"),
@@ -92,26 +92,26 @@ def test_a_batch_larger_than_the_data_can_be_kept_or_filled(last_batch: str) -> 
     ],
 )
 def test_the_last_batch_is_dropped_kept_or_filled(
-    last_batch: str, steps: int, left: int, words: str
+    last_batch: str, steps: int, left: int, ending: str
 ) -> None:
     made = plan(last_batch=last_batch)
     assert (made.steps_per_epoch, made.leftover_examples) == (steps, left)
     assert made.last_batch == last_batch
     assert made.arithmetic == (
-        f"64 a replica x 2 = 128 in all; 10,000 examples, {steps} steps an epoch; {words}"
+        f"64 a replica x 2 = 128 in all; 10,000 examples, {steps} steps an epoch; {ending}"
     )
     assert made.total_steps == steps * 5
 
 
 @pytest.mark.parametrize("last_batch", ["drop", "keep", "repeat"])
-def test_where_batches_fit_nothing_is_left_to_decide(last_batch: str) -> None:
+def test_full_batches_need_no_choice_for_the_last_batch(last_batch: str) -> None:
     made = plan(global_batch_size=100, last_batch=last_batch)
     assert (made.steps_per_epoch, made.leftover_examples, made.last_batch) == (100, 0, "drop")
     assert made.arithmetic.endswith("every example once")
 
 
 @pytest.mark.parametrize(
-    ("steps", "last_batch", "resolved", "leftover", "words"),
+    ("steps", "last_batch", "resolved", "leftover", "ending"),
     [
         (10, "drop", "drop", 8_720, "8,720 examples left out"),
         (10, "keep", "drop", 8_720, "8,720 examples left out"),
@@ -122,13 +122,13 @@ def test_where_batches_fit_nothing_is_left_to_decide(last_batch: str) -> None:
         (200, "repeat", "repeat", 16, "15,600 examples are taken again"),
     ],
 )
-def test_steps_an_epoch_may_be_fewer_than_the_data_or_repeat_it(
-    steps: int, last_batch: str, resolved: str, leftover: int, words: str
+def test_steps_per_epoch_may_leave_out_data_or_repeat_it(
+    steps: int, last_batch: str, resolved: str, leftover: int, ending: str
 ) -> None:
     made = plan(steps_per_epoch=steps, last_batch=last_batch)
     assert (made.steps_per_epoch, made.last_batch) == (steps, resolved)
     assert made.leftover_examples == leftover
-    assert made.arithmetic.endswith(words)
+    assert made.arithmetic.endswith(ending)
 
 
 @pytest.mark.parametrize(
@@ -144,21 +144,21 @@ def test_a_test_batch_divides_the_examples_and_the_replicas_divide_it(
 def test_a_short_last_batch_has_an_example_for_each_replica() -> None:
     found = problem(FOUR_GPUS, synthetic_examples=1026, global_batch_size=64, last_batch="keep")
     assert found.field == "last_batch"
-    assert found.got == "2 left, which TensorFlow splits into 1, 1, 0, 0"
+    assert found.got == "keep with 2 examples left, which TensorFlow splits into 1, 1, 0, 0"
     made = plan(FOUR_GPUS, synthetic_examples=1028, global_batch_size=64, last_batch="keep")
     assert made.leftover_examples == 4
 
 
-def test_it_is_split_as_tensorflow_splits_it_by_pieces_rounded_up() -> None:
+def test_a_short_batch_is_split_into_rounded_up_pieces_as_in_tensorflow() -> None:
     assert [split(rest, 3) for rest in (4, 5, 7, 2)] == [[2, 2, 0], [2, 2, 1], [3, 3, 1], [1, 1, 0]]
     found = problem(synthetic_examples=79, global_batch_size=15, replicas=3, last_batch="keep")
     assert found.field == "last_batch"
-    assert found.got == "4 left, which TensorFlow splits into 2, 2, 0"
+    assert found.got == "keep with 4 examples left, which TensorFlow splits into 2, 2, 0"
 
 
 @pytest.mark.parametrize("pipeline", ["indexed", "files"])
 @pytest.mark.parametrize("strategy", ["mirrored", "multi_worker_mirrored"])
-def test_stacks_of_batches_and_batches_of_files_are_full_ones(pipeline: str, strategy: str) -> None:
+def test_the_pipelines_indexed_and_files_need_full_batches(pipeline: str, strategy: str) -> None:
     found = problem(last_batch="keep", pipeline=pipeline, strategy=strategy)
     assert found.field == "last_batch"
     assert f"{pipeline} pipeline" in found.rule
@@ -171,7 +171,7 @@ def test_fashion_mnist_has_its_published_sizes() -> None:
     assert (made.steps_per_epoch, made.leftover_examples) == (1875, 0)
 
 
-def test_a_fifth_as_many_synthetic_examples_are_made_to_test_on() -> None:
+def test_a_fifth_as_many_synthetic_examples_are_test_examples() -> None:
     assert plan().num_test_examples == 2_000
     tiny = plan(synthetic_examples=2, per_replica_batch_size=1)
     assert (tiny.num_test_examples, tiny.steps_per_epoch) == (1, 1)

@@ -1,4 +1,4 @@
-"""Which Keras runs it: what is refused, and what is said of it before the start."""
+"""The Keras that runs a config: refused configs, and the notes before the start."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +30,7 @@ def problem(machine: Devices = LAPTOP, **fields: Any) -> Problem:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that runs are asked for in."""
+    """The working folder, in which runs are requested."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -50,11 +50,11 @@ def test_only_fit_with_parameter_servers_takes_legacy_keras(strategy: str, loop:
 @pytest.mark.parametrize(
     ("strategy", "loop"), [("parameter_server", "custom"), ("mirrored", "fit")]
 )
-def test_without_tf_keras_all_else_runs(strategy: str, loop: str) -> None:
+def test_without_tf_keras_the_other_configs_run(strategy: str, loop: str) -> None:
     without = replace(LAPTOP, tf_keras_version=None)
     found = problem(without, **LEGACY)
     assert (found.field, found.got) == ("loop", "fit")
-    assert found.rule == "custom with this strategy where the tf-keras package is not installed"
+    assert found.rule == "custom with this strategy if the tf-keras package is not installed"
     assert f"{LAPTOP.interpreter} -m pip install tf-keras" in found.fix
     assert "55668" in found.fix
     plan(without, strategy=strategy, loop=loop)
@@ -74,7 +74,7 @@ def test_a_model_that_imports_keras_itself_is_refused_under_legacy_keras(
         path.write_text(f"{line}{BUILD}")
     found = problem(**LEGACY, model=model)
     assert (found.field, found.got) == ("model", model)
-    assert found.rule == "one that says tf.keras and does not import keras itself, which is Keras 3"
+    assert found.rule == "one that uses tf.keras and does not import keras itself, which is Keras 3"
     assert found.fix.startswith("Write tf.keras instead, or choose the loop custom.")
     plan(strategy="parameter_server", model=model)
     plan(loop="fit", model=model)
@@ -85,12 +85,12 @@ def test_a_model_that_imports_keras_itself_is_refused_under_legacy_keras(
     ["import tensorflow as tf", "from tensorflow import keras", "import keras_tuner",
      "from .keras import layers", "import tf_keras", "raise SystemExit('imported')", "import ("],
 )  # fmt: skip
-def test_a_module_that_does_not_is_neither_refused_nor_imported(line: str, folder: Path) -> None:
+def test_a_module_without_keras_is_neither_refused_nor_imported(line: str, folder: Path) -> None:
     (folder / "mine.py").write_text(f"{line}{BUILD}")
     plan(**LEGACY, model="mine:build")
 
 
-def test_a_module_is_read_where_the_run_will_find_it_first(
+def test_a_module_is_read_from_the_place_that_the_run_would_use(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = folder / "first" / "mine"
@@ -102,11 +102,11 @@ def test_a_module_is_read_where_the_run_will_find_it_first(
     assert problem(**LEGACY, model="mine:build").field == "model"
 
 
-def test_a_module_that_is_not_here_is_left_to_its_interpreter(folder: Path) -> None:
+def test_a_missing_module_is_left_to_the_interpreter(folder: Path) -> None:
     plan(**LEGACY, model="installed.elsewhere:build")
 
 
-def test_counts_that_keras_3_loses_are_told_of_where_workers_step_apart() -> None:
+def test_the_note_about_lost_counts_is_for_asynchronous_workers() -> None:
     assert LOST_COUNTS_NOTE in plan(strategy="parameter_server").notes
     assert LOST_COUNTS_NOTE not in plan(**LEGACY).notes
     assert LOST_COUNTS_NOTE not in plan(strategy="multi_worker_mirrored").notes
@@ -133,7 +133,7 @@ def test_a_release_known_to_fail_with_replicas_is_named(fault: KnownFault, strat
 @pytest.mark.parametrize(
     "fault", KNOWN_FAULTS, ids=lambda fault: f"{fault.package}-{fault.version}"
 )
-def test_no_release_is_blamed_where_no_replicas_step_together(
+def test_no_release_is_blamed_if_no_replicas_step_together(
     fault: KnownFault, strategy: str
 ) -> None:
     assert plan(with_fault(fault), strategy=strategy).notes == plan(strategy=strategy).notes

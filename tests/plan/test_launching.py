@@ -1,4 +1,4 @@
-"""Where the tasks run, and what only a job of an engine has a use for."""
+"""The places where tasks run, and the fields that only jobs use."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ def problems(**fields: Any) -> dict[str, str]:
 
 
 def test_a_job_only_field_is_refused_on_this_machine() -> None:
-    told = problems(launcher="local", partition="gpu", gpus_per_task=2)
-    assert set(told) == {"partition", "gpus_per_task"}
-    assert "choose the launcher slurm" in told["partition"]
+    found = problems(launcher="local", partition="gpu", gpus_per_task=2)
+    assert set(found) == {"partition", "gpus_per_task"}
+    assert "choose the launcher slurm" in found["partition"]
 
 
-def test_a_launcher_that_there_is_not_is_named() -> None:
+def test_an_unknown_launcher_suggests_the_nearest() -> None:
     assert "Did you mean slurm" in problems(launcher="slrum")["launcher"]
 
 
-def test_wrong_numbers_of_a_job_are_said_beside_their_fields() -> None:
-    told = problems(**WORKERS, nodes=0, time_limit_minutes=-1, gpus_per_task=-1)
-    assert set(told) == {"nodes", "time_limit_minutes", "gpus_per_task"}
+def test_wrong_numbers_of_a_job_are_problems_of_their_fields() -> None:
+    found = problems(**WORKERS, nodes=0, time_limit_minutes=-1, gpus_per_task=-1)
+    assert set(found) == {"nodes", "time_limit_minutes", "gpus_per_task"}
 
 
 def test_a_partition_of_two_lines_is_refused() -> None:
     assert set(problems(**WORKERS, partition="gpu\n#SBATCH --exclusive")) == {"partition"}
 
 
-def test_a_tpu_is_of_this_machine() -> None:
+def test_a_tpu_cannot_be_used_through_slurm() -> None:
     assert "launcher" in problems(strategy="tpu", launcher="slurm")
 
 
-def test_workers_of_a_job_have_their_hosts_cpus() -> None:
+def test_workers_of_a_job_use_the_cpus_of_their_hosts() -> None:
     plan = plan_of(**WORKERS)
     assert (plan.num_replicas_in_sync, plan.workers, plan.virtual) == (2, 2, False)
     script = render_script(plan)
@@ -61,21 +61,21 @@ def test_workers_of_a_job_have_their_hosts_cpus() -> None:
     assert "WORKERS = 2" in script
 
 
-def test_each_worker_has_the_gpus_that_a_task_is_given() -> None:
+def test_each_worker_has_the_gpus_of_its_task() -> None:
     plan = plan_of(**WORKERS, gpus_per_task=4)
     assert (plan.num_replicas_in_sync, plan.local_replicas) == (8, 4)
     assert plan.physical_devices == ("GPU:0", "GPU:1", "GPU:2", "GPU:3")
     assert "open_gpus()" in render_script(plan)
 
 
-def test_a_parameter_servers_worker_has_one_gpu() -> None:
+def test_a_worker_of_parameter_server_has_one_gpu() -> None:
     plan = plan_of(**{**WORKERS, "strategy": "parameter_server"}, gpus_per_task=1)
     assert plan.physical_devices == ("GPU:0",)
     assert plan.tasks == ("chief-0", "worker-0", "worker-1", "ps-0")
     assert "the GPU of its host" in render_script(plan)
 
 
-def test_a_script_of_one_task_is_the_same_wherever_it_runs() -> None:
+def test_a_script_of_one_task_is_the_same_with_every_launcher() -> None:
     here = plan_of(strategy="mirrored")
     there = plan_of(strategy="mirrored", launcher="slurm")
     assert dataclasses.replace(there, config=here.config) == here
@@ -83,9 +83,9 @@ def test_a_script_of_one_task_is_the_same_wherever_it_runs() -> None:
 
 
 def test_a_field_of_another_launcher_is_refused_with_the_launchers_that_have_it() -> None:
-    told = problems(**{**WORKERS, "launcher": "ray"}, partition="gpu", nodes=2)
-    assert set(told) == {"partition", "nodes"}
-    assert "choose the launcher slurm" in told["partition"]
+    found = problems(**{**WORKERS, "launcher": "ray"}, partition="gpu", nodes=2)
+    assert set(found) == {"partition", "nodes"}
+    assert "choose the launcher slurm" in found["partition"]
     assert set(problems(**WORKERS, ray_address="10.0.0.1:6379")) == {"ray_address"}
 
 
@@ -97,9 +97,9 @@ def test_ray_train_has_no_parameter_servers_and_no_client() -> None:
 
 
 def test_kubernetes_needs_an_image_and_a_volume() -> None:
-    told = problems(**{**WORKERS, "launcher": "kubernetes"}, node_selector="gpu", volume_path="/a")
-    assert set(told) == {"container", "volume_claim", "node_selector", "volume_path"}
-    assert "Name the claim" in told["volume_claim"]
+    found = problems(**{**WORKERS, "launcher": "kubernetes"}, node_selector="gpu", volume_path="/a")
+    assert set(found) == {"container", "volume_claim", "node_selector", "volume_path"}
+    assert "Name the claim" in found["volume_claim"]
 
 
 def test_a_tpu_of_kubernetes_is_planned_by_its_chips() -> None:
@@ -120,7 +120,7 @@ def test_a_rehearsal_is_of_two_to_four_workers_on_this_machine(
 
 
 @pytest.mark.parametrize("strategy", catalog.STRATEGIES)
-def test_whatever_the_form_has_can_be_rehearsed(strategy: str) -> None:
+def test_every_strategy_can_be_rehearsed(strategy: str) -> None:
     config = rehearsed(RunConfig(strategy=strategy, cross_device_ops="nccl", replicas=2))
     led = strategy == "parameter_server"
     assert make_plan(config, machine()).tasks[0] == ("chief-0" if led else "worker-0")

@@ -34,7 +34,7 @@ FOUR = ("GPU:0", "GPU:1", "GPU:2", "GPU:3")
         (FOUR_GPUS, FOUR, FOUR, False),
     ],
 )  # fmt: skip
-def test_a_newcomer_sees_replicas_at_once(
+def test_the_default_config_has_several_replicas(
     where: Devices, physical: tuple[str, ...], logical: tuple[str, ...], virtual: bool
 ) -> None:
     made = make_plan(RunConfig(), where)
@@ -45,7 +45,7 @@ def test_a_newcomer_sees_replicas_at_once(
     assert made.virtual is virtual
 
 
-def test_any_subset_of_the_gpus_counts_anew_from_zero() -> None:
+def test_a_subset_of_the_gpus_is_numbered_from_zero() -> None:
     made = plan(FOUR_GPUS, devices=("GPU:3", "GPU:1"))
     assert made.physical_devices == ("GPU:3", "GPU:1")
     assert made.replica_devices == ("GPU:0", "GPU:1")
@@ -65,7 +65,7 @@ def test_one_gpu_is_split_by_its_memory() -> None:
     assert "ReductionToOneDevice" in made.notes[0]
 
 
-def test_a_gpu_of_unknown_memory_is_split_by_what_is_given() -> None:
+def test_a_gpu_of_unknown_memory_needs_a_given_limit() -> None:
     unknown = machine(None)
     found = problem(unknown)
     assert found.field == "gpu_memory"
@@ -74,7 +74,7 @@ def test_a_gpu_of_unknown_memory_is_split_by_what_is_given() -> None:
 
 
 @pytest.mark.parametrize("memory", ["growth", "all", 1024])
-def test_real_gpus_take_memory_as_asked(memory: str | int) -> None:
+def test_real_gpus_take_memory_as_configured(memory: str | int) -> None:
     assert plan(TWO_GPUS, gpu_memory=memory).gpu_memory == memory
     assert plan(machine(None, None), gpu_memory=memory).gpu_memory == memory
 
@@ -132,12 +132,12 @@ def test_the_single_device_strategies_have_one_replica(strategy: str) -> None:
          "The CPU is one device, CPU:0; set replicas to split it."),
     ],
 )  # fmt: skip
-def test_devices_are_those_of_the_machine(devices: tuple[str, ...], rule: str, fix: str) -> None:
+def test_devices_must_be_on_the_machine(devices: tuple[str, ...], rule: str, fix: str) -> None:
     found = problem(TWO_GPUS, devices=devices)
     assert (found.field, found.rule, found.fix) == ("devices", rule, fix)
 
 
-def test_an_empty_choice_of_devices_is_no_choice() -> None:
+def test_an_empty_list_of_devices_means_the_default() -> None:
     assert plan(TWO_GPUS, devices=()).physical_devices == ("GPU:0", "GPU:1")
 
 
@@ -167,7 +167,7 @@ def test_nccl_between_workers_needs_a_gpu_in_each() -> None:
     assert plan(TWO_GPUS, **fields).workers == 2
 
 
-def test_cross_device_ops_are_taken_as_asked_and_the_default_works_everywhere() -> None:
+def test_cross_device_ops_are_used_as_configured_and_the_default_works_everywhere() -> None:
     assert plan(TWO_GPUS).cross_device_ops == "default"
     assert plan(TWO_GPUS, cross_device_ops="nccl").cross_device_ops == "nccl"
     assert plan(LAPTOP, cross_device_ops="hierarchical_copy").notes == ()
@@ -190,7 +190,9 @@ REPLICAS_OF = {"tpu": {"tpu": "my-tpu", "replicas": 8}}
 
 @pytest.mark.parametrize("strategy", catalog.STRATEGIES)
 @pytest.mark.parametrize("field", USED_BY)
-def test_a_field_that_the_strategy_has_no_use_for_stays_as_usual(field: str, strategy: str) -> None:
+def test_a_field_that_the_strategy_does_not_use_keeps_its_default(
+    field: str, strategy: str
+) -> None:
     used_by, value = USED_BY[field]
     fields = {"strategy": strategy, **REPLICAS_OF.get(strategy, {}), field: value}
     if strategy in used_by:
@@ -201,26 +203,26 @@ def test_a_field_that_the_strategy_has_no_use_for_stays_as_usual(field: str, str
              }.get(field, "empty")  # fmt: skip
     found = problem(LAPTOP, **fields)
     assert (found.field, found.got) == (field, str(value))
-    why = catalog.STRATEGIES[strategy].uncompiled if field == "xla" else "which has no use for it"
+    why = catalog.STRATEGIES[strategy].uncompiled if field == "xla" else "which does not use it"
     assert found.rule == f"{usual} with the strategy {strategy}, {why}"
     fix = f"Leave it {usual}" if usual in ("empty", "off") else f"Set it to {usual}"
     assert found.fix == f"{fix}, or choose another strategy."
 
 
 @pytest.mark.parametrize("strategy", sorted(set(catalog.STRATEGIES) - {"tpu"}))
-def test_a_tpu_is_named_for_the_strategy_of_tpus_alone(strategy: str) -> None:
+def test_a_tpu_name_is_only_for_the_strategy_tpu(strategy: str) -> None:
     found = problem(LAPTOP, strategy=strategy, tpu="my-tpu")
     assert (found.field, found.got) == ("tpu", "my-tpu")
-    assert found.rule == f"local with the strategy {strategy}, which has no use for it"
+    assert found.rule == f"local with the strategy {strategy}, which does not use it"
     assert found.fix == "Set it to local, or choose another strategy."
 
 
-def test_a_value_that_is_wrong_by_itself_is_one_problem() -> None:
+def test_a_wrong_value_is_reported_once() -> None:
     assert problem(LAPTOP, communication="rign").fix == "Did you mean ring?"
     assert problem(LAPTOP, bytes_per_pack=-1).rule == "0 or more"
     assert problem(LAPTOP, workers=-1).rule == "a number above 0"
 
 
-def test_the_smallest_known_memory_counts_where_others_are_unknown() -> None:
+def test_the_smallest_known_memory_counts_if_others_are_unknown() -> None:
     found = problem(machine(None, 4 * GIB), gpu_memory=5000)
     assert found.rule.startswith("at most 4,096 MiB")

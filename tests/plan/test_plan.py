@@ -42,13 +42,15 @@ def test_a_plan_in_json_holds_plain_values_and_the_config() -> None:
 @pytest.mark.parametrize(
     ("scaling", "factor"), [("none", 1.0), ("linear", 4.0), ("square_root", 2.0)]
 )
-def test_the_learning_rate_grows_with_the_replicas_as_asked(scaling: str, factor: float) -> None:
+def test_the_learning_rate_grows_with_the_replicas_as_configured(
+    scaling: str, factor: float
+) -> None:
     config = RunConfig(learning_rate=0.01, learning_rate_scaling=scaling)
     assert math.isclose(make_plan(config, FOUR_GPUS).learning_rate, 0.01 * factor)
 
 
 @pytest.mark.parametrize(("data", "model"), [("synthetic", "mlp"), ("fashion_mnist", "cnn")])
-def test_data_brings_its_usual_model(data: str, model: str) -> None:
+def test_data_has_its_usual_model(data: str, model: str) -> None:
     assert plan(data=data).model == model
 
 
@@ -65,7 +67,7 @@ def test_data_brings_its_usual_model(data: str, model: str) -> None:
         ({"eager": True, "steps_per_call": 5}, 1, 1),
     ],
 )
-def test_steps_a_call_are_found_while_training_unless_asked_for(
+def test_steps_per_call_are_found_during_training_unless_configured(
     fields: dict[str, Any], steps: int | None, execution: int
 ) -> None:
     assert plan(**fields).steps_per_call == steps
@@ -92,7 +94,7 @@ def test_stacks_are_as_long_as_memory_and_epoch_allow(fields: dict[str, Any], st
         assert steps * made.global_batch_size * floats * 4 <= 16 * 2**20
 
 
-def test_the_interpreter_is_the_one_that_plans_unless_another_is_named() -> None:
+def test_the_interpreter_is_this_python_unless_another_is_named() -> None:
     assert plan().interpreter == sys.executable
     assert plan(interpreter="/opt/python").interpreter == "/opt/python"
 

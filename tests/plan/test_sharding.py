@@ -1,4 +1,4 @@
-"""How workers share the training data: what is refused, and what is said of the rest."""
+"""How workers share the training data: refused configs, the arithmetic, and the notes."""
 
 from typing import Any
 
@@ -38,11 +38,11 @@ def test_data_in_memory_is_not_split_by_files(strategy: str, pipeline: str) -> N
 
 
 @pytest.mark.parametrize("policy", ["auto", "file"])
-def test_every_worker_needs_a_file_of_its_own(policy: str) -> None:
+def test_every_worker_needs_its_own_file(policy: str) -> None:
     fields = {"strategy": "multi_worker_mirrored", "pipeline": "files", "workers": 3}
     found = problem(**fields, auto_shard=policy, data_files=2)
     assert (found.field, found.got) == ("data_files", "2")
-    assert found.rule == "at least the 3 workers, each of which reads files of its own"
+    assert found.rule == "at least the 3 workers, because each reads its own files"
     assert found.fix == "Set it to 3 or more, or auto_shard to data."
     plan(**fields, auto_shard=policy, data_files=3)
 
@@ -53,7 +53,7 @@ def test_workers_that_all_read_everything_share_one_file(policy: str) -> None:
 
 
 @pytest.mark.parametrize("value", [0, -1, -(10**30)])
-def test_there_is_a_file(value: int) -> None:
+def test_the_number_of_files_is_above_zero(value: int) -> None:
     found = problem(pipeline="files", data_files=value)
     assert (found.field, found.rule) == ("data_files", "a number above 0")
 
@@ -69,18 +69,18 @@ def test_no_file_is_empty(strategy: str) -> None:
 
 
 @pytest.mark.parametrize("pipeline", ["usual", "indexed"])
-def test_files_that_are_not_written_may_be_any_number(pipeline: str) -> None:
+def test_the_number_of_files_is_ignored_if_none_are_written(pipeline: str) -> None:
     plan(pipeline=pipeline, data_files=0)
 
 
-def test_every_worker_has_every_so_many_th_file() -> None:
+def test_each_of_n_workers_has_every_nth_file() -> None:
     assert Sharding("file", 2, 8).shares(67) == [34, 33]
     assert Sharding("file", 2, 3).shares(67) == [23 + 22, 22]
     assert Sharding("file", 3, 4).shares(10) == [3 + 2, 3, 2]
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
+    ("fields", "ending"),
     [
         ({"auto_shard": "file"}, "3 examples left out"),
         ({"auto_shard": "data"}, "3 examples left out"),
@@ -98,10 +98,12 @@ def test_every_worker_has_every_so_many_th_file() -> None:
         ({"strategy": "mirrored", "auto_shard": "off"}, "3 examples left out"),
     ],
 )  # fmt: skip
-def test_the_arithmetic_tells_what_an_epoch_takes(fields: dict[str, Any], words: str) -> None:
+def test_the_arithmetic_shows_which_data_an_epoch_takes(
+    fields: dict[str, Any], ending: str
+) -> None:
     every = {"strategy": "multi_worker_mirrored", "pipeline": "files", **fields}
     made = plan(**every, synthetic_examples=67, global_batch_size=8)
-    assert made.arithmetic.endswith(f" an epoch; {words}")
+    assert made.arithmetic.endswith(f" an epoch; {ending}")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +127,7 @@ def test_a_worker_reads_its_part_of_a_batch_or_all_of_it(
     assert plan(**every, global_batch_size=128).read_per_step == examples
 
 
-def test_notes_say_whose_batches_agree() -> None:
+def test_notes_name_the_pipelines_with_other_batches() -> None:
     assert workers().notes == ()
     assert plan(pipeline="files").notes[-1] == NOT_THE_SAME_BATCHES
     assert workers(pipeline="numpy").notes == (NOT_THE_SAME_BATCHES,)
@@ -133,7 +135,7 @@ def test_notes_say_whose_batches_agree() -> None:
     assert workers(pipeline="files").notes == (NOT_THE_SAME_BATCHES, NOT_THE_SAME_AS_ALONE)
 
 
-def test_workers_that_step_each_for_itself_share_no_files() -> None:
+def test_asynchronous_workers_share_no_files() -> None:
     found = problem(strategy="parameter_server", pipeline="files")
     assert (found.field, found.got, found.fix) == ("pipeline", "files", "Choose usual.")
     made = plan(strategy="parameter_server", auto_shard="off")

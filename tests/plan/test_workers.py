@@ -1,4 +1,4 @@
-"""Where workers are placed: on the CPU, on equal parts of the GPUs, or on a GPU each."""
+"""The placement of workers: on the CPU, on equal parts of the GPUs, or on one GPU each."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from workbench.config import Problem, RunConfig
 from workbench.devices import Devices
 from workbench.plan import Plan, PlanError, make_plan
 
-SYNCHRONOUS, APART = "multi_worker_mirrored", "parameter_server"
+SYNCHRONOUS, ASYNCHRONOUS = "multi_worker_mirrored", "parameter_server"
 
 
 def plan(where: Devices, strategy: str, **fields: Any) -> Plan:
@@ -23,8 +23,8 @@ def problem(where: Devices, strategy: str, **fields: Any) -> Problem:
     return found
 
 
-@pytest.mark.parametrize("strategy", [SYNCHRONOUS, APART])
-def test_on_a_cpu_there_are_two_unless_asked_for_others(strategy: str) -> None:
+@pytest.mark.parametrize("strategy", [SYNCHRONOUS, ASYNCHRONOUS])
+def test_on_a_cpu_there_are_two_workers_by_default(strategy: str) -> None:
     assert plan(LAPTOP, strategy).workers == 2
     made = plan(LAPTOP, strategy, workers=3)
     assert (made.workers, made.local_replicas, made.physical_devices) == (3, 1, ("CPU:0",))
@@ -38,22 +38,22 @@ def test_synchronous_workers_have_equal_parts_of_the_gpus() -> None:
     assert found.rule == "a number that divides the 4 GPUs, which workers do not share"
 
 
-def test_workers_that_wait_for_nobody_have_a_gpu_each() -> None:
-    made = plan(FOUR_GPUS, APART)
+def test_asynchronous_workers_have_one_gpu_each() -> None:
+    made = plan(FOUR_GPUS, ASYNCHRONOUS)
     assert (made.workers, made.local_replicas, len(made.physical_devices)) == (4, 1, 4)
-    fewer = plan(FOUR_GPUS, APART, workers=2)
+    fewer = plan(FOUR_GPUS, ASYNCHRONOUS, workers=2)
     assert (fewer.local_replicas, fewer.physical_devices) == (1, ("GPU:0", "GPU:1"))
-    assert plan(ONE_GPU, APART).workers == 1
+    assert plan(ONE_GPU, ASYNCHRONOUS).workers == 1
 
 
-def test_more_such_workers_than_gpus_are_refused() -> None:
-    found = problem(FOUR_GPUS, APART, workers=5)
+def test_more_asynchronous_workers_than_gpus_are_refused() -> None:
+    found = problem(FOUR_GPUS, ASYNCHRONOUS, workers=5)
     assert (found.field, found.got) == ("workers", "5")
-    assert found.rule == "at most 4, for each has a GPU of its own"
+    assert found.rule == "at most 4, because each worker has its own GPU"
     assert "CPU:0" in found.fix
 
 
-def test_a_gpu_that_was_chosen_and_would_lie_idle_is_named() -> None:
-    found = problem(FOUR_GPUS, APART, workers=2, devices=("GPU:1", "GPU:2", "GPU:3"))
+def test_a_chosen_gpu_that_would_stay_idle_is_named() -> None:
+    found = problem(FOUR_GPUS, ASYNCHRONOUS, workers=2, devices=("GPU:1", "GPU:2", "GPU:3"))
     assert (found.field, found.rule) == ("devices", "2, one for each worker")
     assert found.fix == "Leave GPU:3 out, or set workers to 3."

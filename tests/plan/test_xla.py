@@ -1,4 +1,4 @@
-"""What XLA cannot compile is said before a start, as far as the config tells it."""
+"""Steps that XLA cannot compile are refused before a start, as far as the config shows."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ OWN = Path(__file__).parents[1] / "verdict" / "own_steps.py"
 SEVERAL = ("mirrored", "multi_worker_mirrored")
 ALONE = ("one_device", "default")
 WAITS = {"clip_norm": 1.0, "last_batch": "keep", "step": f"{OWN}:slow_on_one_worker"}
-"""Fields that have a replica's step wait for the others before its update."""
+"""Fields that make a replica's step wait for other replicas before its update."""
 
 
 def plan(where: Devices = LAPTOP, **fields: Any) -> Plan:
@@ -40,7 +40,7 @@ def test_every_strategy_whose_replicas_step_together_can_be_compiled(
 
 
 @pytest.mark.parametrize("strategy", ["central_storage", "parameter_server", "tpu"])
-def test_where_it_cannot_be_chosen_it_stays_off_and_says_why(strategy: str) -> None:
+def test_strategies_without_xla_refuse_it_with_the_reason(strategy: str) -> None:
     found = problem(strategy=strategy)
     why = catalog.STRATEGIES[strategy].uncompiled
     assert found.rule == f"off with the strategy {strategy}, {why}"
@@ -56,17 +56,17 @@ def test_without_graphs_there_is_nothing_to_compile() -> None:
 def test_a_step_that_waits_for_other_replicas_is_refused(strategy: str, field: str) -> None:
     found = problem(strategy=strategy, **{field: WAITS[field]})
     assert found.rule.startswith(f"off with {'a train step' if field == 'step' else field}")
-    assert "XLA compiles nothing that waits for other replicas" in found.rule
+    assert "XLA cannot compile code that waits for other replicas" in found.rule
     assert found.fix.startswith("Turn xla off")
 
 
 @pytest.mark.parametrize("field", WAITS)
 @pytest.mark.parametrize("strategy", ALONE)
-def test_of_one_replica_it_is_compiled(strategy: str, field: str) -> None:
+def test_the_same_step_of_one_replica_is_compiled(strategy: str, field: str) -> None:
     assert plan(strategy=strategy, **{field: WAITS[field]}).config.xla
 
 
-def test_a_short_batch_is_weighed_by_the_examples_of_all_in_fit_too() -> None:
+def test_fit_with_a_short_last_batch_is_refused_too() -> None:
     assert problem(loop="fit", last_batch="keep").rule.startswith("off with last_batch keep")
     assert plan(loop="fit").config.xla
 

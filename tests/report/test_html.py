@@ -1,4 +1,4 @@
-"""Elements are HTML, texts never are."""
+"""Elements are HTML; texts are never HTML."""
 
 from workbench.report.html import Html, code, joined, table, tag
 
@@ -7,7 +7,7 @@ HARMLESS = "&lt;/pre&gt;&lt;script&gt;alert('1')&lt;/script&gt;&amp;"
 QUOTED = HARMLESS.replace("'", "&#x27;")
 
 
-def test_a_text_is_shown_as_it_is_wherever_it_stands() -> None:
+def test_a_text_is_escaped_everywhere() -> None:
     assert tag("p", PLANTED) == f"<p>{HARMLESS}</p>"
     assert tag("a", "x", href=PLANTED) == f'<a href="{QUOTED}">x</a>'
     assert HARMLESS in code(PLANTED)
@@ -24,5 +24,5 @@ def test_elements_stay_elements() -> None:
     assert tag("meta", charset="utf-8") == '<meta charset="utf-8">'
 
 
-def test_what_no_file_can_hold_is_replaced() -> None:
+def test_a_character_that_no_file_can_hold_is_replaced() -> None:
     assert tag("p", "\udcff").encode("utf-8") == b"<p>?</p>"

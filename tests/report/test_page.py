@@ -1,4 +1,4 @@
-"""What a report tells of runs, from their folders alone."""
+"""The report of runs, made only from their folders."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def headings(page: str) -> list[str]:
     return re.findall("<h2>(.+?)</h2>", page)
 
 
-def test_a_run_s_page_holds_all_there_is_of_it(tmp_path: Path) -> None:
+def test_the_page_of_a_run_has_all_sections(tmp_path: Path) -> None:
     run = certified_run(tmp_path / "runs", name="first")
     (run.dir / "devices.json").write_text(json_text(TWO_GPUS.to_json()))
     page = page_of([run], tmp_path)
@@ -36,33 +36,33 @@ def test_a_run_s_page_holds_all_there_is_of_it(tmp_path: Path) -> None:
         *("Overview", "Charts", "Runs", "Environment", "Certificates", "Configuration", "Scripts"),
     ]
     assert "<title>first</title>" in page
-    for told in ("156 of 156", "128 (64 x 2)", "GPU:1 a GPU, 24 GiB", "2.21.0", "Whole run: "):
-        assert told in page
+    for text in ("156 of 156", "128 (64 x 2)", "GPU:1 a GPU, 24 GiB", "2.21.0", "Whole run: "):
+        assert text in page
     assert page.count("<svg viewBox") - page.count('class="key"') == 3
     assert "def make_strategy()" in page
     assert run.result()["script_sha256"] in page
 
 
-def test_what_differs_between_runs_comes_before_their_charts(tmp_path: Path) -> None:
+def test_the_differences_of_runs_come_before_their_charts(tmp_path: Path) -> None:
     faster = replace(CONFIG, learning_rate=0.01)
     runs = [write_run(tmp_path / "runs"), write_run(tmp_path / "runs", config=faster, name="fast")]
     page = page_of(runs, tmp_path)
-    assert headings(page)[:3] == ["Overview", "What differs", "Charts"]
+    assert headings(page)[:3] == ["Overview", "Differences", "Charts"]
     row = '<th scope="row">learning rate</th><td>0.001</td><td>0.01</td>'
     assert row in page
-    table = page[page.index("In what they differ") : page.index("What is the same")]
+    table = page[page.index("The fields that differ") : page.index("Equal fields")]
     assert table.count("<tr>") == 2
     assert f'<a href="#run-1">{runs[0].id}</a>' in page
     assert '<article id="run-2"><h3>fast</h3>' in page
-    assert "do not compare" not in page
+    assert "cannot be compared" not in page
 
 
-def test_runs_of_other_models_are_said_not_to_compare(tmp_path: Path) -> None:
+def test_runs_of_different_models_have_a_warning(tmp_path: Path) -> None:
     other = replace(CONFIG, data="fashion_mnist", model="dense")
     runs = [write_run(tmp_path / "runs"), write_run(tmp_path / "runs", config=other, steps=0)]
     page = page_of(runs, tmp_path)
     assert f"different models: {MODELS['dense'].label}, " in page
-    assert "Their losses do not compare." in page
+    assert "Their losses cannot be compared." in page
 
 
 def test_texts_of_runs_are_shown_and_never_interpreted(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_texts_of_runs_are_shown_and_never_interpreted(tmp_path: Path) -> None:
         (tmp_path / "report.html").unlink()
 
 
-def test_runs_that_failed_or_recorded_nothing_are_told_as_they_are(tmp_path: Path) -> None:
+def test_failed_runs_and_runs_without_records_are_shown(tmp_path: Path) -> None:
     failed = write_run(tmp_path / "runs", state="failed", steps=100, cause="No memory.", fix="Buy.")
     page = page_of([failed, write_run(tmp_path / "runs", steps=0, state="queued")], tmp_path)
     assert "<strong>No memory.</strong> Buy." in page
@@ -90,7 +90,7 @@ def test_runs_that_failed_or_recorded_nothing_are_told_as_they_are(tmp_path: Pat
     assert "Charts" not in headings(page_of([empty], tmp_path))
 
 
-def test_workers_that_do_not_step_together_have_lines_of_their_own(tmp_path: Path) -> None:
+def test_workers_that_do_not_step_together_have_separate_lines(tmp_path: Path) -> None:
     config = replace(CONFIG, strategy="parameter_server")
     run = write_run(tmp_path / "runs", steps=0, config=config)
     for worker in (0, 1):
@@ -98,10 +98,10 @@ def test_workers_that_do_not_step_together_have_lines_of_their_own(tmp_path: Pat
         write_steps(run.dir / f"worker-{worker}", 0, 0, records(50)[:, :1])
     page = page_of([run], tmp_path)
     assert "worker 1, replica 1" in page
-    assert "each has a line and steps of its own" in page
+    assert "each has its own line and its own steps" in page
 
 
-def test_further_parts_stand_between_charts_and_runs(tmp_path: Path) -> None:
+def test_further_sections_come_between_charts_and_runs(tmp_path: Path) -> None:
     def verdicts(subjects: Sequence[Subject]) -> Html:
         return section("Verdicts", Html(f"<p>{len(subjects)} runs</p>"))
 
@@ -129,10 +129,10 @@ def test_a_page_of_many_long_runs_stays_small(tmp_path: Path) -> None:
     assert "Left out to keep the page small" in many.read_text()
 
 
-def test_nothing_is_overwritten_and_no_run_is_no_report(tmp_path: Path) -> None:
+def test_nothing_is_overwritten_and_a_report_needs_a_run(tmp_path: Path) -> None:
     run = write_run(tmp_path / "runs")
     path = export_runs([run], "html", tmp_path / "page.html")
-    with pytest.raises(RunError, match=r"never overwrites; .*page\.html is there already"):
+    with pytest.raises(RunError, match=r"never overwrites; .*page\.html exists already"):
         write_report([run], path)
     with pytest.raises(RunError, match="at least one run; received none"):
         write_report([], tmp_path / "none.html")

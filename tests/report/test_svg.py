@@ -1,4 +1,4 @@
-"""Lines of a chart: round numbers beside them, gaps where nothing is known."""
+"""The lines of a chart: round numbers on the axes, and gaps at unknown values."""
 
 import re
 
@@ -31,7 +31,7 @@ def test_ticks_are_few_and_round(low: float, high: float, ticks: list[float]) ->
     assert Axis(low, high, 0, 100).ticks() == pytest.approx(ticks)
 
 
-def test_an_axis_holds_what_is_finite_and_is_there_without_anything() -> None:
+def test_an_axis_fits_finite_values_and_exists_without_values() -> None:
     axis = Axis.over([np.array([1.0, np.nan, np.inf, 3.0])], 0, 100)
     assert axis.low < 1
     assert 3 < axis.high < 4
@@ -40,13 +40,13 @@ def test_an_axis_holds_what_is_finite_and_is_there_without_anything() -> None:
     assert Axis.over([np.array([5.0, 5.0])], 0, 100).ticks()
 
 
-def test_what_is_not_known_is_a_gap_and_a_lone_point_is_seen() -> None:
+def test_an_unknown_value_is_a_gap_and_a_single_point_is_visible() -> None:
     drawn = chart("Loss", "step", [line([1, 2, np.nan, 3, np.nan, 2, np.inf, 1, 1])])
     (path,) = re.findall(r'<path d="([^"]+)" class="line"', drawn)
     assert re.sub(r"[\d. ]+", "", path) == "MLMhMhML"
 
 
-def test_a_picture_is_told_in_words() -> None:
+def test_a_picture_has_a_description() -> None:
     drawn = chart("Loss", "step", [line([3, 1.5]), line([], name="none")])
     assert 'aria-label="Loss by step. one ends at 1.5."' in drawn
     assert "Nothing recorded" in chart("Loss", "step", [])
@@ -62,8 +62,8 @@ def test_marks_and_dashes_are_in_the_picture_and_in_the_legend() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
+    ("value", "text"),
     [(0.0, "0"), (1234.0, "1.234k"), (2e6, "2M"), (3e9, "3G"), (0.25, "0.25"), (1e-17, "0")],
 )
-def test_numbers_are_short(value: float, words: str) -> None:
-    assert short(value) == words
+def test_numbers_are_short(value: float, text: str) -> None:
+    assert short(value) == text

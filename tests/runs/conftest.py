@@ -1,11 +1,11 @@
-"""Runs and task groups that are ended after each test."""
+"""Runs and task groups, which are ended after each test."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.runs.records.told import Told
+from tests.runs.records.written_run import WrittenRun
 from tests.runs.run_folders import Runs
 from tests.runs.task_groups import TaskGroups
 from workbench.runs import Run
@@ -26,9 +26,9 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
 
 
 @pytest.fixture
-def told(runs: Runs) -> Iterator[Told]:
+def written(runs: Runs) -> Iterator[WrittenRun]:
     """A living run in its queue."""
-    made = Told(runs.make())
+    made = WrittenRun(runs.make())
     made.alive()
     made.state("queued")
     yield made
@@ -37,7 +37,10 @@ def told(runs: Runs) -> Iterator[Told]:
 
 @pytest.fixture
 def group_of() -> Iterator[TaskGroups]:
-    """Starts the tasks of a run without a supervisor; `look` is told what time it is."""
+    """Return a function that starts the tasks of a run without a supervisor.
+
+    `look` of the task group receives the time from the test.
+    """
     started = []
 
     def start(run: Run) -> TaskGroup:

@@ -1,7 +1,7 @@
-"""A trainer that obeys the run folder's contract and trains nothing: the standard library only.
+"""A trainer that writes the files of a run and trains nothing, with the standard library only.
 
-It is the train.py of these tests, and each task of a run runs it. The line OPTIONS is written again
-for each run; what stands in its `own` under the name of a task counts for that task alone.
+It is the train.py of these tests, and each task of a run executes it. Each run has its own line
+OPTIONS. The entry of a task in `own` holds options for that task alone.
 """
 
 import json
@@ -22,9 +22,11 @@ STEPS = OPTIONS.get("steps", 60)
 STEPS_PER_EPOCH = OPTIONS.get("steps_per_epoch", 30)
 STEPS_PER_CALL = OPTIONS.get("steps_per_call", 10)
 REPLICAS = OPTIONS.get("replicas", 2)
-PAUSES = OPTIONS.get("pauses", {})  # before this step, until a file of this name lies in the run
-INSIDE = OPTIONS.get("inside", {})  # the same, but in the call that this step begins
-TESTS = OPTIONS.get("tests", {})  # the same, but in the test pass that comes before it
+PAUSES = OPTIONS.get(
+    "pauses", {}
+)  # waits before this step until the run folder has a file of this name
+INSIDE = OPTIONS.get("inside", {})  # the same, but during the call that starts with this step
+TESTS = OPTIONS.get("tests", {})  # the same, but during the test pass after the steps before it
 WORKERS = len(config.get("cluster", {}).get("worker", "1"))
 
 run_dir = pathlib.Path(sys.argv[sys.argv.index("--run-dir") + 1])
@@ -60,7 +62,7 @@ def save(step):
 
 
 def saved():
-    """Return the step of the checkpoint to go on from, 0 without one."""
+    """Return the step of the checkpoint to resume from; 0 without a checkpoint."""
     if not (checkpoints / "checkpoint").exists():
         return 0
     named = (checkpoints / "checkpoint").read_text().split('"')[1]
@@ -82,7 +84,7 @@ def pause(step, gates=PAUSES):
 
 
 def do(when):
-    """Run the code given for a step, or for `born`, `imported` and `last`."""
+    """Execute the code for a step, or for `born`, `imported`, `serving` or `last`."""
     if when in OPTIONS.get("code", {}):
         exec(OPTIONS["code"][when])
 
@@ -117,7 +119,7 @@ def end_epoch(step, **more):
 
 
 def meet(step):
-    """Wait until all workers of this attempt, which has ports of its own, know the checkpoint."""
+    """Wait until all workers of this attempt, which has its own ports, have read the checkpoint."""
     cluster = json.dumps(config.get("cluster"))
     (task / "met").write_text(cluster)
     for number in range(WORKERS):
@@ -145,7 +147,7 @@ def train(step):
 
 
 def coordinate(step):
-    """Have the workers do the steps in turn, each its own, and record them in their folders."""
+    """Count the steps of the workers in turn, and record them in the folders of the workers."""
     workers = [run_dir / f"worker-{number}" for number in range(WORKERS)]
     done = [step // WORKERS] * WORKERS
     stems = [stem_at(*both) for both in zip(workers, done, strict=True)]
@@ -164,7 +166,7 @@ def coordinate(step):
 
 
 def serve():
-    """Wait for the end, from the supervisor or from what the test has it do."""
+    """Wait for the end: from the supervisor, or from the code of the test."""
     event("serving", pid=os.getpid())
     do("serving")
     while not stop_asked():

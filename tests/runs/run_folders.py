@@ -1,4 +1,4 @@
-"""Folders of runs with a real, small trainer in them, and what tests ask of them."""
+"""Folders of runs with a small real trainer, and functions that read them."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Runs:
         self.made: list[Run] = []
 
     def make(self, script: str = OBEDIENT, **options: Any) -> Run:
-        """Write a run; `options` are the trainer's, those in `own` for one task alone.
+        """Write a run; `options` are the trainer's options, in `own` for one task alone.
 
-        `tasks` are the run's, and `rendezvous_seconds` is the config's.
+        Some options go to the plan or the config, such as `tasks` and `rendezvous_seconds`.
         """
         tasks = tuple(options.get("tasks", ("worker-0",)))
         steps, per_epoch = options.get("steps", 60), options.get("steps_per_epoch", 30)
@@ -111,7 +111,7 @@ def pid_of(run: Run, who: str) -> int:
 
 
 def pid_of_task(run: Run, task: str) -> int:
-    """Wait for a task that tells its process id and return the newest."""
+    """Wait until a task has reported its process id, and return the newest."""
 
     def pids() -> list[int]:
         events = run.events()
@@ -131,7 +131,7 @@ def processes_of(run: Run) -> list[int]:
 
 
 def states(run: Run) -> list[str]:
-    """Return the states the supervisor wrote, in order."""
+    """Return the states that the supervisor wrote, in order."""
     text = (run.dir / "events.jsonl").read_text()
     events = [json.loads(line) for line in text.splitlines()]
     return [event["state"] for event in events if event["event"] == "state"]
@@ -144,6 +144,6 @@ def over(run: Run) -> str:
 
 
 def starts_of(run: Run, task: str) -> list[int]:
-    """Return the step at which each attempt of a task has begun."""
+    """Return the step at which each attempt of a task started."""
     events = [event for event in run.events() if event["event"] == "start"]
     return [event["step"] for event in events if event["task"] == task]

@@ -1,4 +1,4 @@
-"""Runs of several tasks, and what their tests have in common."""
+"""Helpers of the tests of runs with several tasks."""
 
 import json
 from collections.abc import Callable
@@ -24,12 +24,15 @@ def lives(path):
 while lives(run_dir / %r / "events.jsonl"):
     time.sleep(0.005)
 """
-"""Waits until a task is dead and the supervisor has seen it, for till then its id is not free."""
+"""Code that waits until a task is dead and the supervisor has noticed it.
+
+Until then the process id is not free.
+"""
 TaskGroups = Callable[[Run], TaskGroup]
 
 
-def told(run: Run, task: str) -> dict[str, Any]:
-    """The TF_CONFIG that a task printed."""
+def tf_config_of(run: Run, task: str) -> dict[str, Any]:
+    """Return the TF_CONFIG that a task printed."""
     lines = run.logs()[task].splitlines()
     config: dict[str, Any] = json.loads(next(line for line in lines if line.startswith("{")))
     return config

@@ -1,4 +1,4 @@
-"""Runs by their name, and all of a folder."""
+"""Runs opened by id or folder, and the list of all runs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A run as a line of a list: the same as its records say, without reading them."""
+"""The outline of a run: it equals the result, and the records are not read."""
 
 import json
 import subprocess
@@ -16,7 +16,7 @@ LED = RunConfig(strategy="parameter_server", workers=2, per_replica_batch_size=1
 
 
 @pytest.mark.parametrize("steps", [0, 100, 156])
-def test_it_is_what_the_result_says(steps: int, tmp_path: Path) -> None:
+def test_the_outline_equals_the_result(steps: int, tmp_path: Path) -> None:
     run = write_run(tmp_path, "stopped", steps)
     outline, result = run.outline, run.result()
     assert (outline.status, outline.steps) == (result["status"], result["steps"])
@@ -25,33 +25,35 @@ def test_it_is_what_the_result_says(steps: int, tmp_path: Path) -> None:
     assert outline.who_trains == run.plan.who_trains == "2 virtual replicas"
 
 
-def test_the_accuracy_is_that_of_the_last_epoch_whoever_found_it(tmp_path: Path) -> None:
+def test_the_accuracy_is_from_the_last_epoch_of_any_task(tmp_path: Path) -> None:
     run = write_run(tmp_path, config=LED, steps=0)
-    told(run, "chief-0", event="epoch", epoch=1, step=39, worker_steps={})
-    told(run, "chief-0", event="epoch", epoch=2, step=78, worker_steps={})
-    told(run, "evaluator-0", event="evaluated", epoch=1, step=39, test_accuracy=0.5)
+    append_event(run, "chief-0", event="epoch", epoch=1, step=39, worker_steps={})
+    append_event(run, "chief-0", event="epoch", epoch=2, step=78, worker_steps={})
+    append_event(run, "evaluator-0", event="evaluated", epoch=1, step=39, test_accuracy=0.5)
     assert run.outline.test_accuracy is None
-    told(run, "evaluator-0", event="evaluated", epoch=2, step=78, test_accuracy=0.75)
+    append_event(run, "evaluator-0", event="evaluated", epoch=2, step=78, test_accuracy=0.75)
     assert run.outline.test_accuracy == run.result()["test_accuracy"] == 0.75
     assert run.outline.who_trains == "2 workers x 1 replica"
 
 
-def test_a_metric_of_ones_own_stands_for_an_accuracy_that_is_not_known(tmp_path: Path) -> None:
+def test_a_custom_metric_replaces_an_unknown_accuracy(tmp_path: Path) -> None:
     run = write_run(tmp_path, steps=0)
     metrics = {"accuracy": 0.5, "test_accuracy": 0.25}
-    told(run, "worker-0", event="epoch", epoch=1, step=78, test_accuracy=None, metrics=metrics)
+    append_event(
+        run, "worker-0", event="epoch", epoch=1, step=78, test_accuracy=None, metrics=metrics
+    )
     assert run.outline.test_accuracy == run.result()["test_accuracy"] == 0.25
 
 
 @pytest.mark.parametrize("value", ["0.9", [1], float("nan"), None])
-def test_what_is_no_number_is_unknown(value: object, tmp_path: Path) -> None:
+def test_a_value_that_is_not_a_number_is_unknown(value: object, tmp_path: Path) -> None:
     run = write_run(tmp_path, steps=0)
-    told(run, "worker-0", event="epoch", epoch=1, step=78, test_accuracy=value)
+    append_event(run, "worker-0", event="epoch", epoch=1, step=78, test_accuracy=value)
     assert run.outline.test_accuracy is None
     assert len(table([run]).splitlines()) == 2
 
 
-def test_a_plan_without_a_field_is_named(tmp_path: Path) -> None:
+def test_a_missing_field_of_a_plan_is_named(tmp_path: Path) -> None:
     run = write_run(tmp_path)
     plan = json.loads((run.dir / "plan.json").read_text())
     del plan["data"]
@@ -61,7 +63,7 @@ def test_a_plan_without_a_field_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("asked", ["outline", "result()"])
-def test_neither_list_loads_pandas(asked: str, tmp_path: Path) -> None:
+def test_outline_and_result_do_not_import_pandas(asked: str, tmp_path: Path) -> None:
     run = write_run(tmp_path)
     code = (
         f"import sys; from workbench import open_run; open_run({str(run.dir)!r}).{asked}; "
@@ -70,8 +72,8 @@ def test_neither_list_loads_pandas(asked: str, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def told(run: Run, task: str, **event: object) -> None:
-    """Append to the events of a task."""
+def append_event(run: Run, task: str, **event: object) -> None:
+    """Append an event to the events of a task."""
     (run.dir / task).mkdir(exist_ok=True)
     with (run.dir / task / "events.jsonl").open("a") as file:
         file.write(json.dumps({"time": 1e12, **event}) + "\n")

@@ -1,4 +1,4 @@
-"""Starting, resuming and deleting: what is refused, and that nothing is hurt by it."""
+"""Start, resume and deletion: the refused requests, which change nothing."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ MACHINE = Devices(
 )
 
 
-def test_a_second_start_is_refused_and_hurts_nothing(runs: Runs) -> None:
+def test_a_second_start_is_refused_and_changes_nothing(runs: Runs) -> None:
     run = runs.start(pauses={"20": "go"})
     pid_of(run, "trainer")
     with pytest.raises(RunError, match=rf"{run.id} is alive \(.*Stop it first"):
@@ -49,7 +49,7 @@ def test_a_second_start_is_refused_and_hurts_nothing(runs: Runs) -> None:
     assert states(run).count("starting") == 1
 
 
-def test_of_many_starts_at_once_one_succeeds(runs: Runs) -> None:
+def test_one_of_many_simultaneous_starts_succeeds(runs: Runs) -> None:
     run = runs.make(pauses={"20": "go"})
     errors: list[RunError] = []
 
@@ -70,7 +70,7 @@ def test_of_many_starts_at_once_one_succeeds(runs: Runs) -> None:
     assert states(run).count("starting") == 1
 
 
-def test_the_run_goes_on_when_its_starter_is_killed(runs: Runs) -> None:
+def test_a_run_continues_after_its_starter_was_killed(runs: Runs) -> None:
     run = runs.make(pauses={"20": "go"})
     starter = os.fork()
     if not starter:
@@ -83,7 +83,7 @@ def test_the_run_goes_on_when_its_starter_is_killed(runs: Runs) -> None:
     assert run.wait(LIMIT_SECONDS) == "finished"
 
 
-def test_delete_refuses_the_living_and_removes_the_rest(runs: Runs) -> None:
+def test_a_living_run_is_not_deleted_and_an_ended_run_is(runs: Runs) -> None:
     run = runs.start(pauses={"20": "go"})
     with pytest.raises(RunError, match="Only a run that is over can be deleted"):
         run.delete()
@@ -92,17 +92,17 @@ def test_delete_refuses_the_living_and_removes_the_rest(runs: Runs) -> None:
     until(lambda: not run.alive)
     run.delete()
     assert list(runs.root.iterdir()) == []
-    with pytest.raises(RunError, match=r"whole run\.json"):
+    with pytest.raises(RunError, match=r"complete run\.json"):
         _ = run.status
 
 
-def test_a_folder_of_runs_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+def test_an_unwritable_folder_of_runs_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match=r"must be writable.*choose another runs_dir"):
         start_run(RunConfig(), tmp_path / "file" / "runs", devices=MACHINE)
 
 
-def test_a_name_is_no_novel(tmp_path: Path) -> None:
+def test_a_long_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=r"at most 200 characters; got 5,000 characters"):
         start_run(RunConfig(), tmp_path / "runs", devices=MACHINE, name="x" * 5000)
     plan = make_plan(RunConfig(), MACHINE)
@@ -133,20 +133,20 @@ def test_a_supervisor_that_cannot_start_is_a_clear_error(
     assert not run.alive
 
 
-def test_a_torn_file_is_a_clear_error_and_the_others_are_listed(runs: Runs) -> None:
+def test_a_torn_file_is_a_clear_error_and_the_other_runs_are_listed(runs: Runs) -> None:
     whole, torn, gone = runs.make(), runs.make(), runs.make()
     for name in ("plan.json", "config.json"):
         text = (torn.dir / name).read_text()
         (torn.dir / name).write_text(text[: len(text) // 2])
     (gone.dir / "run.json").write_text("")
-    with pytest.raises(RunError, match=r"whole config\.json"):
+    with pytest.raises(RunError, match=r"complete config\.json"):
         start_script(torn.dir, QUICK)
-    with pytest.raises(RunError, match=r"whole config\.json"):
+    with pytest.raises(RunError, match=r"complete config\.json"):
         _ = torn.config
     assert [run.id for run in list_runs(runs.root)] == [torn.id, whole.id, gone.dir.name]
 
 
-def test_a_script_edited_by_hand_runs_as_it_is_and_its_sha_is_noted(runs: Runs) -> None:
+def test_a_script_edited_by_hand_runs_unchanged_and_its_sha256_is_noted(runs: Runs) -> None:
     run = runs.start(code={"20": "raise ValueError"})
     assert run.wait(LIMIT_SECONDS) == "failed"
     edited = run.script.replace("raise ValueError", "pass")
@@ -156,7 +156,7 @@ def test_a_script_edited_by_hand_runs_as_it_is_and_its_sha_is_noted(runs: Runs) 
     assert run.script == edited
 
 
-def test_a_script_edited_by_hand_is_not_written_anew_after_it_ran_as_it_was(runs: Runs) -> None:
+def test_a_script_edited_by_hand_is_not_overwritten_after_it_ran(runs: Runs) -> None:
     run = runs.start(code={"20": "raise ValueError"})
     assert run.wait(LIMIT_SECONDS) == "failed"
     edited = run.script.replace("raise ValueError", "pass")
@@ -167,12 +167,12 @@ def test_a_script_edited_by_hand_is_not_written_anew_after_it_ran_as_it_was(runs
     assert run.script == edited
 
 
-def test_a_finished_run_goes_on_only_for_more_epochs(runs: Runs) -> None:
+def test_a_finished_run_resumes_only_for_more_epochs(runs: Runs) -> None:
     run = runs.start()
     assert run.wait(LIMIT_SECONDS) == "finished"
     before = {path.name: path.read_bytes() for path in run.dir.glob("*.*")}
-    for epochs, words in ((None, "only for more epochs"), (2, "only for more"), (1, "only grow")):
-        with pytest.raises(RunError, match=words):
+    for epochs, message in ((None, "only for more epochs"), (2, "only for more"), (1, "only grow")):
+        with pytest.raises(RunError, match=message):
             run.resume(epochs)
     with pytest.raises(RunError, match="whole number"):
         run.resume(epochs=True)
@@ -185,23 +185,23 @@ def test_a_finished_run_goes_on_only_for_more_epochs(runs: Runs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("machine", "fields", "workers", "words"),
+    ("machine", "fields", "workers", "message"),
     [
         (LAPTOP, {}, True, r"workers is a whole number; received True\. Give 2\."),
-        (LAPTOP, {"strategy": "mirrored"}, 2, r"workers step together.*is of Mirrored\. Resume it"),
-        (LAPTOP, {"strategy": "parameter_server"}, 3, r"is of ParameterServer\. Resume it without"),
+        (LAPTOP, {"strategy": "mirrored"}, 2, r"workers step together.*uses Mirrored\. Resume it"),
+        (LAPTOP, {"strategy": "parameter_server"}, 3, r"uses ParameterServer\. Resume it without"),
         (LAPTOP, {}, 3, r"global_batch_size must be a multiple of the 3 replicas; got 128"),
         (LAPTOP, {}, 0, r"workers must be a number above 0; got 0"),
-        (FOUR_GPUS, {}, 4, r"stay as many as they were, 2; with 4 workers it would be 1\. Start"),
+        (FOUR_GPUS, {}, 4, r"replicas of each worker, 2; with 4 workers it would be 1\. Start"),
     ],
 )
-def test_another_number_of_workers_that_cannot_go_on_is_refused_and_changes_nothing(
-    machine: Devices, fields: dict[str, str], workers: int, words: str, runs: Runs
+def test_an_impossible_number_of_workers_is_refused_and_changes_nothing(
+    machine: Devices, fields: dict[str, str], workers: int, message: str, runs: Runs
 ) -> None:
     config = RunConfig(**{"strategy": "multi_worker_mirrored", **fields})
     run = write_run(runs.root, "run", config, machine).run
     before = {path.name: path.read_bytes() for path in run.dir.glob("*.*")}
-    with pytest.raises((RunError, PlanError), match=words):
+    with pytest.raises((RunError, PlanError), match=message):
         run.resume(workers=workers)
     assert {path.name: path.read_bytes() for path in run.dir.glob("*.*")} == before
 
@@ -214,7 +214,7 @@ def test_another_number_of_workers_does_not_overwrite_a_script_edited_by_hand(ru
 
 
 @pytest.mark.slow
-def test_a_script_of_ones_own_hand_runs_as_it_is_and_is_never_written_anew(runs: Runs) -> None:
+def test_a_run_started_from_an_edited_script_is_never_overwritten(runs: Runs) -> None:
     plan = make_plan(RunConfig(epochs=1, synthetic_examples=512), MACHINE)
     script = render_script(plan).replace(
         "    recorder.finish()", '    print("mine")\n    recorder.finish()'
@@ -230,7 +230,7 @@ def test_a_script_of_ones_own_hand_runs_as_it_is_and_is_never_written_anew(runs:
 
 
 @pytest.mark.slow
-def test_a_real_run_finishes_and_goes_on_for_more_epochs(runs: Runs) -> None:
+def test_a_real_run_finishes_and_resumes_for_more_epochs(runs: Runs) -> None:
     config = RunConfig(epochs=1, synthetic_examples=512, strategy="mirrored", name='"quoted"')
     run = start_run(config, runs.root, devices=MACHINE)
     runs.made.append(run)
@@ -239,7 +239,7 @@ def test_a_real_run_finishes_and_goes_on_for_more_epochs(runs: Runs) -> None:
     plan = run.plan
     assert run.name == '"quoted"'
     assert plan.to_json() == read_json(run.dir / "plan.json")
-    asked = read_json(run.dir / "config.json") | {"name": "x" * 5000}  # of an earlier release
+    asked = read_json(run.dir / "config.json") | {"name": "x" * 5000}  # from an earlier release
     write_text(run.dir / "config.json", json_text(asked))
     resumed: Run = run.resume(epochs=2)
     assert resumed.wait(LIMIT_SECONDS) == "finished", run.failure

@@ -1,15 +1,15 @@
-"""Scripts as a person would edit them."""
+"""Scripts with edits that a user could make."""
 
 from tests.codegen.golden import render
 from tests.machines import LAPTOP
-from workbench.scripts import Opened, Told, read_script
+from workbench.scripts import Difference, Opened, read_script
 
 FASHION = "mirrored_custom_fashion_mnist"
 SYNTHETIC = "default_custom_synthetic"
 
 
 def edited(name: str, *changes: tuple[str, str]) -> str:
-    """A kept script with the first of each text replaced."""
+    """Return a golden script in which the first of each text is replaced."""
     text = render(name)
     for old, new in changes:
         assert old in text
@@ -18,10 +18,10 @@ def edited(name: str, *changes: tuple[str, str]) -> str:
 
 
 def opened(name: str, *changes: tuple[str, str]) -> Opened:
-    """What is understood of it on a laptop."""
+    """Return the edited script as it is opened on a laptop."""
     return read_script(edited(name, *changes), LAPTOP)
 
 
-def named(script: Opened) -> dict[str, Told]:
-    """What is told, by name."""
-    return {each.name: each for each in script.told}
+def named(script: Opened) -> dict[str, Difference]:
+    """Return the differences by name."""
+    return {each.name: each for each in script.differences}

@@ -1,4 +1,4 @@
-"""Two texts beside each other: nothing is lost, what is the same is folded, words are marked."""
+"""Two texts side by side: nothing is lost, equal lines are folded, differing words are marked."""
 
 from itertools import chain
 
@@ -13,7 +13,7 @@ def flat(rows: list[Row]) -> list[Row]:
 
 
 @pytest.mark.parametrize("other", list(CONFIGS)[1:])
-def test_both_texts_can_be_read_whole_in_their_columns(other: str) -> None:
+def test_each_column_holds_its_complete_text(other: str) -> None:
     left, right = render(next(iter(CONFIGS))), render(other)
     rows = flat(side_by_side(left, right))
     assert [row.left.text for row in rows if row.left] == left.splitlines()
@@ -29,7 +29,7 @@ def test_the_same_text_is_one_fold() -> None:
     assert unified(text, text, "one", "other") == ""
 
 
-def test_the_words_that_differ_are_marked_in_lines_that_are_alike() -> None:
+def test_differing_words_are_marked_in_similar_lines() -> None:
     (row,) = side_by_side("EPOCHS = 5  # each\n", "EPOCHS = 12  # each\n")
     assert row.left is not None
     assert row.left.pieces == (("EPOCHS = ", False), ("5", True), ("  # each", False))

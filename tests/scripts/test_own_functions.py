@@ -1,4 +1,4 @@
-"""One's own functions come out of a script as files that give the same script again."""
+"""The user's functions are taken from a script into files that give the same script again."""
 
 import builtins
 import symtable
@@ -63,7 +63,7 @@ TITLE = '"""CNN 32-64 on Fashion-MNIST'
 
 
 def files(script: Opened, folder: Path) -> RunConfig:
-    """The config with what was kept written to files."""
+    """Write the kept functions to files, and return the config with their addresses."""
     return script.with_files(
         {each.field: keep_function(each.source, each.function, folder) for each in script.kept}
     )
@@ -77,7 +77,7 @@ def written(folder: Path, name: str, text: str) -> str:
 
 @pytest.mark.parametrize("optimizer", [None, "adam", "sgd"])
 @pytest.mark.parametrize("loop", ["custom", "fit"])
-def test_a_model_comes_back_with_all_that_it_uses(
+def test_a_model_is_recovered_with_everything_it_uses(
     loop: str, optimizer: str | None, tmp_path: Path
 ) -> None:
     path = written(tmp_path, "models.py", MODEL)
@@ -85,7 +85,7 @@ def test_a_model_comes_back_with_all_that_it_uses(
     text = render_script(make_plan(config, LAPTOP))
     script = read_script(text, LAPTOP)
     assert script.as_made
-    assert script.unsaid == ()
+    assert script.lost == ()
     again = files(script, tmp_path)
     assert render_script(make_plan(again, LAPTOP)) == text
     assert (again.loop, again.optimizer) == (loop, optimizer)
@@ -93,7 +93,7 @@ def test_a_model_comes_back_with_all_that_it_uses(
 
 @pytest.mark.parametrize("facts", [ARRAYS, DATASET])
 @pytest.mark.parametrize("strategy", ["mirrored", "multi_worker_mirrored", "parameter_server"])
-def test_data_and_model_come_back_each_in_its_file(
+def test_data_and_model_are_recovered_in_separate_files(
     strategy: str, facts: DataFacts, tmp_path: Path
 ) -> None:
     data, model = written(tmp_path, "data.py", DATA), written(tmp_path, "models.py", MODEL)
@@ -109,7 +109,7 @@ def test_data_and_model_come_back_each_in_its_file(
 
 
 @pytest.mark.parametrize("name", ["train_step", "my_step"])
-def test_a_step_of_ones_own_comes_back_beside_the_others(name: str, tmp_path: Path) -> None:
+def test_a_custom_step_is_recovered_with_the_other_functions(name: str, tmp_path: Path) -> None:
     sources = {"data": DATA, "model": MODEL, "step": STEP.replace("train_step", name)}
     names = {"data": "load", "model": "build", "step": name}
     own = {
@@ -123,7 +123,7 @@ def test_a_step_of_ones_own_comes_back_beside_the_others(name: str, tmp_path: Pa
     assert render_script(make_plan(files(script, tmp_path), LAPTOP, ARRAYS)) == text
 
 
-def test_a_function_of_the_very_name_that_scripts_have_comes_back(tmp_path: Path) -> None:
+def test_a_function_with_a_name_of_scripts_is_recovered(tmp_path: Path) -> None:
     path = written(tmp_path, "models.py", MODEL.replace("def build", "def make_model"))
     text = render_script(make_plan(RunConfig(model=f"{path}:make_model"), LAPTOP))
     script = read_script(text, LAPTOP)
@@ -131,14 +131,14 @@ def test_a_function_of_the_very_name_that_scripts_have_comes_back(tmp_path: Path
     assert render_script(make_plan(files(script, tmp_path), LAPTOP)) == text
 
 
-def test_edits_of_ones_own_function_are_simply_its_text(tmp_path: Path) -> None:
+def test_edits_of_a_custom_function_become_its_text(tmp_path: Path) -> None:
     script = opened("own_model", ("WIDTH = 32", "WIDTH = 64"), ('"tanh"', '"relu"'))
-    assert script.unsaid == ()
+    assert script.lost == ()
     again = render_script(make_plan(files(script, tmp_path), LAPTOP))
     assert again == script.text != render("own_model")
 
 
-def test_an_edited_model_becomes_ones_own_with_its_helpers(tmp_path: Path) -> None:
+def test_an_edited_model_becomes_a_custom_model_with_its_helpers(tmp_path: Path) -> None:
     script = opened(
         FASHION,
         ("from collections.abc", "import functools\nfrom collections.abc"),
@@ -149,8 +149,8 @@ def test_an_edited_model_becomes_ones_own_with_its_helpers(tmp_path: Path) -> No
     assert (kept.field, kept.function) == ("model", "make_model")
     assert "import functools\n" in kept.source
     assert "@functools.cache\ndef units():" in kept.source
-    assert "with units." in named(script)["make_model"].words
-    assert script.unsaid == ()
+    assert "with units." in named(script)["make_model"].text
+    assert script.lost == ()
     config = files(script, tmp_path)
     assert config.optimizer == "adam"
     text = render_script(make_plan(config, LAPTOP))
@@ -159,7 +159,7 @@ def test_an_edited_model_becomes_ones_own_with_its_helpers(tmp_path: Path) -> No
     assert read_script(text, LAPTOP).as_made
 
 
-def test_an_edited_optimizer_goes_into_the_model_which_is_compiled_with_it(tmp_path: Path) -> None:
+def test_an_edited_optimizer_becomes_part_of_a_custom_model(tmp_path: Path) -> None:
     schedule = "tf.keras.optimizers.schedules.CosineDecay(0.1, EPOCHS * STEPS_PER_EPOCH)"
     script = opened(FASHION, ("LEARNING_RATE = 0.001", f"LEARNING_RATE = {schedule}"))
     config = files(script, tmp_path)
@@ -167,10 +167,10 @@ def test_an_edited_optimizer_goes_into_the_model_which_is_compiled_with_it(tmp_p
     text = render_script(make_plan(config, LAPTOP))
     assert f"OWN_LEARNING_RATE = {schedule}" in text
     assert "model.compile(own_make_optimizer(), loss=loss)" in text
-    assert "OWN_LEARNING_RATE" in named(script)["make_model"].words
+    assert "OWN_LEARNING_RATE" in named(script)["make_model"].text
 
 
-def test_edited_data_becomes_ones_own_and_takes_the_model_along(tmp_path: Path) -> None:
+def test_edited_data_and_its_model_become_custom(tmp_path: Path) -> None:
     script = opened(SYNTHETIC, ("score = features @", "score = 2 * features @"))
     assert [each.field for each in script.kept] == ["data", "model"]
     config = files(script, tmp_path)
@@ -180,9 +180,9 @@ def test_edited_data_becomes_ones_own_and_takes_the_model_along(tmp_path: Path) 
     assert read_script(text, LAPTOP).as_made
 
 
-def test_edited_images_are_ones_own_with_what_reads_their_files(tmp_path: Path) -> None:
+def test_edited_images_become_custom_data_with_the_reader_of_their_files(tmp_path: Path) -> None:
     script = opened(FASHION, ("/ 255, labels", "/ 127.5 - 1, labels"))
-    assert script.unsaid == ()
+    assert script.lost == ()
     facts = DataFacts("arrays", 60_000, 10_000, "28 x 28 x 1", 3_137)
     text = render_script(make_plan(files(script, tmp_path), LAPTOP, facts))
     above, _, below = text.partition(MARKER)
@@ -191,7 +191,7 @@ def test_edited_images_are_ones_own_with_what_reads_their_files(tmp_path: Path) 
     assert read_script(text, LAPTOP).as_made
 
 
-def test_of_a_reader_that_nothing_needs_any_more_nothing_is_told() -> None:
+def test_a_removed_reader_that_nothing_needs_is_not_named() -> None:
     text = render(FASHION)
     reader = text[text.index(READER) : text.index(ENTRY)]
     data = text[text.index("def make_data") : text.index("def shuffled_rows")]
@@ -199,10 +199,10 @@ def test_of_a_reader_that_nothing_needs_any_more_nothing_is_told() -> None:
     ours += "    return (images, np.zeros(8)), (images, np.zeros(8))\n\n\n"
     script = read_script(text.replace(data, ours).replace(reader, ""), LAPTOP)
     assert [each.field for each in script.kept] == ["data", "model"]
-    assert script.unsaid == ()
+    assert script.lost == ()
 
 
-def test_a_name_that_the_recorder_imports_is_left_to_the_function(tmp_path: Path) -> None:
+def test_a_function_may_use_a_name_that_the_recorder_imports(tmp_path: Path) -> None:
     source = "import numpy as np\n\n\ndef load():\n    time = np.arange(10.0)\n"
     source += "    return (time, time), (time, time)\n"
     model = f"{written(tmp_path, 'model.py', MODEL)}:build"
@@ -232,7 +232,7 @@ def test_a_file_of_a_data_function_stands_alone() -> None:
     assert {"own_read_file", "OWN_DATA_DIR", "OWN_CHECKSUMS", "os"} <= bound
 
 
-def test_names_in_braces_of_a_text_are_renamed_too_and_the_text_around_them_is_not() -> None:
+def test_names_in_f_strings_are_renamed_but_the_text_around_them_is_not() -> None:
     text = 'raise SystemExit(f"Needs the published {path}; this one differs. Replace it.")'
     ours = 'raise SystemExit(f"{CHECKSUMS[name]} of CHECKSUMS: {read_file!r}")'
     script = opened(FASHION, (text, ours))
@@ -240,8 +240,8 @@ def test_names_in_braces_of_a_text_are_renamed_too_and_the_text_around_them_is_n
     assert 'f"{OWN_CHECKSUMS[name]} of CHECKSUMS: {own_read_file!r}"' in data.source
 
 
-def test_an_edited_reader_of_files_is_ones_own_data() -> None:
+def test_an_edited_reader_of_files_becomes_custom_data() -> None:
     script = opened(FASHION, ("/tf-keras-datasets/", "/my-copy/"))
     data = next(each for each in script.kept if each.field == "data")
     assert "/my-copy/" in data.source
-    assert script.unsaid == ()
+    assert script.lost == ()

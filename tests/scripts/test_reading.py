@@ -1,4 +1,4 @@
-"""A script opens to the config that it was made from; what was edited is named, nothing is run."""
+"""A script opens to its config; edits are named, and nothing is executed."""
 
 import dataclasses
 from typing import Any
@@ -22,17 +22,17 @@ CATALOGUED = [name for name in CONFIGS if name != "own_model"]
 
 
 def same_script(config: RunConfig, machine: Devices) -> None:
-    """The config's script opens to one that gives the same bytes, here and without the machine."""
+    """Check that the config's script opens to a config with the same script, on any machine."""
     text = render_script(make_plan(config, machine))
     script = read_script(text, machine)
     assert script.as_made
-    assert script.told == ()
+    assert script.differences == ()
     assert render_script(make_plan(script.config, machine)) == text
     assert render_script(make_plan(read_script(text).config, machine)) == text
 
 
 @pytest.mark.parametrize("name", CATALOGUED)
-def test_a_kept_script_opens_to_the_very_fields_it_was_made_from(name: str) -> None:
+def test_a_golden_script_opens_to_the_fields_of_its_config(name: str) -> None:
     script = read_script(render(name), LAPTOP)
     plan, again = (make_plan(config, LAPTOP) for config in (CONFIGS[name], script.config))
     assert dataclasses.replace(again, config=plan.config) == plan
@@ -47,7 +47,7 @@ def test_a_kept_script_opens_to_the_very_fields_it_was_made_from(name: str) -> N
     ],
 )
 @pytest.mark.parametrize("strategy", [name for name in catalog.STRATEGIES if name != "tpu"])
-def test_every_strategy_loop_and_pipeline_comes_back(strategy: str, machine: str) -> None:
+def test_every_strategy_loop_and_pipeline_is_recovered(strategy: str, machine: str) -> None:
     opened_scripts = 0
     for loop in catalog.LOOPS:
         for pipeline in catalog.PIPELINES:
@@ -63,7 +63,7 @@ def test_every_strategy_loop_and_pipeline_comes_back(strategy: str, machine: str
 
 @pytest.mark.parametrize("loop", catalog.LOOPS)
 @pytest.mark.parametrize("pipeline", [name for name in catalog.PIPELINES if name != "cached"])
-def test_of_a_tpu_too(pipeline: str, loop: str) -> None:
+def test_scripts_for_a_tpu_are_recovered_too(pipeline: str, loop: str) -> None:
     same_script(RunConfig(strategy="tpu", loop=loop, pipeline=pipeline), TPU_VM)
 
 
@@ -100,22 +100,24 @@ def test_of_a_tpu_too(pipeline: str, loop: str) -> None:
         {"model": "my_package.models:build", "optimizer": "adam", "learning_rate": 0.1},
     ],
 )  # fmt: skip
-def test_every_field_that_is_in_a_script_comes_back(fields: dict[str, Any]) -> None:
+def test_every_field_of_a_script_is_recovered(fields: dict[str, Any]) -> None:
     same_script(RunConfig(**fields), LAPTOP)
 
 
 @pytest.mark.parametrize("memory", ["growth", "all", 2048])
 @pytest.mark.parametrize("devices", [("GPU:1",), ("GPU:1", "GPU:0"), ("CPU:0",)])
-def test_devices_come_back_as_they_were_named(devices: tuple[str, ...], memory: str | int) -> None:
+def test_devices_are_recovered_as_they_were_named(
+    devices: tuple[str, ...], memory: str | int
+) -> None:
     same_script(RunConfig(devices=devices, gpu_memory=memory), TWO_GPUS)
 
 
-def test_a_folder_that_is_not_here_comes_back_all_the_same() -> None:
+def test_a_missing_data_folder_is_recovered_too() -> None:
     text = edited(FASHION, ("DATA_DIR = None", 'DATA_DIR = "/elsewhere"'))
     assert read_script(text).config.data_dir == "/elsewhere"
 
 
-def test_what_this_machine_would_choose_itself_is_left_to_the_plan() -> None:
+def test_values_that_this_machine_would_choose_are_left_to_the_plan() -> None:
     text = render_script(make_plan(RunConfig(), LAPTOP))
     assert read_script(text, LAPTOP).config == RunConfig()
     explicit = read_script(text).config
@@ -145,35 +147,35 @@ def test_a_constant_changed_by_hand_becomes_its_field(line: str, fields: dict[st
     assert not script.as_made
 
 
-def test_of_two_batch_sizes_that_disagree_the_changed_one_counts_and_the_other_is_named() -> None:
+def test_the_changed_one_of_two_batch_sizes_counts_and_the_other_is_named() -> None:
     script = opened(FASHION, ("PER_REPLICA_BATCH_SIZE = 64", "PER_REPLICA_BATCH_SIZE = 32"))
     assert script.config.per_replica_batch_size == 32
-    assert named(script)["GLOBAL_BATCH_SIZE"].words == "is 128 in the script; the form makes it 64."
+    assert named(script)["GLOBAL_BATCH_SIZE"].text == "is 128 in the script; the form makes it 64."
     script = opened(FASHION, ("GLOBAL_BATCH_SIZE = 128", "GLOBAL_BATCH_SIZE = 256"))
     assert script.config.global_batch_size == 256
-    told = named(script)["PER_REPLICA_BATCH_SIZE"].words
-    assert told == "is 64 in the script; the form makes it 128."
+    text = named(script)["PER_REPLICA_BATCH_SIZE"].text
+    assert text == "is 64 in the script; the form makes it 128."
 
 
-def test_a_value_that_no_plan_can_have_is_left_for_the_form_to_say() -> None:
+def test_an_impossible_value_is_left_to_the_form() -> None:
     script = opened(FASHION, ("EPOCHS = 2", "EPOCHS = -2"))
     assert script.config.epochs == -2
-    assert "no plan can have" in named(script)["epochs"].words
+    assert "no plan can use" in named(script)["epochs"].text
 
 
-def test_a_value_of_another_type_is_no_field_and_named() -> None:
+def test_a_value_of_a_wrong_type_sets_no_field_and_is_named() -> None:
     script = opened(FASHION, ("EPOCHS = 2", 'EPOCHS = "two"'))
     assert script.config.epochs == RunConfig.epochs
-    assert "is 'two' in the script" in named(script)["epochs"].words
+    assert "is 'two' in the script" in named(script)["epochs"].text
 
 
 @pytest.mark.parametrize(
     "old", ["REPLICAS = 2", "PER_REPLICA_BATCH_SIZE = 64", "GLOBAL_BATCH_SIZE = 128"]
 )
-def test_a_number_too_large_to_count_out_is_named_and_holds_up_nothing(old: str) -> None:
+def test_a_huge_number_is_named_without_delay(old: str) -> None:
     name = old.partition(" = ")[0]
     script = opened(FASHION, (old, f"{name} = {10**20}"))
-    assert f"is {10**20} in the script" in named(script)[name].words
+    assert f"is {10**20} in the script" in named(script)[name].text
 
 
 @pytest.mark.parametrize(
@@ -190,42 +192,42 @@ def test_a_number_too_large_to_count_out_is_named_and_holds_up_nothing(old: str)
         ("NUM_TRAIN_EXAMPLES = 60_000", "NUM_TRAIN_EXAMPLES = 1_000", "NUM_TRAIN_EXAMPLES"),
     ],
 )  # fmt: skip
-def test_what_no_field_can_hold_is_named_and_the_rest_is_understood(
+def test_edits_without_a_field_are_named_and_the_rest_is_understood(
     old: str, new: str, name: str
 ) -> None:
     script = opened(FASHION, (old, new))
-    assert [each.name for each in script.unsaid] == [name]
+    assert [each.name for each in script.lost] == [name]
     assert script.config == dataclasses.replace(RunConfig(), data="fashion_mnist", epochs=2)
     assert script.kept == ()
     assert script.text == edited(FASHION, (old, new))
 
 
-def test_a_part_that_was_taken_out_is_named() -> None:
+def test_a_removed_part_is_named() -> None:
     text = render(FASHION)
     first = text.index("def shuffled_rows")
     script = read_script(text[:first] + text[text.index("def make_batches") :], LAPTOP)
-    assert "is missing" in named(script)["shuffled_rows"].words
+    assert "is missing" in named(script)["shuffled_rows"].text
 
 
-def test_comments_and_layout_alone_change_no_field_and_are_not_lost_in_silence() -> None:
+def test_edits_of_comments_and_layout_change_no_field_and_are_named() -> None:
     script = opened(FASHION, ("    recorder = Recorder()", "    recorder = Recorder( )  # mine"))
-    assert script.unsaid == ()
-    assert "comments or layout" in named(script)["main"].words
+    assert script.lost == ()
+    assert "comments or layout" in named(script)["main"].text
     assert not script.as_made
 
 
-def test_a_recorder_of_another_release_is_named_with_what_to_do() -> None:
+def test_a_recorder_of_another_release_is_named_with_a_fix() -> None:
     script = opened(FASHION, ("self.dir = options", "self.folder = options"))
-    words = named(script)["The recorder"].words
-    assert "(Recorder) is not this release's" in words
-    assert "The form's own script has this release's recorder." in words
+    text = named(script)["The recorder"].text
+    assert "(Recorder) is not from this release" in text
+    assert "The form's own script has this release's recorder." in text
 
 
-def test_windows_line_ends_are_no_edit_of_code() -> None:
-    assert read_script(render(FASHION).replace("\n", "\r\n"), LAPTOP).told == ()
+def test_windows_line_ends_are_no_edit() -> None:
+    assert read_script(render(FASHION).replace("\n", "\r\n"), LAPTOP).differences == ()
 
 
-def test_a_script_whose_title_and_marker_are_gone_is_still_known() -> None:
+def test_a_script_without_title_and_marker_is_still_recognized() -> None:
     text = render(FASHION).split("\n", maxsplit=1)[1]
     text = "\n".join(line for line in text.split("\n") if not line.startswith(MARK))
     assert read_script(text, LAPTOP).config == CONFIGS[FASHION]
@@ -240,7 +242,7 @@ def test_a_script_whose_title_and_marker_are_gone_is_still_known() -> None:
         ("\x00", "valid Python", "null bytes"),
     ],
 )
-def test_a_text_that_is_no_script_of_ours_is_refused_in_three_parts(
+def test_a_text_that_is_no_workbench_script_is_refused_in_three_parts(
     text: str, rule: str, got: str
 ) -> None:
     with pytest.raises(ScriptError) as raised:
@@ -252,7 +254,7 @@ def test_a_text_that_is_no_script_of_ours_is_refused_in_three_parts(
     assert problem.fix
 
 
-def test_nothing_of_a_script_is_run_to_read_it(tmp_path: Any) -> None:
+def test_reading_a_script_executes_nothing(tmp_path: Any) -> None:
     mark = tmp_path / "ran"
     code = f"import pathlib\n\npathlib.Path({str(mark)!r}).touch()\n\n\ndef make_strategy"
     opened(FASHION, ("def make_strategy", code))

@@ -1,4 +1,4 @@
-"""A real Jupyter server with the workbench's half in it, over a folder with runs."""
+"""A real Jupyter server with the workbench's extension, and a folder with runs."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def runs_dir(jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(runs_dir: Path) -> Run:
-    """A run whose files are written, which nobody trains."""
+    """A run with written files, which no process trains."""
     return write_run(runs_dir, steps=20)

@@ -1,4 +1,4 @@
-"""What the server tells pages of a run, as files that the tests of both languages read.
+"""The server's messages about a run, as files that the tests of both languages read.
 
 `python -m tests.server.messages` in the project's folder writes them again.
 """
@@ -27,8 +27,8 @@ RUN_ID, RUNS, FEED, AT_SECONDS = "20261101-120000-abcd", "/somewhere/runs", "012
 STEPS, MORE, BROKEN = 100, 20, 110
 
 
-def told() -> dict[str, bytes]:
-    """Return the frames of a run that goes on, and of a list with it, by their file names."""
+def all_frames() -> dict[str, bytes]:
+    """Return the frames of a run that continues, and of a list with this run, by file name."""
     with tempfile.TemporaryDirectory() as folder, patch("time.time", lambda: AT_SECONDS):
         run = write_run(Path(folder), steps=STEPS, name="The <b>same</b> run")
         names = {str(run.dir.parent.resolve()): RUNS, str(run.dir.parent): RUNS, run.id: RUN_ID}
@@ -37,7 +37,7 @@ def told() -> dict[str, bytes]:
 
 
 def _of_a_run(run: Run, names: dict[str, str]) -> dict[str, str | bytes]:
-    """`names` are what to put in place of what differs each time."""
+    """Return the frames of a run; `names` has a fixed value for each value that changes."""
     feed = RunFeed(run)
     feed.news(RunSnapshot.at(run, run.plan))
     whole = feed.whole()
@@ -60,11 +60,11 @@ def _frame(message: Message, names: dict[str, str]) -> str | bytes:
 
 
 def _rows(run: Run, names: dict[str, str]) -> str | bytes:
-    heard: list[str | bytes] = []
+    frames: list[str | bytes] = []
     channel = RunsChannel(RunsFolder(run.dir.parent.resolve()), "")
     channel.turn()
-    channel.greet(heard.append)
-    return packed(_named(json.loads(heard[0]), names))
+    channel.greet(frames.append)
+    return packed(_named(json.loads(frames[0]), names))
 
 
 def _named(content: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
@@ -76,5 +76,5 @@ def _named(content: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, frame in told().items():
+    for name, frame in all_frames().items():
         (FOLDER / name).write_bytes(frame)

@@ -1,4 +1,4 @@
-"""Every request that the server half answers, read from its handlers."""
+"""All requests that the server extension answers, read from its handlers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a server says what each person may: every handler asks."""
+"""On a server with rights for each user, every handler checks the rights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.server.requests import EVERY, options, status_of
 
 
 class Nobody(Authorizer):
-    """Allows nothing of the workbench, and all else."""
+    """An authorizer that allows everything except the workbench."""
 
     def is_authorized(self, handler: Any, user: Any, action: str, resource: str) -> bool:
         return resource != "workbench"
@@ -27,7 +27,7 @@ def jp_server_config() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("method", "path"), EVERY)
-async def test_who_may_not_is_refused(
+async def test_a_user_without_rights_is_refused(
     method: str, path: str, jp_fetch: Callable[..., Awaitable[HTTPResponse]], runs_dir: Path
 ) -> None:
     assert await status_of(jp_fetch("workbench", *path.split("/"), **options(method))) == 403

@@ -1,4 +1,4 @@
-"""What pages ask over HTTP: runs, their scripts and curves, what is done to them, devices."""
+"""Requests of pages over HTTP: runs, their scripts, curves and actions, and devices."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workbench.runs import Run, open_run, start_run
 from workbench.runs.folder.files import sha256
 
 Fetch = Callable[..., Awaitable[HTTPResponse]]
-"""A start asks a child for the devices first, which imports TensorFlow."""
+"""A request; a start of a run first asks a child for the devices, which imports TensorFlow."""
 
 
 async def ask(fetch: Fetch, *path: str, **options: Any) -> Any:
-    """Return the JSON that a request is answered with."""
+    """Return the JSON of the answer to a request."""
     reply = await fetch("workbench", *path, request_timeout=LIMIT_SECONDS, **options)
     return json.loads(reply.body) if reply.body else None
 
@@ -39,10 +39,10 @@ async def refused(answer: Awaitable[Any]) -> tuple[int, dict[str, Any]]:
     return caught.value.code, json.loads(caught.value.response.body)
 
 
-async def test_all_runs_are_told_with_what_a_list_shows(jp_fetch: Fetch, run: Run) -> None:
-    told = await ask(jp_fetch, "runs")
-    assert told["path"] == str(run.dir.parent)
-    (row,) = told["runs"]
+async def test_all_runs_are_returned_with_the_fields_of_a_list(jp_fetch: Fetch, run: Run) -> None:
+    listed = await ask(jp_fetch, "runs")
+    assert listed["path"] == str(run.dir.parent)
+    (row,) = listed["runs"]
     assert (row["id"], row["status"], row["alive"]) == (run.id, "finished", False)
     assert (row["step"], row["totalSteps"]) == (20, 156)
     assert row["actions"] == ["train_on", "delete"]
@@ -50,28 +50,28 @@ async def test_all_runs_are_told_with_what_a_list_shows(jp_fetch: Fetch, run: Ru
     assert await ask(jp_fetch, "runs", run.id) == row
 
 
-async def test_another_folder_within_the_root_is_one_of_runs_too(
+async def test_another_folder_within_the_root_can_hold_runs(
     jp_fetch: Fetch, run: Run, jp_root_dir: Path
 ) -> None:
     shutil.copytree(run.dir, jp_root_dir / "elsewhere/old/copied")
-    told = await ask(jp_fetch, "runs", params={"folder": "elsewhere/old"})
-    assert [row["id"] for row in told["runs"]] == ["copied"]
+    listed = await ask(jp_fetch, "runs", params={"folder": "elsewhere/old"})
+    assert [row["id"] for row in listed["runs"]] == ["copied"]
 
 
-async def test_a_failed_run_is_a_row_that_says_why(jp_fetch: Fetch, runs_dir: Path) -> None:
+async def test_a_failed_run_is_a_row_with_its_cause(jp_fetch: Fetch, runs_dir: Path) -> None:
     write_run(runs_dir, "failed", 20, cause="Out of memory.", task="worker-0", fix="", log="")
     (row,) = (await ask(jp_fetch, "runs"))["runs"]
     assert (row["status"], row["note"]) == ("failed", "Out of memory.")
 
 
-async def test_a_torn_run_is_a_row_that_tells_its_trouble(jp_fetch: Fetch, run: Run) -> None:
+async def test_an_unreadable_run_is_a_row_with_its_problem(jp_fetch: Fetch, run: Run) -> None:
     (run.dir / "plan.json").write_text("{")
     (row,) = (await ask(jp_fetch, "runs"))["runs"]
     assert (row["status"], row["actions"]) == ("unreadable", ["delete"])
     assert "plan.json" in row["trouble"]
 
 
-async def test_a_script_comes_as_a_file_as_cells_and_as_the_cell_that_opens_the_run(
+async def test_a_script_is_returned_as_a_file_as_a_notebook_and_as_a_cell(
     jp_fetch: Fetch, run: Run
 ) -> None:
     file = await ask(jp_fetch, "runs", run.id, "script")
@@ -84,17 +84,15 @@ async def test_a_script_comes_as_a_file_as_cells_and_as_the_cell_that_opens_the_
     assert names["run"].id == run.id
 
 
-async def test_an_edited_script_is_not_made_into_cells_of_another(
-    jp_fetch: Fetch, run: Run
-) -> None:
+async def test_an_edited_script_is_not_made_into_a_notebook(jp_fetch: Fetch, run: Run) -> None:
     (run.dir / "train.py").write_text(run.script + "# mine\n")
     answer = ask(jp_fetch, "runs", run.id, "script", params={"form": "ipynb"})
-    status, told = await refused(answer)
+    status, body = await refused(answer)
     assert status == 409
-    assert "was edited" in told["message"]
+    assert "was edited" in body["message"]
 
 
-async def test_curves_are_told_over_all_replicas(jp_fetch: Fetch, run: Run) -> None:
+async def test_curves_are_returned_over_all_replicas(jp_fetch: Fetch, run: Run) -> None:
     series = await ask(jp_fetch, "runs", run.id, "series")
     assert series["step"] == list(range(1, 21))
     expected = run.steps()
@@ -108,15 +106,15 @@ async def test_devices_are_measured(jp_fetch: Fetch, runs_dir: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_config_that_cannot_be_planned_comes_back_with_all_its_problems(
+async def test_an_invalid_config_is_refused_with_all_its_problems(
     jp_fetch: Fetch, runs_dir: Path
 ) -> None:
     config = {"strategy": "mirored", "epochs": 0}
-    status, told = await refused(post(jp_fetch, "runs", config=config))
+    status, body = await refused(post(jp_fetch, "runs", config=config))
     assert status == 400
-    assert {problem["field"] for problem in told["problems"]} == {"strategy", "epochs"}
-    status, told = await refused(post(jp_fetch, "runs", config={"epoch": 1}))
-    assert told["problems"][0]["fix"] == "Did you mean epochs?"
+    assert {problem["field"] for problem in body["problems"]} == {"strategy", "epochs"}
+    status, body = await refused(post(jp_fetch, "runs", config={"epoch": 1}))
+    assert body["problems"][0]["fix"] == "Did you mean epochs?"
     assert list(runs_dir.iterdir()) == []
 
 
@@ -134,9 +132,9 @@ async def test_a_run_is_started_stopped_resumed_and_deleted(
     assert run.wait(LIMIT_SECONDS) == "stopped"
     await post(jp_fetch, "runs", run.id, "resume")
     assert run.alive
-    status, told = await refused(ask(jp_fetch, "runs", run.id, method="DELETE"))
+    status, body = await refused(ask(jp_fetch, "runs", run.id, method="DELETE"))
     assert status == 409
-    assert "Stop it first" in told["message"]
+    assert "Stop it first" in body["message"]
     run.stop()
     assert run.wait(LIMIT_SECONDS) == "stopped"
     until(lambda: not run.alive)
@@ -145,7 +143,7 @@ async def test_a_run_is_started_stopped_resumed_and_deleted(
 
 
 @pytest.mark.slow
-async def test_stopping_the_server_leaves_a_run_alone(
+async def test_a_run_continues_when_the_server_stops(
     jp_fetch: Fetch, jp_serverapp: Any, runs_dir: Path
 ) -> None:
     config = RunConfig(strategy="one_device", epochs=1, steps_per_epoch=200_000).to_json()
@@ -157,21 +155,21 @@ async def test_stopping_the_server_leaves_a_run_alone(
     assert run.wait(LIMIT_SECONDS) == "stopped"
 
 
-async def test_the_script_of_a_run_from_elsewhere_is_executed_only_by_its_hash(
+async def test_the_script_of_a_run_from_elsewhere_is_executed_only_with_its_hash(
     jp_fetch: Fetch, run: Run
 ) -> None:
-    status, told = await refused(post(jp_fetch, "runs", run.id, "resume"))
-    assert (status, told["reason"]) == (409, "unknown_script")
-    assert told["script_sha256"] == sha256(run.script)
-    status, told = await refused(post(jp_fetch, "runs", run.id, "resume", script_sha256="0" * 64))
-    assert told["reason"] == "unknown_script"
-    agreed = told["script_sha256"]
-    status, told = await refused(post(jp_fetch, "runs", run.id, "resume", script_sha256=agreed))
-    assert "goes on only for more epochs" in told["message"]
+    status, body = await refused(post(jp_fetch, "runs", run.id, "resume"))
+    assert (status, body["reason"]) == (409, "unknown_script")
+    assert body["script_sha256"] == sha256(run.script)
+    status, body = await refused(post(jp_fetch, "runs", run.id, "resume", script_sha256="0" * 64))
+    assert body["reason"] == "unknown_script"
+    agreed = body["script_sha256"]
+    status, body = await refused(post(jp_fetch, "runs", run.id, "resume", script_sha256=agreed))
+    assert "goes on only for more epochs" in body["message"]
 
 
 @pytest.mark.slow
-def test_a_run_of_this_machine_is_unknown_once_its_script_or_interpreter_was_changed(
+def test_a_run_is_not_trusted_after_a_change_of_its_script_or_interpreter(
     tmp_path: Path,
 ) -> None:
     from workbench.runs.folder.trust import is_trusted

@@ -1,4 +1,4 @@
-"""Who may ask, and what can be named: no handler without a check, no run outside of the runs."""
+"""Security: every handler checks rights, and no request reaches files outside the runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_there_are_handlers_to_check() -> None:
 
 
 @pytest.mark.parametrize(("method", "path"), EVERY)
-async def test_nobody_is_answered_without_a_token(
+async def test_a_request_without_a_valid_token_gets_no_answer(
     method: str, path: str, jp_fetch: Fetch, runs_dir: Path
 ) -> None:
     headers = {"Authorization": "token wrong"}
@@ -37,7 +37,7 @@ async def test_nobody_is_answered_without_a_token(
     assert await status_of(answer) in (302, 403)
 
 
-async def test_another_site_cannot_have_a_browser_start_a_run(
+async def test_another_site_cannot_make_a_browser_start_a_run(
     jp_serverapp: Any, jp_fetch: Fetch, runs_dir: Path, http_server_client: Any
 ) -> None:
     jp_serverapp.web_app.settings["disable_check_xsrf"] = False
@@ -52,7 +52,7 @@ async def test_another_site_cannot_have_a_browser_start_a_run(
 @pytest.mark.parametrize(
     "name", ["..", ".", ".hidden", "%2e%2e", "..%2f..%2fetc", "%2fetc", "a%00b", "a%5cb", "x" * 200]
 )
-async def test_a_name_leads_nowhere_else(
+async def test_a_name_cannot_lead_out_of_the_folder(
     name: str, jp_serverapp: Any, http_server_client: Any, jp_auth_header: Any, run: Run
 ) -> None:
     url = f"{jp_serverapp.web_app.settings['base_url']}workbench/runs/{name}/script"
@@ -69,15 +69,15 @@ def test_a_link_among_the_runs_is_not_followed(run: Run, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("asked", ["..", "/etc", "runs/../..", "link", "a\0b"])
-def test_a_folder_of_runs_lies_within_what_the_server_shows(asked: str, tmp_path: Path) -> None:
+def test_a_folder_of_runs_is_within_the_servers_root_folder(asked: str, tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
     (root / "link").symlink_to(tmp_path)
-    with pytest.raises(RequestError, match="named within"):
+    with pytest.raises(RequestError, match="must be within"):
         runs_folder(root, asked)
 
 
-async def test_a_request_has_a_bound(jp_fetch: Fetch, runs_dir: Path) -> None:
+async def test_a_request_has_a_size_limit(jp_fetch: Fetch, runs_dir: Path) -> None:
     body = json.dumps({"name": "x" * MOST_BYTES})
     assert await status_of(jp_fetch("workbench", "runs", method="POST", body=body)) == 413
 

@@ -1,4 +1,4 @@
-"""The socket of a page: told what it watches, and nothing else."""
+"""The socket of a page: it gets the frames of the channels that it watches, and no others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Open = Callable[..., Awaitable[WebSocketClientConnection]]
 
 
 def unpacked(frame: str | bytes) -> tuple[dict[str, Any], list[bytes]]:
-    """Return a frame's message and buffers, read as `frames` says they are laid out."""
+    """Return a frame's message and buffers, read by the layout that `frames` describes."""
     if isinstance(frame, str):
         return json.loads(frame), []
     at = 4 + int.from_bytes(frame[:4], "little")
@@ -43,7 +43,7 @@ class Page:
     async def ask(self, **asked: Any) -> None:
         await self.socket.write_message(json.dumps(asked))
 
-    async def hear(self) -> tuple[dict[str, Any], list[bytes]]:
+    async def receive(self) -> tuple[dict[str, Any], list[bytes]]:
         frame = await asyncio.wait_for(self.socket.read_message(), LIMIT_SECONDS)
         assert frame is not None, "the socket was closed"
         return unpacked(frame)
@@ -59,124 +59,124 @@ def ready(run: Run, view: str = "a") -> dict[str, Any]:
 
 
 def end(run: Run, state: str) -> None:
-    """Have a run that is over be over in another state."""
+    """Give a run that has ended another final state."""
     with (run.dir / "events.jsonl").open("a") as file:
         file.write(json.dumps({"time": 1.0, "event": "state", "state": state}) + "\n")
 
 
-async def test_devices_are_told_again_and_again_until_nobody_watches(
+async def test_the_load_of_devices_is_sent_until_nobody_watches(
     jp_ws_fetch: Open, run: Run, jp_serverapp: Any
 ) -> None:
     page = await opened(jp_ws_fetch)
     await page.ask(channel="devices", kind="watch", seconds=0.5)
     for _ in range(2):
-        told, _ = await page.hear()
-        assert told["meters"][0]["name"] == "Memory in use"
+        content, _ = await page.receive()
+        assert content["meters"][0]["name"] == "Memory in use"
     manager = jp_serverapp.web_app.settings["workbench_manager"]
-    assert manager.devices.heard
+    assert manager.devices.has_listeners
     await page.ask(channel="devices", kind="unwatch")
     await page.ask(channel="runs", kind="watch")
-    while (await page.hear())[0]["channel"] == "devices":
+    while (await page.receive())[0]["channel"] == "devices":
         pass
-    assert not manager.devices.heard
+    assert not manager.devices.has_listeners
 
 
-async def test_all_runs_are_told_first_then_those_that_changed(jp_ws_fetch: Open, run: Run) -> None:
+async def test_all_runs_are_sent_first_then_only_changed_runs(jp_ws_fetch: Open, run: Run) -> None:
     page = await opened(jp_ws_fetch)
     await page.ask(channel="runs", kind="watch", seconds=0.5)
-    first, _ = await page.hear()
+    first, _ = await page.receive()
     assert (first["first"], first["whole"], first["rows"]) == (True, False, [])
-    told, _ = await page.hear()
-    assert [row["id"] for row in told["rows"]] == [run.id]
-    assert told["whole"]
+    content, _ = await page.receive()
+    assert [row["id"] for row in content["rows"]] == [run.id]
+    assert content["whole"]
     other = write_run(run.dir.parent, steps=3, name="Other")
-    told, _ = await page.hear()
-    assert [row["title"] for row in told["rows"]] == ["Other"]
+    content, _ = await page.receive()
+    assert [row["title"] for row in content["rows"]] == ["Other"]
     end(other, "stopped")
-    told, _ = await page.hear()
-    assert [(row["id"], row["status"]) for row in told["rows"]] == [(other.id, "stopped")]
+    content, _ = await page.receive()
+    assert [(row["id"], row["status"]) for row in content["rows"]] == [(other.id, "stopped")]
     shutil.rmtree(other.dir)
-    told, _ = await page.hear()
-    assert (told["rows"], told["gone"]) == ([], [other.id])
+    content, _ = await page.receive()
+    assert (content["rows"], content["gone"]) == ([], [other.id])
     late = await opened(jp_ws_fetch)
     await late.ask(channel="runs", kind="watch")
-    told, _ = await late.hear()
-    assert (told["first"], told["whole"]) == (True, True)
-    assert [row["id"] for row in told["rows"]] == [run.id]
+    content, _ = await late.receive()
+    assert (content["first"], content["whole"]) == (True, True)
+    assert [row["id"] for row in content["rows"]] == [run.id]
 
 
-async def test_a_run_is_told_whole_then_what_is_new_to_every_page_alike(
+async def test_a_page_gets_the_complete_run_first_then_the_same_news_as_all_pages(
     jp_ws_fetch: Open, run: Run
 ) -> None:
     one, other = await opened(jp_ws_fetch), await opened(jp_ws_fetch)
     await one.ask(**ready(run))
-    told, buffers = await one.hear()
-    while not told["message"]["parts"]:
-        told, buffers = await one.hear()
-    assert told["message"]["whole"]
-    assert told["message"]["parts"]["head"]["id"] == run.id
+    content, buffers = await one.receive()
+    while not content["message"]["parts"]:
+        content, buffers = await one.receive()
+    assert content["message"]["whole"]
+    assert content["message"]["parts"]["head"]["id"] == run.id
     assert len(buffers[0]) == 3 * 8 * 20
     await other.ask(**ready(run, "b"))
-    whole, same = await other.hear()
+    whole, same = await other.receive()
     assert same == buffers
-    assert whole["message"]["sequence"] == told["message"]["sequence"]
+    assert whole["message"]["sequence"] == content["message"]["sequence"]
     end(run, "stopped")
     for page in (one, other):
-        news, _ = await page.hear()
+        news, _ = await page.receive()
         assert not news["message"]["whole"]
-        assert news["message"]["sequence"] == told["message"]["sequence"] + 1
+        assert news["message"]["sequence"] == content["message"]["sequence"] + 1
 
 
-async def test_a_part_is_told_closer_to_who_asks(jp_ws_fetch: Open, run: Run) -> None:
+async def test_a_page_gets_a_part_in_more_detail_on_request(jp_ws_fetch: Open, run: Run) -> None:
     page = await opened(jp_ws_fetch)
     asked = {"firstStep": 2, "lastStep": 5, "mostPoints": 100}
     message = {"kind": "window", "request": "r", **asked}
     await page.ask(**{**ready(run), "message": message})
-    told, buffers = await page.hear()
-    assert told["message"]["request"] == "r"
+    content, buffers = await page.receive()
+    assert content["message"]["request"] == "r"
     assert len(buffers[0]) == 3 * 8 * 4
 
 
-async def test_a_page_that_hides_a_run_is_told_no_more_of_it(
+async def test_a_page_that_hides_a_run_gets_no_more_frames_of_it(
     jp_ws_fetch: Open, run: Run, jp_serverapp: Any
 ) -> None:
     page = await opened(jp_ws_fetch)
     await page.ask(**ready(run))
-    await page.hear()
+    await page.receive()
     channel = jp_serverapp.web_app.settings["workbench_manager"].run("", run.id)
-    assert channel.heard
+    assert channel.has_listeners
     hidden = {"kind": "shown", "view": "a", "shown": False}
     await page.ask(**{**ready(run), "message": hidden})
-    while channel.heard:
+    while channel.has_listeners:
         await asyncio.sleep(0)
     shown = {"kind": "shown", "view": "a", "shown": True}
     await page.ask(**{**ready(run), "message": shown})
-    while not channel.heard:
+    while not channel.has_listeners:
         await asyncio.sleep(0)
     page.socket.close()
-    while channel.heard:
+    while channel.has_listeners:
         await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("name", ["not-there", "../x", "..", ""])
-async def test_a_run_that_is_none_is_said(name: str, jp_ws_fetch: Open, run: Run) -> None:
+async def test_a_missing_run_is_reported(name: str, jp_ws_fetch: Open, run: Run) -> None:
     page = await opened(jp_ws_fetch)
     await page.ask(**{**ready(run), "run": name})
-    told, _ = await page.hear()
-    assert (told["channel"], told["run"]) == ("run", name)
-    assert told["trouble"]
+    content, _ = await page.receive()
+    assert (content["channel"], content["run"]) == ("run", name)
+    assert content["trouble"]
 
 
-async def test_a_run_deleted_while_it_is_shown_is_said(jp_ws_fetch: Open, run: Run) -> None:
+async def test_a_run_deleted_while_it_is_shown_is_reported(jp_ws_fetch: Open, run: Run) -> None:
     page = await opened(jp_ws_fetch)
     await page.ask(**ready(run))
-    await page.hear()
+    await page.receive()
     shutil.rmtree(run.dir)
-    told: dict[str, Any] = {}
-    while "gone" not in told:
-        content, _ = await page.hear()
-        told = content["message"]["parts"]
-    assert "cannot be shown" in told["gone"]
+    parts: dict[str, Any] = {}
+    while "gone" not in parts:
+        content, _ = await page.receive()
+        parts = content["message"]["parts"]
+    assert "cannot be shown" in parts["gone"]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ async def test_a_run_deleted_while_it_is_shown_is_said(jp_ws_fetch: Open, run: R
         "1" * 2**17,
     ],
 )
-async def test_what_is_no_request_closes_the_socket(
+async def test_an_invalid_request_closes_the_socket(
     message: str, jp_ws_fetch: Open, run: Run
 ) -> None:
     page = await opened(jp_ws_fetch)
@@ -199,7 +199,7 @@ async def test_what_is_no_request_closes_the_socket(
     assert page.socket.close_code == 1008
 
 
-def test_buffers_begin_where_numbers_may(run: Run) -> None:
+def test_buffers_begin_at_aligned_positions(run: Run) -> None:
     feed = RunFeed(run)
     message = feed.news(None)
     assert message is not None

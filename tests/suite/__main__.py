@@ -1,4 +1,4 @@
-"""Runs the parts of a test command: `python -m tests.suite {test,all} [--room ROOM]`."""
+"""The test command: `python -m tests.suite {test,all} [--room ROOM]`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     began = time.time()
     wall_seconds = {"set-up": began - options.began} if options.began else {}
     if subprocess.run(["make", "--no-print-directory", "lint"], cwd=ROOT, check=False).returncode:
-        print("FAILED lint; the tests have not begun")
+        print("FAILED lint; the tests did not start")
         return 1
     wall_seconds["lint"] = time.time() - began
     results: list[Result] = []
@@ -53,12 +53,12 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = argparse.ArgumentParser(prog="python -m tests.suite", description=__doc__)
     made.add_argument("command", choices=("test", "all"))
-    made.add_argument("--room", help="of `all`: a folder or file of tests, such as engine")
-    made.add_argument("--began", type=float, help="when set-up began, in unix seconds")
+    made.add_argument("--room", help="for `all`: a folder or file of tests, such as engine")
+    made.add_argument("--began", type=float, help="the start of the set-up, in unix seconds")
     made.add_argument(
         "--note-seconds",
         action="store_true",
-        help=f"note what tests took in {SECONDS.name}, by which the longest files start first",
+        help=f"write the times of tests to {SECONDS.name}; the longest files start first",
     )
     return made
 

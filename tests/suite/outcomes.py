@@ -18,7 +18,7 @@ NO_WORD = "no message"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--outcomes", type=Path, help="write how the session went to this file")
+    parser.addoption("--outcomes", type=Path, help="write the results of the session to this file")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -86,7 +86,7 @@ def pytest(arguments: Sequence[str], folder: Path) -> Outcomes:
         told = Outcomes(**json.loads(path.read_text())) if path.exists() else Outcomes()
     if status == 0 or told.uncollected or (status == FAILURES and told.errors):
         return told
-    broken = {"the session": f"pytest ended with status {status}; its output tells why"}
+    broken = {"the session": f"pytest ended with status {status}; its output shows the reason"}
     return Outcomes(told.tests, told.seconds, told.errors, broken)
 
 

@@ -110,7 +110,9 @@ def test_a_file_that_cannot_be_collected_is_a_failure(place: Path) -> None:
 
 def test_a_session_that_breaks_off_is_a_failure(place: Path) -> None:
     result = tried(place, "--no-such-option", passes=PASSES)
-    assert result.failed == {"the session": "pytest ended with status 4; its output tells why"}
+    assert result.failed == {
+        "the session": "pytest ended with status 4; its output shows the reason"
+    }
 
 
 def test_of_a_notebook_all_cells_are_run_again() -> None:

@@ -1,4 +1,4 @@
-"""Tasks meet over real sockets: who answers, who does not, and who is somebody else."""
+"""Tasks meet over real sockets: tasks that answer, tasks that do not, and other programs."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def cluster_of(count: int) -> Cluster:
 
 
 def alone(cluster: Cluster, task: Identity) -> Meeting:
-    """Meet until something is known of another task."""
-    heard: list[Meeting] = []
-    return meet(cluster, task, LIMIT_SECONDS, heard.append, lambda: bool(heard))
+    """Meet until there is a result for another task."""
+    changes: list[Meeting] = []
+    return meet(cluster, task, LIMIT_SECONDS, changes.append, lambda: bool(changes))
 
 
 @contextmanager
-def listening(port: int, says: bytes) -> Iterator[None]:
-    """Another program at a port, which says something to whoever calls first."""
+def listening(port: int, text: bytes) -> Iterator[None]:
+    """Run another program at a port, which sends a text to the first caller."""
     with socket.create_server(("127.0.0.1", port)) as server, ThreadPoolExecutor(1) as pool:
         server.settimeout(LIMIT_SECONDS)
 
@@ -43,7 +43,7 @@ def listening(port: int, says: bytes) -> Iterator[None]:
             connection, _ = server.accept()
             with connection:
                 connection.recv(4096)
-                connection.sendall(says)
+                connection.sendall(text)
 
         pool.submit(answer)
         yield
@@ -70,7 +70,7 @@ def test_a_task_that_does_not_listen_is_named() -> None:
     assert missing.problem.startswith("nothing listens there.")
 
 
-def test_another_program_at_the_port_is_told() -> None:
+def test_another_program_at_the_port_is_reported() -> None:
     cluster = cluster_of(2)
     with listening(int(cluster.address(TWO).rpartition(":")[2]), b"SSH-2.0-other\r\n"):
         (missing,) = alone(cluster, ONE).missing
@@ -78,33 +78,33 @@ def test_another_program_at_the_port_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("fields", "problem"),
     [
         ('"index": 2, "cluster": "{same}"', "worker-2 answers there."),
         ('"index": 1, "cluster": "other"', "it was given another cluster."),
     ],
 )
-def test_the_wrong_task_and_the_wrong_cluster_are_told(told: str, said: str) -> None:
+def test_the_wrong_task_and_the_wrong_cluster_are_reported(fields: str, problem: str) -> None:
     cluster = cluster_of(2)
-    card = f'{{"type": "worker", {told.replace("{same}", cluster.sha256)}, "time": 0}}\n'
+    card = f'{{"type": "worker", {fields.replace("{same}", cluster.sha256)}, "time": 0}}\n'
     with listening(int(cluster.address(TWO).rpartition(":")[2]), card.encode()):
         (missing,) = alone(cluster, ONE).missing
-    assert missing.problem.startswith(said)
+    assert missing.problem.startswith(problem)
 
 
-def test_a_clock_of_another_time_is_told() -> None:
+def test_a_clock_that_differs_is_reported() -> None:
     cluster = cluster_of(2)
     card = f'{{"type": "worker", "index": 1, "cluster": "{cluster.sha256}", "time": 0}}\n'
-    heard: list[Meeting] = []
+    changes: list[Meeting] = []
     with listening(int(cluster.address(TWO).rpartition(":")[2]), card.encode()):
-        meeting = meet(cluster, ONE, LIMIT_SECONDS, heard.append, lambda: bool(heard))
+        meeting = meet(cluster, ONE, LIMIT_SECONDS, changes.append, lambda: bool(changes))
     (answer,) = meeting.met
     assert answer.clock_differs
     assert answer.clock_ahead_seconds is not None
     assert answer.clock_ahead_seconds < -1e9
 
 
-def test_a_port_that_is_taken_is_told_with_the_task() -> None:
+def test_a_port_that_is_taken_is_reported_with_the_task() -> None:
     cluster = cluster_of(2)
     port = int(cluster.address(ONE).rpartition(":")[2])
     with (

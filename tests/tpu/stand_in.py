@@ -1,8 +1,8 @@
-"""Stands in for a TPU, of which there is none where tests run: `stand_in.py SCRIPT ARGUMENTS...`.
+"""A stand-in for a TPU on machines without one: `stand_in.py SCRIPT ARGUMENTS...`.
 
-TensorFlow's public names for a TPU answer with replicas on logical CPU devices; everything else
-is TensorFlow's own. What it cannot show: compilation by XLA, real bfloat16, the chip's memory, its
-speed, several hosts, and whether libtpu fits.
+TensorFlow's public names for a TPU give replicas on logical CPU devices; everything else is
+TensorFlow's own. The stand-in cannot show compilation by XLA, real bfloat16, the chip's memory,
+its speed, several hosts, and whether libtpu fits.
 """
 
 import os
@@ -15,18 +15,18 @@ import tensorflow as tf
 
 CORES = int(os.environ.get("TPU_STAND_IN_CORES", "2"))
 CALLS: list[str] = []
-"""What the script asked of the TPU, in order."""
-TOLD = "stand-in for a TPU: "
-"""Begins a line of the log for each of them."""
+"""The calls of the script to the TPU, in order."""
+PREFIX = "stand-in for a TPU: "
+"""The start of the log line of each call."""
 
 
 def note(call: str) -> None:
     CALLS.append(call)
-    sys.stderr.write(f"{TOLD}{call}\n")
+    sys.stderr.write(f"{PREFIX}{call}\n")
 
 
 class Resolver:
-    """Finds the stand-in under any name."""
+    """A resolver that finds the stand-in under any name."""
 
     def __init__(self, tpu: str | None = None) -> None:
         if not tpu:
@@ -34,7 +34,7 @@ class Resolver:
         note(f"resolve {tpu}")
 
 
-class TPUStrategy(tf.distribute.MirroredStrategy):  # a class, because Keras asks for its kind
+class TPUStrategy(tf.distribute.MirroredStrategy):  # a class, because Keras checks its type
     def __init__(self, resolver: Resolver) -> None:
         assert isinstance(resolver, Resolver)
         note("strategy")
@@ -57,7 +57,7 @@ def initialize(resolver: Resolver) -> None:
 
 
 def stand_in() -> None:
-    """Put the names in place."""
+    """Replace TensorFlow's names with the stand-in's."""
     tf.distribute.cluster_resolver.TPUClusterResolver = Resolver
     tf.config.experimental_connect_to_cluster = connect
     tf.tpu.experimental.initialize_tpu_system = initialize

@@ -1,4 +1,4 @@
-"""The TPU cells, on the stand-in: nothing here has run on a TPU."""
+"""Training on a TPU, with the stand-in: nothing here has run on a real TPU."""
 
 import dataclasses
 import sys
@@ -17,7 +17,7 @@ from workbench.plan import Plan, PlanError, make_plan
 from workbench.runs import Run, start_run
 from workbench.runs.programs.inspection import inspect_model
 
-TOLD = "stand-in for a TPU: "
+PREFIX = "stand-in for a TPU: "
 STAND_IN = Path(__file__).with_name("stand_in.py")
 TPU_VM = dataclasses.replace(LAPTOP, tpu_chips=2, tpu_kind="v5e")
 
@@ -61,7 +61,7 @@ def finished(run: Run) -> Run:
 @pytest.mark.slow
 @pytest.mark.parametrize("loop", ["custom", "fit"])
 @pytest.mark.parametrize("pipeline", [pytest.param("usual", marks=pytest.mark.promise), "indexed"])
-def test_a_run_on_the_cores_of_a_tpu_trains_as_on_one_device(
+def test_a_run_on_the_cores_of_a_tpu_trains_like_a_run_on_one_device(
     tmp_path: Path, interpreter: str, standard: Run, loop: str, pipeline: str
 ) -> None:
     config = dataclasses.replace(
@@ -72,14 +72,14 @@ def test_a_run_on_the_cores_of_a_tpu_trains_as_on_one_device(
     np.testing.assert_allclose(*losses, rtol=0, atol=1e-6)
     tests = [each.epochs()["test_loss"].to_numpy() for each in (run, standard)]
     np.testing.assert_allclose(*tests, rtol=0, atol=2e-6)
-    lines = [line for line in run.log().splitlines() if line.startswith(TOLD)]
-    calls = [line.removeprefix(TOLD) for line in lines]
+    lines = [line for line in run.log().splitlines() if line.startswith(PREFIX)]
+    calls = [line.removeprefix(PREFIX) for line in lines]
     assert calls == ["resolve local", "connect", "initialize", "strategy"]
     assert (run.replica_steps()["examples"] == 32).all()
 
 
 @pytest.mark.slow
-def test_a_run_in_mixed_bfloat16_trains_and_holds_its_variables_in_single_precision(
+def test_a_run_in_mixed_bfloat16_keeps_its_variables_in_single_precision(
     tmp_path: Path, interpreter: str
 ) -> None:
     config = dataclasses.replace(
@@ -91,7 +91,7 @@ def test_a_run_in_mixed_bfloat16_trains_and_holds_its_variables_in_single_precis
     assert {tuple(each) for each in dtypes} == {("float32", "bfloat16")}
 
 
-def test_a_machine_without_one_says_so() -> None:
+def test_a_machine_without_a_tpu_is_refused() -> None:
     with pytest.raises(PlanError, match="no TPU here"):
         make_plan(RunConfig(strategy="tpu"), LAPTOP)
 
@@ -103,14 +103,14 @@ def test_a_replica_is_a_core(kind: str | None, cores: int) -> None:
     assert not plan.virtual
 
 
-def test_of_a_named_tpu_the_cores_must_be_told() -> None:
+def test_a_named_tpu_needs_its_number_of_cores() -> None:
     with pytest.raises(PlanError, match="number of cores of my-tpu"):
         make_plan(RunConfig(strategy="tpu", tpu="my-tpu"), LAPTOP)
     plan = make_plan(RunConfig(strategy="tpu", tpu="my-tpu", replicas=8), LAPTOP)
     assert plan.num_replicas_in_sync == 8
 
 
-def test_every_batch_has_one_size_the_test_batches_too() -> None:
+def test_all_training_and_test_batches_have_one_size() -> None:
     plan = make_plan(RunConfig(strategy="tpu", tpu="my-tpu", replicas=8), LAPTOP)
     assert plan.num_test_examples % plan.test_batch_size == 0
     assert plan.test_batch_size % 8 == 0
@@ -119,26 +119,26 @@ def test_every_batch_has_one_size_the_test_batches_too() -> None:
 
 
 @pytest.mark.parametrize(("examples", "nearest"), [(10_001 * 5, 50_000), (30, 40), (1, 40)])
-def test_of_examples_that_make_uneven_test_batches_the_nearest_are_offered(
+def test_for_uneven_test_batches_the_nearest_number_of_examples_is_suggested(
     examples: int, nearest: int
 ) -> None:
     fields = {"tpu": "my-tpu", "replicas": 8, "global_batch_size": 8, "last_batch": "repeat"}
     found = problem(LAPTOP, **fields, synthetic_examples=examples)
     assert found.field == "synthetic_examples"
-    assert found.rule == "such that a fifth of it is a multiple of the 8 replicas"
+    assert found.rule == "a number whose fifth is a multiple of the 8 replicas"
     assert found.fix == f"Set it to {nearest}."
     planned(LAPTOP, **fields, synthetic_examples=nearest)
 
 
-def test_data_whose_test_examples_the_cores_do_not_divide_is_named_itself() -> None:
+def test_data_whose_test_examples_do_not_divide_among_the_cores_is_refused() -> None:
     found = problem(LAPTOP, tpu="my-tpu", replicas=32, data="fashion_mnist")
     assert (found.field, found.got) == ("data", "fashion_mnist, which has 10,000")
-    assert found.rule == "one whose test examples are a multiple of the 32 replicas"
+    assert found.rule == "a data set whose number of test examples is a multiple of the 32 replicas"
     assert found.fix == "Choose synthetic, or a TPU whose number of cores divides that."
     planned(LAPTOP, tpu="my-tpu", replicas=16, data="fashion_mnist")
 
 
-def test_a_tensorflow_that_knows_no_tpu_is_told_before_a_start_where_it_can_be_known() -> None:
+def test_a_tensorflow_without_tpu_support_is_refused_before_the_start_if_that_is_known() -> None:
     found = problem(dataclasses.replace(TPU_VM, tensorflow_for_tpus=False))
     assert found.field == "strategy"
     assert found.rule.endswith("it was built without TPU support")
@@ -150,12 +150,12 @@ def test_a_tensorflow_that_knows_no_tpu_is_told_before_a_start_where_it_can_be_k
     planned(elsewhere, tpu="my-tpu", replicas=8)
 
 
-def test_looking_at_a_model_takes_no_tpu(tmp_path: Path) -> None:
-    """A stand-in for an interpreter writes down where it would look for libtpu."""
+def test_the_inspection_of_a_model_takes_no_tpu(tmp_path: Path) -> None:
+    """A stand-in for an interpreter records the path where it would look for libtpu."""
     python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\necho "$TPU_LIBRARY_PATH" > "{tmp_path}/told"\nexit 1\n')
+    python.write_text(f'#!/bin/sh\necho "$TPU_LIBRARY_PATH" > "{tmp_path}/libtpu-path"\nexit 1\n')
     python.chmod(0o755)
     with pytest.raises(PlanError):
         inspect_model(planned(TPU_VM, interpreter=str(python)))
-    assert not Path((tmp_path / "told").read_text().strip()).exists()
-    assert (tmp_path / "told").read_text().startswith("/")
+    assert not Path((tmp_path / "libtpu-path").read_text().strip()).exists()
+    assert (tmp_path / "libtpu-path").read_text().startswith("/")

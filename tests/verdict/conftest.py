@@ -1,4 +1,4 @@
-"""Runs and terminals that are ended after the tests."""
+"""Runs and terminals, which are ended after the tests."""
 
 from tests.cli.conftest import terminal
 from tests.runs.conftest import runs

@@ -1,4 +1,4 @@
-"""A step of one's own that works longer on the second worker."""
+"""A custom step that takes longer on the second worker."""
 
 import json
 import os

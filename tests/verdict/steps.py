@@ -1,4 +1,4 @@
-"""Times as the program `step_times` tells them, made of known parts."""
+"""Times in the form of the program `step_times`, made of known parts."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ USUAL = {
 }  # fmt: skip
 
 
-def told(
+def step_times(
     parts: Mapping[str, float], tasks: int = 1, replicas: int = 2, noise: float = 0.01
 ) -> list[dict[str, Any]]:
-    """Return what the tasks tell; the last of several computes longer, by `waiting`."""
+    """Return the answers of the tasks; the last of several tasks computes longer, by `waiting`."""
     known, random = {**USUAL, **parts}, np.random.default_rng(1)
     in_memory = known["compute"] + known["waiting"] + known["communication"]
     step = in_memory + known["input"] + known["host"] + known["recording"]
@@ -60,4 +60,4 @@ def told(
 
 def broken_down(parts: Mapping[str, float], tasks: int = 1, replicas: int = 2) -> Breakdown:
     """Return the parts found in such times."""
-    return break_down(told(parts, tasks, replicas))
+    return break_down(step_times(parts, tasks, replicas))

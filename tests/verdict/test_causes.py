@@ -71,7 +71,7 @@ def test_the_largest_part_is_the_cause(
     assert cause is None or suggestion or (found and found.advice)
 
 
-def test_many_replicas_on_few_cores_become_as_many_as_cores() -> None:
+def test_many_replicas_on_few_cores_become_one_replica_a_core() -> None:
     config = RunConfig(replicas=4 * LAPTOP.cpu_cores, global_batch_size=64)
     case = case_of(config, {"crowding": 8.5e-4, "communication": 2e-4})
     (found, *_) = ranked(case)
@@ -82,7 +82,7 @@ def test_many_replicas_on_few_cores_become_as_many_as_cores() -> None:
     assert suggestion.changes["global_batch_size"] == 64
 
 
-def test_replicas_that_do_their_share_are_not_in_the_way() -> None:
+def test_replicas_that_do_their_share_are_no_cause() -> None:
     assert list(ranked(case_of(TWO, {"crowding": 3e-4}))) == []
 
 
@@ -93,21 +93,21 @@ def test_replicas_that_are_slower_together_than_one_become_one() -> None:
     assert suggestion.changes["strategy"] == "one_device"
 
 
-def test_a_data_set_of_ones_own_is_kept_in_memory() -> None:
+def test_a_custom_data_set_is_kept_in_memory() -> None:
     case = case_of(ONE, {"input": 2e-3}, OWN)
     suggestion = suggest(next(iter(ranked(case))), case, lambda _: True)
     assert suggestion is not None
     assert suggestion.changes == {"pipeline": "cached"}
 
 
-def test_a_batch_that_is_all_there_is_does_not_grow() -> None:
+def test_a_batch_with_all_examples_does_not_grow() -> None:
     case = case_of(dataclasses.replace(ONE, global_batch_size=5000), {"fixed": 9e-4})
     cause = next(iter(ranked(case)))
     assert suggest(cause, case, can_be_planned) is None
     assert cause.advice
 
 
-def test_every_cause_is_a_part_and_says_what_can_be_done() -> None:
+def test_every_cause_is_a_part_and_has_a_change_or_advice() -> None:
     for cause in CAUSES:
         assert cause.part in {**PARTS, **WITHIN_COMPUTE}
         assert cause.changes or cause.advice

@@ -1,4 +1,4 @@
-"""Intervals cover what they are of as often as they say."""
+"""Intervals cover the true value as often as they promise."""
 
 import numpy as np
 import pytest
@@ -12,12 +12,12 @@ def test_the_interval_of_a_median_covers_it_in_at_least_95_percent() -> None:
     assert 0.94 <= np.mean(covered) <= 0.98
 
 
-def test_of_six_it_is_all_of_them() -> None:
+def test_the_interval_of_six_values_has_all_of_them() -> None:
     found = median_of([3.0, 1.0, 2.0, 6.0, 5.0, 4.0])
     assert (found.low, found.value, found.high) == (1.0, 3.5, 6.0)
 
 
-def test_fewer_than_six_are_refused() -> None:
+def test_fewer_than_six_values_are_refused() -> None:
     with pytest.raises(ValueError, match=r"needs 6 measurements; received 5\. Measure longer"):
         median_of([1.0] * 5)
 
@@ -26,7 +26,7 @@ def test_the_interval_of_a_difference_covers_it() -> None:
     random, drawn = np.random.default_rng(3), resamples(15)
     covered = []
     for _ in range(300):
-        load = random.exponential(0.1, 15)  # hits both alike
+        load = random.exponential(0.1, 15)  # slows both equally
         whole, less = (level + load + random.exponential(0.05, 15) for level in (1.0, 0.7))
         found = of_levels(levels_of(whole, drawn) - levels_of(less, drawn))
         covered.append(found.low <= 0.3 <= found.high)

@@ -1,4 +1,4 @@
-"""The figure shows every part of each step, and the rest that they do not explain."""
+"""The figure shows every part of each step, and the unexplained rest."""
 
 from tests.verdict.steps import broken_down
 from workbench.verdict.figure import step_figure
@@ -16,7 +16,7 @@ def test_a_bar_is_as_long_as_the_step() -> None:
         assert abs(sum(lengths) / 1000 - found.step.value) < 0.05 * found.step.value
 
 
-def test_what_does_not_differ_from_nothing_is_pale() -> None:
+def test_a_part_that_does_not_differ_from_zero_is_pale() -> None:
     figure = step_figure({"step": broken_down({"input": 2e-3})})
     pale = {trace.name: trace.marker.opacity for trace in figure.data if trace.y}
     assert pale["input"] == (1.0,)

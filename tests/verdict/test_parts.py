@@ -1,8 +1,8 @@
-"""A step made of known parts is taken apart into these."""
+"""The breakdown of a step made of known parts finds these parts."""
 
 import pytest
 
-from tests.verdict.steps import ROUNDS, broken_down, told
+from tests.verdict.steps import ROUNDS, broken_down, step_times
 from workbench.verdict.parts import break_down, joined
 
 KNOWN = {
@@ -12,7 +12,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("tasks", [1, 2, 3])
-def test_the_parts_are_those_that_the_step_was_made_of(tasks: int) -> None:
+def test_the_parts_are_the_parts_that_the_step_was_made_of(tasks: int) -> None:
     known = KNOWN if tasks == 1 else {**KNOWN, "waiting": 1e-3}
     found = broken_down(known, tasks)
     step = sum(value for name, value in known.items() if name not in ("fixed", "crowding")) + 1e-3
@@ -32,7 +32,7 @@ def test_one_replica_has_nothing_to_sum() -> None:
     assert found.paces == ()
 
 
-def test_what_is_not_there_does_not_differ_from_nothing() -> None:
+def test_an_absent_part_does_not_differ_from_zero() -> None:
     found = broken_down({"input": 3e-3}, tasks=2)
     assert found.differs("input")
     assert not any(map(found.differs, ("communication", "host", "waiting")))
@@ -47,16 +47,16 @@ def test_the_slowest_worker_is_named() -> None:
 
 
 def test_a_sum_that_hides_behind_the_slowest_workers_input_takes_no_time() -> None:
-    times = told({"communication": 5e-4, "waiting": 1e-3}, tasks=2)
-    slowest = times[1]["rounds"]  # its batches are made while gradients are summed
+    times = step_times({"communication": 5e-4, "waiting": 1e-3}, tasks=2)
+    slowest = times[1]["rounds"]  # it makes its batches during the sum of the gradients
     slowest["alone"] = [each - 1e-4 for each in slowest["step"]]
     found = break_down(times)
     assert found.share("communication") == pytest.approx(1e-4 / 2.5e-3, abs=0.01)
     assert found.sums_to_step
 
 
-def test_less_than_nothing_is_told_as_unexplained() -> None:
-    times = told({})
+def test_a_negative_part_counts_as_unexplained() -> None:
+    times = step_times({})
     times[0]["rounds"]["compute"] = [2 * each for each in times[0]["rounds"]["memory"]]
     found = break_down(times)
     (communication,) = [part for part in found.parts if part.name == "communication"]
@@ -66,16 +66,16 @@ def test_less_than_nothing_is_told_as_unexplained() -> None:
     assert not found.sums_to_step
 
 
-def test_what_more_steps_a_call_would_save_is_the_hosts() -> None:
-    times = told({"input": 1e-3, "host": 2e-3})
+def test_the_host_part_is_the_time_that_more_steps_a_call_would_save() -> None:
+    times = step_times({"input": 1e-3, "host": 2e-3})
     times[0]["rounds"]["many"] = [2.5e-3] * ROUNDS  # 0.5 ms of the input is for each call
     found = break_down([{**times[0], "rounds": {**times[0]["rounds"]}}])
     assert found.share("host") == pytest.approx(1.5 / 4, abs=0.03)
     assert found.share("input") == pytest.approx(1.5 / 4, abs=0.03)
 
 
-def test_two_measurements_are_taken_together() -> None:
-    times, again = told({"input": 1e-3}), told({"input": 1e-3})
+def test_two_measurements_are_joined() -> None:
+    times, again = step_times({"input": 1e-3}), step_times({"input": 1e-3})
     del times[0]["rounds"]["solo"]
     found = break_down(joined(times, again))
     assert found.rounds == 2 * ROUNDS
@@ -83,8 +83,8 @@ def test_two_measurements_are_taken_together() -> None:
     assert found.share("input") == pytest.approx(0.5, abs=0.03)
 
 
-def test_what_could_not_be_timed_is_left_out_and_told() -> None:
-    times = told({"input": 1e-3})
+def test_an_unmeasured_part_is_left_out_and_has_a_reason() -> None:
+    times = step_times({"input": 1e-3})
     del times[0]["rounds"]["batch"], times[0]["rounds"]["solo"]
     times[0]["unmeasured"] = {"batch": "InvalidArgumentError: ..."}
     found = break_down(times)

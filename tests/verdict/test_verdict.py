@@ -1,4 +1,4 @@
-"""Real runs: one of a step a call, asked and tried from the command line, and a slow worker."""
+"""Verdicts on real runs: a run of one step a call, with its trial, and a run with a slow worker."""
 
 import json
 from pathlib import Path
@@ -33,27 +33,27 @@ WORKERS = RunConfig(
 )
 
 
-def test_a_run_that_recorded_nothing_is_refused(tmp_path: Path) -> None:
+def test_a_run_without_records_is_refused(tmp_path: Path) -> None:
     run = write_run(tmp_path, "stopped", steps=0)
     with pytest.raises(RunError, match=r"has recorded none\. Let it train for a moment first"):
         judge(run)
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("inf"), float("nan")])
-def test_it_takes_some_seconds(seconds: float, tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"measured for some seconds; received .* Give 20"):
+def test_a_measurement_needs_some_seconds(seconds: float, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"seconds above 0; received .* Give 20"):
         judge(write_run(tmp_path), seconds)
 
 
-def test_workers_that_wait_for_nobody_have_no_common_step(tmp_path: Path) -> None:
+def test_asynchronous_workers_have_no_common_step(tmp_path: Path) -> None:
     run = write_run(tmp_path, config=RunConfig(strategy="parameter_server"))
-    with pytest.raises(RunError, match=r"ParameterServer, whose workers wait for nobody"):
+    with pytest.raises(RunError, match=r"ParameterServer, whose workers do not wait"):
         judge(run)
 
 
 @pytest.fixture(scope="module")
 def answered(terminal: Terminal) -> dict[str, Any]:
-    """What `why --apply` told of a run of one step a call."""
+    """The JSON of `why --apply` for a run of one step a call."""
     trained = terminal.type("run", *CHATTY, "--json")
     assert trained.returncode == 0, trained.stderr
     run = last_json(trained)["run"]
@@ -75,7 +75,7 @@ def test_every_part_is_timed_and_kept(answered: dict[str, Any], terminal: Termin
 
 
 @pytest.mark.slow
-def test_the_suggestion_is_tried_as_a_run_of_its_own(
+def test_the_suggestion_is_tried_in_a_separate_run(
     answered: dict[str, Any], terminal: Terminal
 ) -> None:
     trial, changes = answered["trial"], answered["suggestion"]["changes"]
@@ -103,16 +103,16 @@ def test_the_worker_that_the_others_wait_for_is_named(runs: Runs) -> None:
     assert found.slowest.task == "worker-1"
 
 
-def test_what_is_stopped_says_so_and_keeps_nothing(tmp_path: Path) -> None:
-    run, told = timed_run(tmp_path), list[str]()
+def test_a_stopped_measurement_is_an_error_and_keeps_nothing(tmp_path: Path) -> None:
+    run, actions = timed_run(tmp_path), list[str]()
     with pytest.raises(StoppedError, match=r"it was stopped\. Ask again"):
-        judge(run, 1.0, lambda words, left_seconds: told.append(words), lambda: True)
-    assert told == ["Timing steps"]
+        judge(run, 1.0, lambda action, left_seconds: actions.append(action), lambda: True)
+    assert actions == ["Timing steps"]
     assert not (run.dir / "verdict.json").exists()
 
 
 @pytest.mark.slow
-def test_a_trial_that_is_stopped_stops_its_run(runs: Runs) -> None:
+def test_a_stopped_trial_stops_its_run(runs: Runs) -> None:
     before = timed_run(runs.root)
     with pytest.raises(StoppedError, match=r"was stopped\. Try it again"):
         try_out(before, verdict_on(before, {"host": 1e-3}), stopped=lambda: True)

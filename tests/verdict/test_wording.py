@@ -1,4 +1,4 @@
-"""What was found about a step in words: the same in a terminal and on a page."""
+"""The texts about a measured step: the same in a terminal and on a page."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from workbench.verdict.causes import Suggestion
 STEP = Interval(0.002, 0.0019, 0.0021)
 
 
-def test_what_is_within_the_computing_stands_below_it() -> None:
+def test_the_parts_within_compute_come_below_it() -> None:
     rows = list(wording.part_rows(broken_down({"host": 1e-3, "fixed": 5e-4})))
     names = [row.name for row in rows]
     assert names[:3] == ["input", "compute", "fixed"]
@@ -24,25 +24,25 @@ def test_what_is_within_the_computing_stands_below_it() -> None:
     assert host.time.endswith((" ms", " µs"))
 
 
-def test_what_does_not_differ_from_nothing_says_how_much_it_is_at_most() -> None:
+def test_a_part_that_does_not_differ_from_zero_has_an_upper_limit() -> None:
     rows = {row.name: row for row in wording.part_rows(broken_down({"host": 1e-3}))}
     assert not rows["communication"].known
     assert rows["communication"].meaning.startswith("does not differ from 0, at most ")
 
 
 @pytest.mark.parametrize(
-    ("recorded_seconds", "words"),
+    ("recorded_seconds", "ending"),
     [
-        (None, "The run recorded too few calls to compare this with."),
+        (None, "The run recorded too few calls for a comparison."),
         (2e-3, "which agrees."),
-        (9e-3, "which does NOT agree: the machine did something else then, or does now."),
+        (9e-3, "which does NOT agree: the machine had other work then, or has it now."),
     ],
 )
-def test_what_the_run_recorded_is_held_against_it(
-    recorded_seconds: float | None, words: str, tmp_path: Path
+def test_the_measured_step_is_compared_with_the_recorded_one(
+    recorded_seconds: float | None, ending: str, tmp_path: Path
 ) -> None:
     verdict = verdict_on(timed_run(tmp_path), {"host": 1e-3}, recorded_seconds)
-    assert wording.recorded(verdict).endswith(words)
+    assert wording.recorded(verdict).endswith(ending)
 
 
 def test_the_slowest_of_several_workers_is_marked() -> None:
@@ -51,10 +51,10 @@ def test_the_slowest_of_several_workers_is_marked() -> None:
     assert last.endswith("a step, the slowest")
     assert "slowest" not in "".join(alone)
     even = list(wording.paces(broken_down({}, tasks=2)))
-    assert even[-1] == "No worker is slower than all others, as far as can be told."
+    assert even[-1] == "No worker is significantly slower than all others."
 
 
-def test_workers_that_wait_for_nobody_have_a_row_each() -> None:
+def test_each_asynchronous_worker_has_a_row() -> None:
     slow = Interval(0.004, 0.0039, 0.0041)
     rows = wording.own_pace_rows([OwnPace("worker-0", STEP, STEP), OwnPace("worker-1", slow, STEP)])
     assert rows[0] == ("worker-0", "2 ms [1.9 ms, 2.1 ms]", "2 ms [1.9 ms, 2.1 ms]", "")
@@ -70,8 +70,8 @@ def test_both_sides_of_a_trial_have_a_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
+    ("value", "text"),
     [(0.0, "0"), (2.5, "2.5 s"), (0.0123, "12.3 ms"), (4.56e-5, "45.6 µs"), (-0.002, "-2 ms")],
 )
-def test_a_time_is_told_in_the_unit_that_reads_best(value: float, words: str) -> None:
-    assert wording.seconds(value) == words
+def test_a_time_has_the_unit_that_is_easiest_to_read(value: float, text: str) -> None:
+    assert wording.seconds(value) == text

@@ -1,4 +1,4 @@
-"""Verdicts on written runs, made of known parts."""
+"""Verdicts on written runs, with known parts of a step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHATTY = RunConfig(strategy="one_device", steps_per_call=10, global_batch_size=6
 
 
 def timed_run(root: Path, config: RunConfig = CHATTY, state: str = "finished") -> Run:
-    """A written run that knows its machine, of which a verdict can be."""
+    """Return a written run with the facts of its machine, which a verdict needs."""
     run = write_run(root, state, config=config)
     (run.dir / "devices.json").write_text(json_text(LAPTOP.to_json()))
     return run
@@ -30,7 +30,7 @@ def timed_run(root: Path, config: RunConfig = CHATTY, state: str = "finished") -
 def verdict_on(
     run: Run, parts: Mapping[str, float], recorded_seconds: float | None = None
 ) -> Verdict:
-    """The verdict where the step has these parts, in seconds."""
+    """Return the verdict on a step with these parts, in seconds."""
     found = broken_down(parts, run.plan.workers, run.plan.num_replicas_in_sync)
     near = None
     if recorded_seconds is not None:

@@ -1,4 +1,4 @@
-"""What tests of the views share."""
+"""Fixtures for all tests of the views."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Makes every view and opens a recorded run, warnings as errors; run by test_two_ipywidgets.
+"""Make every view and open a recorded run, with warnings as errors; used by test_two_ipywidgets.
 
-It runs in an environment that has no TensorFlow and maybe another ipywidgets than the tests'.
+It runs in an environment without TensorFlow, which may have another version of ipywidgets.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ CRASHES: list[str] = []
 
 
 def main() -> None:
-    """Print the versions and what was made."""
+    """Print the version of ipywidgets and the number of widgets."""
     warnings.simplefilter("error")
-    # ipywidgets 7.7's own add_traits, which every anywidget calls.
+    # Raised by add_traits of ipywidgets 7.7, which every anywidget calls.
     warnings.filterwarnings(
         "ignore", "Deprecated in traitlets 4.1", DeprecationWarning, r"ipywidgets\.widgets\.widget"
     )
@@ -54,14 +54,14 @@ def main() -> None:
         assert importlib.util.find_spec("tensorflow") is None or "--any" in sys.argv
         assert nameless(made) == [], nameless(made)
         assert sliders(made) == []
-        assert untold_titles(made) == []
+        assert missing_titles(made) == []
         assert any(type(widget).__name__ == "RunWidget" for widget in made)
-        told = {"ipywidgets": ipw.__version__, "widgets": len(made)}
-        sys.stdout.write(json.dumps(told) + "\n")
+        summary = {"ipywidgets": ipw.__version__, "widgets": len(made)}
+        sys.stdout.write(json.dumps(summary) + "\n")
 
 
 def make_views(root: Path) -> list[Any]:
-    """Make the workbench with a finished run open, its forms for both kinds of data, the rest."""
+    """Make a workbench with a finished run, a form for each kind of data, and all other views."""
     run = write_run(root / "runs")
     workbench = Workbench(runs_dir=root / "runs")
     workbench.open(run)
@@ -87,7 +87,7 @@ def make_views(root: Path) -> list[Any]:
 
 
 def nameless(made: list[Any]) -> list[str]:
-    """What a screen reader could not name."""
+    """Return the kinds of widgets that have no name for a screen reader."""
     return [
         type(widget).__name__
         for widget in made
@@ -96,13 +96,13 @@ def nameless(made: list[Any]) -> list[str]:
 
 
 def sliders(made: list[Any]) -> list[str]:
-    """Controls that fail accessibility checks."""
+    """Return the kinds of controls that fail accessibility checks."""
     names = [type(widget).__name__ for widget in made]
     return [name for name in names if name.endswith("Slider") or name == "Play"]
 
 
-def untold_titles(made: list[Any]) -> list[str]:
-    """Tabs and folds whose titles a page of ipywidgets 8, such as Colab's, would not find."""
+def missing_titles(made: list[Any]) -> list[str]:
+    """Return tabs and folds whose titles a page of ipywidgets 8, such as Colab's, cannot read."""
     return [
         f"{type(widget).__name__}: {widget.get_state().get('titles')}"
         for widget in made
@@ -112,7 +112,7 @@ def untold_titles(made: list[Any]) -> list[str]:
 
 
 def titles(widget: Any) -> list[str | None]:
-    """The titles as the kernel knows them."""
+    """Return the titles that the kernel has."""
     return [widget.get_title(index) for index in range(len(widget.children))]
 
 

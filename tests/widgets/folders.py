@@ -26,7 +26,7 @@ def write_run(
     config: RunConfig = CONFIG,
     **more: Any,
 ) -> Run:
-    """Write the folder of a run of two virtual replicas that did so many of its 156 steps."""
+    """Write the folder of a run of two virtual replicas that did `steps` of its 156 steps."""
     plan = make_plan(config, LAPTOP)
     script = render_script(plan)
     run_id = new_id(root)
@@ -59,7 +59,7 @@ def write_run(
 
 
 def records(steps: int, loss: float = 1.0) -> np.ndarray:
-    """Records [steps, 2, 3]: replica 1 loses twice what replica 0 loses; half is correct."""
+    """Return records [steps, 2, 3]; replica 1 has twice the loss of replica 0; half is correct."""
     rows = np.zeros((steps, 2, 3), np.float32)
     rows[:, :, 2] = BATCH
     rows[:, :, 1] = BATCH / 2
@@ -68,7 +68,7 @@ def records(steps: int, loss: float = 1.0) -> np.ndarray:
 
 
 def write_steps(task: Path, segment: int, first_step: int, rows: np.ndarray) -> None:
-    """Append a segment of records, recorded in one call of a second."""
+    """Append a segment of records, recorded in one call that took a second."""
     stem = task / f"{segment:04d}-{first_step:012d}"
     with stem.with_suffix(".calls").open("ab") as file:
         file.write(np.array([first_step, len(rows), 1000.0, 1.0]).astype("<f8").tobytes())

@@ -1,4 +1,4 @@
-"""A view of scripts with a real form beside it, as the workbench joins them."""
+"""A view of scripts and a real form, connected as in the workbench."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.widgets.script.view import ScriptView
 
 
 class Page:
-    """The form, the script view, and what a person clicks and reads there."""
+    """The form and the script view, with methods for clicks and for reading."""
 
     def __init__(self, runs_dir: Path, config: RunConfig | None = None) -> None:
         self.form = Form(config or RunConfig(), LAPTOP)
@@ -47,7 +47,7 @@ class Page:
         button.click()
 
     def shows(self, label: str) -> bool:
-        """Whether a button is in sight."""
+        """Return whether a button is visible."""
         found = [each for each in self.buttons() if each.description == label]
         return bool(found) and found[0].layout.display != "none"
 
@@ -56,11 +56,11 @@ class Page:
 
     @property
     def text(self) -> str:
-        """All that is written there, as HTML."""
+        """All text of the script view, as HTML."""
         return "\n".join(each.value for each in self.parts() if isinstance(each, ipw.HTML))
 
     def parts(self, box: Any = None) -> list[Any]:
-        """Return all widgets within, from top to bottom."""
+        """Return all widgets in a box, from top to bottom."""
         found = []
         for child in (self.view.box if box is None else box).children:
             found += [child, *(self.parts(child) if hasattr(child, "children") else [])]

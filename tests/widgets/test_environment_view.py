@@ -1,4 +1,4 @@
-"""The environment's button: offered where it helps, made by a click, told, given up, used."""
+"""The environment view: the offer, the build after a click, its progress, cancelling, the use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TPU_VM = dataclasses.replace(LAPTOP, tpu_chips=1, tpu_kind="v5e", tensorflow_ver
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """A folder of stand-ins' wheels in place of the package index, and a build of one."""
+    """A folder with wheels of stand-ins instead of the package index, and a build of a stand-in."""
     monkeypatch.setenv("WORKBENCH_ENVIRONMENTS", str(tmp_path / "environments"))
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -46,7 +46,7 @@ def offered() -> EnvironmentView:
     return view
 
 
-def test_chips_without_tensorflow_are_offered_an_environment_with_what_it_takes() -> None:
+def test_an_environment_is_offered_for_chips_without_tensorflow_with_its_costs() -> None:
     view = offered()
     assert shown(view._make)
     assert view._make.description == "Make a TPU environment"
@@ -56,7 +56,7 @@ def test_chips_without_tensorflow_are_offered_an_environment_with_what_it_takes(
     assert "2 GiB" in about
 
 
-def test_where_nothing_is_missing_nothing_is_offered() -> None:
+def test_no_environment_is_offered_if_nothing_is_missing() -> None:
     view = offered()
     view.offer(LAPTOP)
     assert not shown(view._make)
@@ -65,7 +65,9 @@ def test_where_nothing_is_missing_nothing_is_offered() -> None:
 
 
 @pytest.mark.slow
-def test_a_click_makes_it_and_passes_the_interpreter_on(index: Callable[[str], None]) -> None:
+def test_a_click_makes_an_environment_and_passes_its_interpreter_on(
+    index: Callable[[str], None],
+) -> None:
     index(stand_ins.HELD)
     view, made = offered(), list[str]()
     view.on_made(made.append)
@@ -79,7 +81,7 @@ def test_a_click_makes_it_and_passes_the_interpreter_on(index: Callable[[str], N
 
 
 @pytest.mark.slow
-def test_a_failure_is_told_and_it_can_be_tried_again(index: Callable[[str], None]) -> None:
+def test_a_failure_is_shown_and_the_build_can_be_tried_again(index: Callable[[str], None]) -> None:
     view = offered()
     view._make.click()
     until(lambda: shown(view._make))
@@ -93,25 +95,25 @@ def test_a_failure_is_told_and_it_can_be_tried_again(index: Callable[[str], None
 
 
 @pytest.mark.slow
-def test_cancel_gives_it_up(index: Callable[[str], None], tmp_path: Path) -> None:
+def test_cancel_stops_the_build(index: Callable[[str], None], tmp_path: Path) -> None:
     index(stand_ins.LOADED)
     view = offered()
     view._make.click()
     view._cancel.click()
     assert view._cancel.disabled
     until(lambda: shown(view._make))
-    assert "nothing is left" in words(view._state)
+    assert "the unfinished environment was removed" in words(view._state)
     assert list((tmp_path / "environments").glob("[!.]*")) == []
 
 
-def test_progress_tells_step_time_and_the_tools_last_line_escaped() -> None:
-    told = progress_text(Progress(3, 4, "installing x", "<b>Collecting</b>", 75.0))
-    assert "Step 3 of 4, installing x (1 min 15 s so far)" in told
-    assert "&lt;b&gt;Collecting" in told
+def test_progress_shows_step_time_and_the_last_line_of_the_tool_escaped() -> None:
+    shown_text = progress_text(Progress(3, 4, "installing x", "<b>Collecting</b>", 75.0))
+    assert "Step 3 of 4, installing x (1 min 15 s so far)" in shown_text
+    assert "&lt;b&gt;Collecting" in shown_text
 
 
 @pytest.mark.slow
-def test_the_workbench_lets_runs_use_it_and_looks_at_it(
+def test_the_workbench_uses_the_environment_for_runs_and_detects_its_devices(
     index: Callable[[str], None], tmp_path: Path
 ) -> None:
     index(stand_ins.LOADED)

@@ -1,4 +1,4 @@
-"""The gauge of memory and accelerators: silent where nobody looks."""
+"""The gauge of memory and accelerators: it sends nothing if no page shows it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from workbench.widgets.gauge import Gauge
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What gauges send."""
+def sent_messages(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The messages that gauges send."""
     sent: list[dict[str, Any]] = []
     monkeypatch.setattr(Gauge, "send", lambda _, content: sent.append(content))
     return sent
@@ -29,18 +29,16 @@ def gauge() -> Iterator[Gauge]:
     made.end()
 
 
-def test_a_page_that_looks_is_told_what_this_machine_has(
-    gauge: Gauge, told: list[dict[str, Any]]
+def test_a_visible_gauge_gets_the_memory_of_this_machine(
+    gauge: Gauge, sent_messages: list[dict[str, Any]]
 ) -> None:
     gauge._handle_custom_msg({"view": "a", "shown": True}, [])
-    memory = until(lambda: told)[0]["meters"][0]
+    memory = until(lambda: sent_messages)[0]["meters"][0]
     assert memory["name"] == "Memory in use"
     assert 0 < memory["share"] < 1
 
 
-def test_where_nobody_looks_nothing_is_measured(
-    gauge: Gauge, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_invisible_gauge_measures_nothing(gauge: Gauge, monkeypatch: pytest.MonkeyPatch) -> None:
     gauge._handle_custom_msg({"view": "a", "shown": True}, [])
     gauge._handle_custom_msg({"view": "a", "shown": False}, [])
     measured: list[Any] = []

@@ -1,4 +1,4 @@
-"""What a workbench says on a lent machine: what is lost, and how a run at risk is kept going."""
+"""The notes of a workbench on a lent machine: which files are lost, and how to keep a run alive."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ CELL = "from workbench import follow\nawait follow()"
 
 @pytest.fixture
 def running(tmp_path: Path) -> RunSnapshot:
-    """A look at a run that trains."""
+    """A snapshot of a run that trains."""
     run = write_run(tmp_path, steps=10)
     return replace(RunSnapshot.at(run, RunFeed(run).plan), status="running")
 
@@ -26,10 +26,10 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HostNotes:
     return HostNotes(tmp_path)
 
 
-def test_while_a_run_trains_the_cell_that_keeps_it_going_is_shown(
+def test_while_a_run_trains_a_cell_that_follows_it_is_shown(
     notes: HostNotes, running: RunSnapshot, tmp_path: Path
 ) -> None:
-    assert f"Runs lie in {tmp_path}." in notes._keeping.value
+    assert f"Runs are in {tmp_path}." in notes._keeping.value
     assert notes._awake.value == ""
     notes.show(running)
     assert "Colab ends a runtime in which no cell runs" in notes._awake.value
@@ -38,15 +38,17 @@ def test_while_a_run_trains_the_cell_that_keeps_it_going_is_shown(
     assert notes._awake.value == ""
 
 
-def test_while_a_cell_follows_it_nothing_is_at_risk(notes: HostNotes, running: RunSnapshot) -> None:
-    notes.heed_following(True)
+def test_no_cell_is_shown_while_a_cell_follows_the_run(
+    notes: HostNotes, running: RunSnapshot
+) -> None:
+    notes.note_following(True)
     notes.show(running)
     assert notes._awake.value == ""
-    notes.heed_following(False)
+    notes.note_following(False)
     assert CELL in notes._awake.value
 
 
-def test_at_home_nothing_is_said(running: RunSnapshot, tmp_path: Path) -> None:
+def test_on_an_own_machine_there_are_no_notes(running: RunSnapshot, tmp_path: Path) -> None:
     notes = HostNotes(tmp_path)
     notes.show(running)
     assert (notes._awake.value, notes._keeping.value) == ("", "")

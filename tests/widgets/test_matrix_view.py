@@ -1,4 +1,4 @@
-"""Do they agree? What was kept is shown, mistakes are said in place, a matrix starts and stops."""
+"""Do they agree? A saved matrix is shown, problems are shown, a matrix starts and stops."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def cells_of(shown: str) -> list[list[str]]:
     return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
 
 
-def test_the_newest_that_was_kept_is_shown_when_it_is_opened(tmp_path: Path) -> None:
+def test_the_newest_saved_matrix_is_shown_when_the_view_is_opened(tmp_path: Path) -> None:
     keep(tmp_path, "matrix-20260101-000000", [])
     keep(tmp_path, "matrix-20260102-000000", CELLS)
     opened = view(tmp_path)
@@ -52,7 +52,7 @@ def test_the_newest_that_was_kept_is_shown_when_it_is_opened(tmp_path: Path) -> 
     assert rows[2][2:] == ["unavailable", "", "", "", "", "no TPU here"]
     assert rows[3][2] == "not done"
     assert "matrix-20260102-000000" in until(lambda: opened._progress.value)
-    assert "1 agree or train, 1 failed, 1 cannot be had here" in opened._progress.value
+    assert "1 passed, 1 failed, 1 unavailable" in opened._progress.value
 
 
 def test_text_from_outside_is_escaped(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_text_from_outside_is_escaped(tmp_path: Path) -> None:
     assert "<caption" in shown
 
 
-def test_without_any_there_is_no_table(tmp_path: Path) -> None:
+def test_without_a_saved_matrix_there_is_no_table(tmp_path: Path) -> None:
     opened = view(tmp_path / "none")
     assert opened._table.value == ""
     assert not opened._start.disabled
@@ -69,7 +69,7 @@ def test_without_any_there_is_no_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("typed", "words"), [("ten", "whole number"), ("0", "above 0; got 0")])
-def test_steps_that_are_none_are_refused_beside_the_field(
+def test_invalid_steps_are_refused_next_to_the_field(
     tmp_path: Path, typed: str, words: str
 ) -> None:
     opened = view(tmp_path)
@@ -79,7 +79,7 @@ def test_steps_that_are_none_are_refused_beside_the_field(
     assert not opened._start.disabled
 
 
-def test_what_cannot_be_started_is_told_in_place(tmp_path: Path) -> None:
+def test_the_reason_is_shown_if_a_matrix_cannot_be_started(tmp_path: Path) -> None:
     opened = view(tmp_path)
     opened._steps.control.value = "1"
     opened._data.control.options = [("Another", "another")]
@@ -97,15 +97,15 @@ def test_the_usual_steps_follow_the_data(tmp_path: Path) -> None:
     assert opened._steps.read() == 100
 
 
-def test_progress_tells_what_runs_and_what_is_left(tmp_path: Path) -> None:
+def test_progress_shows_the_running_cell_and_the_time_left(tmp_path: Path) -> None:
     matrix = Matrix(tmp_path, 10, "synthetic", list(CELLS), seconds=30.0)
-    assert progress(matrix) == "2 of 3 done, Default, Keras fit runs, about 15 s left"
+    assert progress(matrix) == "2 of 3 done, now Default, Keras fit, about 15 s left"
     matrix.cells[3] = replace(matrix.cells[3], status="pass")
     assert progress(matrix) == "3 of 3 done, comparing the weights"
 
 
 @pytest.mark.slow
-def test_a_matrix_runs_beside_the_kernel_and_stops(tmp_path: Path) -> None:
+def test_a_matrix_runs_next_to_the_kernel_and_stops(tmp_path: Path) -> None:
     opened = view(tmp_path, detect(import_tensorflow=False))
     opened._steps.write(10)
     opened._start.click()

@@ -1,4 +1,4 @@
-"""The plan on the page: who trains, by which Keras, what each task will be told of the others."""
+"""The plan on the page: who trains, with which Keras, and the TF_CONFIG of each task."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def test_one_process_has_no_tf_config() -> None:
     assert f"Keras {LAPTOP.keras_version}" in view._numbers.value
 
 
-def test_several_tasks_are_named_with_what_each_will_be_told() -> None:
+def test_several_tasks_are_named_each_with_its_tf_config() -> None:
     view = shown("parameter_server")
     assert view._tasks.layout.display is None
     assert "chief-0, worker-0, worker-1, ps-0" in view._numbers.value
     assert "2 workers x 1 replica, which share CPU:0" in view._numbers.value
-    told = html.unescape(view._configs.value)
-    assert '"worker": ["localhost:<chosen at start>", "localhost:<chosen at start>"]' in told
-    assert '"task": {"type": "ps", "index": 0}' in told
+    configs = html.unescape(view._configs.value)
+    assert '"worker": ["localhost:<chosen at start>", "localhost:<chosen at start>"]' in configs
+    assert '"task": {"type": "ps", "index": 0}' in configs
 
 
 def test_the_other_keras_is_named() -> None:
@@ -45,7 +45,7 @@ def test_the_other_keras_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "measured_anew"),
+    ("field", "value", "measured_again"),
     [
         ("precision", "float64", True),
         ("optimizer", "sgd", True),
@@ -55,12 +55,12 @@ def test_the_other_keras_is_named() -> None:
         ("learning_rate", 0.1, False),
     ],
 )
-def test_the_model_is_measured_anew_where_its_size_may_differ(
-    field: str, value: Any, measured_anew: bool
+def test_the_model_is_measured_again_if_its_size_may_differ(
+    field: str, value: Any, measured_again: bool
 ) -> None:
     plans = [make_plan(RunConfig(**asked), LAPTOP) for asked in ({}, {field: value})]
     before, after = map(_what_shapes_the_model, plans)
-    assert (before != after) is measured_anew
+    assert (before != after) is measured_again
 
 
 def test_without_tensorflow_the_plan_is_shown_and_nothing_is_measured() -> None:
@@ -68,5 +68,5 @@ def test_without_tensorflow_the_plan_is_shown_and_nothing_is_measured() -> None:
     view = PlanView()
     view.show(Form(RunConfig(), machine).state)
     assert "2, virtual" in view._numbers.value
-    assert "measured once TensorFlow is there" in view._model.value
+    assert "measured when TensorFlow is installed" in view._model.value
     assert view._measured is None

@@ -1,4 +1,4 @@
-"""Should I scale, on the page: the answer, its bars and tables, and its mistakes."""
+"""The page Should I scale?: the answer, its bars and tables, and refusals."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def test_the_answer_has_bars_batches_and_goodput() -> None:
     assert "Its replicas share a device" in shown
 
 
-def test_the_bars_are_told_in_words_too() -> None:
+def test_the_bars_are_described_as_text_too() -> None:
     shown = bars(answer(KNOWN))
     assert shown.count("<rect") == len(answer(KNOWN).larger)
-    assert "128 on 2 replicas (as it is): 90%; 256 on 4 replicas: 82%" in shown
+    assert "128 on 2 replicas (now): 90%; 256 on 4 replicas: 82%" in shown
 
 
-def test_a_bound_is_drawn_as_at_least_and_the_unknown_not_at_all() -> None:
+def test_a_bound_is_drawn_as_at_least_and_an_unknown_value_is_not_drawn() -> None:
     assert "at least 95%</text>" in bars(answer(BOUND))
     assert bars(answer(UNKNOWN)) == ""
     assert "unknown" in page(answer(UNKNOWN))
@@ -44,7 +44,7 @@ def test_text_from_outside_is_escaped() -> None:
     assert "<img" not in page(named)
 
 
-def test_a_run_that_saved_nothing_is_refused(tmp_path: Path) -> None:
+def test_a_run_without_a_checkpoint_is_refused(tmp_path: Path) -> None:
     view = ShouldScale()
     view.show(write_run(tmp_path), "finished")
     view._measure.click()
@@ -52,7 +52,7 @@ def test_a_run_that_saved_nothing_is_refused(tmp_path: Path) -> None:
     until(lambda: not view._measure.disabled)
 
 
-def test_batches_that_are_no_number_are_said_beside_the_field(tmp_path: Path) -> None:
+def test_invalid_batches_are_shown_next_to_the_field(tmp_path: Path) -> None:
     view = ShouldScale()
     view.show(write_run(tmp_path), "finished")
     view._steps.control.value = "many"
@@ -61,16 +61,16 @@ def test_batches_that_are_no_number_are_said_beside_the_field(tmp_path: Path) ->
     assert not view._work.busy
 
 
-def test_beside_a_run_that_trains_it_says_what_that_costs(tmp_path: Path) -> None:
+def test_the_costs_are_shown_while_the_run_trains(tmp_path: Path) -> None:
     view, run = ShouldScale(), write_run(tmp_path, "running")
     view.show(run, "running")
-    assert "The run goes on meanwhile, and both take longer." in view._work.state.value
+    assert "The run continues during the measurement; both take longer." in view._work.state.value
     assert not view._measure.disabled
     view.show(run, "finished")
-    assert "meanwhile" not in view._work.state.value
+    assert "during the measurement" not in view._work.state.value
 
 
-def test_what_was_measured_before_is_there_when_the_run_is_opened_again(tmp_path: Path) -> None:
+def test_a_saved_measurement_is_shown_when_the_run_is_opened_again(tmp_path: Path) -> None:
     view, run = ShouldScale(), write_run(tmp_path, "running")
     (run.dir / "noise.json").write_text(json_text(answer(KNOWN).to_json()))
     view.show(run, "running")
@@ -79,10 +79,10 @@ def test_what_was_measured_before_is_there_when_the_run_is_opened_again(tmp_path
     (run.dir / "noise.json").write_text("{}")
     view.show(None, "")
     view.show(run, "finished")
-    assert "Measure it again, which replaces it" in view._found.value
+    assert "Measure again; that replaces the file" in view._found.value
 
 
-def test_of_another_run_nothing_is_left(tmp_path: Path) -> None:
+def test_nothing_is_shown_of_another_run(tmp_path: Path) -> None:
     view, run = ShouldScale(), write_run(tmp_path)
     view.show(run, "finished")
     found = replace(answer(KNOWN), run=run.id)

@@ -33,7 +33,7 @@ def run(command: list[str], **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def colab_like(request: pytest.FixtureRequest) -> Path:
-    """The interpreter of an environment with Colab's versions; made once, kept for later runs."""
+    """The interpreter of an environment with Colab's versions, kept for later runs."""
     cache = request.config.cache
     assert cache is not None
     folder = cache.mkdir("colab-like")
@@ -48,18 +48,18 @@ def colab_like(request: pytest.FixtureRequest) -> Path:
     return python
 
 
-def test_with_the_versions_of_colab(colab_like: Path, tmp_path: Path) -> None:
-    told = run(
+def test_every_view_is_made_with_the_versions_of_colab(colab_like: Path, tmp_path: Path) -> None:
+    printed = run(
         [str(colab_like), "-m", "tests.widgets.every_view"],
         PYTHONPATH=str(ROOT),
         WORKBENCH_STATE=str(tmp_path),
     )
-    assert json.loads(told.splitlines()[-1])["ipywidgets"] == "7.7.1"
+    assert json.loads(printed.splitlines()[-1])["ipywidgets"] == "7.7.1"
 
 
 @pytest.mark.promise
-def test_with_our_own(tmp_path: Path) -> None:
-    told = run(
+def test_every_view_is_made_with_the_installed_versions(tmp_path: Path) -> None:
+    printed = run(
         [sys.executable, "-m", "tests.widgets.every_view", "--any"], WORKBENCH_STATE=str(tmp_path)
     )
-    assert json.loads(told.splitlines()[-1])["ipywidgets"].startswith("8.")
+    assert json.loads(printed.splitlines()[-1])["ipywidgets"].startswith("8.")

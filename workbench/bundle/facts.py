@@ -20,10 +20,10 @@ def facts_of(run: Run) -> Facts:
     Raises:
         RunError: the program fails.
     """
-    told = run_program(run.dir, "certify")
-    (own,) = told["runs"].values()
-    versions = {**told["versions"], **_keras(run)}
-    return Facts(own["data_sha256"], versions, told["environment"])
+    result = run_program(run.dir, "certify")
+    (own,) = result["runs"].values()
+    versions = {**result["versions"], **_keras(run)}
+    return Facts(own["data_sha256"], versions, result["environment"])
 
 
 def _keras(run: Run) -> dict[str, str]:

@@ -61,8 +61,8 @@ def read_bundle(path: str | os.PathLike[str]) -> Bundle:
     changed = [n for n in texts.keys() - {MANIFEST} if manifest.files.get(n) != sha256(texts[n])]
     absent = manifest.files.keys() - texts.keys()
     if changed or absent or (manifest.together and LOSSES not in texts):
-        told = sorted({*changed, *absent}) or [LOSSES]
-        raise _broken(source, f"{', '.join(told)} is not as it was written")
+        names = sorted({*changed, *absent}) or [LOSSES]
+        raise _broken(source, f"{', '.join(names)} changed after the bundle was written")
     try:
         # A replay does not use the commands, the interpreter and the hosts of the original run.
         config = for_anywhere(RunConfig.from_json(_json(source, texts, CONFIG)))
@@ -96,17 +96,17 @@ def _check_names(path: Path, entries: list[zipfile.ZipInfo]) -> None:
     names = [entry.filename for entry in entries]
     if any(name.endswith("/run.json") for name in names):
         raise RunError(
-            f"A bundle is what `workbench bundle` wrote; {path} is a packed run. Bring that back "
-            f"with: workbench runs restore {path}"
+            f"A bundle is a file that `workbench bundle` wrote; {path} is a packed run. Restore "
+            f"that run with: workbench runs restore {path}"
         )
     foreign = [name for name in names if name not in MOST_BYTES]
     links = [entry.filename for entry in entries if stat.S_ISLNK(entry.external_attr >> 16)]
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     absent = [name for name in MOST_BYTES if name not in names and name not in OPTIONAL]
     for kind, found in (
-        ("holds what no bundle does", foreign),
+        ("holds files that no bundle has", foreign),
         ("holds a link", links),
-        ("holds twice", twice),
+        ("holds the same file twice", twice),
         ("lacks", absent),
     ):
         if found:
@@ -129,7 +129,7 @@ def _json(path: Path, texts: dict[str, str], name: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise _broken(path, f"{name}: {error}") from error
     if not isinstance(values, dict):
-        raise _broken(path, f"{name} is no JSON object")
+        raise _broken(path, f"{name} is not a JSON object")
     return values
 
 
@@ -139,7 +139,7 @@ def _manifest(path: Path, values: dict[str, Any]) -> Manifest:
         raise _broken(path, f"{MANIFEST} lacks or adds {', '.join(ascii(n[:60]) for n in odd[:3])}")
     for name, kind in fields.items():
         if not isinstance(values[name], _KINDS[kind]) or not _all_text(values[name]):
-            raise _broken(path, f"{name} in {MANIFEST} is of another kind than {kind}")
+            raise _broken(path, f"{name} in {MANIFEST} is not of type {kind}")
     return Manifest(**values)
 
 
@@ -151,6 +151,6 @@ def _all_text(value: object) -> bool:
 
 def _broken(path: Path, what: str) -> RunError:
     return RunError(
-        f"A bundle is the whole zip file that `workbench bundle` wrote; {path}: {what}. Take an "
+        f"A bundle is the complete zip file that `workbench bundle` wrote; {path}: {what}. Take an "
         "undamaged copy, or make it again with: workbench bundle RUN"
     )

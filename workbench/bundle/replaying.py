@@ -75,31 +75,31 @@ def check_replay(bundle: Bundle, run: Run, facts: Facts | None = None) -> Replay
     """
     if run.status != "finished":
         raise RunError(
-            f"A replay is compared when it is finished; {run.id} is {run.status}. Wait for it, or "
-            "resume it first."
+            f"A replay is compared after it has finished; {run.id} is {run.status}. Wait for it, "
+            "or resume it first."
         )
-    told, facts = bundle.manifest, facts or facts_of(run)
+    manifest, facts = bundle.manifest, facts or facts_of(run)
     return Replay(
         run=run.id,
-        of=told.run,
+        of=manifest.run,
         same_script=sha256(run.script) == bundle.script_sha256,
-        same_data=facts.data_sha256 == told.data_sha256,
-        versions=_differences(told.versions, facts.versions),
+        same_data=facts.data_sha256 == manifest.data_sha256,
+        versions=_differences(manifest.versions, facts.versions),
         environment=tuple(
             each
-            for each in _differences(told.environment, facts.environment)
+            for each in _differences(manifest.environment, facts.environment)
             if each.there != each.here
         ),
         agreement=_agreement(bundle, run),
-        tolerance=TOLERANCE.get(told.precision, 0.0) if told.together else None,
+        tolerance=TOLERANCE.get(manifest.precision, 0.0) if manifest.together else None,
     )
 
 
 def _agreement(bundle: Bundle, run: Run) -> Agreement:
-    told = bundle.manifest
-    if told.together and run.plan.synchronous:
-        return compare_losses(run.steps()[["step", "loss"]], _losses(bundle), told.precision)
-    return Agreement(len(run.steps()), told.precision, reason=trains(run))
+    manifest = bundle.manifest
+    if manifest.together and run.plan.synchronous:
+        return compare_losses(run.steps()[["step", "loss"]], _losses(bundle), manifest.precision)
+    return Agreement(len(run.steps()), manifest.precision, reason=trains(run))
 
 
 def _losses(bundle: Bundle) -> pd.DataFrame:
@@ -111,8 +111,8 @@ def _losses(bundle: Bundle) -> pd.DataFrame:
         return pd.DataFrame({"step": steps.astype(np.int64), "loss": losses})
     except ValueError as error:
         raise RunError(
-            f"{LOSSES} of a bundle has a number of a step and its loss in each line; that of "
-            f"{bundle.manifest.run}: {error}. Take an undamaged copy of the bundle."
+            f"{LOSSES} of a bundle has the number and the loss of one step in each line; received "
+            f"{LOSSES} of {bundle.manifest.run}: {error}. Take an undamaged copy of the bundle."
         ) from error
 
 

@@ -57,8 +57,8 @@ def write_bundle(run: Run, path: str | os.PathLike[str] | None = None) -> Manife
     """
     if run.status != "finished":
         raise RunError(
-            f"A bundle is made of a finished run, so that a replay can be held to its end; {run.id}"
-            f" is {run.status}. Wait for it, or resume it first."
+            "A bundle is made from a finished run, so that a replay can be compared with all its "
+            f"steps; {run.id} is {run.status}. Wait for it, or resume it first."
         )
     target = full_path(path or f"{file_name(run.id)}-bundle.zip")
     with new_place(target) as hidden:
@@ -73,7 +73,7 @@ def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
     pins = run_program(run.dir, "pins", *modules)
     _check_versions(run, pins)
     certificate = _certificate(run)
-    facts = _told(certificate) if certificate else facts_of(run)
+    facts = _certified(certificate) if certificate else facts_of(run)
     texts = {
         CONFIG: json_text(_portable(run).to_json()),
         SCRIPT: run.script,
@@ -123,19 +123,20 @@ def _check_versions(run: Run, pins: Mapping[str, Any]) -> None:
     ]
     if changed:
         raise RunError(
-            f"A bundle pins the versions that the run had; {run.plan.interpreter} has others by now"
-            f": {', '.join(changed)}. Install those again, or train again and bundle that run."
+            f"A bundle pins the versions that the run had; {run.plan.interpreter} now has others: "
+            f"{', '.join(changed)}. Install the earlier versions again, or train again and bundle "
+            "the new run."
         )
 
 
 def _certificate(run: Run) -> dict[str, Any]:
     """Return the certificate of exactly this script; empty if there is none."""
     path = run.dir / "certificate.json"
-    told = read_json(path) if path.exists() else {}
-    return told if told.get("script_sha256") == sha256(run.script) else {}
+    certificate = read_json(path) if path.exists() else {}
+    return certificate if certificate.get("script_sha256") == sha256(run.script) else {}
 
 
-def _told(certificate: Mapping[str, Any]) -> Facts:
+def _certified(certificate: Mapping[str, Any]) -> Facts:
     return Facts(*(certificate[name] for name in ("data_sha256", "versions", "environment")))
 
 
@@ -157,7 +158,7 @@ def _portable(run: Run) -> RunConfig:
 
 
 def _requirements(pins: Mapping[str, Any]) -> str:
-    lines = [f"# Python {pins['python']}: what the script imports, with all that it needs."]
+    lines = [f"# Python {pins['python']}: the script's packages with all their dependencies."]
     return "\n".join([*lines, *(f"{name}=={is_}" for name, is_ in pins["packages"].items())]) + "\n"
 
 

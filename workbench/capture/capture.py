@@ -102,18 +102,18 @@ class _Walk:
         if function is not None and function.__closure__:
             variables = ", ".join(function.__code__.co_freevars)
             fix = f"Write {own} at the top level of a cell and give it {variables} as arguments."
-            self._refuse(name, f"{name}, a function that holds {variables} of another one", fix)
+            self._refuse(name, f"{name}, a function that uses {variables} of an outer one", fix)
         elif own == "<lambda>":
             fix = f"Write it as a function: def {name}(...): ..."
             self._refuse(name, f"{name}, a lambda", fix)
         elif own != name:
-            fix = f"Call it {own}, as it was written."
+            fix = f"Call it {own}, as in its definition."
             self._refuse(name, f"{name}, another name of {own}", fix)
         else:
             text = definition_of(value, self._namespace)
             if text is None:
                 fix = "Write it in a cell of this notebook, or in a file that can be imported."
-                self._refuse(name, f"{name}, whose text is not to be found", fix)
+                self._refuse(name, f"{name}, whose source text cannot be found", fix)
             return text
         return None
 
@@ -121,7 +121,7 @@ class _Walk:
         statement = assignment(name, value)
         if len(statement) > MAX_CHARACTERS:
             got = f"{name}, a value of {len(statement):,} characters"
-            self._refuse(name, got, f"Save it to a file, and read that inside {user}.")
+            self._refuse(name, got, f"Save it to a file, and read the file inside {user}.")
             return
         if "pathlib." in statement:
             self._imports["import pathlib"] = None
@@ -133,7 +133,7 @@ class _Walk:
             self._refuse(name, f"{name}, which only a notebook has", fix)
         else:
             fix = f"Run the cell that defines it, or make it inside {user}."
-            self._refuse(name, f"{name}, which {user} uses and nothing defines", fix)
+            self._refuse(name, f"{name}, which {user} uses but nothing defines", fix)
 
     def _refuse(self, name: str, got: str, fix: str) -> None:
         whole = got if name == self._function else f"{self._function} with {got}"
@@ -152,7 +152,7 @@ def _instead(value: Any, user: str) -> str:
     if isinstance(value, io.IOBase):
         return f"Open it inside {user}."
     if _type_name(value) in ("numpy.ndarray", "pandas.DataFrame", "pandas.Series"):
-        return f"Save it to a file, and read that inside {user}."
+        return f"Save it to a file, and read the file inside {user}."
     return f"Make it inside {user}."
 
 

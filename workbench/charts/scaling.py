@@ -89,7 +89,7 @@ def _layout(marks: Sequence[tuple[float, str, str]]) -> dict[str, Any]:
                    "traceorder": "normal"},
         "xaxis": {**AXIS, "type": "log", "title": {"text": "Examples a step (global batch)"}},
         "yaxis": {**AXIS, "range": [0, 1.02], "tickformat": ".0%",
-                  "title": {"text": "What is left of an example's worth"}},
+                  "title": {"text": "Remaining worth of an example"}},
         "shapes": [
             {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper",
              "line": {"color": color, "dash": "dash", "width": 1}}

@@ -58,7 +58,7 @@ def check_tensorflow(devices: Devices) -> list[Problem]:
     return []
 
 
-def tell_before(plan: Plan) -> None:
+def print_notes(plan: Plan) -> None:
     """Print the strategy's warning and the plan's notes before the start of the run."""
     for sentence in filter(None, (STRATEGIES[plan.strategy].warning, *plan.notes)):
         print(f"Note: {sentence}", file=sys.stderr, flush=True)

@@ -22,32 +22,37 @@ _SIZES = {"per_replica_batch_size", "global_batch_size"}
 def add_config_flags(parser: argparse.ArgumentParser, several: Collection[str] = ()) -> None:
     """Add `--config`, `--preset` and one flag per field. Fields in `several` take many values."""
     presets = ", ".join(catalog.PRESETS)
-    parser.add_argument("--preset", help=f"A whole lesson to start from: {presets}.")
-    words = "A JSON file of a config's fields, which overrule a preset's, as flags overrule both; "
-    words += "or a bundle.zip that `workbench bundle` wrote."
-    parser.add_argument("--config", metavar="FILE", help=words)
+    parser.add_argument("--preset", help=f"A complete lesson to start from: {presets}.")
+    text = "A JSON file with fields of a config, or a bundle.zip from `workbench bundle`. Its "
+    text += "fields overrule the preset; flags overrule both."
+    parser.add_argument("--config", metavar="FILE", help=text)
     defaults = RunConfig()
     for name, hint in field_types().items():
-        flag, words = "--" + name.replace("_", "-"), FIELD_HELP[name]
+        flag, text = "--" + name.replace("_", "-"), FIELD_HELP[name]
         if name in catalog.CHOICES:
-            words = f"{words} One of: {', '.join(catalog.CHOICES[name])}."
+            text = f"{text} One of: {', '.join(catalog.CHOICES[name])}."
         default = getattr(defaults, name)
         if default not in (None, "", False):
-            words = f"{words} Default: {default}."
+            text = f"{text} Default: {default}."
         if name in several:
-            words = f"{words} Several are compared."
+            text = f"{text} Several values are compared."
             stands_for = "on|off" if hint is bool else _stands_for(name)
-            parser.add_argument(flag, type=_reader(hint), metavar=stands_for, nargs="+", help=words)
+            parser.add_argument(flag, type=_reader(hint), metavar=stands_for, nargs="+", help=text)
         elif hint is bool:
-            parser.add_argument(flag, action=argparse.BooleanOptionalAction, help=words)
+            parser.add_argument(flag, action=argparse.BooleanOptionalAction, help=text)
         else:
-            parser.add_argument(flag, type=_reader(hint), metavar=_stands_for(name), help=words)
+            parser.add_argument(flag, type=_reader(hint), metavar=_stands_for(name), help=text)
+
+
+def sentence(text: str) -> str:
+    """Return a help text as a sentence for a description."""
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def add_runs_dir(parser: argparse.ArgumentParser) -> None:
     """Add `--runs-dir`."""
-    words = "The folder of runs. Default: $WORKBENCH_RUNS, else runs."
-    parser.add_argument("--runs-dir", metavar="DIR", help=words)
+    text = "The folder of runs. Default: $WORKBENCH_RUNS, else runs."
+    parser.add_argument("--runs-dir", metavar="DIR", help=text)
 
 
 def config_from(arguments: argparse.Namespace, opened: RunConfig | None = None) -> RunConfig:
@@ -111,7 +116,7 @@ def _read_file(path: Path) -> dict[str, Any]:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         fix = f"Fix the path or the file: {error}."
-        raise ConfigError([Problem("config", "a file of JSON", str(path), fix)]) from error
+        raise ConfigError([Problem("config", "a JSON file", str(path), fix)]) from error
     return fields_in(values)
 
 

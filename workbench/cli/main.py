@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
-        print("\nInterrupted. Runs that have started go on.", file=sys.stderr)
+        print("\nInterrupted. Runs that have started continue.", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader, such as head, has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

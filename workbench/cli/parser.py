@@ -27,16 +27,16 @@ from .commands import (
     tf_config,
     why,
 )
-from .flags import add_config_flags, add_runs_dir
+from .flags import add_config_flags, add_runs_dir, sentence
 
 USAGE_ERROR = 2
 FIRST_MINUTE = """\
 the first minute:
-  workbench detect                                   what there is to train on
+  workbench detect                                   the devices of this machine
   workbench run --preset mlp_synthetic               train and watch
-  workbench run --preset mlp_synthetic --replicas 4  over four virtual replicas
-  workbench script -o train.py                       the script, to run it anywhere
-  workbench lab                                      all of it in JupyterLab
+  workbench run --preset mlp_synthetic --replicas 4  train on four virtual replicas
+  workbench script -o train.py                       save the script, to run it anywhere
+  workbench lab                                      open the workbench in JupyterLab
 """
 
 
@@ -99,8 +99,8 @@ def make_parser() -> Parser:
 
 
 def _add_detect(adding: Any) -> None:
-    parser = adding.add_parser("detect", help="show what this machine has to train on")
-    parser.add_argument("--interpreter", help="the Python that is to train")
+    parser = adding.add_parser("detect", help="show the devices of this machine")
+    parser.add_argument("--interpreter", help="the Python that trains")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(command=machine.detect_devices)
 
@@ -111,30 +111,30 @@ def _add_run(adding: Any) -> None:
         help="train and watch",
         description="Train and watch. Ctrl-C stops with a checkpoint.",
     )
-    words = "Run a saved script as it is, edited or not. What it was understood as is printed."
-    parser.add_argument("--script", metavar="FILE", help=words)
-    words = "With --config bundle.zip: run the bundle's own script as it is, though the workbench "
-    words += "does not write the same. It is somebody's code; its sha256 is printed."
-    parser.add_argument("--trust", action="store_true", help=words)
+    text = "Run a saved script as it is, edited or not. The command prints how it was understood."
+    parser.add_argument("--script", metavar="FILE", help=text)
+    text = "With --config bundle.zip: run the bundle's own script as it is, even if the workbench "
+    text += "writes another script for its config. It is another person's code; its sha256 is "
+    text += "printed."
+    parser.add_argument("--trust", action="store_true", help=text)
     add_config_flags(parser)
     add_runs_dir(parser)
-    parser.add_argument("--detach", action="store_true", help="Start it and return at once.")
-    words = (
-        "Train it here with two to four workers, started again when one is killed, until stopped."
-    )
-    parser.add_argument("--rehearse", action="store_true", help=words)
+    parser.add_argument("--detach", action="store_true", help="Start it and return immediately.")
+    text = "Rehearse on this machine: two to four workers train until you stop them. If one is "
+    text += "killed, all start again."
+    parser.add_argument("--rehearse", action="store_true", help=text)
     parser.add_argument("--json", action="store_true", help="End with one line of JSON.")
     parser.set_defaults(command=run.run)
 
 
 def _add_script(adding: Any) -> None:
-    words = "print or save the script; runs nothing"
-    parser = adding.add_parser("script", help=words, description=f"{words.capitalize()}.")
+    text = "print or save the script without running it"
+    parser = adding.add_parser("script", help=text, description=sentence(text))
     parser.add_argument("-o", "--output", metavar="FILE", help="train.py or train.ipynb")
-    words = "A saved script to start from. The command reports what it kept and what it did not."
-    parser.add_argument("--open", metavar="FILE", help=words)
-    words = "Print how another script differs from this one, as a unified difference."
-    parser.add_argument("--diff", metavar="FILE", help=words)
+    text = "A saved script to start from. The command reports which edits it keeps."
+    parser.add_argument("--open", metavar="FILE", help=text)
+    text = "Print the changes from another script to this one, as a unified diff."
+    parser.add_argument("--diff", metavar="FILE", help=text)
     add_config_flags(parser)
     add_runs_dir(parser)
     parser.set_defaults(command=scripts.script)
@@ -144,17 +144,17 @@ def _add_runs(adding: Any) -> None:
     parser = adding.add_parser("runs", help="list, show, X-ray, stop, resume, pack, delete runs")
     parser.set_defaults(command=None)
     actions = parser.add_subparsers(metavar="ACTION", required=True)
-    for name, words, command in (
-        ("list", "all runs, newest first", runs.list_all),
-        ("show", "one run: how far it is, or how it ended", runs.show_one),
-        ("xray", "take one step apart: what each replica saw, and the sum", runs.xray),
-        ("stop", "let it finish its call, save and end", runs.stop),
-        ("resume", "go on from the last checkpoint", runs.resume),
-        ("pack", "write one to a zip file, to take it along", runs.pack),
-        ("restore", "bring one back from its archive or a zip file", runs.restore),
-        ("delete", "remove its folder with all that is in it", runs.delete),
+    for name, text, command in (
+        ("list", "list all runs, newest first", runs.list_all),
+        ("show", "show the progress or the result of a run", runs.show_one),
+        ("xray", "X-ray one step: the numbers of each replica, and their sum", runs.xray),
+        ("stop", "stop a run after its current call, with a checkpoint", runs.stop),
+        ("resume", "continue a run from its last checkpoint", runs.resume),
+        ("pack", "write a run to a zip file, to move it elsewhere", runs.pack),
+        ("restore", "restore a run from its archive or a zip file", runs.restore),
+        ("delete", "delete the folder of a run with all its files", runs.delete),
     ):
-        parser = actions.add_parser(name, help=words, description=f"{words.capitalize()}.")
+        parser = actions.add_parser(name, help=text, description=sentence(text))
         if name == "restore":
             which = "the run's folder in the archive, or the file that `pack` wrote"
             parser.add_argument("folder", metavar="DIR", help=which)
@@ -169,16 +169,16 @@ def _add_runs(adding: Any) -> None:
 def _add_options(parser: argparse.ArgumentParser, action: str) -> None:
     """Add the options that only this action takes."""
     if action == "resume":
-        words = "epochs in all, more than before"
-        parser.add_argument("--epochs", type=int, metavar="N", help=words)
-        how = "go on with another number of them, where all step together"
-        parser.add_argument("--workers", type=int, metavar="N", help=how)
-        parser.add_argument("--detach", action="store_true", help="return at once")
+        text = "the total number of epochs, more than before"
+        parser.add_argument("--epochs", type=int, metavar="N", help=text)
+        text = "continue with another number of workers, if all workers step together"
+        parser.add_argument("--workers", type=int, metavar="N", help=text)
+        parser.add_argument("--detach", action="store_true", help="return immediately")
     elif action == "xray":
-        words = "the step, counted from 0"
-        parser.add_argument("--step", type=int, metavar="N", required=True, help=words)
+        text = "the step, counted from 0"
+        parser.add_argument("--step", type=int, metavar="N", required=True, help=text)
     elif action == "pack":
-        parser.add_argument("-o", "--output", metavar="FILE", help="default: beside its folder")
+        parser.add_argument("-o", "--output", metavar="FILE", help="default: next to its folder")
     elif action == "delete":
         parser.add_argument("--yes", action="store_true", help="do not ask first")
 
@@ -195,21 +195,21 @@ def _add_matrix(adding: Any) -> None:
     parser = adding.add_parser(
         "matrix",
         help="run every strategy in both loops and prove that they agree",
-        description="Run every strategy in both loops at one seed and one global batch, and compare"
-        " each with OneDevice. Ctrl-C stops and prints what there is.",
+        description="Run every strategy in both loops with the same seed and global batch, and"
+        " compare each run with OneDevice. Ctrl-C stops and prints the results so far.",
     )
-    words = f"steps of each run. Default: {usual_steps('synthetic')}"
-    words += f", of images {usual_steps('fashion_mnist')}."
-    parser.add_argument("--steps", type=int, metavar="N", help=words)
-    words = "synthetic (the MLP) or fashion_mnist (the CNN, in float64), or your own as "
-    words += "module:function or file.py:function, with --model. Default: synthetic."
-    parser.add_argument("--data", metavar="DATA", default="synthetic", help=words)
-    words = "your own model, in float64, as module:function or file.py:function."
-    parser.add_argument("--model", metavar="MODEL", help=words)
-    words = "only these strategies, beside OneDevice's custom loop."
-    parser.add_argument("--strategy", nargs="+", choices=list(STRATEGIES), metavar="S", help=words)
-    words = f"{FIELD_HELP['start']} Default: auto."
-    parser.add_argument("--start", choices=list(STARTS), default="auto", help=words)
+    text = f"steps of each run. Default: {usual_steps('synthetic')}"
+    text += f"; with images: {usual_steps('fashion_mnist')}."
+    parser.add_argument("--steps", type=int, metavar="N", help=text)
+    text = "synthetic (the MLP) or fashion_mnist (the CNN, in float64), or your own data as "
+    text += "module:function or file.py:function, with --model. Default: synthetic."
+    parser.add_argument("--data", metavar="DATA", default="synthetic", help=text)
+    text = "your own model, in float64, as module:function or file.py:function."
+    parser.add_argument("--model", metavar="MODEL", help=text)
+    text = "only these strategies, in addition to OneDevice's custom loop."
+    parser.add_argument("--strategy", nargs="+", choices=list(STRATEGIES), metavar="S", help=text)
+    text = f"{FIELD_HELP['start']} Default: auto."
+    parser.add_argument("--start", choices=list(STARTS), default="auto", help=text)
     parser.add_argument("--interpreter", help="the Python that trains")
     add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
@@ -220,12 +220,12 @@ def _add_environment(adding: Any) -> None:
     parser = adding.add_parser(
         "environment",
         help="make a Python environment with the TensorFlow that fits this machine",
-        description="Make an environment for runs beside the packages that are there, such as one"
-        " with the TPU build on a TPU runtime, and print its interpreter. Ctrl-C gives it up.",
+        description="Make a separate environment for runs, such as one with the TPU build on a TPU"
+        " runtime, and print its interpreter. Installed packages do not change. Ctrl-C cancels.",
     )
-    words = "which TensorFlow. Default: the one that what is here needs and lacks."
-    parser.add_argument("--build", choices=BUILDS, help=words)
-    parser.add_argument("--interpreter", help="the Python of which it is made")
+    text = "which TensorFlow. Default: the build that this machine needs and lacks."
+    parser.add_argument("--build", choices=BUILDS, help=text)
+    parser.add_argument("--interpreter", help="the Python to make it from")
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
     parser.set_defaults(command=environment.environment)
 

@@ -28,7 +28,7 @@ def watch(run: Run, out: TextIO) -> None:
     """Show a run until it ends. The first Ctrl-C stops it, a second one leaves it running."""
     print(f"{run.id}: {run.plan.arithmetic}", file=out)
     shown = 0
-    said = ""
+    last_note = ""
     asked = False
     with _counted_interrupts() as interrupts:
         while True:
@@ -36,13 +36,13 @@ def watch(run: Run, out: TextIO) -> None:
             shown = _print_epochs(run, shown, out)
             if status in OVER:
                 break
-            said = _print_note(run.progress, said, out)
+            last_note = _print_note(run.progress, last_note, out)
             _print_line(run.progress, out)
             if interrupts and not asked:
                 asked = True
                 run.stop()
-                words = "Stopping after this call, with a checkpoint. Ctrl-C again leaves it."
-                print(f"\n{words}", file=out)
+                print("\nStopping after this call, with a checkpoint.", file=out)
+                print("Press Ctrl-C again to leave it running.", file=out)
             if len(interrupts) > 1:
                 print(f"\nLeft running. Watch it with: workbench runs show {run.dir}", file=out)
                 return
@@ -166,23 +166,23 @@ def _changed(progress: Progress) -> list[str]:
 
 def _print_epochs(run: Run, shown: int, out: TextIO) -> int:
     leader = run.tasks[0]
-    told = [event for event in run.events() if event["task"] == leader]
-    epochs = [event for event in told if event["event"] == "epoch"]
+    events = [event for event in run.events() if event["task"] == leader]
+    epochs = [event for event in events if event["event"] == "epoch"]
     for event in epochs[shown:]:
-        words = ", ".join(
+        measures = ", ".join(
             f"{name.replace('_', ' ')} {event[name]:.4f}"
             for name in ("loss", "accuracy", "test_loss", "test_accuracy")
             if event.get(name) is not None
         )
         start = "\r\033[K" if out.isatty() else ""
-        print(f"{start}epoch {event['epoch']}: {words}", file=out, flush=True)
+        print(f"{start}epoch {event['epoch']}: {measures}", file=out, flush=True)
     return max(shown, len(epochs))
 
 
-def _print_note(progress: Progress, said: str, out: TextIO) -> str:
+def _print_note(progress: Progress, last_note: str, out: TextIO) -> str:
     """Print the current note if it is new; return the note."""
     note = " ".join(filter(None, (progress.note, progress.changed)))
-    if note and note != said:
+    if note and note != last_note:
         start = "\r\033[K" if out.isatty() else ""
         print(f"{start}{note}", file=out, flush=True)
     return note

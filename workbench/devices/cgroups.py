@@ -20,14 +20,14 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
     """Return the CPU time that this process may use, as a number of CPUs; None without a quota."""
     quotas = []
     for folder in _folders(root, "cpu"):
-        words = (_text(folder / "cpu.max") or "").split()
-        if not words:
-            words = [
+        values = (_text(folder / "cpu.max") or "").split()
+        if not values:
+            values = [
                 _text(folder / "cpu.cfs_quota_us") or "",
                 _text(folder / "cpu.cfs_period_us") or "",
             ]
-        if len(words) == 2 and words[0].isdigit() and words[1].isdigit() and int(words[1]) > 0:
-            quotas.append(int(words[0]) / int(words[1]))
+        if len(values) == 2 and all(map(str.isdigit, values)) and int(values[1]) > 0:
+            quotas.append(int(values[0]) / int(values[1]))
     return min(quotas, default=None)
 
 

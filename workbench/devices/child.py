@@ -112,7 +112,8 @@ def located(interpreter: str, environment: Mapping[str, str]) -> str:
         path = Path(interpreter).expanduser()
     except RuntimeError as error:
         fix = "Write the path in full, or set HOME."
-        raise DeviceError(_RULE, f"{interpreter!r}, of a user without a home", fix) from error
+        got = f"{interpreter!r}, which names a user without a home folder"
+        raise DeviceError(_RULE, got, fix) from error
     if path.is_dir():
         inside = path / "bin" / "python"
         hint = f" Perhaps {inside}?" if inside.exists() else ""
@@ -122,7 +123,7 @@ def located(interpreter: str, environment: Mapping[str, str]) -> str:
         got = f"{path}, which may not be executed" if path.exists() else f"{interpreter!r}"
         raise DeviceError(
             _RULE,
-            f"{got}, and nothing of that name can be run",
+            f"{got}, and no program of that name can be run",
             "Give the full path of a Python, such as the one that `which python` prints.",
         )
     return os.path.abspath(found)  # noqa: PTH100 (Path.resolve would follow a venv's link)
@@ -171,8 +172,8 @@ def _too_slow(program: str, mode: str, timeout_seconds: float, log: str) -> Devi
     asked = "its versions" if mode == "metadata" else "importing TensorFlow and listing devices"
     return DeviceError(
         f"An interpreter answers within {timeout_seconds:g} seconds",
-        f"no answer from {program} ({asked}); it was ended. {_last_words(log)}",
-        f"Try `{program} -c 'import tensorflow'` in a terminal; where that is only slow (a "
+        f"no answer from {program} ({asked}); it was killed. {_last_line(log)}",
+        f"Try `{program} -c 'import tensorflow'` in a terminal; if that is only slow (a "
         "network disk, a busy machine), pass a larger timeout_seconds.",
     )
 
@@ -181,13 +182,13 @@ def _no_report(program: str, status: int, text: str) -> DeviceError:
     if status < 0:
         return DeviceError(
             "An interpreter imports TensorFlow and lists its devices",
-            f"{program} was killed by {_signal_name(-status)}. {_last_words(text)}",
+            f"{program} was killed by {_signal_name(-status)}. {_last_line(text)}",
             "SIGILL: install a TensorFlow built for this processor; SIGKILL: free some memory; "
             "otherwise install TensorFlow again there.",
         )
     return DeviceError(
         _RULE,
-        f"{program}, which gave no report and ended with status {status}. {_last_words(text)}",
+        f"{program}, which gave no report and ended with status {status}. {_last_line(text)}",
         "Choose a Python of 3.11 to 3.13, such as the one that `which python` prints.",
     )
 
@@ -199,6 +200,6 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _last_words(text: str) -> str:
+def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return f"Its last words: {lines[-1][:300]!r}" if lines else "It wrote nothing"
+    return f"Its last line: {lines[-1][:300]!r}" if lines else "It wrote no output"

@@ -38,8 +38,8 @@ def _open_files(process: Path) -> Iterator[str]:
 
 def _command(process: Path) -> str:
     try:
-        words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        arguments = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
     except OSError:
         return "its command is not known"
-    text = " ".join(filter(None, words)) or "its command is not known"
+    text = " ".join(filter(None, arguments)) or "its command is not known"
     return text if len(text) <= _COMMAND_CHARACTERS else f"{text[: _COMMAND_CHARACTERS - 3]}..."

@@ -53,11 +53,11 @@ def available_bytes(root: Path = Path("/")) -> int | None:
         lines = (root / "proc/meminfo").read_text().splitlines()
     except OSError:
         return None
-    told = dict(line.split(":", 1) for line in lines if ":" in line)
-    words = told.get("MemAvailable", "").split()
-    if not words:
+    fields = dict(line.split(":", 1) for line in lines if ":" in line)
+    number_and_unit = fields.get("MemAvailable", "").split()
+    if not number_and_unit:
         return None
-    available, limit = int(words[0]) * 1024, cgroups.memory_limit(root)
+    available, limit = int(number_and_unit[0]) * 1024, cgroups.memory_limit(root)
     if limit is None or limit.used_bytes is None:
         return available
     return min(available, max(0, limit.limit_bytes - limit.used_bytes))

@@ -75,7 +75,7 @@ def _gpu_problems(evidence: Evidence) -> Iterator[str]:
         if evidence.nvidia_on_bus:
             yield (
                 f"{evidence.nvidia_on_bus} NVIDIA GPU(s) are on the PCI bus, but no NVIDIA driver "
-                "shows them: install the driver until `nvidia-smi` lists them; in a container, "
+                "shows them: install the driver so that `nvidia-smi` lists them; in a container, "
                 "start it with --gpus all."
             )
         return
@@ -101,9 +101,9 @@ def _reason_in_log(report: Report) -> str:
     """Return the reason from TensorFlow's log why it lists no GPU, together with the fix."""
     version = report.imported.version if report.imported else None
     cuda = report.imported.cuda_version if report.imported else None
-    wants = f" (TensorFlow {version} wants CUDA {cuda})" if cuda else ""
+    needs = f" (TensorFlow {version} needs CUDA {cuda})" if cuda else ""
     if "Cannot dlopen some GPU libraries" in report.log:
-        return f"CUDA libraries are missing{wants}: " + install(report, "tensorflow[and-cuda]")
+        return f"CUDA libraries are missing{needs}: " + install(report, "tensorflow[and-cuda]")
     if "Could not find cuda drivers" in report.log:
         return (
             "the driver's library libcuda.so.1 cannot be loaded: install the NVIDIA driver, or "
@@ -112,10 +112,11 @@ def _reason_in_log(report: Report) -> str:
         )
     for line in report.log.splitlines():
         if "failed call to cuInit" in line:
-            said = line[line.index("failed call to cuInit") :].strip()
-            return f"the driver refuses ({said}): restart the machine until `nvidia-smi` works"
+            message = line[line.index("failed call to cuInit") :].strip()
+            fix = "restart the machine, then check that `nvidia-smi` works"
+            return f"the driver refuses ({message}): {fix}"
     return (
-        "TensorFlow lists no GPU and its log does not say why: compare `nvidia-smi` with "
+        "TensorFlow lists no GPU and its log gives no reason: compare `nvidia-smi` with "
         f"`TF_CPP_MAX_VLOG_LEVEL=3 {shlex.quote(report.interpreter)} -c 'import tensorflow; "
         "tensorflow.config.list_physical_devices()'`"
     )
@@ -142,9 +143,9 @@ def _tpu_problems(evidence: Evidence) -> Iterator[str]:
         )
     for holder in evidence.tpu_holders:
         yield (
-            f"The TPU is in use by process {holder.pid} ({holder.command}), and one process alone "
-            "can hold it, so a run on it fails meanwhile: let that process end, or, where it is a "
-            "notebook's kernel that set the TPU up for JAX or TensorFlow, restart that kernel."
+            f"The TPU is in use by process {holder.pid} ({holder.command}). Only one process can "
+            "use it, so a run on it fails until that process ends. Wait for its end, or, if it is "
+            "a notebook's kernel that set up the TPU for JAX or TensorFlow, restart that kernel."
         )
 
 
@@ -155,7 +156,7 @@ def install(
     python, wanted = shlex.quote(report.interpreter), shlex.join(packages)
     if report.externally_managed:
         return (
-            "the system's Python takes no packages, so make an environment, `"
+            "the system's Python accepts no packages, so make an environment, `"
             f"{python} -m venv ~/workbench-env && ~/workbench-env/bin/python -m pip install "
             f"{wanted}`, and choose ~/workbench-env/bin/python as the interpreter"
         )
@@ -177,7 +178,8 @@ def _fitting(evidence: Evidence) -> tuple[str, ...]:
 
 def _or_beside(evidence: Evidence) -> str:
     """Return the way that does not change a notebook's kernel; empty without TPU chips."""
-    return "; or make one beside it with `workbench environment`" if evidence.tpu.chips else ""
+    way = "; or make a separate environment with `workbench environment`"
+    return way if evidence.tpu.chips else ""
 
 
 def _left_unused(evidence: Evidence) -> str:

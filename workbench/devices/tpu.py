@@ -118,9 +118,9 @@ def _no_files_problem(kind: str) -> str:
 
 def _declared_problem(name: str, value: str) -> str:
     return (
-        f"The environment promises a TPU ({name}={value}), but there is no device file /dev/accel* "
-        "or /dev/vfio/<number>, so no program can open one: choose a TPU accelerator in the "
-        f"notebook host's settings and restart the session, or unset {name} where there is none."
+        f"The environment announces a TPU ({name}={value}), but there is no device file "
+        "/dev/accel* or /dev/vfio/<number>, so no program can open one: choose a TPU accelerator "
+        f"in the notebook host's settings and restart the session, or unset {name} if it has none."
     )
 
 

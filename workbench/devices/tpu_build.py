@@ -20,10 +20,11 @@ _ENDS_THE_IMPORT_FROM = (0, 0, 34)
 def misfit(tensorflow_tpu: str, libtpu: str | None) -> str | None:
     """Return the problem of the libtpu installed with a TPU build; None if no problem is known."""
     if libtpu is None:
-        return "libtpu, by which it reaches the TPU, is not installed"
+        return "libtpu, which TensorFlow needs to use the TPU, is not installed"
     numbers = tuple(int(part) for part in re.findall(r"\d+", libtpu))
     if tensorflow_tpu == TENSORFLOW_VERSION and numbers >= _ENDS_THE_IMPORT_FROM:
-        return f"libtpu {libtpu} lacks functions that it calls, so importing it ends the process"
+        lacks = f"libtpu {libtpu} lacks functions that TensorFlow calls"
+        return f"{lacks}, so the import of TensorFlow ends the process"
     return None
 
 

@@ -67,14 +67,14 @@ class Build:
                 f"{python} ({survey.interpreter})",
                 "Make the environment on such a machine, or choose another strategy than TPU."
                 if self.for_tpus
-                else "Install TensorFlow there by hand and choose that interpreter.",
+                else "Install TensorFlow there yourself and choose that interpreter.",
             )
         if not self.pythons[0] <= survey.python <= self.pythons[1]:
             raise MakingError(
                 f"There are wheels of {self.requirements[0]} for Python {oldest} to {newest}",
                 f"{python} ({survey.interpreter})",
                 f"Choose an interpreter of Python {newest}, such as the one that `uv python "
-                f"install {newest}` adds, in the field Interpreter or by --interpreter.",
+                f"install {newest}` adds, in the field Interpreter or with --interpreter.",
             )
 
 

@@ -14,7 +14,7 @@ from workbench.environments.errors import MakingError
 IMPORT_SECONDS = 300.0
 LOOK_SECONDS = 30.0
 _RULE = "TensorFlow can be imported in the new environment"
-_LOADS = "In the new environment TensorFlow loads libtpu, by which it reaches the TPU"
+_LOADS = "In the new environment TensorFlow loads libtpu, which it needs to use the TPU"
 _LOADING_FAILED = re.compile(r"FindAndLoadTpuLibrary failed with (.*?)(?: This is expected if|$)")
 _IN_USE = re.compile(r"already in use|multi-process lockfile")
 _NO_METADATA = {"TPU_SKIP_MDS_QUERY": "1"}
@@ -38,8 +38,8 @@ def import_in(python: Path, build: Build, environment: Mapping[str, str]) -> tup
     except DeviceError as error:
         raise _no_import(error.got, build) from error
     if report.import_error is not None or report.imported is None:
-        words = "; ".join(report.log.strip().splitlines()[-3:])
-        got = f"{report.import_error or 'no TensorFlow'}; its last words: {words[-400:]!r}"
+        output = "; ".join(report.log.strip().splitlines()[-3:])
+        got = f"{report.import_error or 'no TensorFlow'}; its last output: {output[-400:]!r}"
         raise _no_import(got, build)
     _check_same(report.imported, build)
     return _libtpu(report, report.imported) if build.for_tpus else ()
@@ -59,14 +59,14 @@ def found_in(python: Path, build: Build, environment: Mapping[str, str]) -> bool
 def _no_import(got: str, build: Build) -> MakingError:
     if "not available in this library" in got and build.for_tpus:
         fix = (
-            "Another libtpu than the one installed with it is found: unset TPU_LIBRARY_PATH and "
-            "PYTHONPATH, restart the kernel, and try again."
+            "TensorFlow finds another libtpu than the one installed with it: unset "
+            "TPU_LIBRARY_PATH and PYTHONPATH, restart the kernel, and try again."
         )
     elif "SIGILL" in got:
-        fix = "This processor lacks what TensorFlow's wheels are built for: use another machine."
+        fix = "This processor lacks instructions that TensorFlow's wheels use: use another machine."
     else:
         fix = (
-            "Fix what it says (PYTHONPATH and LD_LIBRARY_PATH reach into environments too), then "
+            "Fix the reported error (PYTHONPATH and LD_LIBRARY_PATH affect environments too), then "
             "try again."
         )
     return MakingError(_RULE, got, fix)
@@ -82,7 +82,7 @@ def _check_same(imported: Imported, build: Build) -> None:
             f"{what} (with it, setting up a TPU fails: no kernel for ConfigureDistributedTPU)"
             if build.for_tpus
             else what,
-            "Take the folder of that TensorFlow out of PYTHONPATH, restart the kernel, try again.",
+            "Remove that TensorFlow's folder from PYTHONPATH, restart the kernel, and try again.",
         )
 
 
@@ -90,15 +90,15 @@ def _libtpu(report: Report, imported: Imported) -> tuple[str, ...]:
     if imported.tpu_system:
         return ()
     found = _LOADING_FAILED.search(report.log.replace("\n", " "))
-    reason = found[1].strip() if found else "it does not say why"
+    reason = found[1].strip() if found else "the log gives no reason"
     if _IN_USE.search(reason):
         return (
             f"Another process holds the TPU ({reason}): runs on it fail until that process ends. "
-            "Where it is a notebook's kernel that set the TPU up for JAX or TensorFlow, restart "
-            "that kernel.",
+            "If it is a notebook's kernel that set up the TPU for JAX or TensorFlow, restart that "
+            "kernel.",
         )
     raise MakingError(
         _LOADS,
         f"libtpu {report.libtpu or 'not installed'}: {reason}",
-        "Unset TPU_LIBRARY_PATH where it names another libtpu, then make the environment again.",
+        "Unset TPU_LIBRARY_PATH if it names another libtpu, then make the environment again.",
     )

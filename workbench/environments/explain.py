@@ -9,9 +9,9 @@ from workbench.environments.errors import MakingError
 from workbench.environments.place import OTHER_PLACE
 from workbench.environments.tool import Ended
 
-_WORDS_CHARACTERS = 400
+_MOST_CHARACTERS = 400
 _INDEX = "The packages come from a package index over the network"
-_ROOM = "Making this environment takes free disk"
+_ROOM = "This environment needs free disk space"
 
 # (pattern in the tool's output, rule, fix); the first pattern that matches is used.
 _CAUSES: tuple[tuple[str, str, str], ...] = (
@@ -23,7 +23,7 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
     (
         r"CERTIFICATE_VERIFY_FAILED|SSLError|invalid peer certificate",
         _INDEX,
-        "Set PIP_CERT (SSL_CERT_FILE for uv) to your network's certificates; see that the "
+        "Set PIP_CERT (SSL_CERT_FILE for uv) to your network's certificates; check that the "
         "machine's clock is right.",
     ),
     (
@@ -32,8 +32,8 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
         r"|ConnectTimeout|Connection (?:broken|reset|aborted)|IncompleteRead|dns error"
         r"|error sending request|Could not connect",
         _INDEX,
-        "Turn the network on (Kaggle: Internet in the notebook's settings, which wants a verified "
-        "phone number); behind a proxy set HTTPS_PROXY; for an index of your own set "
+        "Turn the network on (Kaggle: Internet in the notebook's settings, which needs a verified "
+        "phone number); behind a proxy, set HTTPS_PROXY; for your own index, set "
         "PIP_INDEX_URL (UV_DEFAULT_INDEX for uv). Then try again.",
     ),
     (
@@ -43,36 +43,37 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
     ),
     (
         r"ResolutionImpossible|conflicting dependencies|No solution found",
-        "The versions fit each other and your index has them all",
-        "Unset what constrains them (PIP_CONSTRAINT, a pip.conf), or use an index that has them.",
+        "The versions fit each other, and your index has all of them",
+        "Remove constraints on versions (PIP_CONSTRAINT, a pip.conf), or use an index that has "
+        "these versions.",
     ),
     (
         r"No matching distribution found|Could not find a version|not found in the .* registry",
         "The package index has a wheel for this Python and machine",
-        "Choose an interpreter of Python 3.11 to 3.13 in the field Interpreter or by "
-        "--interpreter, or use an index that has it (PIP_INDEX_URL). Where it knows of no version "
-        "at all, see that the network is on.",
+        "Choose an interpreter of Python 3.11 to 3.13 in the field Interpreter or with "
+        "--interpreter, or use an index that has the wheel (PIP_INDEX_URL). If pip finds no "
+        "version at all, check that the network is on.",
     ),
     (
         r"DO NOT MATCH THE HASHES|BadZipFile|Invalid wheel",
-        "A package arrives whole",
-        "Try again; where it fails again, use another index (PIP_INDEX_URL).",
+        "Packages arrive complete",
+        "Try again; if it fails again, use another index (PIP_INDEX_URL).",
     ),
     (
         r"Permission denied|Read-only file system|Operation not permitted",
-        "Environments lie in a folder that can be written",
-        f"Give yourself the right to write there, or {OTHER_PLACE}.",
+        "Environments need a folder that can be written",
+        f"Give yourself write permission there, or {OTHER_PLACE}.",
     ),
     (
         r"ensurepip|No module named venv",
-        "A Python makes an environment by venv and pip, by uv or by virtualenv",
+        "A Python needs venv and pip, uv or virtualenv to make an environment",
         "On Debian or Ubuntu install python3-venv; elsewhere install uv, or choose another "
         "interpreter.",
     ),
     (
         r"MemoryError|Cannot allocate memory",
-        "Installing takes some memory",
-        "End what else uses memory, then try again.",
+        "The installation needs free memory",
+        "End other programs that use memory, then try again.",
     ),
 )
 _KILLED = -9
@@ -80,24 +81,25 @@ _KILLED = -9
 
 def failed(build: Build, ended: Ended) -> MakingError:
     """Return the error for a tool that ended with a status other than 0."""
-    got = f"status {ended.status} on installing {' '.join(build.requirements)}: {last_words(ended)}"
+    packages = " ".join(build.requirements)
+    got = f"status {ended.status} while installing {packages}: {last_errors(ended)}"
     for pattern, rule, fix in _CAUSES:
-        telling = next((line for line in ended.lines if re.search(pattern, line, re.I)), None)
-        if telling is not None:
-            first = "" if telling in got else f", after {telling[:_WORDS_CHARACTERS]!r}"
+        cause = next((line for line in ended.lines if re.search(pattern, line, re.I)), None)
+        if cause is not None:
+            first = "" if cause in got else f", after {cause[:_MOST_CHARACTERS]!r}"
             return MakingError(rule, f"{got}{first}", fix)
     if ended.status == _KILLED:
-        fix = "End what else uses memory, then try again."
-        return MakingError("Installing takes some memory", f"a killed tool; {got}", fix)
+        fix = "End other programs that use memory, then try again."
+        return MakingError("The installation needs free memory", f"a killed tool; {got}", fix)
     return MakingError(
-        "An environment is made by a tool that ends well",
+        "The tool that makes an environment ends without an error",
         got,
-        "Fix what it says, then try again.",
+        "Fix the reported error, then try again.",
     )
 
 
-def last_words(ended: Ended) -> str:
+def last_errors(ended: Ended) -> str:
     """Return the last errors that a tool wrote; if it wrote none, its last lines."""
-    told = [line for line in ended.lines if re.match(r"(?:ERROR|error|fatal)\b", line)]
-    words = " / ".join((told or list(ended.lines))[-3:])
-    return repr(words[-_WORDS_CHARACTERS:]) if words else "it wrote nothing"
+    errors = [line for line in ended.lines if re.match(r"(?:ERROR|error|fatal)\b", line)]
+    text = " / ".join((errors or list(ended.lines))[-3:])
+    return repr(text[-_MOST_CHARACTERS:]) if text else "no output"

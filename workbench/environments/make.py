@@ -40,28 +40,28 @@ def make_environment(
     build: Build,
     interpreter: str | None = None,
     root: Path | None = None,
-    told: Callable[[Progress], None] = lambda progress: None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Made:
     """Make an environment next to the interpreter's own packages, which do not change.
 
     The environment gets its final name only after TensorFlow was imported in it. Two callers that
-    make the same environment simultaneously make it only once. `told` and `stopped` are called
-    often, in the calling thread.
+    make the same environment simultaneously make it only once. `on_progress` and `stopped` are
+    called often, in the calling thread.
 
     Args:
         build: the build to install.
         interpreter: the Python used to make it; None means the Python of this process.
         root: the folder of environments; None means the default folder.
-        told: receives the progress.
+        on_progress: receives the progress.
         stopped: returns whether to cancel.
 
     Raises:
         MakingError: it cannot be made; the error has the rule, the value received, and the fix.
         CancelledError: `stopped` returned true; no part of the environment remains.
     """
-    account = Account(STEPS, told, stopped)
-    account.begin("looking at the interpreter and the disk")
+    account = Account(STEPS, on_progress, stopped)
+    account.begin("checking the interpreter and the disk")
     survey = _survey(interpreter or sys.executable)
     build.check(survey)
     folder = (root or place.environments_dir()) / build.folder_name(survey)
@@ -135,7 +135,7 @@ def _survey(interpreter: str) -> Survey:
         raise MakingError(error.rule, error.got, error.fix) from error
     except (OSError, ValueError) as error:
         raise MakingError(
-            "An environment is made of a Python on this machine",
+            "An environment needs a Python on this machine",
             f"{interpreter} ({error})",
             "Choose a Python of 3.11 to 3.13, such as the one that `which python` prints.",
         ) from error

@@ -15,7 +15,7 @@ from workbench.environments.errors import MakingError
 from workbench.environments.progress import Account
 
 GIB = 2**30
-OTHER_PLACE = "name another folder in the environment variable WORKBENCH_ENVIRONMENTS"
+OTHER_PLACE = "set the environment variable WORKBENCH_ENVIRONMENTS to another folder"
 _PATIENCE_SECONDS = 0.2
 
 
@@ -33,8 +33,8 @@ def environments_dir() -> Path:
     try:
         return Path(folder).expanduser().absolute()
     except RuntimeError as error:
-        rule = "Environments lie in a folder of a user who has a home"
-        fix = "Write WORKBENCH_ENVIRONMENTS in full, or set HOME."
+        rule = "Environments need a user with a home folder"
+        fix = "Set WORKBENCH_ENVIRONMENTS to a full path, or set HOME."
         raise MakingError(rule, folder, fix) from error
 
 
@@ -54,7 +54,7 @@ def locked(folder: Path, account: Account) -> Iterator[int]:
         raise unwritable(folder.parent, error) from error
     try:
         while not _taken(fd):
-            account.tick("Another workbench is making it; waiting for that.")
+            account.tick("Another process is making it; waiting until that process is done.")
             time.sleep(_PATIENCE_SECONDS)
         yield fd
     finally:
@@ -70,7 +70,7 @@ def check_space(root: Path, needed_bytes: int) -> None:
     free_bytes = shutil.disk_usage(root).free
     if free_bytes < needed_bytes:
         raise MakingError(
-            f"Making this environment takes {needed_bytes / GIB:,.1f} GiB of free disk",
+            f"This environment needs {needed_bytes / GIB:,.1f} GiB of free disk space",
             f"{free_bytes / GIB:,.1f} GiB free in {root}",
             f"Make room there, or {OTHER_PLACE}.",
         )
@@ -118,9 +118,9 @@ def settle(made: Path, folder: Path, aside: Path) -> None:
 def unwritable(root: Path, error: OSError) -> MakingError:
     """Return the error for a folder that cannot be written."""
     return MakingError(
-        "Environments lie in a folder that can be written",
+        "Environments need a folder that can be written",
         f"{root} ({error.strerror or error})",
-        f"Give yourself the right to write there, or {OTHER_PLACE}.",
+        f"Give yourself write permission there, or {OTHER_PLACE}.",
     )
 
 

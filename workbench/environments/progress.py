@@ -33,9 +33,9 @@ class Account:
     """A counter of steps and time, which reports both to the caller."""
 
     def __init__(
-        self, steps: int, told: Callable[[Progress], None], stopped: Callable[[], bool]
+        self, steps: int, on_progress: Callable[[Progress], None], stopped: Callable[[], bool]
     ) -> None:
-        self._steps, self._told, self._stopped = steps, told, stopped
+        self._steps, self._on_progress, self._stopped = steps, on_progress, stopped
         self._began = time.monotonic()
         self._number, self._step, self._line = 0, "", ""
 
@@ -63,7 +63,7 @@ class Account:
         if self._stopped():
             raise CancelledError
         self._line = line or self._line
-        self._told(
+        self._on_progress(
             Progress(self._number, self._steps, self._step, self._line, self.elapsed_seconds)
         )
 

@@ -73,7 +73,7 @@ def survey_of(interpreter: str, environment: Mapping[str, str]) -> Survey:
     return Survey(**{**values, "interpreter": interpreter, "uv": tuple(values["uv"])})
 
 
-def tell() -> dict[str, Any]:
+def survey_here() -> dict[str, Any]:
     """Return the survey of the interpreter that runs this script, as JSON values."""
     uv = shutil.which("uv")
     return {
@@ -102,4 +102,4 @@ def _version(distribution: str) -> str | None:
 if __name__ == "__main__":
     here = Path(__file__).resolve().parent
     sys.path[:] = [entry for entry in sys.path if Path(entry or os.curdir).resolve() != here]
-    sys.stdout.write(json.dumps(tell()) + "\n")
+    sys.stdout.write(json.dumps(survey_here()) + "\n")

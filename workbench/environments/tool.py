@@ -71,8 +71,8 @@ def _follow(output: IO[bytes], account: Account) -> tuple[str, ...]:
             read = os.read(output.fileno(), 65536)
             *whole, rest = _END_OF_LINE.split(rest + read)
             for line in [*whole, *([] if read else [rest])]:
-                if words := line.decode(errors="replace").strip():
-                    kept.append(words)
-                    account.tick(words)
+                if text := line.decode(errors="replace").strip():
+                    kept.append(text)
+                    account.tick(text)
             if not read:
                 return tuple(kept)

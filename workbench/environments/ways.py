@@ -61,10 +61,10 @@ def _installs_for_others(pip: str | None) -> bool:
 
 
 def _no_way(survey: Survey) -> MakingError:
-    lacks = "neither venv" if not survey.venv else "venv without ensurepip"
+    lacks = "no venv" if not survey.venv else "venv without ensurepip"
     pip = f"pip {survey.pip}, which is older than 22.3" if survey.pip else "no pip"
     return MakingError(
-        "A Python makes an environment by venv and pip, by uv or by virtualenv",
+        "A Python needs venv and pip, uv or virtualenv to make an environment",
         f"{survey.interpreter}, which has {lacks}, {pip}, and neither uv nor virtualenv",
         f"On Debian or Ubuntu install python{survey.python_minor}-venv; elsewhere install uv, or "
         "choose another interpreter.",

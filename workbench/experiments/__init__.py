@@ -15,7 +15,7 @@ from workbench.experiments.comparing.table import (
     group_runs,
     groups_of,
     make_table,
-    told_apart,
+    with_distinct_labels,
 )
 from workbench.experiments.searching.batch_finder import find_batch_size
 from workbench.experiments.searching.rate_test import find_learning_rate
@@ -50,5 +50,5 @@ __all__ = [
     "should_scale",
     "speed_figure",
     "start_comparison",
-    "told_apart",
+    "with_distinct_labels",
 ]

@@ -82,8 +82,8 @@ class Proof:
         if float32_loss_difference is not None:
             values["float32_max_loss_difference"] = float32_loss_difference
             values["note"] = (
-                "In float32 rounding alone grows from step to step in this model, so that a "
-                "difference there proves nothing; agreement is proved in float64."
+                "In float32 the rounding error alone grows from step to step in this model. So a "
+                "difference in float32 proves nothing; agreement is proved in float64."
             )
         return values
 
@@ -91,7 +91,7 @@ class Proof:
         plan, reference = self.run.plan, self.reference.plan
         what = f"{plan.strategy_label}, {plan.loop} loop"
         if plan.synchronous:
-            return f"{what}, trains as {reference.strategy_label}, {reference.loop} loop"
+            return f"{what}, trains like {reference.strategy_label}, {reference.loop} loop"
         return f"{what}, {what_is_seen(self.agreement.steps)}; its workers do not step together"
 
 
@@ -129,22 +129,22 @@ def certify(reference: Run, runs: Sequence[Run]) -> dict[str, Proof]:
     Raises:
         RunError: the comparing program fails.
     """
-    told = run_program(reference.dir, "certify", *(str(run.dir) for run in runs))
-    hashes = {folder: each["data_sha256"] for folder, each in told["runs"].items()}
+    result = run_program(reference.dir, "certify", *(str(run.dir) for run in runs))
+    hashes = {folder: each["data_sha256"] for folder, each in result["runs"].items()}
     proofs = {}
     for run in runs:
         key = str(run.dir)
         if run.plan.synchronous:
             found = _with_weights(
                 compare(run, reference, run.config.precision),
-                told["runs"][key]["max_weight_difference"],
+                result["runs"][key]["max_weight_difference"],
             )
         else:
             found = Agreement(len(run.steps()), run.config.precision, reason=trains(run))
         if hashes[key] != hashes[str(reference.dir)]:
             found = replace(found, reason="it was trained on other data")
         proofs[key] = Proof(
-            run, reference, found, hashes[key], told["versions"], told["environment"]
+            run, reference, found, hashes[key], result["versions"], result["environment"]
         )
     return proofs
 

@@ -106,7 +106,7 @@ def run_matrix(
     runs_dir: str | Path | None = None,
     devices: Devices | None = None,
     interpreter: str | None = None,
-    told: Callable[[Matrix], None] = lambda matrix: None,
+    on_progress: Callable[[Matrix], None] = lambda matrix: None,
     stopped: Callable[[], bool] = lambda: False,
     model: str | None = None,
     strategies: Collection[str] = tuple(catalog.STRATEGIES),
@@ -125,7 +125,7 @@ def run_matrix(
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
         devices: the devices of this machine; None: they are detected now.
         interpreter: the Python that trains; None: the current one.
-        told: called whenever a cell has changed, and twice a second during a run.
+        on_progress: called whenever a cell has changed, and twice a second during a run.
         stopped: asked now and then; true ends the current cell and leaves out the others.
         model: a model of the catalogue, or a custom one, given like `data`; None: the data's usual
             model. A given model is run only in float64.
@@ -152,7 +152,7 @@ def run_matrix(
         raise unwritable(folder, error) from error
     matrix = Matrix(folder, steps, data, cells_of(config, devices, strategies))
     with loaded_ahead(config.interpreter, start=config.start):
-        _Runner(matrix, config, devices, told, stopped).run()
+        _Runner(matrix, config, devices, on_progress, stopped).run()
     return matrix
 
 
@@ -203,11 +203,11 @@ class _Runner:
         matrix: Matrix,
         config: RunConfig,
         devices: Devices,
-        told: Callable[[Matrix], None],
+        on_progress: Callable[[Matrix], None],
         stopped: Callable[[], bool],
     ) -> None:
         self._matrix, self._config, self._devices = matrix, config, devices
-        self._told, self._stopped = told, stopped
+        self._on_progress, self._stopped = on_progress, stopped
         self._runs: dict[tuple[str, str], dict[str, Run]] = {}
 
     def run(self) -> None:
@@ -222,7 +222,7 @@ class _Runner:
                     self._put(at, self._ended(cell))
                     self._keep()
             self._matrix.seconds = time.monotonic() - began
-            self._told(self._matrix)
+            self._on_progress(self._matrix)
         self._certify()
         self._keep()
 
@@ -232,7 +232,7 @@ class _Runner:
 
     def _put(self, at: int, cell: Cell) -> None:
         self._matrix.cells[at] = cell
-        self._told(self._matrix)
+        self._on_progress(self._matrix)
 
     def _ended(self, cell: Cell) -> Cell:
         synchronous = catalog.STRATEGIES[cell.strategy].synchronous
@@ -268,7 +268,7 @@ class _Runner:
         config = replace(_of_cell(self._config, cell.strategy, cell.loop), precision=precision)
         run = start_run(config, self._matrix.folder, self._devices, rehearse=False)
         while run.wait(0.5) in LIVE:
-            self._told(self._matrix)
+            self._on_progress(self._matrix)
             if self._stopped():
                 run.stop()
         return run
@@ -334,7 +334,7 @@ def _asynchronous(cell: Cell, run: Run) -> Cell:
     if reason:
         return replace(cell, status="fail", reason=reason)
     seen = what_is_seen(run.plan.total_steps)
-    return replace(cell, reason=f"asynchronous: {seen}; it cannot agree")
+    return replace(cell, reason=f"asynchronous: {seen}; it cannot agree with OneDevice")
 
 
 def read_matrix(folder: Path) -> dict[str, Any]:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 LEAST_NOISE = 1e-12
 """A share of the gradients' squared norms; noise below it is only rounding."""
 NO_DIRECTION = (
-    "the gradients of different batches have no direction in common that can be told from noise"
+    "the gradients of different batches have no common direction that stands out from noise"
 )
-NO_NOISE = "all batches give the same gradient, so that there is no noise to measure"
+NO_NOISE = "all batches give the same gradient, so there is no noise to measure"
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ def speeds_of(run: Run, others: Sequence[Run]) -> dict[str, tuple[int, float]]:
         RunError: another run trains another model or other data, its workers do not step together,
             or it has not run long enough for its speed to be known.
     """
-    rule = f"Goodput compares runs that train what {run.id} trains, at speeds that are known"
+    rule = f"Goodput compares runs of known speed that train the same as {run.id}"
     speeds = {}
     for other in others:
         differ = [name for name in SAME if getattr(other.config, name) != getattr(run.config, name)]
@@ -241,12 +241,12 @@ def _sentence(noise: NoiseScale, now: Larger, twice: Larger) -> str:
     batch = now.global_batch_size
     yours = f"a step; yours takes {batch:,}"
     if noise.low is None:
-        return f"How far more replicas help is not known: {noise.reason}."
+        return f"It is unknown how far more replicas help: {noise.reason}."
     if noise.high is None or noise.examples is None:
         lead = "Yes: more" if batch * NEARLY_FULL <= noise.low else "More"
         return (
             f"{lead} replicas help nearly in full up to at least {about(noise.low / NEARLY_FULL)} "
-            f"examples {yours}. Where that ends is not known: {noise.reason}."
+            f"examples {yours}. The end of that range is unknown: {noise.reason}."
         )
     part = "In part" if batch <= noise.examples else "Hardly"
     lead = "Yes" if batch * NEARLY_FULL <= noise.examples else part

@@ -10,13 +10,15 @@ from .scaling import Goodput, Larger, Scaling
 HEAD = ("global batch", "replicas", "efficiency", "95 %", "speed-up", "95 %")
 GOODPUT_HEAD = ("run", "global batch", "examples/s", "efficiency", "goodput", "95 %")
 EXPLAINED = (
-    "Efficiency is what is left of an example's worth in tiny steps. The speed-up is the most "
-    "there can be: how many times faster the same loss is reached if a step on more replicas "
-    "takes no longer, with a learning rate that suits it. Both follow from the noise of the plain "
-    "gradient (McCandlish et al., 2018); what an optimizer such as Adam makes of it is not in them."
+    "Efficiency is an example's worth as a share of its worth in tiny steps. The speed-up is an "
+    "upper limit: how many times faster the run reaches the same loss if a step on more replicas "
+    "takes no longer and the learning rate suits it. Both follow from the noise of the plain "
+    "gradient (McCandlish et al., 2018), without the effect of an optimizer such as Adam."
 )
-GOODPUT_EXPLAINED = "Goodput is examples a second times efficiency: those that count in full."
-VIRTUAL = "Its replicas share a device: how fast more devices would be was not measured."
+GOODPUT_EXPLAINED = (
+    "Goodput is examples a second times efficiency: the examples that count in full."
+)
+VIRTUAL = "Its replicas share a device: the speed of more devices was not measured."
 
 
 def scales(answer: Scaling) -> list[tuple[str, str]]:
@@ -39,9 +41,9 @@ def goodput_notes(answer: Scaling) -> Iterator[str]:
     if answer.goodput:
         yield GOODPUT_EXPLAINED
     if len(answer.goodput) > 1 and answer.best is None:
-        yield "Which is best is not settled: it differs within the noise scale's interval."
+        yield "No run is certainly the best: the order differs within the noise scale's interval."
     elif len(answer.goodput) > 1:
-        yield f"The best goodput is that of {answer.best}, at both ends of the interval."
+        yield f"{answer.best} has the best goodput, at both ends of the interval."
     if answer.virtual:
         yield VIRTUAL
 

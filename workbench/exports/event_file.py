@@ -46,8 +46,8 @@ class EventFile:
     def scalars(self, step: int, time: float, values: Mapping[str, float]) -> None:
         """Add the numbers of a step by their tags; `time` is in seconds since 1970."""
         if values:
-            told = [Summary.Value(tag=tag, simple_value=value) for tag, value in values.items()]
-            self._write(Event(wall_time=time, step=step, summary=Summary(value=told)))
+            pairs = [Summary.Value(tag=tag, simple_value=value) for tag, value in values.items()]
+            self._write(Event(wall_time=time, step=step, summary=Summary(value=pairs)))
 
     def text(self, tag: str, markdown: str) -> None:
         """Add a text."""

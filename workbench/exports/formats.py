@@ -16,7 +16,7 @@ from workbench.runs.folder.files import full_path
 if TYPE_CHECKING:
     from workbench.runs import Run
 
-Told = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """A function that receives the number of written parts and the number of all parts."""
 
 
@@ -25,7 +25,7 @@ class Format:
     """One way to write runs: the function that writes, and the package that it needs."""
 
     writer: str
-    """`module:function` of this package; the function takes runs, the new path and `Told`."""
+    """`module:function` of this package; the function takes runs, the new path and `OnProgress`."""
     ending: str
     package: str = ""
     """The package that is needed in addition to the workbench's own; empty if none is needed."""
@@ -43,7 +43,7 @@ def export_runs(
     runs: Sequence[Run],
     format_name: str,
     path: str | os.PathLike[str] | None = None,
-    told: Told | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Path:
     """Write one or several runs, all or nothing, and return the new path.
 
@@ -57,7 +57,7 @@ def export_runs(
         format_name: csv, parquet, tensorboard or html.
         path: the new file or folder; nothing may exist there. None: the run's id, or `runs`, with
             the format's ending, in the working directory.
-        told: a function that receives the progress.
+        on_progress: a function that receives the progress.
 
     Raises:
         RunError: the format is unknown, no run is given, a run is given twice, a package is not
@@ -75,7 +75,7 @@ def export_runs(
         _check_installed(chosen.package, format_name)
     write = getattr(import_module(f".{module}", __package__), function)
     with new_place(target) as hidden:
-        write(runs, hidden, told or (lambda done, total: None))
+        write(runs, hidden, on_progress or (lambda done, total: None))
     return target
 
 
@@ -86,7 +86,7 @@ def _check_each_once(runs: Sequence[Run]) -> None:
             f"Each run is exported once; received {', '.join(twice)} twice. Name it once."
         )
     if not runs:
-        raise RunError("An export has at least one run; received none. Name a run.")
+        raise RunError("An export needs at least one run; received none. Name a run.")
 
 
 def _check_installed(package: str, format_name: str) -> None:
@@ -94,6 +94,6 @@ def _check_installed(package: str, format_name: str) -> None:
         import_module(package)
     except ImportError as error:
         raise RunError(
-            f"The format {format_name} is written by the package {package}; received: {error}. "
+            f"The format {format_name} needs the package {package}; received: {error}. "
             f'Install it with: pip install "tf-distribute-workbench[export]", or export csv.'
         ) from error

@@ -11,10 +11,10 @@ from workbench.report import report_text
 if TYPE_CHECKING:
     from workbench.runs import Run
 
-    from .formats import Told
+    from .formats import OnProgress
 
 
-def write_html(runs: Sequence[Run], path: Path, told: Told) -> None:
+def write_html(runs: Sequence[Run], path: Path, on_progress: OnProgress) -> None:
     """Write the report of runs."""
     path.write_text(report_text(runs), encoding="utf-8")
-    told(len(runs), len(runs))
+    on_progress(len(runs), len(runs))

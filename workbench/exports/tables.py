@@ -13,7 +13,7 @@ from workbench.place import file_name
 if TYPE_CHECKING:
     from workbench.runs import Run
 
-    from .formats import Told
+    from .formats import OnProgress
 
 TABLES: dict[str, Callable[[Run], pd.DataFrame]] = {
     "steps": lambda run: run.steps(),
@@ -22,24 +22,24 @@ TABLES: dict[str, Callable[[Run], pd.DataFrame]] = {
 }
 
 
-def write_csv(runs: Sequence[Run], folder: Path, told: Told) -> None:
+def write_csv(runs: Sequence[Run], folder: Path, on_progress: OnProgress) -> None:
     """Write runs as CSV. Unknown values, and losses that are not a number, are empty cells."""
-    _write(runs, folder, told, "csv", lambda frame, path: frame.to_csv(path, index=False))
+    _write(runs, folder, on_progress, "csv", lambda frame, path: frame.to_csv(path, index=False))
 
 
-def write_parquet(runs: Sequence[Run], folder: Path, told: Told) -> None:
+def write_parquet(runs: Sequence[Run], folder: Path, on_progress: OnProgress) -> None:
     """Write runs as Parquet; the columns have the types of the frames."""
 
     def write(frame: pd.DataFrame, path: Path) -> None:
         frame.to_parquet(path, index=False, engine="pyarrow")
 
-    _write(runs, folder, told, "parquet", write)
+    _write(runs, folder, on_progress, "parquet", write)
 
 
 def _write(
     runs: Sequence[Run],
     folder: Path,
-    told: Told,
+    on_progress: OnProgress,
     ending: str,
     write: Callable[[pd.DataFrame, Path], Any],
 ) -> None:
@@ -52,7 +52,7 @@ def _write(
             frame = table(run)
             frame.insert(0, "run", pd.Series(pd.Categorical([run.id] * len(frame))))
             write(frame, folder / name / f"{file_name(run.id)}.{ending}")
-            told(number * len(TABLES) + at + 1, total)
+            on_progress(number * len(TABLES) + at + 1, total)
     about_runs(runs).to_csv(folder / "runs.csv", index=False)
 
 

@@ -24,35 +24,35 @@ if TYPE_CHECKING:
 
     from workbench.runs import Run
 
-    from .formats import Told
+    from .formats import OnProgress
 
 MEASURES = ("loss", "accuracy", "examples_per_second")
 COLUMNS = ("step", "replica", "examples", "time", *MEASURES)
 
 
-def write_tensorboard(runs: Sequence[Run], folder: Path, told: Told) -> None:
+def write_tensorboard(runs: Sequence[Run], folder: Path, on_progress: OnProgress) -> None:
     """Write runs to a new folder for `tensorboard --logdir`."""
     folder.mkdir()
     for number, run in enumerate(runs):
         own = folder / file_name(f"{run.name} {run.id}" if run.name else run.id)
         _write_about(run, own)
         _write_epochs(run, own)
-        _write_steps(run, own, _part(told, number, len(runs)))
+        _write_steps(run, own, _part(on_progress, number, len(runs)))
 
 
-def _part(told: Told, number: int, runs: int) -> Told:
+def _part(on_progress: OnProgress, number: int, runs: int) -> OnProgress:
     """Return the function that receives the progress of one run of several."""
-    return lambda done, total: told(number * total + done, runs * total)
+    return lambda done, total: on_progress(number * total + done, runs * total)
 
 
-def _write_steps(run: Run, folder: Path, told: Told) -> None:
+def _write_steps(run: Run, folder: Path, on_progress: OnProgress) -> None:
     frame = run.replica_steps(COLUMNS)
     frame["time"] = frame["time"].ffill().fillna(run.created)
     lines = list(_lines(run, frame))
     for at, (name, line) in enumerate(lines):
         with EventFile(folder / name, run.created) as file:
             _write_line(file, line)
-        told(at + 1, len(lines))
+        on_progress(at + 1, len(lines))
 
 
 def _lines(run: Run, frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -74,16 +74,17 @@ def _write_line(file: EventFile, line: pd.DataFrame) -> None:
     known = np.isfinite(values)
     known[:, 0] = line["examples"].to_numpy() > 0
     rows = zip(line["step"].tolist(), line["time"].tolist(), values.tolist(), known, strict=True)
-    for step, time, row, told in rows:
-        file.scalars(step, time, {n: v for n, v, k in zip(names, row, told, strict=True) if k})
+    for step, time, row, shown in rows:
+        file.scalars(step, time, {n: v for n, v, k in zip(names, row, shown, strict=True) if k})
 
 
 def _write_epochs(run: Run, folder: Path) -> None:
     """Write the results of each epoch, with the time of the event that reported its end."""
     frame, ends = run.epochs(), _epoch_times(run)
-    told = [name for name in frame.columns if name not in ("epoch", "examples", "seconds", "steps")]
+    others = ("epoch", "examples", "seconds", "steps")
+    measured = [name for name in frame.columns if name not in others]
     for part in ("train", "test"):
-        names = [name for name in told if name.startswith("test_") == (part == "test")]
+        names = [name for name in measured if name.startswith("test_") == (part == "test")]
         if not frame[names].notna().to_numpy().any():
             continue
         with EventFile(folder / part, run.created) as file:

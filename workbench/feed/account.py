@@ -68,48 +68,53 @@ def offered(status: str) -> list[str]:
     return ["resume", "delete"] if status in RESUMABLE else []
 
 
-def account(look: RunSnapshot) -> dict[str, Any]:
+def account(snapshot: RunSnapshot) -> dict[str, Any]:
     """Return the parts of the account; a changed part is sent again."""
-    progress = look.progress
+    progress = snapshot.progress
+    note = " ".join(filter(None, (progress.note, progress.changed)))
     return {
         "head": {
-            "id": look.run.id,
-            "title": title_of(look.run),
-            "about": describe(look.plan),
-            "dir": str(look.run.dir),
-            "status": look.status,
-            "alive": look.alive,
+            "id": snapshot.run.id,
+            "title": title_of(snapshot.run),
+            "about": describe(snapshot.plan),
+            "dir": str(snapshot.run.dir),
+            "status": snapshot.status,
+            "alive": snapshot.alive,
         },
-        "progress": {
-            "step": progress.step,
-            "totalSteps": progress.total_steps,
-            "epoch": progress.epoch,
-            "epochs": progress.epochs,
-            "stepsPerSecond": progress.steps_per_second,
-            "etaSeconds": progress.eta_seconds if look.alive else None,
-            "phase": progress.phase,
-            "note": " ".join(filter(None, (progress.note, progress.changed))),
-        },
+        "progress": {**progress_part(progress, alive=snapshot.alive), "note": note},
         "lanes": [
             {
                 "task": lane.task,
                 "state": lane.phase,
                 "step": lane.step,
                 "stepsPerSecond": lane.steps_per_second,
-                "note": lane.note if look.alive else "",
+                "note": lane.note if snapshot.alive else "",
                 "tfConfig": lane.tf_config,
-                "killable": look.status == "running" and look.run.killable,
+                "killable": snapshot.status == "running" and snapshot.run.killable,
             }
             for lane in progress.lanes
         ]
-        + _archive_lane(look.copies),
-        "logs": look.logs,
+        + _archive_lane(snapshot.copies),
+        "logs": snapshot.logs,
         "ledger": {
-            "firstStep": [[entry.label, entry.seconds] for entry in look.ledger.first_step],
-            "whole": [[entry.name, entry.seconds] for entry in look.ledger.whole],
+            "firstStep": [[entry.label, entry.seconds] for entry in snapshot.ledger.first_step],
+            "whole": [[entry.name, entry.seconds] for entry in snapshot.ledger.whole],
         },
-        "failure": look.failure and asdict(look.failure),
-        "actions": look.actions,
+        "failure": snapshot.failure and asdict(snapshot.failure),
+        "actions": snapshot.actions,
+    }
+
+
+def progress_part(progress: Progress, *, alive: bool) -> dict[str, Any]:
+    """Return a run's progress as JSON; null if a number is not known."""
+    return {
+        "step": progress.step,
+        "totalSteps": progress.total_steps,
+        "epoch": progress.epoch,
+        "epochs": progress.epochs,
+        "stepsPerSecond": progress.steps_per_second,
+        "etaSeconds": progress.eta_seconds if alive else None,
+        "phase": progress.phase,
     }
 
 
@@ -118,8 +123,8 @@ def _archive_lane(copies: Copies | None) -> list[dict[str, Any]]:
     if copies is None:
         return []
     state = "copied" if copies.failing_since is None else "failing"
-    told = {"task": ARCHIVE, "state": state, "step": copies.step, "stepsPerSecond": None}
-    return [{**told, "note": "", "tfConfig": ""}]
+    lane = {"task": ARCHIVE, "state": state, "step": copies.step, "stepsPerSecond": None}
+    return [{**lane, "note": "", "tfConfig": ""}]
 
 
 def epoch_part(numbers: list[int], epochs: EpochPoints) -> dict[str, Any]:

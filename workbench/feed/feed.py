@@ -68,14 +68,14 @@ class RunFeed:
         self._sequence = 0
         self._parts: dict[str, Any] = {}
 
-    def news(self, look: RunSnapshot | None) -> Message | None:
+    def news(self, snapshot: RunSnapshot | None) -> Message | None:
         """Read the new data of the run and return it as a message; None if nothing is new.
 
         `look` is a newer snapshot of the run. The first message is complete.
         """
         with self._guard:
-            parts = account(look) if look else {}
-            if self._live.poll() or look:
+            parts = account(snapshot) if snapshot else {}
+            if self._live.poll() or snapshot:
                 numbers = [row["epoch"] for row in self._live.epoch_rows()]
                 parts["epochs"] = epoch_part(numbers, self._live.epochs())
             changed = {name: part for name, part in parts.items() if self._parts.get(name) != part}

@@ -23,7 +23,7 @@ OVER_SECONDS = 2.0
 class Turn(NamedTuple):
     """The result of one turn."""
 
-    look: RunSnapshot | None
+    snapshot: RunSnapshot | None
     """The newest snapshot; None if no snapshot was due."""
     news: Message | None
     pause_seconds: float
@@ -47,11 +47,11 @@ class Pace:
         began, last, run = time.monotonic(), self.last, self._feed.run
         if last is not None and not last.alive and run.status == last.status:
             return Turn(None, None, OVER_SECONDS)
-        look = None
+        snapshot = None
         if began >= self._look_due_at:
-            self.last = look = RunSnapshot.at(run, self._feed.plan)
+            self.last = snapshot = RunSnapshot.at(run, self._feed.plan)
             took = time.monotonic() - began
             self._look_due_at = began + max(LOOK_SECONDS, LOOKS_SHARE * took)
-        news = self._feed.news(look)
+        news = self._feed.news(snapshot)
         pause_seconds = NEWS_SECONDS if watched else LOOK_SECONDS
-        return Turn(look, news, max(0.02, pause_seconds - (time.monotonic() - began)))
+        return Turn(snapshot, news, max(0.02, pause_seconds - (time.monotonic() - began)))

@@ -10,7 +10,7 @@ from workbench.runs.folder.state import LIVE
 from workbench.runs.records.history import last_results
 from workbench.runs.unreadable import UnreadableRun, why_unreadable
 
-from .account import offered, title_of
+from .account import offered, progress_part, title_of
 
 if TYPE_CHECKING:
     from workbench.runs import Run
@@ -37,13 +37,7 @@ def _state(run: Run) -> dict[str, Any]:
     return {
         "status": status,
         "alive": alive,
-        "step": progress.step,
-        "totalSteps": progress.total_steps,
-        "epoch": progress.epoch,
-        "epochs": progress.epochs,
-        "stepsPerSecond": progress.steps_per_second,
-        "etaSeconds": progress.eta_seconds if alive else None,
-        "phase": progress.phase,
+        **progress_part(progress, alive=alive),
         "note": failure.cause if failure else progress.note,
         "actions": offered(status),
     }

@@ -136,7 +136,7 @@ class ForkServer:
         if self._holding is None:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self.folder.stat().st_uid != os.geteuid():
-                raise PermissionError(f"{self.folder} is another user's")
+                raise PermissionError(f"{self.folder} belongs to another user")
             self._holding = os.open(self._path("users"), os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(self._holding, fcntl.LOCK_SH)
         self.keep()
@@ -174,7 +174,7 @@ class ForkServer:
         except BaseException as error:
             connection.close()
             if isinstance(error, TimeoutError):
-                late = f"a fork did not come alive within {ALIVE_SECONDS:g} s"
+                late = f"a forked process did not report itself within {ALIVE_SECONDS:g} s"
                 raise ColdError(late) from error
             if isinstance(error, OSError):
                 raise ColdError(f"its server cannot be reached: {error}") from error
@@ -220,17 +220,18 @@ class ForkServer:
             connection.connect(f"/proc/self/fd/{folder}/{self.name}.socket")
         finally:
             os.close(folder)
-        told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        if struct.unpack("3i", told)[1] != os.geteuid():
-            raise PermissionError("it is another user's")
+        size = struct.calcsize("3i")
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        if struct.unpack("3i", credentials)[1] != os.geteuid():
+            raise PermissionError("it belongs to another user")
 
 
 def never() -> str:
     """Return the reason why this machine forks nothing; empty if it may fork."""
     if sys.platform != "linux":
-        return f"forking a process with TensorFlow is not proven on {sys.platform}"
+        return f"forking a process with TensorFlow is not proven to be safe on {sys.platform}"
     if any(Path("/dev").glob(TPU_DEVICES)):
-        return "forking a process with TensorFlow is not proven where there are TPUs"
+        return "forking a process with TensorFlow is not proven to be safe on a machine with TPUs"
     return ""
 
 
@@ -253,12 +254,12 @@ def _ordered(connection: socket.socket, order: Order) -> int:
     }
     with contextlib.suppress(BrokenPipeError):  # it may have refused already
         connection.sendall(json.dumps(values).encode() + b"\n")
-    told: dict[str, Any] = json.loads(_line(connection) or b"{}")
-    if "pid" not in told:
-        raise ColdError(told.get("refused", "its server ended"))
+    reply: dict[str, Any] = json.loads(_line(connection) or b"{}")
+    if "pid" not in reply:
+        raise ColdError(reply.get("refused", "its server ended"))
     # Only now: a server that does not answer must not hold them.
     socket.send_fds(connection, [b"g"], descriptors)
-    return int(told["pid"])
+    return int(reply["pid"])
 
 
 def _line(connection: socket.socket) -> bytes:

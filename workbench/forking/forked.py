@@ -15,19 +15,19 @@ class Forked:
         """Take over the connection of its order, on which the keeper will report its end."""
         self.pid = pid
         self.returncode: int | None = None
-        self._connection, self._told = connection, b""
+        self._connection, self._report = connection, b""
 
     def poll(self) -> int | None:
         """Return its exit status, below zero after a signal; None while it runs."""
-        return self._heard(0.0)
+        return self._receive(0.0)
 
     def wait(self) -> int:
         """Wait for its end and return its exit status."""
-        while (status := self._heard(None)) is None:
+        while (status := self._receive(None)) is None:
             pass
         return status
 
-    def _heard(self, seconds: float | None) -> int | None:
+    def _receive(self, seconds: float | None) -> int | None:
         if self.returncode is not None:
             return self.returncode
         self._connection.settimeout(seconds)
@@ -37,10 +37,10 @@ class Forked:
             return None
         except ConnectionError:
             part = b""
-        self._told += part
-        if not part or self._told.endswith(b"\n"):
+        self._report += part
+        if not part or self._report.endswith(b"\n"):
             # If a keeper is killed, its process is killed too.
-            self.returncode = status_in(self._told) if part else -signal.SIGKILL
+            self.returncode = status_in(self._report) if part else -signal.SIGKILL
             self._connection.close()
         return self.returncode
 

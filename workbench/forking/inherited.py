@@ -34,9 +34,9 @@ LIMITS = tuple(sorted(name for name in dir(resource) if name.startswith("RLIMIT_
 PROGRAM = Path(__file__).parent / "program"
 
 
-def name_of(told: list[str], environment: Mapping[str, str]) -> str:
-    """Return a name that identifies `told` and all properties inherited from this place."""
-    inherited = [*told, sorted(read_at_import(environment).items()), program(), *place()]
+def name_of(parts: list[str], environment: Mapping[str, str]) -> str:
+    """Return a name that identifies `parts` and all properties inherited from this place."""
+    inherited = [*parts, sorted(read_at_import(environment).items()), program(), *place()]
     return hashlib.sha256(json.dumps(inherited).encode()).hexdigest()[:16]
 
 

@@ -28,7 +28,7 @@ class Reach:
     """Whether an engine can be used from this machine."""
 
     reachable: bool
-    words: str
+    summary: str
     """The engine's resources, or why it cannot be reached and what to change."""
 
 

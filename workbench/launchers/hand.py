@@ -41,7 +41,7 @@ from typing import Any
 
 LOOK_SECONDS = 0.2
 CALL_SECONDS = 3.0
-LAST_WORDS_SECONDS = 3.0
+NOTICE_SECONDS = 3.0
 """The wait after a task's failure: meanwhile the other tasks notice it and write it to their logs.
 """
 AUTO, CANCEL = "auto", "cancel"
@@ -71,7 +71,7 @@ class Hand:
         self.run_dir = pathlib.Path(job["run_dir"])
         self.log = self.run_dir / self.task / "log.txt"
         self.log.parent.mkdir(exist_ok=True)
-        self.told_to_stop = threading.Event()
+        self.stop_requested = threading.Event()
         self.let_go = threading.Event()
         self.heed_signals()
 
@@ -94,7 +94,7 @@ class Hand:
         if self.leader_ended():
             return 0  # it only served a chief, whose exit status gives the result
         if status:
-            time.sleep(LAST_WORDS_SECONDS)
+            time.sleep(NOTICE_SECONDS)
         return status if status >= 0 else 128 - status
 
     def heed_who_holds(self) -> None:
@@ -110,7 +110,7 @@ class Hand:
     def heed_signals(self) -> None:
         """Treat a signal to end as a request to stop, as it comes before a limit or a requeue."""
         for each in SIGNALS:
-            signal.signal(each, lambda *_: self.told_to_stop.set())
+            signal.signal(each, lambda *_: self.stop_requested.set())
 
     def meet(self) -> dict[str, str]:
         """Find a port, reach all other tasks at their ports, and return TF_CONFIG, if needed.
@@ -152,22 +152,23 @@ class Hand:
         Raises:
             MeetingError: some tasks have not written it in time, or this task was stopped.
         """
-        heard: dict[str, str] = {}
-        while len(heard) < len(tasks):
+        messages: dict[str, str] = {}
+        while len(messages) < len(tasks):
             for task in tasks:
                 with contextlib.suppress(FileNotFoundError):
-                    heard[task] = (self.dir / f"{task}.{what}").read_text(encoding="utf-8")
+                    message = (self.dir / f"{task}.{what}").read_text(encoding="utf-8")
+                    messages[task] = message
             if time.monotonic() > until:
-                late = ", ".join(task for task in tasks if task not in heard)
+                late = ", ".join(task for task in tasks if task not in messages)
                 raise MeetingError(
                     f"The tasks have {self.job['meet_seconds']:g} s to meet in {self.dir}, which "
-                    f"their hosts share; {late} did not come. Look at the job's log, or set "
-                    "rendezvous_seconds to more."
+                    f"their hosts share; {late} did not come. Read the job's log, or "
+                    "increase rendezvous_seconds."
                 )
-            if self.told_to_stop.is_set() or self.is_ended():
+            if self.stop_requested.is_set() or self.is_ended():
                 raise MeetingError("The tasks were stopped before they met. Resume the run.")
             time.sleep(LOOK_SECONDS / 2)
-        return heard
+        return messages
 
     def reach(self, task: str, address: str, until: float) -> None:
         """Call another task at its address until it answers.
@@ -181,7 +182,8 @@ class Hand:
                 socket.create_connection((host, int(port)), CALL_SECONDS).close()
                 return
             except socket.gaierror as error:
-                why, fix = f"{host} is no name there: {error.strerror}", "Name it in the hosts' DNS"
+                why = f"this host does not know the name {host}: {error.strerror}"
+                fix = "Add the name to the hosts' DNS"
             except OSError as error:
                 why, fix = str(error.strerror or error), "Open the hosts' ports to each other"
             if time.monotonic() > until:
@@ -222,12 +224,12 @@ class Hand:
             )
         self.heed_signals()
         os.close(read_end)
-        told = False
+        stop_sent = False
         try:
             while child.poll() is None:
-                if not told and (self.told_to_stop.is_set() or self.asked("stop")):
+                if not stop_sent and (self.stop_requested.is_set() or self.asked("stop")):
                     os.write(write_end, b"s")
-                    told = True
+                    stop_sent = True
                 if self.is_ended() or self.leader_ended():
                     break  # it has no more time
                 time.sleep(LOOK_SECONDS)
@@ -262,8 +264,8 @@ class Hand:
     def note_exit(self, started: int, status: int, held: int) -> int:
         """Record how the task ended; return the status."""
         ended = self.is_ended()
-        told = {"started": started, "status": status, "peak_bytes": held, "ended": ended}
-        self.say("exit", json.dumps(told))
+        report = {"started": started, "status": status, "peak_bytes": held, "ended": ended}
+        self.say("exit", json.dumps(report))
         return status
 
     def wanted_again(self, times: int) -> bool:
@@ -274,7 +276,7 @@ class Hand:
         if not (self.tasks[0].startswith("chief") and self.kind == "worker"):
             return False
         again = self.dir / f"{self.task}.again"
-        while not (self.told_to_stop.is_set() or self.is_ended() or self.leader_ended()):
+        while not (self.stop_requested.is_set() or self.is_ended() or self.leader_ended()):
             with contextlib.suppress(OSError, ValueError):
                 if int(again.read_text(encoding="utf-8")) == times:
                     return True
@@ -342,8 +344,8 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         host: Any = socket.gethostname()
         sys.stderr.write(
-            f"A run's folder is shared by all hosts; {host}: {error}. Put the runs' folder on a "
-            "disk that all hosts share and may write.\n"
+            f"A run's folder must be shared by all hosts; {host}: {error}. Put the runs' folder on "
+            "a disk that all hosts share and can write to.\n"
         )
         return UNSHARED
     if held:

@@ -31,8 +31,8 @@ class JobFolder:
         return cls(found[-1]) if found else None
 
     @classmethod
-    def make(cls, run_dir: Path, told: Mapping[str, Any]) -> JobFolder:
-        """Make the next job's folder, with `job.json` for its hands and the hand itself.
+    def make(cls, run_dir: Path, values: Mapping[str, Any]) -> JobFolder:
+        """Make the next job's folder, with `values` as `job.json` and the hand itself.
 
         Raises:
             OSError: the folder cannot be written.
@@ -41,7 +41,7 @@ class JobFolder:
         path = run_dir / JOBS / f"{number:04d}"
         path.mkdir(parents=True)
         shutil.copy(hand.__file__, path / HAND)
-        (path / "job.json").write_text(json.dumps(dict(told), indent=2), encoding="utf-8")
+        (path / "job.json").write_text(json.dumps(dict(values), indent=2), encoding="utf-8")
         return cls(path)
 
     def note(self, engine: str, job: str) -> None:
@@ -76,7 +76,7 @@ class AttemptFolder:
         part.write_text(text, encoding="utf-8")
         part.replace(self.path / f"{task}.{what}")
 
-    def told(self, task: str, what: str) -> str | None:
+    def message(self, task: str, what: str) -> str | None:
         """Return a message of a task's hand; None if it has not written the message."""
         # The file is opened again each time, so that NFS asks its server.
         with contextlib.suppress(FileNotFoundError):
@@ -85,8 +85,8 @@ class AttemptFolder:
 
     def addresses(self, tasks: Sequence[str]) -> dict[str, str]:
         """Return the addresses of the tasks that have reported one."""
-        told = {task: self.told(task, "address") for task in tasks}
-        return {task: address for task, address in told.items() if address is not None}
+        addresses = {task: self.message(task, "address") for task in tasks}
+        return {task: address for task, address in addresses.items() if address is not None}
 
     def clock_ahead_seconds(self, task: str) -> float | None:
         """Return how far a task's host's clock is ahead of this host's; None if it is unknown.
@@ -94,12 +94,12 @@ class AttemptFolder:
         Both hosts write their clock's time into a file. The shared disk gives each file the disk's
         own time, to compare with.
         """
-        if (told := self.told(task, "clock")) is None:
+        if (clock := self.message(task, "clock")) is None:
             return None
         self.ask("supervisor", "clock", repr(time.time()))
-        return self._ahead(task, float(told)) - self._ahead(
-            "supervisor", float(self.told("supervisor", "clock") or 0.0)
+        return self._ahead(task, float(clock)) - self._ahead(
+            "supervisor", float(self.message("supervisor", "clock") or 0.0)
         )
 
-    def _ahead(self, who: str, told: float) -> float:
-        return told - (self.path / f"{who}.clock").stat().st_mtime
+    def _ahead(self, who: str, clock: float) -> float:
+        return clock - (self.path / f"{who}.clock").stat().st_mtime

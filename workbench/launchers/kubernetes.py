@@ -32,7 +32,8 @@ class Kubernetes:
 
     def reach(self, config: RunConfig) -> Reach:
         """Report that a person reaches the cluster, not this machine."""
-        return Reach(reachable=True, words="You apply the manifest; the volume is what is shared.")
+        summary = "You apply the manifest; this machine and the cluster share only the volume."
+        return Reach(reachable=True, summary=summary)
 
     def problems(self, config: RunConfig, tasks: Sequence[str]) -> list[Problem]:
         """Return no problems, because the cluster's resources are not known here."""
@@ -50,12 +51,12 @@ class Kubernetes:
 
     def look(self, job_dir: Path, job: str) -> JobStatus | None:
         """Return the job's state, as its hands' files on the volume show it."""
-        begun = sorted(int(path.parent.name) for path in job_dir.glob("[0-9]*/*-*.clock"))
-        if not begun:
+        attempts = sorted(int(path.parent.name) for path in job_dir.glob("[0-9]*/*-*.clock"))
+        if not attempts:
             if (job_dir / CANCEL).exists():
                 return JobStatus("over", "CANCELLED")
-            return JobStatus("waiting", "WRITTEN", f"{_typed('apply', job_dir)} begins it")
-        attempt = begun[-1]
+            return JobStatus("waiting", "WRITTEN", f"{_typed('apply', job_dir)} starts it")
+        attempt = attempts[-1]
         tasks = json.loads((job_dir / "job.json").read_text(encoding="utf-8"))["tasks"]
         exits = [job_dir / str(attempt) / f"{task}.exit" for task in tasks]
         if not all(path.exists() for path in exits):

@@ -40,25 +40,25 @@ class Ray:
 
     def reach(self, config: RunConfig) -> Reach:
         """Ask the cluster for its nodes."""
-        told = _reach(config)
-        if "error" in told:
-            return Reach(reachable=False, words=told["error"])
-        nodes = ", ".join(_node(node) for node in told["nodes"])
-        return Reach(reachable=True, words=f"Ray {told['ray']}: {nodes}")
+        report = _reach(config)
+        if "error" in report:
+            return Reach(reachable=False, summary=report["error"])
+        nodes = ", ".join(_node(node) for node in report["nodes"])
+        return Reach(reachable=True, summary=f"Ray {report['ray']}: {nodes}")
 
     def problems(self, config: RunConfig, tasks: Sequence[str]) -> list[Problem]:
         """Compare the resources of the nodes with the requests of the tasks."""
-        told = _reach(config)
-        if "error" in told:
-            return [_unreachable(config, told["error"])]
+        report = _reach(config)
+        if "error" in report:
+            return [_unreachable(config, report["error"])]
         cpus = config.cpus_per_task or ray_driver.CPUS_PER_TASK
         wanted = {"CPU": cpus, "GPU": config.gpus_per_task or 0}
-        places = sum(_places(node, wanted) for node in told["nodes"])
+        places = sum(_places(node, wanted) for node in report["nodes"])
         if places >= len(tasks):
             return []
-        rule = f"as many as the cluster has places for ({places})"
-        has = "; ".join(_node(node) for node in told["nodes"])
-        fix = f"Ask for fewer workers, CPUs or GPUs, or add nodes. It has {has}."
+        rule = f"at most as many as the cluster has places for ({places})"
+        has = "; ".join(_node(node) for node in report["nodes"])
+        fix = f"Ask for fewer workers, CPUs or GPUs, or add nodes. The cluster has {has}."
         return [Problem("workers", rule, str(len(tasks)), fix)]
 
     def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
@@ -88,14 +88,14 @@ class Ray:
     def look(self, job_dir: Path, job: str) -> JobStatus | None:
         """Read the job's state as its driver reports it."""
         lives = flock.held(job_dir / ray_driver.LOCK)
-        told: dict[str, Any] = {"phase": "waiting", "state": "STARTING", "why": "", "attempt": 0}
+        status: dict[str, Any] = {"phase": "waiting", "state": "STARTING", "why": "", "attempt": 0}
         with contextlib.suppress(FileNotFoundError):
-            told = json.loads((job_dir / ray_driver.LOOK).read_text(encoding="utf-8"))
-        if told["phase"] != "over" and not lives:
-            return JobStatus(
-                "over", "LOST", f"its driver, process {job}, is gone", "", told["attempt"]
-            )
-        return JobStatus(told["phase"], told["state"], told["why"], "", told["attempt"])
+            status = json.loads((job_dir / ray_driver.LOOK).read_text(encoding="utf-8"))
+        attempt = status["attempt"]
+        if status["phase"] != "over" and not lives:
+            why = f"its driver, process {job}, has ended"
+            return JobStatus("over", "LOST", why, "", attempt)
+        return JobStatus(status["phase"], status["state"], status["why"], "", attempt)
 
     def cancel(self, job_dir: Path, job: str) -> None:
         """Ask the job's driver to end the job."""
@@ -113,23 +113,26 @@ def _reach(config: RunConfig) -> dict[str, Any]:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=REACH_SECONDS, check=False
         )
-        told: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+        report: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     except subprocess.TimeoutExpired:
         return {"error": f"{_address(config)} did not answer within {REACH_SECONDS:g} s"}
     except OSError as error:
-        raise LauncherError(f"Ray is asked by the run's Python: {error}. Choose another.") from None
+        raise LauncherError(
+            f"Ray runs in the run's Python, which cannot be started: {error}. Choose another "
+            "interpreter."
+        ) from None
     except (IndexError, ValueError):
-        words = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-        return {"error": words[-1]}
-    return told
+        lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        return {"error": lines[-1]}
+    return report
 
 
 def _unreachable(config: RunConfig, why: str) -> Problem:
     if "not in the run's Python" in why:
         fix = 'Install it there: pip install "tf-distribute-workbench[ray]".'
-        return Problem("launcher", "a Python with Ray in it", "ray", f"{why}. {fix}")
+        return Problem("launcher", "an engine that the run's Python has", "ray", f"{why}. {fix}")
     fix = (
-        f"{why.rstrip('.')}. Start the workbench on a node of the cluster, name the address that "
+        f"{why.rstrip('.')}. Start the workbench on a node of the cluster, enter the address that "
         "`ray start --head` printed, or leave it empty for a new cluster on this machine."
     )
     return Problem("ray_address", "a cluster that can be reached", _address(config), fix)

@@ -89,9 +89,9 @@ class Driver:
             trainer.fit()
         except TrainingFailedError as error:  # an error of Ray itself: `run_task` raises nothing
             return str(error).strip().splitlines()[-1]
-        for task, told in self.exits().items():
-            if told["status"] < 0 and not told["ended"]:
-                return f"{task} was killed by signal {-told['status']}"
+        for task, report in self.exits().items():
+            if report["status"] < 0 and not report["ended"]:
+                return f"{task} was killed by signal {-report['status']}"
         return ""
 
     @property
@@ -112,7 +112,7 @@ class Driver:
 
     def ended(self) -> str:
         """Return how the tasks ended, in one word."""
-        statuses = [told["status"] for told in self.exits().values()]
+        statuses = [report["status"] for report in self.exits().values()]
         return "COMPLETED" if statuses == [0] * len(self.tasks) else "FAILED"
 
     def watch(self) -> None:
@@ -137,7 +137,7 @@ class Driver:
                 self.say(
                     "waiting",
                     "PENDING",
-                    f"{self.why + '; ' if self.why else ''}{len(self.tasks)} x {wanted} asked for, "
+                    f"{self.why + '; ' if self.why else ''}{len(self.tasks)} x {wanted} requested, "
                     f"{cpus:g} CPU and {gpus:g} GPU free",
                 )
             resting.wait(LOOK_SECONDS)
@@ -147,9 +147,9 @@ class Driver:
         with self._saying:
             if self.over and phase != "over":
                 return
-            told = {"phase": phase, "state": state, "why": why, "attempt": self.attempt}
+            status = {"phase": phase, "state": state, "why": why, "attempt": self.attempt}
             part = self.dir / f"{LOOK}.part"
-            part.write_text(json.dumps(told), encoding="utf-8")
+            part.write_text(json.dumps(status), encoding="utf-8")
             part.replace(self.dir / LOOK)
 
 
@@ -226,7 +226,7 @@ def call(address: str) -> None:
     """
     host, _, port = address.rpartition(":")
     if not (host and port.isdecimal()):
-        raise ValueError("a cluster's address is host:port")
+        raise ValueError("a cluster's address must be host:port")
     socket.create_connection((host, int(port)), CALL_SECONDS).close()
 
 

@@ -29,7 +29,7 @@ _FIELD = re.compile(r"(?:^|\s)(JobState|Reason|Restarts|NodeList|ExitCode)=(\S*)
 _NO_JOB = "Invalid job id"
 _FIELDS = (
     ("partition", "partition", "Choose one of {partitions}, or leave partition empty."),
-    ("account", "account", "Name an account of yours (sacctmgr show associations), or none."),
+    ("account", "account", "Choose one of your accounts (sacctmgr show associations), or none."),
     ("time limit", "time_limit_minutes", "Ask for less, or choose another partition."),
     ("gres", "gpus_per_task", "Ask for fewer GPUs, or choose another partition."),
     ("", "workers", "Ask for fewer workers, CPUs or GPUs, or choose another partition."),
@@ -49,24 +49,24 @@ class Slurm:
     def reach(self, config: RunConfig) -> Reach:
         """Ask Slurm for its partitions."""
         try:
-            told = _ask("sinfo", "--noheader", "--format=%P|%D|%c|%G|%a")
+            output = _ask("sinfo", "--noheader", "--format=%P|%D|%c|%G|%a")
         except LauncherError as error:
-            return Reach(reachable=False, words=str(error))
-        return Reach(reachable=True, words="; ".join(map(_partition, told.splitlines())))
+            return Reach(reachable=False, summary=str(error))
+        return Reach(reachable=True, summary="; ".join(map(_partition, output.splitlines())))
 
     def problems(self, config: RunConfig, tasks: Sequence[str]) -> list[Problem]:
         """Ask Slurm whether it could ever start such a job, without submitting one."""
         reach = self.reach(config)
         if not reach.reachable:
-            return [Problem("launcher", "an engine that can be reached", "slurm", reach.words)]
+            return [Problem("launcher", "an engine that can be reached", "slurm", reach.summary)]
         try:
-            _ask("sbatch", "--test-only", said=_head(config, tasks))
+            _ask("sbatch", "--test-only", text=_head(config, tasks))
         except LauncherError as error:
-            told = str(error)
-            field, fix = next(row[1:] for row in _FIELDS if row[0] in told.lower())
-            rule = f"what the cluster can begin ({told})"
+            message = str(error)
+            field, fix = next(row[1:] for row in _FIELDS if row[0] in message.lower())
+            rule = f"a value with which the cluster can start the job ({message})"
             got = str(getattr(config, field) or len(tasks))
-            return [Problem(field, rule, got, fix.format(partitions=reach.words))]
+            return [Problem(field, rule, got, fix.format(partitions=reach.summary))]
         return []
 
     def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
@@ -78,12 +78,12 @@ class Slurm:
     def look(self, job_dir: Path, job: str) -> JobStatus | None:
         """Ask Slurm for the job's state. Slurm remembers ended jobs for some minutes."""
         try:
-            told = _ask("scontrol", "--oneliner", "show", "job", job)
+            output = _ask("scontrol", "--oneliner", "show", "job", job)
         except LauncherError as error:
             if _NO_JOB in str(error):
                 return None
             raise
-        fields = dict(_FIELD.findall(told))
+        fields = dict(_FIELD.findall(output))
         state, reason = fields.get("JobState", ""), fields.get("Reason", "None")
         phase = _phase(state)
         why = "" if reason == "None" else reason
@@ -147,8 +147,8 @@ def _partition(line: str) -> str:
     return f"{name.rstrip('*')}: {nodes} nodes of {cpus} CPUs{has}{'' if up == 'up' else ', down'}"
 
 
-def _ask(*command: str, said: str = "") -> str:
-    """Run a Slurm command; return its output.
+def _ask(*command: str, text: str = "") -> str:
+    """Run a Slurm command with a text as its input; return its output.
 
     Raises:
         LauncherError: the command is missing, does not answer, or refuses, in its own words.
@@ -156,7 +156,7 @@ def _ask(*command: str, said: str = "") -> str:
     try:
         done = subprocess.run(
             command,
-            input=said,
+            input=text,
             capture_output=True,
             text=True,
             timeout=COMMAND_SECONDS,
@@ -164,16 +164,16 @@ def _ask(*command: str, said: str = "") -> str:
         )
     except FileNotFoundError:
         raise LauncherError(
-            f"Slurm is asked by its own commands; {command[0]} is not on this machine. Start the "
+            f"Slurm needs its own commands; {command[0]} is not on this machine. Start the "
             "workbench on a login host of the cluster."
         ) from None
     except subprocess.TimeoutExpired:
         raise LauncherError(
-            f"Slurm answers within {COMMAND_SECONDS:g} s; {command[0]} did not. Ask again, or have "
-            "its controller looked at."
+            f"Slurm must answer within {COMMAND_SECONDS:g} s; {command[0]} did not. Try again, or "
+            "have its controller checked."
         ) from None
     if done.returncode:
-        words = (done.stderr or done.stdout).strip().splitlines()
-        told = words[-1].partition("error: ")[2] or words[-1] if words else "no word"
-        raise LauncherError(f"{command[0]} says: {told}")
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        message = lines[-1].partition("error: ")[2] or lines[-1] if lines else "no message"
+        raise LauncherError(f"{command[0]} reports: {message}")
     return done.stdout

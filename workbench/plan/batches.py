@@ -56,7 +56,7 @@ def plan_batches(findings: Findings, config: RunConfig, replicas: int) -> Batche
         return None
     if each is not None and in_all is not None and each * replicas != in_all:
         rule = f"the per-replica batch size x {replicas} replicas"
-        got = f"{in_all} beside {each} a replica"
+        got = f"{in_all} with {each} a replica"
         fix = f"Set global_batch_size to {each * replicas}, or give only one of the two."
         findings.add("global_batch_size", rule, got, fix)
         return None
@@ -96,8 +96,10 @@ def plan_epoch(
         last_batch = "drop"
     _check_kept(findings, config, batches, leftover, last_batch)
     shared = sharding.epoch_in_words(train, steps * batches.in_all)
-    words = _arithmetic(batches, train, steps, leftover, last_batch, shared)
-    return Epoch(train, test, steps, train - min(steps, full) * batches.in_all, last_batch, words)
+    arithmetic = _arithmetic(batches, train, steps, leftover, last_batch, shared)
+    return Epoch(
+        train, test, steps, train - min(steps, full) * batches.in_all, last_batch, arithmetic
+    )
 
 
 def _note_too_large(findings: Findings, config: RunConfig, batches: Batches, train: int) -> None:
@@ -105,7 +107,7 @@ def _note_too_large(findings: Findings, config: RunConfig, batches: Batches, tra
     rule = f"at most the {train:,} examples there are"
     other = 'set last_batch to "keep" or "repeat"'
     if config.global_batch_size is None and fitting:
-        rule = f"at most {fitting:,}, so that {batches.replicas} replicas find {train:,} examples"
+        rule = f"at most {fitting:,}, because {batches.replicas} replicas share {train:,} examples"
         fix = f"Set it to {fitting} or less, or {other}."
         findings.add("per_replica_batch_size", rule, batches.per_replica, fix)
     else:
@@ -119,11 +121,12 @@ def _check_kept(
     if last_batch != "keep":
         return
     if config.pipeline != "usual":
-        rule = f"drop or repeat with the {config.pipeline} pipeline, which deals out full batches"
+        rule = f"drop or repeat with the {config.pipeline} pipeline, which uses only full batches"
         findings.add("last_batch", rule, "keep", "Choose drop or repeat, or the usual pipeline.")
     elif 0 in (shares := split(leftover, batches.replicas)):
-        rule = f"a last batch with an example for each of the {batches.replicas} replicas"
-        got = f"{leftover} left, which TensorFlow splits into {', '.join(map(str, shares))}"
+        rule = f"drop or repeat if the last batch is too small for the {batches.replicas} replicas"
+        pieces = ", ".join(map(str, shares))
+        got = f"keep with {leftover} examples left, which TensorFlow splits into {pieces}"
         findings.add("last_batch", rule, got, "Choose drop or repeat, or another batch size.")
 
 

@@ -42,8 +42,8 @@ MOST_STEPS = 2**31 - 1
 """A graph counts the steps of a call in 32 bits."""
 LONGEST_NAME = 200
 OWN_STEP_KEEPS = (
-    "Your train step takes the mean over each replica's own examples: in the short step that ends "
-    "an epoch, a replica with fewer examples weighs as much as the others."
+    "Your train step takes the mean over each replica's own examples. In the short last step of an "
+    "epoch, a replica with fewer examples therefore counts as much as the others."
 )
 _GPU_MEMORY = ("growth", "all")
 
@@ -71,7 +71,7 @@ def check_fields(findings: Findings, config: RunConfig) -> None:
         if value is not None:
             findings.positive(name, value, example)
     if synthetic and not 0 <= config.synthetic_noise < math.inf:
-        rule = "a finite number from 0"
+        rule = "a finite number, 0 or more"
         findings.add("synthetic_noise", rule, config.synthetic_noise, "Set it to 0.1.")
     if not 0 <= config.seed < 2**31:
         findings.add("seed", "from 0 to 2147483647", config.seed, "Set it to 42, for example.")
@@ -122,7 +122,7 @@ def plan_optimizer(findings: Findings, config: RunConfig, *, own_model: bool) ->
     for field in ("learning_rate", "learning_rate_scaling"):
         value, usual = getattr(config, field), getattr(USUAL, field)
         if value != usual:
-            rule = f"{usual}, as usual, with the optimizer that your model is compiled with"
+            rule = f"{usual}, the default, with the optimizer that your model is compiled with"
             fix = "Set it where your function compiles the model, or choose an optimizer here."
             findings.add(field, rule, value, fix)
     return name
@@ -134,7 +134,7 @@ def check_together(
     """Note fields that do not fit the placement of the replicas."""
     if config.precision == "mixed_float16" and placement.kind == "CPU":
         fix = "Choose mixed_bfloat16, or float32."
-        rule = "other than mixed_float16 on a CPU, which takes minutes for a step"
+        rule = "float32, float64 or mixed_bfloat16 on a CPU: mixed_float16 takes minutes for a step"
         findings.add("precision", rule, config.precision, fix)
     if placement.workers > 1 and config.last_batch == "keep" and config.pipeline == "usual":
         rule = "drop or repeat with several workers, which need batches of one size"
@@ -143,7 +143,7 @@ def check_together(
         _check_asynchronous(findings, config)
     if not is_own(config.data):
         if config.pipeline == "cached" and placement.synchronous:
-            rule = "other than cached with data of the catalogue, which is in memory already"
+            rule = "usual, indexed, files or numpy with data of the catalogue, already in memory"
             findings.add("pipeline", rule, config.pipeline, "Choose usual, or indexed.")
         train = (data and data.train_examples) or config.synthetic_examples
         check_sharding(findings, config, placement.workers_in_step, train)
@@ -157,11 +157,11 @@ def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Ep
     if not epoch.test_examples % replicas:
         return
     if config.data == "synthetic":
-        rule = f"such that a fifth of it is a multiple of the {replicas} replicas"
+        rule = f"a number whose fifth is a multiple of the {replicas} replicas"
         fix = f"Set it to {max(1, config.synthetic_examples // (5 * replicas)) * 5 * replicas}."
         findings.add("synthetic_examples", rule, config.synthetic_examples, fix)
     else:
-        rule = f"one whose test examples are a multiple of the {replicas} replicas"
+        rule = f"a data set whose number of test examples is a multiple of the {replicas} replicas"
         got = f"{config.data}, which has {epoch.test_examples:,}"
         fix = "Choose synthetic, or a TPU whose number of cores divides that."
         findings.add("data", rule, got, fix)
@@ -170,15 +170,15 @@ def check_static(findings: Findings, config: RunConfig, replicas: int, epoch: Ep
 def _check_asynchronous(findings: Findings, config: RunConfig) -> None:
     why = "workers do not step together"
     for name, value, rule, fix in (
-        ("global_batch_size", config.global_batch_size, f"empty: {why}", "Give the per-replica"
-         " batch size, which is each worker's."),
+        ("global_batch_size", config.global_batch_size, f"empty: {why}", "Set"
+         " per_replica_batch_size, which is the batch size of each worker."),
         ("clip_norm", config.clip_norm, f"empty: {why}, so there is no summed gradient",
          "Leave it empty."),
     ):  # fmt: skip
         if value is not None:
             findings.add(name, rule, value, fix)
     if config.pipeline in ("files", "numpy", "cached"):
-        rule = "usual or indexed: each worker takes batches for itself, none are shared out"
+        rule = "usual or indexed: each worker takes its own batches, and no batch is shared"
         findings.add("pipeline", rule, config.pipeline, "Choose usual.")
     if config.eager:
         findings.add("eager", "off: workers run graphs", True, "Choose another strategy to debug.")
@@ -213,8 +213,8 @@ def find_model(findings: Findings, config: RunConfig, name: str) -> OwnFunction 
     if is_own(name):
         return read_own_function(findings, "model", name)
     if is_own(config.data):
-        rule = "a function of your own, as the data is"
-        findings.add("model", rule, name or None, "Name it: my_models.py:build_model.")
+        rule = "your own function, because the data is your own"
+        findings.add("model", rule, name or None, "Name it, such as my_models.py:build_model.")
         return None
     row = findings.known("model", name, catalog.MODELS) if name else None
     if row is not None and config.data in catalog.DATA and config.data not in row.data:

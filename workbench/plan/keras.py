@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from ..devices import Devices
 
 LEGACY_NOTE = (
-    "tf.keras is the tf-keras package in this run: Keras 3's fit takes no DatasetCreator, which "
-    "ParameterServer needs (tensorflow issue 55668)."
+    "In this run tf.keras is the tf-keras package: Keras 3's fit does not accept a DatasetCreator, "
+    "which ParameterServer needs (tensorflow issue 55668)."
 )
 LOST_COUNTS_NOTE = (
-    "Keras 3's optimizers lose some of their counts when workers do not step together, so that "
-    "Adam's bias correction runs late; the steps recorded are counted apart and exact."
+    "Keras 3's optimizers lose some of their step counts when workers do not step together, so "
+    "Adam's bias correction lags. The recorded steps are counted separately and are exact."
 )
 
 
@@ -66,14 +66,14 @@ def check_keras(
     if not uses_legacy_keras(config, strategy):
         return
     if devices.tf_keras_version is None:
-        rule = "custom with this strategy where the tf-keras package is not installed"
+        rule = "custom with this strategy if the tf-keras package is not installed"
         fix = (
             f"Run {devices.interpreter} -m pip install tf-keras, or choose the loop custom. "
             f"{LEGACY_NOTE}"
         )
         findings.add("loop", rule, config.loop, fix)
     if own_model is not None and _imports_keras(own_model):
-        rule = "one that says tf.keras and does not import keras itself, which is Keras 3"
+        rule = "one that uses tf.keras and does not import keras itself, which is Keras 3"
         fix = f"Write tf.keras instead, or choose the loop custom. {LEGACY_NOTE}"
         findings.add("model", rule, config.model, fix)
 
@@ -89,7 +89,7 @@ def keras_notes(config: RunConfig, strategy: Strategy, devices: Devices) -> tupl
     versions = {"keras": devices.keras_version, "tensorflow": devices.tensorflow_version}
     return tuple(
         f"With {fault.package} {versions[fault.package]} under {strategy.label}, {fault.what}: "
-        "install a newer release if this run meets it."
+        "install a newer release if this happens in the run."
         for fault in KNOWN_FAULTS
         if (versions[fault.package] or "").startswith(fault.version)
     )

@@ -39,7 +39,7 @@ ONE_LINE = (
     *("namespace", "volume_claim", "volume_path", "node_selector"),
 )
 OF_JOBS = tuple(dict.fromkeys(name for names in USES.values() for name in names))
-NOT_TOLD = (
+NOT_IN_SCRIPTS = (
     *NOT_TRAINED,
     *("rendezvous_seconds", "launcher"),
     *OF_JOBS,
@@ -48,8 +48,8 @@ NOT_TOLD = (
 
 
 def for_anywhere(config: RunConfig) -> RunConfig:
-    """Return the config with the default value of each field in `NOT_TOLD`, except its name."""
-    usual = {name: getattr(USUAL, name) for name in NOT_TOLD if name != "name"}
+    """Return the config with default values in the fields of `NOT_IN_SCRIPTS`, except its name."""
+    usual = {name: getattr(USUAL, name) for name in NOT_IN_SCRIPTS if name != "name"}
     return dataclasses.replace(config, **usual)
 
 
@@ -87,12 +87,12 @@ def check_launcher(findings: Findings, config: RunConfig) -> None:
     used = USES.get(config.launcher, OF_JOBS)
     for name in OF_JOBS:
         if name not in used and getattr(config, name) != getattr(USUAL, name):
-            rule = f"empty with the launcher {config.launcher}, which has no use for it"
+            rule = f"empty with the launcher {config.launcher}, which does not use it"
             have = " or ".join(launcher for launcher, names in USES.items() if name in names)
             fix = f"Leave it empty, or choose the launcher {have}."
             findings.add(name, rule, getattr(config, name), fix)
     if config.restarts is not None and config.restarts < 0:
-        findings.add("restarts", "0 or more", config.restarts, "Leave it empty for the usual.")
+        findings.add("restarts", "0 or more", config.restarts, "Leave it empty for the default.")
     if is_local(config):
         return
     if config.strategy == "tpu" and config.launcher != KUBERNETES:
@@ -106,7 +106,7 @@ def check_launcher(findings: Findings, config: RunConfig) -> None:
     if (config.ray_address or "").startswith("ray://"):
         fix = "Start the workbench on a node of the cluster and give host:port."
         findings.add(
-            "ray_address", "host:port, for Ray Train has no client", config.ray_address, fix
+            "ray_address", "host:port, because Ray Train has no client", config.ray_address, fix
         )
     if config.gpus_per_task is not None and config.gpus_per_task < 0:
         findings.add("gpus_per_task", "0 or more", config.gpus_per_task, "Leave it empty for none.")
@@ -128,7 +128,7 @@ def _check_kubernetes(findings: Findings, config: RunConfig) -> None:
         key, equals, _ = part.partition("=")
         if part.strip() and not (key.strip() and equals):
             fix = "Write kubernetes.io/arch=amd64, for example."
-            findings.add("node_selector", "key=value with commas between", part.strip(), fix)
+            findings.add("node_selector", "key=value pairs, separated by commas", part.strip(), fix)
     if (config.volume_path or "").startswith("/") or ".." in (config.volume_path or "").split("/"):
         fix = "Give the path from the volume's root, without a slash before it."
         findings.add("volume_path", "a path inside the volume", config.volume_path, fix)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 ARRAYS, DATASET = "arrays", "dataset"
 OWN_ORDER = (
-    "Your data set comes in the order that your function gives it: shuffle there. To resume, all "
-    "examples before the checkpoint are read again, which takes as long as reading takes."
+    "Your data set keeps the order that your function gives it: shuffle it there. A resumed run "
+    "first reads all examples before the checkpoint again, which takes as long as before."
 )
 
 
@@ -66,9 +66,9 @@ def find_data(
 
 def _check_pipeline(findings: Findings, config: RunConfig, facts: DataFacts) -> None:
     fitting = ("usual", "cached") if facts.kind == DATASET else ("usual", "indexed", "numpy")
-    what = "a tf.data.Dataset of one's own, which is read in its own order"
+    what = "your own tf.data.Dataset, which is read in its own order"
     if facts.kind == ARRAYS:
-        what = "arrays of one's own, of which no files are written"
+        what = "your own arrays, which are not written to files"
     if config.pipeline not in fitting:
         rule = f"{' or '.join(fitting)} with {what}"
         findings.add("pipeline", rule, config.pipeline, "Choose usual.")
@@ -76,5 +76,5 @@ def _check_pipeline(findings: Findings, config: RunConfig, facts: DataFacts) -> 
         rule = "auto, data or off: your data is not read from TFRecord, text or fixed-length files"
         findings.add("auto_shard", rule, "file", "Choose auto.")
     if facts.kind == DATASET and config.last_batch == "keep":
-        rule = "drop or repeat with a tf.data.Dataset of one's own, dealt out in full batches"
+        rule = "drop or repeat with your own tf.data.Dataset, which gives only full batches"
         findings.add("last_batch", rule, "keep", "Choose drop or repeat.")

@@ -77,7 +77,7 @@ def check_own_together(findings: Findings, *functions: OwnFunction | None) -> No
             continue
         own = _meanings(function.source)
         if differing := sorted(n for n in own.keys() & meant.keys() if own[n] != meant[n]):
-            rule = "a function whose file means the same as the data's by every name in both"
+            rule = "a function whose file gives each name the same meaning as your other files"
             fix = "Rename one of them, or give the function as module:function."
             findings.add("model", rule, ", ".join(differing), fix)
         meant |= own
@@ -106,7 +106,7 @@ def _from_file(findings: Findings, field: str, where: str, function: str) -> Own
         tree = parse(source)
     except SyntaxError as error:
         at = f", line {error.lineno}" if error.lineno else ""
-        findings.add(field, "a file of valid Python", f"{where}{at}: {error.msg}", "Fix that.")
+        findings.add(field, "a file of valid Python", f"{where}{at}: {error.msg}", "Fix the file.")
         return None
     except (OSError, ValueError, RuntimeError) as error:
         fix = f"Fix the path: {str(error).rstrip('.')}."
@@ -150,20 +150,24 @@ def _unliftable(
     """Yield rule, finding and fix for each part that cannot go into a standalone script."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     if any(node.level for node in imports):
-        fix = f"Give it as package.{path.stem}:function, from where the package is importable."
+        fix = f"Give it as package.{path.stem}:function, from a folder where it can be imported."
         yield "a file without relative imports", path.name, fix
     if any(alias.name == "*" for node in imports for alias in node.names):
         yield "a file without star imports", path.name, "Import the names that it uses."
     if any(isinstance(node, ast.If) and "__name__" in ast.unparse(node.test) for node in tree.body):
-        fix = "Move the function to a file of its own, or give it as module:function."
+        fix = "Move the function to a separate file, or give it as module:function."
         yield "a file without a __main__ block", path.name, fix
     if local := sorted(filter(_only_in_this_folder, _imported(tree))):
-        fix = f"Write what it uses of that beside it, or give the {field} as module:function."
-        yield "code that imports only what is installed", f"{', '.join(local)}, of this folder", fix
+        fix = f"Copy the code that it uses into its file, or give the {field} as module:function."
+        yield (
+            "code that imports only installed packages",
+            f"{', '.join(local)} from this folder",
+            fix,
+        )
     for first, second in pairwise(tree.body):
         if first.end_lineno == second.lineno:
             got = f"{path.name}, line {second.lineno}"
-            yield "a file of one statement a line", got, "Break the line at the semicolon."
+            yield "a file with one statement per line", got, "Break the line at the semicolon."
     taken = script_names()
     collisions = sorted(
         name
@@ -173,4 +177,4 @@ def _unliftable(
     )
     if collisions:
         fix = f"Rename them in your file, or give the {field} as module:function."
-        yield "a file whose names no script has already", ", ".join(collisions), fix
+        yield "a file whose names no script uses already", ", ".join(collisions), fix

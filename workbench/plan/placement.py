@@ -107,7 +107,7 @@ def _place_tpu(findings: Findings, config: RunConfig, devices: Devices) -> Place
     """Put a replica on each core. Only the config gives the number of cores of a named TPU."""
     if config.tpu != LOCAL:
         if config.replicas is None:
-            rule = f"the number of cores of {config.tpu}, which cannot be known from here"
+            rule = f"the number of cores of {config.tpu}, which is unknown here"
             findings.add("replicas", rule, None, "Set it to 8 for a v2-8 or v3-8, for example.")
         return Placement(("TPU:0",), config.replicas or 1, config.gpu_memory, "default")
     if not devices.tpu_chips:
@@ -117,7 +117,7 @@ def _place_tpu(findings: Findings, config: RunConfig, devices: Devices) -> Place
         return None
     if devices.tensorflow_for_tpus is False:
         rule = "one that the interpreter's TensorFlow can run: it was built without TPU support"
-        fix = f"Install tensorflow-tpu in its place for {devices.interpreter}, or choose mirrored."
+        fix = f"Install tensorflow-tpu instead for {devices.interpreter}, or choose mirrored."
         findings.add("strategy", rule, config.strategy, fix)
         return None
     cores = devices.tpu_chips * CORES_PER_CHIP.get(devices.tpu_kind or "", 1)
@@ -178,14 +178,14 @@ def _gpus_of_workers(
     Workers that step together get equal parts of all GPUs. Other workers get one GPU each, because
     `open_devices` of the engine gives a worker of ParameterServer one GPU.
     """
-    fix = "Set workers to that, choose other devices, or the device CPU:0."
+    fix = "Change workers, choose other devices, or choose the device CPU:0."
     if strategy.synchronous:
         if len(chosen) % workers:
             rule = f"a number that divides the {len(chosen)} GPUs, which workers do not share"
             findings.add("workers", rule, workers, fix)
         return chosen
     if workers > len(chosen):
-        rule = f"at most {len(chosen)}, for each has a GPU of its own"
+        rule = f"at most {len(chosen)}, because each worker has its own GPU"
         findings.add("workers", rule, workers, fix)
     elif config.devices and workers < len(chosen):
         rule = f"{workers}, one for each worker"
@@ -257,7 +257,7 @@ def _gpu_memory(
     elif sizes and parts > 1:
         if known:
             return int(known[0] * VIRTUAL_GPU_SHARE / parts / MIB)
-        rule = "MiB for each of the virtual replicas, as the memory of the GPU is not known"
+        rule = "MiB for each of the virtual replicas, because the GPU's memory is not known"
         findings.add("gpu_memory", rule, limit, "Set it to 2048, for example.")
     return limit
 
@@ -273,7 +273,7 @@ def _cross_device_ops(
     virtual = replicas > len(chosen)
     if name == "nccl" and strategy.reduces and (on_cpu or virtual):
         what = "CPU devices" if on_cpu else "virtual devices of one GPU"
-        rule = f"other than nccl on {what}: NCCL needs real GPUs, one a replica"
+        rule = f"another operation on {what}: NCCL needs real GPUs, one for each replica"
         fix = "Choose reduction_to_one_device, or real GPUs under devices."
         findings.add("cross_device_ops", rule, name, fix)
     if name == "default" and virtual and strategy.reduces:

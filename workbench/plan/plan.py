@@ -230,8 +230,8 @@ def make_plan(config: RunConfig, devices: Devices, facts: DataFacts | None = Non
     if strategy and strategy.tpu and placement and epoch:
         check_static(findings, config, placement.replicas, epoch)
     if own_data and facts is None:
-        rule = "one whose examples are counted before it is planned"
-        fix = "Give make_plan what workbench.runs.look(config) returns."
+        rule = "a data set whose examples are counted before planning"
+        fix = "Pass the result of workbench.runs.look(config) to make_plan."
         findings.add("data", rule, config.data, fix)
     if findings.problems or not (strategy and data and placement and batches and epoch):
         raise PlanError(findings.problems)

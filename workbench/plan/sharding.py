@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from .own_data import DataFacts
 
 NOT_THE_SAME_BATCHES = (
-    "This pipeline shuffles in a buffer, in an order of its own: its global batches are not those "
-    "of the other pipelines, and losses do not agree with theirs to the last bits."
+    "This pipeline shuffles in a buffer, in its own order: its global batches differ from the "
+    "other pipelines' batches, so its losses do not agree with theirs to the last bit."
 )
 NOT_THE_SAME_AS_ALONE = (
-    "Each worker draws its part of a batch from files of its own: the global batches are not "
-    "those of a strategy in one process either."
+    "Each worker takes its part of a batch from its own files: the global batches also differ "
+    "from the batches of a strategy in one process."
 )
 
 
@@ -119,6 +119,6 @@ def check_sharding(findings: Findings, config: RunConfig, workers: int, train: i
         rule = f"at most the {train:,} examples there are"
         findings.add("data_files", rule, config.data_files, "Set it to 8, for example.")
     elif 0 < config.data_files < workers and plan_sharding(config, workers).by_file:
-        rule = f"at least the {workers} workers, each of which reads files of its own"
+        rule = f"at least the {workers} workers, because each reads its own files"
         fix = f"Set it to {workers} or more, or auto_shard to data."
         findings.add("data_files", rule, config.data_files, fix)

@@ -32,11 +32,12 @@ def check_xla(
 
 def _check_sums(findings: Findings, config: RunConfig) -> None:
     """Note a step that waits for the other replicas before its update."""
-    why = "on strategies of several replicas: XLA compiles nothing that waits for other replicas"
+    why = "with several replicas: XLA cannot compile code that waits for other replicas"
     if config.step is not None:
         rule = f"off with a train step of your own {why}, as its update does"
-        fix = f"{OFF} and put @tf.function(jit_compile=True) on what gives your step its gradient"
-        findings.add("xla", rule, True, f"{fix}, or choose the strategy one_device.")
+        fix = f"{OFF} and put @tf.function(jit_compile=True) on the function that computes your "
+        fix += "step's gradient, or choose the strategy one_device."
+        findings.add("xla", rule, True, fix)
     elif config.loop == "custom" and config.clip_norm is not None:
         rule = f"off with clip_norm {why}, as the norm of their sum does"
         findings.add("xla", rule, True, f"{OFF}, or leave clip_norm empty.")

@@ -75,13 +75,13 @@ def _lines_of(subject: Subject, across: Values | None = None) -> list[Line]:
 
 def _about(subjects: Sequence[Subject]) -> str:
     stretches = sorted({subject.points.steps_a_point for subject in subjects})
-    told = ["A gap is what was not recorded."]
+    notes = ["A gap means that nothing was recorded."]
     if stretches[-1] > 1:
-        told.append(f"A point is the mean of up to {stretches[-1]:,} steps.")
+        notes.append(f"Each point is the mean of up to {stretches[-1]:,} steps.")
     if len(subjects) > 1:
-        told.append("A line is a run over all its replicas.")
+        notes.append("Each line is a run over all its replicas.")
     if any(subject.plan.virtual for subject in subjects):
-        told.append("Virtual replicas share one device, so their speeds tell little.")
+        notes.append("Virtual replicas share one device, so their speeds mean little.")
     if not all(subject.points.synchronous for subject in subjects):
-        told.append("Where workers do not step together, each has a line and steps of its own.")
-    return " ".join(told)
+        notes.append("If workers do not step together, each has its own line and its own steps.")
+    return " ".join(notes)

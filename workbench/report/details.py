@@ -50,9 +50,9 @@ def _failure(subject: Subject) -> Html | None:
     if failure is None:
         return None
     log = fold("The end of its log", code(failure.log_tail)) if failure.log_tail else None
-    cause = failure.cause or f"It is {subject.result['status']}, and nothing tells why."
-    said = tag("p", tag("strong", cause), " ", failure.fix)
-    return tag("div", said, log, class_="warning")
+    cause = failure.cause or f"It is {subject.result['status']}, and no cause is recorded."
+    message = tag("p", tag("strong", cause), " ", failure.fix)
+    return tag("div", message, log, class_="warning")
 
 
 def _missing(subject: Subject) -> Html | None:
@@ -118,8 +118,8 @@ def _epochs(subject: Subject, most: int) -> Html | None:
         for row in frame.tail(most).to_dict("records")
     ]
     left_out = len(frame) - len(rows)
-    words = f"The first {left_out:,} epochs are left out." if left_out else ""
-    caption = f"Train and test of each epoch of {subject.title}"
+    note = f"The first {left_out:,} epochs are left out." if left_out else ""
+    caption = f"Training and test of each epoch of {subject.title}"
     return fold(
-        f"Epochs: {len(frame):,}", tag("p", words) if words else None, table(head, rows, caption)
+        f"Epochs: {len(frame):,}", tag("p", note) if note else None, table(head, rows, caption)
     )

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 def environments(subjects: Sequence[Subject]) -> Html:
     """Return the machine and interpreter of each run; equal ones appear once."""
-    told: dict[str, tuple[list[str], Devices | None]] = {}
+    found: dict[str, tuple[list[str], Devices | None]] = {}
     for each in subjects:
         key = json.dumps(each.devices.to_json()) if each.devices else ""
-        told.setdefault(key, ([], each.devices))[0].append(each.title)
+        found.setdefault(key, ([], each.devices))[0].append(each.title)
     parts = []
-    for titles, devices in told.values():
-        whose = tag("h3", ", ".join(titles)) if len(told) > 1 else None
+    for titles, devices in found.values():
+        whose = tag("h3", ", ".join(titles)) if len(found) > 1 else None
         parts.append(joined([p for p in (whose, _environment(devices)) if p is not None]))
     return section("Environment", *parts)
 
 
 def _environment(devices: Devices | None) -> Html:
     if devices is None:
-        return tag("p", "Its run folder does not tell.")
+        return tag("p", "The run's folder does not record it.")
     gpus = [_gpu(*each) for each in ((g.name, g.model, g.memory_bytes) for g in devices.gpus)]
     tpus = f"{devices.tpu_chips} chips {devices.tpu_kind or ''}" if devices.tpu_chips else "none"
     pairs = {

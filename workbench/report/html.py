@@ -34,14 +34,14 @@ def _whole(text: str) -> str:
 
 def tag(name: str, /, *inside: str | Html | None, **attributes: str | float | None) -> Html:
     """Return an element. `class_` is its class, `aria_label` its `aria-label`; None is left out."""
-    told = "".join(
+    quoted_attributes = "".join(
         f" {key.rstrip('_').replace('_', '-')}={quoted(value)}"
         for key, value in attributes.items()
         if value is not None
     )
     if name in VOID:
-        return Html(f"<{name}{told}>")
-    return Html(f"<{name}{told}>{joined(inside)}</{name}>")
+        return Html(f"<{name}{quoted_attributes}>")
+    return Html(f"<{name}{quoted_attributes}>{joined(inside)}</{name}>")
 
 
 def joined(parts: Iterable[str | Html | None]) -> Html:

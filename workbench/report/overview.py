@@ -28,18 +28,18 @@ def differences(subjects: Sequence[Subject]) -> Html | None:
     """Return the differences of the runs, field by field; None for a single run."""
     if len(subjects) < 2:
         return None
-    told = [_choices(each) for each in subjects]
-    names = list(dict.fromkeys(name for each in told for name in each))
-    rows = {name: [each.get(name, "not set") for each in told] for name in names}
+    choices = [_choices(each) for each in subjects]
+    names = list(dict.fromkeys(name for each in choices for name in each))
+    rows = {name: [each.get(name, "not set") for each in choices] for name in names}
     differing = {name: row for name, row in rows.items() if len(set(row)) > 1}
     same = {name: row[:1] for name, row in rows.items() if name not in differing}
     titles = [each.title for each in subjects]
     if differing:
-        found = table(["Field", *titles], _rows(differing), "In what they differ")
+        found = table(["Field", *titles], _rows(differing), "The fields that differ")
     else:
-        found = tag("p", "They were asked for the same.")
-    alike = table(["Field", "Every run"], _rows(same), "What is the same")
-    return section("What differs", found, fold(f"What is the same: {len(same)} fields", alike))
+        found = tag("p", "All fields are equal.")
+    alike = table(["Field", "Every run"], _rows(same), "The equal fields")
+    return section("Differences", found, fold(f"Equal fields: {len(same)}", alike))
 
 
 def configs(subjects: Sequence[Subject]) -> Html:
@@ -93,15 +93,15 @@ def _in_words(value: Any) -> str:
 def _apart(subjects: Sequence[Subject]) -> Html | None:
     """Return a warning if the runs cannot be compared, so that nobody overlooks it."""
     kinds = {"data": "data", "model": "models"}
-    told = [
+    different = [
         f"different {plural}: {', '.join(found)}"
         for field, plural in kinds.items()
         if len(found := sorted({_label(field, getattr(each.plan, field)) for each in subjects})) > 1
     ]
-    if not told:
+    if not different:
         return None
-    words = f"These runs are of {' and of '.join(told)}. Their losses do not compare."
-    return tag("p", words, class_="warning")
+    warning = f"These runs have {' and '.join(different)}. Their losses cannot be compared."
+    return tag("p", warning, class_="warning")
 
 
 def _label(field: str, name: str) -> str:
@@ -141,7 +141,7 @@ COLUMNS: tuple[tuple[str, Callable[[Subject], str]], ...] = (
     ("Status", lambda each: str(each.result["status"])),
     ("Strategy", lambda each: f"{each.plan.strategy_label}, {each.plan.loop}"),
     ("Replicas", lambda each: each.plan.who_trains),
-    ("Batch in all", _batch),
+    ("Batch", _batch),
     ("Steps", lambda each: f"{each.result['steps'] or 0:,} of {each.plan.total_steps:,}"),
     ("Examples/s", lambda each: number(each.result["examples_per_second"])),
     ("Loss", lambda each: number(each.result["loss"])),

@@ -63,13 +63,13 @@ def write_report(
 def report_text(reported: Sequence[Run], title: str = "", sections: Sequence[Section] = ()) -> str:
     """Return the page as text; see `write_report`."""
     if not reported:
-        raise RunError("A report has at least one run; received none. Name a run.")
+        raise RunError("A report needs at least one run; received none. Name a run.")
     text = _page(subjects_of(reported), title, sections)
     size = len(text.encode("utf-8"))
     if size > MOST_BYTES:
         raise RunError(
-            f"A report has at most {MOST_BYTES:,} bytes; of {len(reported)} runs it would have "
-            f"{size:,}. Report fewer runs, or export csv."
+            f"A report has at most {MOST_BYTES:,} bytes; a report of {len(reported)} runs would "
+            f"have {size:,}. Report fewer runs, or export csv."
         )
     return text
 
@@ -93,5 +93,5 @@ def _page(subjects: Sequence[Subject], title: str, sections: Sequence[Section]) 
 
 def _header(title: str) -> Html:
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    words = f"Written {written} by tf-distribute-workbench {__version__}."
-    return tag("header", tag("h1", title), tag("p", words, class_="quiet"))
+    text = f"Written {written} by tf-distribute-workbench {__version__}."
+    return tag("header", tag("h1", title), tag("p", text, class_="quiet"))

@@ -23,26 +23,27 @@ def certificates(subjects: Sequence[Subject]) -> Html | None:
 
 
 def _certificate(subject: Subject) -> Html:
-    told = subject.certificate or {}
-    same = told.get("script_sha256") == sha256(subject.script)
-    words = str(told.get("claim", "It claims nothing."))
-    stale = None if same else tag("p", "It is of an earlier script of this run.", class_="warning")
-    text = json.dumps(told, indent=2, ensure_ascii=False)
+    certificate = subject.certificate or {}
+    same = certificate.get("script_sha256") == sha256(subject.script)
+    claim = str(certificate.get("claim", "It makes no claim"))
+    warning = "It certifies an earlier script of this run."
+    stale = None if same else tag("p", warning, class_="warning")
+    text = json.dumps(certificate, indent=2, ensure_ascii=False)
     return tag(
         "article",
         tag("h3", subject.title),
-        tag("p", f"{words}."),
+        tag("p", f"{claim}."),
         stale,
-        fold("The whole certificate", code(text)),
+        fold("The complete certificate", code(text)),
     )
 
 
 def scripts(subjects: Sequence[Subject]) -> Html:
     """Return the scripts that ran, folded; equal scripts appear once."""
-    told: dict[str, list[Subject]] = {}
+    found: dict[str, list[Subject]] = {}
     for each in subjects:
-        told.setdefault(each.script, []).append(each)
-    return section("Scripts", *_folded(told.items()))
+        found.setdefault(each.script, []).append(each)
+    return section("Scripts", *_folded(found.items()))
 
 
 def _folded(scripts_of: Iterable[tuple[str, list[Subject]]]) -> list[Html]:
@@ -53,7 +54,7 @@ def _folded(scripts_of: Iterable[tuple[str, list[Subject]]]) -> list[Html]:
         inside = code(script)
         room -= len(inside)
         if room < 0:
-            words = "Left out to keep the page small; the run's folder holds it as train.py."
-            inside = tag("p", words)
+            note = "Left out to keep the page small; it is train.py in the run's folder."
+            inside = tag("p", note)
         folds.append(fold(f"{titles}: sha256 {digest}", inside))
     return folds

@@ -72,8 +72,8 @@ def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
         return
     if sha256(script) != made:
         raise RunError(
-            f"Another number of epochs or workers writes a new {SCRIPT}, and this one was edited "
-            f"by hand (sha256 {sha256(script)[:12]}, made as {made[:12]})"
+            f"Another number of epochs or workers writes a new {SCRIPT}; this one was edited by "
+            f"hand (sha256 {sha256(script)[:12]}, originally {made[:12]})"
             ". Put the original back, or change EPOCHS or WORKERS in it and resume without them."
         )
     _write_changed(run_dir, card, script, config)
@@ -100,8 +100,8 @@ def _with_workers(config: RunConfig, workers: int | None, run_dir: Path) -> RunC
         return config
     if not STRATEGIES[plan.strategy].workers or not plan.synchronous:
         raise RunError(
-            "Only a run whose workers step together goes on with another number of them; "
-            f"{run_dir.name} is of {plan.strategy_label}. Resume it without workers, or start a "
+            "Only a run whose workers step together can change their number; "
+            f"{run_dir.name} uses {plan.strategy_label}. Resume it without workers, or start a "
             "new run."
         )
     return dataclasses.replace(
@@ -133,7 +133,7 @@ def _write_changed(run_dir: Path, card: dict[str, object], script: str, config: 
     plan = make_plan(config, devices, before.data_facts)
     if plan.local_replicas != before.local_replicas:
         raise RunError(
-            f"The replicas of a worker stay as many as they were, {before.local_replicas}; with "
+            f"A resume keeps the number of replicas of each worker, {before.local_replicas}; with "
             f"{plan.workers} workers it would be {plan.local_replicas}. Start a new run."
         )
     new_script = render_script(plan)

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.runs.copying.copies import TOLD, Copies, copies_log, read_copies
+from workbench.runs.copying.copies import COPY_EVENTS, Copies, copies_log, read_copies
 from workbench.runs.folder.archive import is_copy
 from workbench.runs.folder.card import read_card
 from workbench.runs.folder.events import Event, read_events
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.devices import Devices
     from workbench.plan import Plan
+    from workbench.runs.programs.step_xray import StepXray, WorkersXray
     from workbench.runs.records.history import History
     from workbench.runs.records.ledger import Ledger
     from workbench.runs.records.progress import Progress
@@ -314,7 +315,7 @@ class Run:
 
     def events(self) -> list[Event]:
         """Return all events in order of time; `task` is the writer: task, supervisor, archive."""
-        files = {"supervisor": self.dir / "events.jsonl", "archive": self.dir / TOLD}
+        files = {"supervisor": self.dir / "events.jsonl", "archive": self.dir / COPY_EVENTS}
         files |= {path.parent.name: path for path in self.dir.glob("*-*/events.jsonl")}
         events = []
         for writer, path in files.items():
@@ -355,7 +356,7 @@ class Run:
 
         return evaluate(self.dir)
 
-    def xray(self, step: int) -> dict[str, Any]:
+    def xray(self, step: int) -> StepXray | WorkersXray:
         """Return the X-ray of a step that was done, counted from 0; see `xray.xray`."""
         from workbench.runs.programs.xray import xray
 

@@ -65,13 +65,13 @@ def spawn(run_dir: Path, lock: int, bounds: Bounds) -> None:
     finally:
         os.close(answer)
     with os.fdopen(ready, "rb") as pipe:
-        told = select.select([pipe], [], [], HANDSHAKE_SECONDS)[0]
-        reply = pipe.read() if told else b""
-    if not told:
+        answered = select.select([pipe], [], [], HANDSHAKE_SECONDS)[0]
+        reply = pipe.read() if answered else b""
+    if not answered:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(launcher.pid, signal.SIGKILL)
     launcher.wait()
-    if refusal := _refusal(reply, log, waited=not told):
+    if refusal := _refusal(reply, log, waited=not answered):
         raise RunError(refusal)
 
 
@@ -95,7 +95,7 @@ def _refusal(reply: bytes, log: Path, *, waited: bool) -> str:
         return str(json.loads(reply)["error"])
     what = f"nothing within {HANDSHAKE_SECONDS:g} s" if waited else "an end without an answer"
     return (
-        f"A run is under way when its supervisor answers; received {what}. Its log ends with: "
+        f"A run has started when its supervisor answers; received {what}. Its log ends with: "
         f"{log_tail(log, 5) or '(nothing)'}. Check that {sys.executable} can import workbench, "
         "then start again."
     )

@@ -52,4 +52,4 @@ def why_unreadable(error: Exception) -> str:
     """Return in words why a run cannot be read, for any error that its files can cause."""
     if isinstance(error, RunError | OSError):
         return str(error)
-    return f"Its files hold what no run's do ({type(error).__name__}: {error})."
+    return f"Its files are not valid files of a run ({type(error).__name__}: {error})."

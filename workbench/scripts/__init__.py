@@ -1,18 +1,18 @@
 """The reading of a saved script: its config, the kept functions, and the parts without a field."""
 
-from ..plan.launching import NOT_TOLD
+from ..plan.launching import NOT_IN_SCRIPTS
 from .difference import Row, Side, side_by_side, unified
 from .parts import ScriptError
 from .reading import Opened, read_script
-from .telling import Told, sentences
+from .telling import Difference, sentences
 
 __all__ = [
-    "NOT_TOLD",
+    "NOT_IN_SCRIPTS",
+    "Difference",
     "Opened",
     "Row",
     "ScriptError",
     "Side",
-    "Told",
     "read_script",
     "sentences",
     "side_by_side",

@@ -127,7 +127,7 @@ def split(text: str) -> Parts:
         has = ", ".join(each.name for each in parts.above if each.kind == DEFINITION)
         rule = f"a script that the workbench wrote, which has {', '.join(SLOTS)}"
         got = f"a text without {', '.join(missing)} (it has {has or 'no function'})"
-        fix = "Open a saved train.py or a run's; code of your own goes in as model or data."
+        fix = "Open a saved train.py or the one of a run; give your own code as model or data."
         raise ScriptError(rule, got, fix)
     return parts
 

@@ -20,7 +20,7 @@ from .own import CHECKS, Kept, closure, door, keep_edited, keep_own, reader
 from .parts import ASSIGNMENT, DEFINITION, Parts, ScriptError, Statement, split
 from .reference import Own, Reference, address, facts_of, machine, plan_strictly, refer
 from .relaxing import relaxed
-from .telling import Told, tell
+from .telling import Difference, differences
 from .values import PLANNED, UnreadError, constant
 
 
@@ -32,7 +32,7 @@ class Opened:
     config: RunConfig
     """The values for the form. The address of a kept function names no file here."""
     kept: tuple[Kept, ...]
-    told: tuple[Told, ...]
+    differences: tuple[Difference, ...]
     """The differences from the workbench's script for the config, in reading order."""
     as_made: bool
     """Whether the text is exactly as the workbench wrote it."""
@@ -41,9 +41,9 @@ class Opened:
     _asked: tuple[Mapping[str, Any], Own]
 
     @property
-    def unsaid(self) -> tuple[Told, ...]:
+    def lost(self) -> tuple[Difference, ...]:
         """The differences that only the script holds; the form's own script would lose them."""
-        return tuple(each for each in self.told if each.lost)
+        return tuple(each for each in self.differences if each.lost)
 
     def with_files(self, addresses: Mapping[str, str]) -> RunConfig:
         """Return the config with the addresses of the files of kept functions, by field."""
@@ -76,17 +76,17 @@ def read_script(text: str, devices: Devices | None = None) -> Opened:
     own = _own(parts)
     fields, made = guess(parts, own)
     if made is None:
-        rule = "a script of which at least strategy, loop, data and model can be told"
-        fix = "Put the title and the constants back as they were saved, then open it again."
+        rule = "a script that shows at least its strategy, loop, data and model"
+        fix = "Restore the saved title and constants, then open it again."
         raise ScriptError(rule, parts.title or "a script without a title", fix)
     kept = _keep_own(parts, made, own)
     own = _with_sources(own, kept)
     reference = refer(fields, own, machine(parts, made.plan.strategy)) or made
     shown = fields if devices is None else relaxed(fields, own, reference, devices)
     config = _with_edited(parts, made, _config(shown, own), kept)
-    told = tell(parts, made, kept)
+    found = differences(parts, made, kept)
     as_made = reference.text == text
-    return Opened(text, config, tuple(kept.values()), told, as_made, reference, (fields, own))
+    return Opened(text, config, tuple(kept.values()), found, as_made, reference, (fields, own))
 
 
 def _own(parts: Parts) -> Own:

@@ -29,8 +29,8 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     result = b"\n".join(lines).decode()
     meant = ast.unparse(_in_tree(parse(text), names))
     if ast.unparse(parse(result)) != meant:
-        rule = "code whose names can be told apart from those of scripts"
-        fix = f"Rename {', '.join(names)} in the script yourself, in text in quotes too."
+        rule = "code whose names cannot be confused with the names of scripts"
+        fix = f"Rename {', '.join(names)} in the script by hand, also inside quoted text."
         raise ScriptError(rule, ", ".join(names), fix)
     return result
 

@@ -10,7 +10,7 @@ from .parts import ASSIGNMENT, DEFINITION, IMPORT, TITLE, Parts, Statement
 from .reference import Reference
 from .values import FIELD_OF, plain_fields
 
-KEPT, VALUE, CODE, RECORDER, WORDS, WRONG = "kept", "value", "code", "recorder", "words", "wrong"
+KEPT, VALUE, CODE, RECORDER, LAYOUT, WRONG = "kept", "value", "code", "recorder", "words", "wrong"
 _WHAT = {
     "make_strategy": "the strategy",
     "make_batches": "the input pipeline",
@@ -26,17 +26,17 @@ _WHAT = {
 
 
 @dataclass(frozen=True)
-class Told:
+class Difference:
     """One difference, in a sentence."""
 
     kind: str
     name: str
-    words: str
+    text: str
     lost: bool = False
     """Whether only the script holds it, so that the form's own script would lose it."""
 
 
-def tell(parts: Parts, made: Reference, kept: Mapping[str, Kept]) -> tuple[Told, ...]:
+def differences(parts: Parts, made: Reference, kept: Mapping[str, Kept]) -> tuple[Difference, ...]:
     """Return the differences in reading order: kept functions first, the recorder last."""
     held = {key for each in kept.values() for key in each.statements}
     readers = (*reader(parts), *reader(made.parts)) if "data" in kept else ()
@@ -45,68 +45,71 @@ def tell(parts: Parts, made: Reference, kept: Mapping[str, Kept]) -> tuple[Told,
         *(_wrong(parts, name) for name in made.dropped),
         *(e for e in _above(parts, made.parts, held) if FIELD_OF.get(e.name) not in made.dropped),
         *_imports(parts, made.parts, kept.values()),
-        *_words(parts, made.parts, held),
+        *_layout(parts, made.parts, held),
         *_recorder(parts, made.parts, {each.key for each in readers}),
     )
 
 
-def sentences(told: Collection[Told]) -> list[str]:
+def sentences(differing: Collection[Difference]) -> list[str]:
     """Return the differences as complete sentences."""
-    return [f"{each.name} {each.words}" for each in told]
+    return [f"{each.name} {each.text}" for each in differing]
 
 
-def _kept(kept: Kept) -> Told:
+def _kept(kept: Kept) -> Difference:
     others = sorted(name for _, name in kept.statements if name != kept.function)
     along = f", with {', '.join(others)}" if others else ""
     called = ", ".join(f"{name} is {kept.name_of(name)}" for name in kept.renamed)
-    otherwise = f" What scripts have already is called otherwise there: {called}." if called else ""
-    words = f"is your own function for {kept.field} now, in a file of its own{along}.{otherwise}"
-    return Told(KEPT, kept.function, words)
+    otherwise = f" It renames names that every script has: {called}." if called else ""
+    text = f"is now your own function for {kept.field}, in a separate file{along}.{otherwise}"
+    return Difference(KEPT, kept.function, text)
 
 
-def _wrong(parts: Parts, field: str) -> Told:
+def _wrong(parts: Parts, field: str) -> Difference:
     value = plain_fields(parts).get(field)
-    words = f"is {value!r} in the script, which no plan can have. Fix it in the form."
-    return Told(WRONG, field, words)
+    text = f"is {value!r} in the script; no plan can use this value. Fix it in the form."
+    return Difference(WRONG, field, text)
 
 
-def _above(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Told]:
+def _above(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Difference]:
     for statement in parts.above:
         known = ours.by_key.get(statement.key)
         if statement.kind in (IMPORT, TITLE) or statement.key in held:
             continue
         if known is None:
-            yield Told(
-                CODE, _shown(statement), "is not the workbench's, and no field holds it.", True
+            yield Difference(
+                CODE, _shown(statement), "is not from the workbench, and no field covers it.", True
             )
         elif not known.means(statement):
             yield _differs(statement, known)
     for known in ours.above:
         if known.kind not in (IMPORT, TITLE) and known.key not in parts.by_key:
-            yield Told(CODE, _shown(known), "is missing: the form's own script has it.", True)
+            yield Difference(CODE, _shown(known), "is missing: the form's own script has it.", True)
 
 
-def _differs(statement: Statement, known: Statement) -> Told:
+def _differs(statement: Statement, known: Statement) -> Difference:
     if statement.kind == ASSIGNMENT:
         value, plans = (each.code.partition(" = ")[2] for each in (statement, known))
-        words = f"is {_short(value)} in the script; the form makes it {_short(plans)}."
-        return Told(VALUE, statement.name, words, True)
+        text = f"is {_short(value)} in the script; the form makes it {_short(plans)}."
+        return Difference(VALUE, statement.name, text, True)
     what = _WHAT.get(statement.name, "a part of the script")
-    return Told(CODE, statement.name, f"was edited: {what}. No field holds that.", True)
+    return Difference(CODE, statement.name, f"was edited: {what}. No field covers this edit.", True)
 
 
-def _imports(parts: Parts, ours: Parts, kept: Collection[Kept]) -> Iterator[Told]:
+def _imports(parts: Parts, ours: Parts, kept: Collection[Kept]) -> Iterator[Difference]:
     taken = "\n".join(each.source for each in kept)
     for statement in parts.above:
         if statement.kind == IMPORT and statement.key not in ours.by_key:
             alias = statement.name.split()[-1]
             if alias not in taken:
-                yield Told(
-                    CODE, statement.name, "is not the workbench's, and nothing kept uses it.", True
+                yield Difference(
+                    CODE,
+                    statement.name,
+                    "is not from the workbench, and no kept code uses it.",
+                    True,
                 )
 
 
-def _words(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Told]:
+def _layout(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Difference]:
     """Yield the difference in comments and layout: only the script has it; it changes nothing."""
     differing = [
         each.name
@@ -116,11 +119,11 @@ def _words(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Told]:
         if known.text != each.text and known.means(each)
     ]
     if differing:
-        words = "differ in comments or layout alone, which stay in the script."
-        yield Told(WORDS, ", ".join(differing), words)
+        text = "differ only in comments or layout, which stay in the script."
+        yield Difference(LAYOUT, ", ".join(differing), text)
 
 
-def _recorder(parts: Parts, ours: Parts, apart: Collection[Key]) -> Iterator[Told]:
+def _recorder(parts: Parts, ours: Parts, apart: Collection[Key]) -> Iterator[Difference]:
     theirs, mine = (
         {each.key: each for each in below if each.kind != IMPORT and each.key not in apart}
         for below in (parts.below, ours.below)
@@ -133,11 +136,11 @@ def _recorder(parts: Parts, ours: Parts, apart: Collection[Key]) -> Iterator[Tol
     if not differing:
         return
     names = ", ".join(_short(name) for name in differing[:4])
-    words = (
-        f"({names}) is not this release's: run as it is, the script may record less than is shown "
-        "here. The form's own script has this release's recorder."
+    text = (
+        f"({names}) is not from this release: if the script runs as it is, it may record less than "
+        "the workbench shows. The form's own script has this release's recorder."
     )
-    yield Told(RECORDER, "The recorder", words, True)
+    yield Difference(RECORDER, "The recorder", text, True)
 
 
 def _shown(statement: Statement) -> str:

@@ -106,9 +106,9 @@ def replicas(parts: Parts) -> int:
         devices = len(constant(parts, "DEVICES"))
     except (UnreadError, TypeError):
         devices = 0
-    told = number(parts, "REPLICAS") or devices or in_title
+    stated = number(parts, "REPLICAS") or devices or in_title
     each, in_all = number(parts, "PER_REPLICA_BATCH_SIZE"), number(parts, "GLOBAL_BATCH_SIZE")
-    return told or (in_all // each if each and in_all else 1)
+    return stated or (in_all // each if each and in_all else 1)
 
 
 def plain_fields(parts: Parts) -> dict[str, Any]:
@@ -164,8 +164,8 @@ def _looked_up(parts: Parts) -> dict[str, Any]:
 
 
 def _precision(parts: Parts) -> dict[str, str]:
-    told = " ".join(each.code for each in parts.above if each.kind == OTHER)
-    match = re.search(r"(?:set_floatx|set_global_policy)\('(\w+)'\)", told)
+    code = " ".join(each.code for each in parts.above if each.kind == OTHER)
+    match = re.search(r"(?:set_floatx|set_global_policy)\('(\w+)'\)", code)
     return {"precision": match[1]} if match and match[1] in catalog.PRECISIONS else {}
 
 

@@ -67,9 +67,9 @@ def resume(run: Run, asked: dict[str, Any]) -> None:
             more = {"reason": UNKNOWN_SCRIPT, "script_sha256": digest}
             raise RequestError(
                 409,
-                f"To resume a run is to execute its {SCRIPT}; that of {run.id} (sha256 {digest}) "
-                "was not started on this machine as it is now. Read it, and resume it only if "
-                "you trust it.",
+                f"Resuming a run executes its {SCRIPT}; the script of {run.id} (sha256 {digest}) "
+                "was not started on this machine in its present form. Read it, and resume the run "
+                "only if you trust it.",
                 more,
             )
         run.resume(asked.get("epochs"))
@@ -111,7 +111,7 @@ def _notebook(run: Run, script: str) -> str:
     if render_script(run.plan) != script:
         raise RequestError(
             409,
-            f"A script becomes a notebook's cells as the workbench wrote it; {SCRIPT} of {run.id} "
-            "was edited, or is of another release. Take it as a file.",
+            f"A notebook is made only of a script that this release wrote; {SCRIPT} of {run.id} "
+            "was edited, or another release wrote it. Save it as a file.",
         )
     return render_notebook(run.plan)

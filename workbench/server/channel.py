@@ -10,7 +10,7 @@ Frame = str | bytes
 """A message on the socket: JSON as text, or, with buffers, the bytes from `frames.packed`."""
 LOOK_SECONDS = 1.0
 SHORTEST_SECONDS = 0.5
-Hear = Callable[[Frame], None]
+Listener = Callable[[Frame], None]
 """A function that passes a frame on to one page. Any thread can call it, and it never waits."""
 
 
@@ -22,28 +22,28 @@ class Channel(ABC):
 
     def __init__(self) -> None:
         self.guard = threading.RLock()
-        self._hearers: dict[object, Hear] = {}
+        self._listeners: dict[object, Listener] = {}
         self._wishes: dict[object, float] = {}
         self._over: threading.Event | None = None
         self._one_turn = threading.Lock()
         """Held during a turn, because a thread that must end may still be in its last turn."""
 
     @property
-    def heard(self) -> bool:
+    def has_listeners(self) -> bool:
         """Whether there is a listener."""
-        return bool(self._hearers)
+        return bool(self._listeners)
 
     @property
     def pause_seconds(self) -> float:
         """The shortest pause between two turns that a listener asked for."""
         return min(self._wishes.values(), default=LOOK_SECONDS)
 
-    def join(self, who: object, hear: Hear, pause_seconds: float = LOOK_SECONDS) -> None:
+    def join(self, who: object, listener: Listener, pause_seconds: float = LOOK_SECONDS) -> None:
         """Add a listener; `greet` first sends it everything that is known."""
         with self.guard:
-            self._hearers[who] = hear
+            self._listeners[who] = listener
             self._wishes[who] = max(SHORTEST_SECONDS, pause_seconds)
-            self.greet(hear)
+            self.greet(listener)
             if self._over is None:
                 self._over = over = threading.Event()
                 threading.Thread(
@@ -53,20 +53,20 @@ class Channel(ABC):
     def leave(self, who: object) -> None:
         """Remove a listener."""
         with self.guard:
-            self._hearers.pop(who, None)
+            self._listeners.pop(who, None)
             self._wishes.pop(who, None)
-            if not self._hearers and self._over is not None:
+            if not self._listeners and self._over is not None:
                 self._over.set()
                 self._over = None
 
-    def tell(self, frame: Frame) -> None:
+    def send(self, frame: Frame) -> None:
         """Pass a frame on to all listeners."""
         with self.guard:
-            for hear in list(self._hearers.values()):
-                hear(frame)
+            for listener in list(self._listeners.values()):
+                listener(frame)
 
     @abstractmethod
-    def greet(self, hear: Hear) -> None:
+    def greet(self, listener: Listener) -> None:
         """Send a new listener everything known so far; the caller holds the guard."""
 
     @abstractmethod

@@ -10,7 +10,7 @@ from workbench.devices import tpu
 from workbench.devices.usage import UsageMeter
 from workbench.feed.meters import meters
 
-from .channel import Channel, Frame, Hear
+from .channel import Channel, Frame, Listener
 from .frames import packed
 
 DRIVER = Path("/proc/driver/nvidia/gpus")
@@ -26,9 +26,9 @@ class DevicesChannel(Channel):
         self._last: Frame = ""
         self._tpu_chips = tpu.find(Path("/"), os.environ).chips
 
-    def greet(self, hear: Hear) -> None:
+    def greet(self, listener: Listener) -> None:
         if self._last:
-            hear(self._last)
+            listener(self._last)
 
     def measured(self) -> dict[str, Any]:
         """Measure once and return the meters.
@@ -40,11 +40,11 @@ class DevicesChannel(Channel):
         return {"channel": "devices", "meters": [meter._asdict() for meter in found]}
 
     def turn(self) -> float:
-        told = packed(self.measured())
+        frame = packed(self.measured())
         with self.guard:
-            self._last = told
-            self.tell(told)
+            self._last = frame
+            self.send(frame)
         return self.pause_seconds
 
     def failed(self, error: Exception) -> None:
-        self.tell(packed({"channel": "devices", "trouble": str(error)}))
+        self.send(packed({"channel": "devices", "trouble": str(error)}))

@@ -32,8 +32,8 @@ class RunsFolder:
         if not plain or folder.is_symlink() or folder.resolve().parent != self.path:
             raise RequestError(
                 400,
-                f"A run is named by its id, a folder within {self.path}; received {run_id!r}. "
-                "Name a run of the list.",
+                f"A run's id is the name of a folder within {self.path}; received {run_id!r}. "
+                "Choose a run from the list.",
             )
         try:
             return open_run(folder, self.path)
@@ -59,7 +59,7 @@ def runs_folder(root_dir: str | os.PathLike[str], asked: str) -> RunsFolder:
     if not within or not path.is_relative_to(root):
         raise RequestError(
             400,
-            f"A folder of runs is named within {root}, which the server shows; received {asked!r}. "
-            "Change the setting, or start the server with WORKBENCH_RUNS.",
+            f"A folder of runs must be within {root}, the server's root folder; received "
+            f"{asked!r}. Change the setting, or set WORKBENCH_RUNS before the server starts.",
         )
     return RunsFolder(path)

@@ -53,12 +53,12 @@ class Handler(APIHandler):
         if len(body) > MOST_BYTES:
             raise RequestError(
                 413,
-                f"A request has {MOST_BYTES} bytes at most; received {len(body)}. Send less.",
+                f"A request has at most {MOST_BYTES} bytes; received {len(body)}. Send less.",
             )
         try:
             values = json.loads(body or b"{}")
         except ValueError as error:
-            raise RequestError(400, f"A request is JSON; received {error}. Fix it.") from error
+            raise RequestError(400, f"A request is JSON; received {error}. Send JSON.") from error
         if not isinstance(values, dict):
             kind = type(values).__name__
             raise RequestError(400, f"A request is a JSON object; received {kind}. Send an object.")
@@ -71,13 +71,13 @@ class Handler(APIHandler):
     async def answer(self, work: Callable[[], Any], status: int = 200) -> None:
         """Answer with the result of `work` as JSON; None gives an empty answer (204)."""
         try:
-            told = await self.in_thread(work)
+            result = await self.in_thread(work)
         except RequestError as error:
             self.set_status(error.status)
-            told = error.to_json()
+            result = error.to_json()
         else:
-            self.set_status(204 if told is None else status)
-        self.finish(None if told is None else json.dumps(told))
+            self.set_status(204 if result is None else status)
+        self.finish(None if result is None else json.dumps(result))
 
 
 class RunsHandler(Handler):

@@ -58,8 +58,9 @@ class Manager:
             if channel is None or channel.run.created != run.created or channel.over:
                 channel = _opened(run, {"channel": "run", "folder": asked, "run": run_id})
             self._run[asked, run_id] = channel
-            for idle in [each for each, one in self._run.items() if not one.heard][:-MOST_RUNS]:
-                del self._run[idle]
+            idle = [each for each, one in self._run.items() if not one.has_listeners]
+            for each in idle[:-MOST_RUNS]:
+                del self._run[each]
             return channel
 
 

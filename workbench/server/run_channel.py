@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.feed import Message, Pace, RunFeed
 from workbench.runs.records.live import Window
 
-from .channel import Channel, Hear
+from .channel import Channel, Listener
 from .frames import packed
 
 if TYPE_CHECKING:
@@ -34,19 +34,19 @@ class RunChannel(Channel):
         self.over = False
         """Whether the channel failed, so that no more messages can follow."""
 
-    def greet(self, hear: Hear) -> None:
-        hear(self._packed(self._feed.whole()))
+    def greet(self, listener: Listener) -> None:
+        listener(self._packed(self._feed.whole()))
 
     def turn(self) -> float:
-        with self.guard:  # so a page that joins now gets the news once, in `greet` or from `tell`
-            turn = self._pace.turn(watched=self.heard)
+        with self.guard:  # so a page that joins now gets the news once, in `greet` or from `send`
+            turn = self._pace.turn(watched=self.has_listeners)
             if turn.news is not None:
-                self.tell(self._packed(turn.news))
+                self.send(self._packed(turn.news))
         return turn.pause_seconds
 
     def failed(self, error: Exception) -> None:
         self.over = True
-        self.tell(self._packed(self._feed.end(f"The run cannot be shown: {error}")))
+        self.send(self._packed(self._feed.end(f"The run cannot be shown: {error}")))
 
     def closer(self, request: str, window: Window) -> str | bytes:
         """Return a part of the run in more detail; `request` is the page's name for the request."""

@@ -11,7 +11,7 @@ from workbench.feed.row import UNREADABLE
 from workbench.runs.folder.files import holds_a_run, visible_names
 from workbench.runs.unreadable import listed
 
-from .channel import Channel, Hear
+from .channel import Channel, Listener
 from .folder import RunsFolder
 from .frames import packed
 
@@ -36,8 +36,8 @@ class RunsChannel(Channel):
         self._whole = False
         """Whether each run has been read once."""
 
-    def greet(self, hear: Hear) -> None:
-        hear(self._packed(list(self._rows.values()), [], first=True))
+    def greet(self, listener: Listener) -> None:
+        listener(self._packed(list(self._rows.values()), [], first=True))
 
     def turn(self) -> float:
         root = self._folder.path
@@ -49,16 +49,16 @@ class RunsChannel(Channel):
         for name in sorted(there, reverse=True):
             changed += self._news_of(root / name, stamps[name])
             if len(changed) >= AT_ONCE:
-                self._tell(changed, gone)
+                self._send_rows(changed, gone)
                 changed, gone = [], []
         first, self._whole = not self._whole, True
         if changed or gone or first:
-            self._tell(changed, gone)
+            self._send_rows(changed, gone)
         return self.pause_seconds
 
     def failed(self, error: Exception) -> None:
         self._whole = False
-        self.tell(packed({"channel": "runs", "folder": self._asked, "trouble": str(error)}))
+        self.send(packed({"channel": "runs", "folder": self._asked, "trouble": str(error)}))
 
     def _rests(self, name: str, stamp: object) -> bool:
         """Return whether a run had ended when it was read, with no change to its events since."""
@@ -82,15 +82,15 @@ class RunsChannel(Channel):
         self._seen[path.name] = stamp
         return [row] if row != self._rows.get(path.name) else []
 
-    def _tell(self, changed: list[Row], gone: list[str]) -> None:
+    def _send_rows(self, changed: list[Row], gone: list[str]) -> None:
         with self.guard:
             self._rows |= {row["id"]: row for row in changed}
-            self.tell(self._packed(changed, gone, first=False))
+            self.send(self._packed(changed, gone, first=False))
 
     def _packed(self, rows: list[Row], gone: list[str], *, first: bool) -> str | bytes:
-        told = {"rows": rows, "gone": gone, "first": first, "whole": self._whole}
+        content = {"rows": rows, "gone": gone, "first": first, "whole": self._whole}
         named = {"channel": "runs", "folder": self._asked, "path": str(self._folder.path)}
-        return packed({**named, **told})
+        return packed({**named, **content})
 
 
 def _stamp(path: str) -> object:

@@ -69,7 +69,7 @@ class StreamHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
             address: Address = (asked["channel"], asked.get("folder", ""), asked.get("run", ""))
             work = self._work(address, asked)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            self.close(1008, f"no request of the workbench: {error}"[:100])
+            self.close(1008, f"not a request of the workbench: {error}"[:100])
             return
         try:
             await self._loop.run_in_executor(self.manager.pool, work)

@@ -65,8 +65,8 @@ class Cluster:
     def tf_config(self, task: Identity) -> str:
         """Return the JSON text of TF_CONFIG for the environment of a task."""
         cluster = {kind: list(each) for kind, each in self.addresses.items()}
-        told = {"cluster": cluster, "task": {"type": task.type, "index": task.index}}
-        return json.dumps(told)
+        config = {"cluster": cluster, "task": {"type": task.type, "index": task.index}}
+        return json.dumps(config)
 
 
 def make_cluster(addresses: Mapping[str, Sequence[str]], evaluators: int = 0) -> Cluster:
@@ -91,7 +91,7 @@ def read_tf_config(text: str) -> tuple[Cluster, Identity]:
     try:
         values = json.loads(text)
     except ValueError as error:
-        raise _no_object(f"text that is none: {error}") from error
+        raise _no_object(f"text that is not JSON: {error}") from error
     if not isinstance(values, dict):
         raise _no_object(json.dumps(values))
     cluster, task = values.get("cluster"), values.get("task")
@@ -125,7 +125,7 @@ def resolve(cluster: Cluster) -> None:
                     f"the address of {task}",
                     "one that this machine can look up",
                     f"{cluster.address(task)} ({error.strerror or error})",
-                    "Fix the name, or write the number of the address.",
+                    "Fix the name, or write the IP address instead.",
                 )
             )
     if problems:
@@ -148,10 +148,10 @@ def _shape_problems(cluster: Any, task: Any) -> Iterator[Problem]:
         isinstance(each, list) and all(isinstance(one, str) for one in each)
         for each in cluster.values()
     ):
-        fix = 'Write it as {"worker": ["host:port", ...]}; "chief" and "ps" likewise.'
+        fix = 'Write it as {"worker": ["host:port", ...]}; "chief" and "ps" in the same way.'
         yield Problem("cluster", "lists of addresses by type of task", json.dumps(cluster), fix)
     if not isinstance(task, dict) or not _is_index(task.get("index")) or "type" not in task:
-        fix = 'Write it as {"type": "worker", "index": 0}, another for each task.'
+        fix = 'Write it as {"type": "worker", "index": 0}, different for each task.'
         yield Problem("task", "a type and an index from 0", json.dumps(task), fix)
 
 
@@ -172,7 +172,7 @@ def _task_problems(cluster: Mapping[str, Sequence[str]], task: Mapping[str, Any]
     if index < count:
         return []
     rule = f"from 0 to {count - 1}, as the cluster has {count} of type {kind}"
-    fix = "Count from 0, or add the address that is missing."
+    fix = "Count from 0, or add the missing address."
     return [Problem("task.index", rule, str(index), fix)]
 
 
@@ -202,8 +202,8 @@ def _address_problems(kind: str, addresses: Sequence[str]) -> Iterator[Problem]:
 def _duplicates(addresses: Sequence[str]) -> Iterator[Problem]:
     for address, times in Counter(addresses).items():
         if times > 1:
-            rule = "addresses of which each belongs to one task"
-            fix = "Give each task of a host a port of its own."
+            rule = "addresses that all differ"
+            fix = "Give each task of a host its own port."
             yield Problem("cluster", rule, f"{address} {times} times", fix)
 
 
@@ -213,20 +213,20 @@ def _role_problems(counts: Mapping[str, int]) -> Iterator[Problem]:
         yield Problem("cluster.chief", "one address at most", str(counts["chief"]), fix)
     if counts.get("ps") and not counts.get("chief"):
         fix = "Add the address of the task that runs the training program."
-        rule = "there where the cluster has ps: ParameterServer is led by it"
+        rule = "present if the cluster has ps, because it leads ParameterServer"
         yield Problem("cluster.chief", rule, "none", fix)
     if not counts.get("worker") and not counts.get("chief"):
         fix = "Add the address of each worker."
         yield Problem("cluster.worker", "at least one address", "none", fix)
     elif counts.get("ps") and not counts.get("worker"):
         fix = "Add the address of each worker."
-        yield Problem("cluster.worker", "there where the cluster has ps", "none", fix)
+        yield Problem("cluster.worker", "present if the cluster has ps", "none", fix)
 
 
 def _loopback_problems(addresses: Sequence[str]) -> Iterator[Problem]:
     inward = [each for each in addresses if LOOPBACK.fullmatch(each.rpartition(":")[0])]
     if inward and len(inward) < len(addresses):
         rule = "addresses that every task can reach"
-        got = f"{', '.join(inward)}, which means another machine on each, beside addresses of hosts"
-        fix = "Write the host's name or address in the network instead."
+        got = f"{', '.join(inward)}, which means another machine on each host"
+        fix = "Write the host's network name or network address instead."
         yield Problem("cluster", rule, got, fix)

@@ -68,7 +68,7 @@ def meet(
     cluster: Cluster,
     task: Identity,
     seconds: float,
-    told: Callable[[Meeting], None] = lambda meeting: None,
+    on_change: Callable[[Meeting], None] = lambda meeting: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Meeting:
     """Meet all other tasks, and return when all have met or the time has passed.
@@ -79,18 +79,21 @@ def meet(
         cluster: all tasks.
         task: the task of this process; during the meeting it listens at its address.
         seconds: the time to wait for the other tasks.
-        told: called after the first result for another task, and whenever its problem changes.
+        on_change: called after the first result for a task, and whenever the task's problem
+            changes.
         stop: called several times a second; if it returns true, the meeting ends early.
 
     Raises:
         TFConfigError: this machine cannot listen at the task's own address.
     """
-    return asyncio.run(_Host(cluster, task, told).meet(seconds, stop))
+    return asyncio.run(_Host(cluster, task, on_change).meet(seconds, stop))
 
 
 class _Host:
-    def __init__(self, cluster: Cluster, task: Identity, told: Callable[[Meeting], None]) -> None:
-        self._cluster, self._task, self._told = cluster, task, told
+    def __init__(
+        self, cluster: Cluster, task: Identity, on_change: Callable[[Meeting], None]
+    ) -> None:
+        self._cluster, self._task, self._on_change = cluster, task, on_change
         # Evaluators have no address: they call others, and no task calls them.
         self._others = [t for t in cluster.tasks if t.type in cluster.addresses and t != task]
         self._listens = task.type in cluster.addresses
@@ -138,7 +141,7 @@ class _Host:
                         f"the address of {self._task}",
                         "one at which this machine can listen",
                         f"{self._cluster.address(self._task)} ({error.strerror or error})",
-                        "Choose a free port above 1023, or end what holds this one.",
+                        "Choose a free port above 1023, or end the program that uses this one.",
                     )
                 ]
             ) from error
@@ -168,7 +171,7 @@ class _Host:
             before = self._meeting.answers.get(other)
             self._meeting.answers[other] = answer
             if before is None or before.problem != answer.problem:
-                self._told(self._meeting)
+                self._on_change(self._meeting)
             if not answer.problem:
                 return
             await asyncio.sleep(RETRY_SECONDS)
@@ -201,7 +204,7 @@ class _Host:
         if identity != other:
             return (
                 f"{identity} answers there. Give each task its own type and index, and the "
-                "addresses in the same order everywhere."
+                "addresses in the same order on all hosts."
             )
         if card["cluster"] != self._cluster.sha256:
             return "it was given another cluster. Give all tasks the same addresses."
@@ -213,8 +216,8 @@ def _why(error: Exception) -> str:
         return "nothing listens there. Start that task's check, or fix the port."
     if isinstance(error, TimeoutError):
         return (
-            "no answer: the host is down, or a firewall drops what is sent to that port. Open the "
-            "port between the hosts."
+            "no answer: the host is down, or a firewall blocks that port. Open the port between "
+            "the hosts."
         )
     if isinstance(error, ValueError | ConnectionResetError):
         return "another program listens there. Choose another port, or end that program."

@@ -46,7 +46,7 @@ class Cause:
 
     part: str
     sentence: str
-    """A template; `_words` in verdict.py fills in its fields.
+    """A template; `_fields` in verdict.py fills in its fields.
 
     Examples are {share} (of the step), {slowest} and {times} (of the workers).
     """
@@ -149,8 +149,8 @@ def _eager(case: Case) -> bool:
 
 
 BIGGER = Change(
-    "A larger batch shares what a step costs once among more examples. It also changes how the "
-    "model learns: look at the learning rate, for example with learning_rate_scaling.",
+    "A larger batch spreads the fixed cost of a step over more examples. It also changes how the "
+    "model learns: check the learning rate, for example with learning_rate_scaling.",
     _larger_batch,
 )
 CAUSES: tuple[Cause, ...] = (
@@ -159,13 +159,13 @@ CAUSES: tuple[Cause, ...] = (
         "{share} of a step is waiting for batches.",
         (
             Change(
-                "Your data set is then read and prepared in the first epoch only and kept in "
-                "memory; every epoch has the order, and the random changes, of the first.",
+                "Your data set is then read and prepared only in the first epoch and kept in "
+                "memory; every epoch has the order and the random changes of the first epoch.",
                 _cached,
             ),
             Change(
-                "Each replica then takes its rows by number, the batches of many steps at once: "
-                "the same batches with less work for each.",
+                "Each replica then selects its rows by number, for many steps together: the same "
+                "batches with less work for each.",
                 _indexed,
             ),
             BIGGER,
@@ -175,25 +175,25 @@ CAUSES: tuple[Cause, ...] = (
         "waiting",
         "{share} of a step is waiting for {slowest}, which takes {times} times as long as the "
         "others for a step of its own.",
-        advice="No field of the config makes it faster: see what else runs on its machine, or "
-        "whether it has a slower device or less memory, or train without it.",
+        advice="No field of the config makes it faster. Check whether its machine has other work, "
+        "a slower device or less memory, or train without this worker.",
     ),
     Cause(
         "host",
-        "{share} of a step is Python and the start of a call, of {steps} each.",
+        "{share} of a step is Python and the start of a call; each call has {steps}.",
         (
-            Change("A call then holds as many steps as take 0.2 s.", _more_steps_a_call),
+            Change("Each call then has the steps of 0.2 s.", _more_steps_a_call),
             BIGGER,
         ),
     ),
     Cause(
         "crowding",
-        "{share} of a step is replicas in each other's way: {replicas} share {devices} and do the "
-        "work of {work} alone.",
+        "{share} of a step is lost because replicas slow each other down: {replicas} share "
+        "{devices} and do the work of {work} that run alone.",
         (
-            Change("Fewer replicas take the same global batch, with less to share.",
+            Change("Fewer replicas then take the same global batch and share less.",
                    _fewer_replicas),
-            Change("Fewer workers take the same global batch, with less to share.",
+            Change("Fewer workers then take the same global batch and share less.",
                    _fewer_workers),
         ),
         advice="More replicas than devices show how training is distributed; they do not speed "
@@ -208,8 +208,8 @@ CAUSES: tuple[Cause, ...] = (
             Change("TensorFlow's own choice is NCCL between GPUs, else a ring.",
                    _default_communication),
             Change(
-                "The sum costs the same however large the batch: with a larger one there are fewer "
-                "sums for as many examples. It also changes how the model learns: look at the "
+                "The sum costs the same for every batch size: a larger batch needs fewer sums for "
+                "the same number of examples. It also changes how the model learns: check the "
                 "learning rate, for example with learning_rate_scaling.",
                 _larger_batch,
             ),
@@ -219,14 +219,14 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "fixed",
-        "{share} of a step is Python, which starts every operation by itself.",
+        "{share} of a step is Python, which starts each operation separately.",
         (Change("Steps then run as graphs.", _graphs),),
         applies=_eager,
     ),
     Cause(
         "fixed",
         "{share} of a step would be the same for a batch of any size: {batch} examples a replica "
-        "are too few to keep the device at work.",
+        "are too few to keep the device busy.",
         (BIGGER,),
         advice="The batch already holds all examples: a faster processor helps, a larger device "
         "does not.",
@@ -234,14 +234,14 @@ CAUSES: tuple[Cause, ...] = (
     ),
     Cause(
         "recording",
-        "{share} of a step is the recorder's work between calls of {steps} each.",
+        "{share} of a step is the recorder's work between calls; each call has {steps}.",
         (Change("Calls of 0.2 s are recorded less often.", _more_steps_a_call), BIGGER),
     ),
 )  # fmt: skip
 COMPUTE_BOUND = (
     "{share} of a step is the model's own work, and nothing else takes as much as {least} of it.",
-    "Nothing of the config would save much: a faster device, a smaller model or less precision "
-    "would. A larger batch helps only where the device has room for more at a time.",
+    "No field of the config would save much; a faster device, a smaller model or a lower precision "
+    "would. A larger batch helps only if the device can process more examples simultaneously.",
 )
 
 

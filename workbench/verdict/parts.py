@@ -14,16 +14,16 @@ from .estimates import Values, levels_of, of_levels, resamples
 
 PARTS: Mapping[str, str] = {
     "input": "waiting for batches",
-    "compute": "the model's own work, of the usual worker",
+    "compute": "the model's own work, on a usual worker",
     "waiting": "waiting for the slowest worker",
     "communication": "summing gradients over the replicas",
     "host": "Python and the start of each call",
-    "recording": "what the recorder does between calls, agreeing among workers included",
+    "recording": "the recorder's work between calls, with the agreement among workers",
 }
 """The parts of a step with their meanings, in the order in which they are shown."""
 WITHIN_COMPUTE: Mapping[str, str] = {
     "fixed": "the same for a batch of any size",
-    "crowding": "more than one replica alone takes: they share cores or a device",
+    "crowding": "extra time because replicas share cores or a device",
 }
 
 
@@ -95,7 +95,7 @@ class Breakdown:
         return last if last.seconds.low > max(pace.seconds.high for pace in others) else None
 
 
-def break_down(told: Sequence[Mapping[str, Any]]) -> Breakdown:
+def break_down(answers: Sequence[Mapping[str, Any]]) -> Breakdown:
     """Return the parts of a step from the answers of the program `step_times` in all tasks.
 
     Each kind of step is timed in rounds, in which the kinds take turns, and counts by its median.
@@ -118,11 +118,12 @@ def break_down(told: Sequence[Mapping[str, Any]]) -> Breakdown:
     Raises:
         ValueError: there are fewer than six rounds.
     """
-    first = told[0]
+    first = answers[0]
     count = len(first["rounds"]["step"])
     drawn = resamples(count)
     levels = [
-        {name: levels_of(values, drawn) for name, values in each["rounds"].items()} for each in told
+        {name: levels_of(values, drawn) for name, values in each["rounds"].items()}
+        for each in answers
     ]
     seconds = _parts(levels, first["block"]["steps"], first["steps_per_call"])
     return Breakdown(
@@ -134,7 +135,7 @@ def break_down(told: Sequence[Mapping[str, Any]]) -> Breakdown:
         ),
         paces=tuple(
             Pace(each["task"], of_levels(own["alone"]), of_levels(own["compute"]))
-            for each, own in zip(told, levels, strict=True)
+            for each, own in zip(answers, levels, strict=True)
             if "alone" in own
         ),
         rounds=count,
@@ -143,7 +144,7 @@ def break_down(told: Sequence[Mapping[str, Any]]) -> Breakdown:
 
 
 def joined(
-    told: Sequence[Mapping[str, Any]], again: Sequence[Mapping[str, Any]]
+    answers: Sequence[Mapping[str, Any]], again: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return two measurements of each task joined to one, with the kinds that both timed."""
     return [
@@ -155,7 +156,7 @@ def joined(
                 if name in first["rounds"]
             },
         }
-        for first, second in zip(told, again, strict=True)
+        for first, second in zip(answers, again, strict=True)
     ]
 
 

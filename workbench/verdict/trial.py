@@ -24,7 +24,7 @@ from workbench.runs.programs.serving import Served, serving
 from .causes import Suggestion
 from .estimates import median_of
 from .recorded import read_recorded
-from .verdict import START_SECONDS, Told, Verdict
+from .verdict import START_SECONDS, OnProgress, Verdict
 
 SHORT_STEPS = 200
 SHORT_SECONDS = 10.0
@@ -79,7 +79,7 @@ def try_out(
     run: Run,
     verdict: Verdict,
     seconds: float = SECONDS,
-    told: Told = lambda words, left_seconds: None,
+    on_progress: OnProgress = lambda action, left_seconds: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Trial:
     """Start a short run with a verdict's suggestion, and time the steps of both runs in turns.
@@ -97,20 +97,20 @@ def try_out(
     suggestion = verdict.suggestion
     if suggestion is None:
         raise RunError(
-            f"A suggestion is tried; the verdict on {run.id} has none: {verdict.sentence} "
+            f"A trial needs a suggestion; the verdict on {run.id} has none: {verdict.sentence} "
             f"{verdict.advice}"
         )
     config, legacy = run.config, run.plan.keras == "legacy"
     with loaded_ahead(config.interpreter, legacy=legacy, start=config.start):
-        told("Training a short run with it", 4 * START_SECONDS + seconds)
+        on_progress("Training a short run with the suggestion", 4 * START_SECONDS + seconds)
         after = _short_run(run, suggestion, verdict.breakdown.step.value)
         if _end_of(after, stopped) != "finished":
             why = after.failure
             raise RunError(
-                f"A suggestion is timed once a short run with it has finished; {after.id} is "
+                f"A suggestion is timed after a short run with it has finished; {after.id} is "
                 f"{after.status}. {f'{why.cause} {why.fix}' if why else 'Let it finish.'}"
             )
-        told("Timing both by turns", 2 * START_SECONDS + seconds)
+        on_progress("Timing both runs in turns", 2 * START_SECONDS + seconds)
         trial = _compare(run, after, suggestion, seconds, stopped)
     write_text(after.dir / FILE, json_text(trial.to_json()))
     return trial
@@ -136,7 +136,7 @@ def _end_of(run: Run, stopped: Callable[[], bool]) -> Status:
             run.stop()
             run.wait()
             raise StoppedError(
-                f"A suggestion is timed once a short run with it has finished; {run.id} was "
+                f"A suggestion is timed after a short run with it has finished; {run.id} was "
                 "stopped. Try it again."
             )
     return state

@@ -25,7 +25,7 @@ from .recorded import Recorded, read_recorded
 SECONDS = 20.0
 START_SECONDS = 10.0
 """The time that the processes of a run take to start, approximately."""
-Told = Callable[[str, float], object]
+OnProgress = Callable[[str, float], object]
 """A function that receives the current action and the seconds left, approximately."""
 FILE, SUGGESTED = "verdict.json", "suggested.json"
 
@@ -64,7 +64,7 @@ class Verdict:
 def judge(
     run: Run,
     seconds: float = SECONDS,
-    told: Told = lambda words, left_seconds: None,
+    on_progress: OnProgress = lambda action, left_seconds: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Verdict:
     """Measure the parts of a run's step in separate processes, and return the verdict.
@@ -85,9 +85,9 @@ def judge(
     plan = read_json(run.dir / "plan.json")
     if not run.plan.synchronous:
         raise RunError(
-            "A step is taken apart where all replicas take it together; received a run of "
-            f"{plan['strategy_label']}, whose workers wait for nobody. Ask own_paces for the pace "
-            "of each."
+            "A verdict needs a run whose replicas step together; received a run of "
+            f"{plan['strategy_label']}, whose workers do not wait for each other. Call own_paces "
+            "for the pace of each worker."
         )
     _require_finite(seconds)
     recorded = read_recorded(run, plan)
@@ -98,11 +98,11 @@ def judge(
             run.dir, "step_times", *options, tasks=workers_of(plan), stopped=stopped
         )
 
-    told("Timing steps", START_SECONDS + seconds)
+    on_progress("Timing steps", START_SECONDS + seconds)
     times = measure()
     found = break_down(times)
     if not found.sums_to_step:
-        told("The parts did not come to the step: timing once more", START_SECONDS + seconds)
+        on_progress("The parts do not sum to the step: timing again", START_SECONDS + seconds)
         found = break_down(joined(times, measure()))
     verdict = conclude(run, recorded, found)
     write_text(run.dir / FILE, json_text(verdict.to_json()))
@@ -137,7 +137,7 @@ def conclude(run: Run, recorded: Recorded, breakdown: Breakdown) -> Verdict:
         breakdown=breakdown,
         recorded=recorded,
         cause=cause.part if cause else None,
-        sentence=template.format(**_words(case, cause.part if cause else "compute")),
+        sentence=template.format(**_fields(case, cause.part if cause else "compute")),
         advice="" if suggestion else advice,
         suggestion=suggestion,
         agrees=recorded.agrees(breakdown.step.value - recording),
@@ -157,7 +157,7 @@ def _planner(run: Run, devices: Devices) -> Callable[[RunConfig], bool]:
     return can_be_planned
 
 
-def _words(case: Case, part: str) -> dict[str, str]:
+def _fields(case: Case, part: str) -> dict[str, str]:
     found, plan = case.breakdown, case.plan
     slowest = found.slowest
     others = [pace.seconds.value for pace in found.paces if pace is not slowest]
@@ -178,6 +178,6 @@ def _words(case: Case, part: str) -> dict[str, str]:
 def _require_finite(seconds: float) -> None:
     if not 0 < seconds < math.inf:
         raise RunError(
-            f"A step is measured for some seconds; received {seconds:g}. Give {SECONDS:g}, for "
-            "example."
+            f"A measurement takes a finite number of seconds above 0; received {seconds:g}. Give "
+            f"{SECONDS:g}, for example."
         )

@@ -13,9 +13,9 @@ from .trial import Trial
 from .verdict import Verdict
 
 OWN = (
-    "Workers wait for nobody, so that there is no common step to be taken apart; this is what the "
-    "run recorded. It does not tell computing from the way to the parameter servers and back, and "
-    "no change is suggested from it."
+    "Workers do not wait for each other, so there is no common step to measure. These times are "
+    "the run's own records. They do not separate computing from the way to the parameter servers "
+    "and back, so they suggest no change."
 )
 OWN_HEAD = ("worker", "a step", "waiting for its batch", "")
 TRIAL_HEAD = ("", "run", "a step")
@@ -71,8 +71,8 @@ def _part_row(
 
 def parts_sum(found: Breakdown) -> str:
     """Return a sentence on whether the sum of the parts equals the step."""
-    told = f"Parts sum to {1 - found.unexplained_seconds / found.step.value:.1%} of the step"
-    return told + ("." if found.sums_to_step else ": the rest is unexplained, so measure longer.")
+    text = f"Parts sum to {1 - found.unexplained_seconds / found.step.value:.1%} of the step"
+    return text + ("." if found.sums_to_step else ": the rest is unexplained, so measure longer.")
 
 
 def unmeasured(found: Breakdown) -> list[str]:
@@ -86,18 +86,18 @@ def paces(found: Breakdown) -> Iterator[str]:
         mark = f", {SLOWEST}" if pace is found.slowest else ""
         yield f"{pace.task} alone: {around(pace.seconds)} a step{mark}"
     if found.paces and found.slowest is None:
-        yield "No worker is slower than all others, as far as can be told."
+        yield "No worker is significantly slower than all others."
 
 
 def recorded(verdict: Verdict) -> str:
     """Return a sentence on whether the run itself recorded steps of similar length."""
     known = verdict.recorded.step
     if known is None:
-        return "The run recorded too few calls to compare this with."
-    told = f"The run itself recorded {around(known)} a step"
+        return "The run recorded too few calls for a comparison."
+    text = f"The run itself recorded {around(known)} a step"
     if verdict.agrees:
-        return f"{told}, which agrees."
-    return f"{told}, which does NOT agree: the machine did something else then, or does now."
+        return f"{text}, which agrees."
+    return f"{text}, which does NOT agree: the machine had other work then, or has it now."
 
 
 def own_pace_rows(found: Sequence[OwnPace]) -> list[tuple[str, ...]]:

@@ -42,7 +42,7 @@ class EnvironmentView:
         self._shown_at = 0.0
         self._make = ipw.Button(description="Make an environment")
         self._cancel = ipw.Button(
-            description="Cancel", tooltip="Give it up; nothing is left of the environment"
+            description="Cancel", tooltip="Stop, and remove the unfinished environment"
         )
         self._make.on_click(self._on_make)
         self._cancel.on_click(self._on_cancel)
@@ -82,7 +82,9 @@ class EnvironmentView:
         self._message.value = ""
         self._state.value = markup.quiet("Starting ...")
         run_in_background(
-            lambda: make_environment(build, interpreter, told=self._told, stopped=stop.is_set),
+            lambda: make_environment(
+                build, interpreter, on_progress=self._show_progress, stopped=stop.is_set
+            ),
             self._done,
             self._failed,
             stop.set,
@@ -92,7 +94,7 @@ class EnvironmentView:
         if self._stop is not None:
             self._stop.set()
             self._cancel.disabled = True
-            self._state.value = markup.quiet("Giving it up ...")
+            self._state.value = markup.quiet("Cancelling ...")
 
     def _set_busy(self, stop: threading.Event | None) -> None:
         self._stop = stop
@@ -103,7 +105,7 @@ class EnvironmentView:
         self._cancel.layout.display = None if stop else "none"
         self._cancel.disabled = False
 
-    def _told(self, progress: Progress) -> None:
+    def _show_progress(self, progress: Progress) -> None:
         """Show the progress; the thread of the build calls this often."""
         now = time.monotonic()
         if now - self._shown_at < _SHOWN_EVERY_SECONDS:
@@ -115,17 +117,17 @@ class EnvironmentView:
     def _done(self, made: Made) -> None:
         self._build = None
         self._set_busy(None)
-        how = "was there already" if made.reused else f"took {_time(made.elapsed_seconds)}"
-        words = f"Runs use the environment now; it {how}: {made.interpreter}"
+        how = "existed already" if made.reused else f"took {_time(made.elapsed_seconds)}"
+        message = f"Runs use the environment now; it {how}: {made.interpreter}"
         notes = "".join(markup.notice("warning", note) for note in made.notes)
         self._state.value = ""
-        self._message.value = markup.notice("info", words) + notes
+        self._message.value = markup.notice("info", message) + notes
         self._made(made.interpreter)
 
     def _failed(self, error: Exception) -> None:
         self._set_busy(None)
         if isinstance(error, CancelledError):
-            self._state.value = markup.quiet("Given up; nothing is left of it.")
+            self._state.value = markup.quiet("Cancelled; the unfinished environment was removed.")
         else:
             self._state.value = ""
             self._message.value = markup.notice("error", str(error))
@@ -150,7 +152,7 @@ def _about(build: Build) -> str:
         return str(error)
     then = " Then choose TPU as the strategy." if build.for_tpus else ""
     return (
-        f"Puts {build.label} into a folder of its own and lets runs use it; the kernel keeps its "
-        f"packages and goes on. Loads up to {loaded}, takes up to {taken} in {folder} "
-        f"and a minute or a few; where it was made before, it is used at once.{then}"
+        f"Installs {build.label} into a separate folder, and runs use it; the kernel keeps its "
+        f"packages and continues. Downloads up to {loaded}, needs up to {taken} in {folder}, and "
+        f"takes a few minutes. An environment that exists already is used immediately.{then}"
     )

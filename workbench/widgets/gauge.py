@@ -38,7 +38,7 @@ class Gauge(anywidget.AnyWidget):
         self._usage = UsageMeter()
         self._watchers = Watchers()
         self._cells = CellClock()
-        self.on_msg(lambda _, content, __: self._watchers.hear(content))
+        self.on_msg(lambda _, content, __: self._watchers.record(content))
         self._poller = Poller(self._turn, lambda _: None)
 
     def end(self) -> None:

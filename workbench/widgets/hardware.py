@@ -34,7 +34,7 @@ class Hardware:
         self._facts = html(description="Hardware")
         self._state = html(description="State of the detection")
         self._refresh = ipw.Button(
-            description="Refresh", icon="refresh", tooltip="Look at the hardware again"
+            description="Refresh", icon="refresh", tooltip="Detect the hardware again"
         )
         self._refresh.on_click(self._on_refresh)
         self._refresh.add_class("wb-small")
@@ -72,13 +72,13 @@ class Hardware:
         self.devices = devices
         self._show(devices)
         asked = devices.tensorflow_version is not None
-        words = "As TensorFlow sees it." if asked else "There is no TensorFlow to ask."
-        self._state.value = markup.quiet(words)
+        state = "As TensorFlow sees it." if asked else "Found without TensorFlow."
+        self._state.value = markup.quiet(state)
         self._refresh.disabled = False
         self._found(devices)
 
     def _failed(self, error: Exception) -> None:
-        self._state.value = markup.quiet("As found without TensorFlow.")
+        self._state.value = markup.quiet("Found without TensorFlow.")
         self._message.value = markup.notice("error", str(error))
         self._refresh.disabled = False
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.feed import RunSnapshot
 
 CELL = "from workbench import follow\nawait follow()"
-AWAKE = "A cell with these two lines runs as long as the run does; buttons work meanwhile:"
+AWAKE = "A cell with these two lines runs until the run ends; the buttons work during that time:"
 
 
 class HostNotes:
@@ -43,7 +43,7 @@ class HostNotes:
         if text != self._awake.value:
             self._awake.value = text
 
-    def heed_following(self, followed: bool) -> None:
+    def note_following(self, followed: bool) -> None:
         """Note whether a cell follows the run, so that it runs as long as the run."""
         self._followed = followed
         self.show(self._look)

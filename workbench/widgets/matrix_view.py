@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from workbench.devices import Devices
 
 ABOUT = (
-    "Trains every strategy in both loops on the same data with the same seed and the same global "
-    "batches, one after another, and compares the loss of every step and the last weights with "
-    "those of OneDevice's custom loop. A cell takes seconds to a minute."
+    "Trains every strategy in both loops, one after another, with the same data, seed and global "
+    "batches. Compares the loss of every step and the last weights with OneDevice's custom loop. "
+    "A cell takes between a few seconds and a minute."
 )
-HEAD = ("Strategy", "Loop", "Result", "Loss differs at most", "Weights differ at most", "Steps/s",
-        "Keras", "Why")  # fmt: skip
+HEAD = ("Strategy", "Loop", "Result", "Largest loss difference", "Largest weight difference",
+        "Steps/s", "Keras", "Reason")  # fmt: skip
 MARKS = {"pass": "✓ pass", "fail": "✗ fail", "running": "running ...", "stopped": "not done"}
 
 
@@ -52,7 +52,7 @@ class MatrixView:
             description="Compare all", tooltip="Run every strategy in both loops and compare them"
         )
         self._end = ipw.Button(
-            description="Stop comparing", tooltip="End the run under way and leave out the others"
+            description="Stop comparing", tooltip="Stop the current run and skip the others"
         )
         self._start.on_click(self._on_start)
         self._end.on_click(self._on_stop)
@@ -90,7 +90,13 @@ class MatrixView:
         run_in_background(
             waiting()(
                 lambda: run_matrix(
-                    steps, data, self._runs_dir, devices, interpreter, self._told, stop.is_set
+                    steps,
+                    data,
+                    self._runs_dir,
+                    devices,
+                    interpreter,
+                    self._show_running,
+                    stop.is_set,
                 )
             ),
             self._done,
@@ -101,7 +107,9 @@ class MatrixView:
         if self._stop is not None:
             self._stop.set()
             self._end.disabled = True
-            self._progress.value = markup.quiet("Asked to stop; the run under way saves and ends.")
+            self._progress.value = markup.quiet(
+                "Stopping; the current run saves a checkpoint and ends."
+            )
 
     def _set_busy(self, stop: threading.Event | None) -> None:
         self._stop = stop
@@ -109,7 +117,7 @@ class MatrixView:
         self._end.disabled = stop is None
         self._end.layout.display = None if stop else "none"
 
-    def _told(self, matrix: Matrix) -> None:
+    def _show_running(self, matrix: Matrix) -> None:
         """Show the running matrix; its thread calls this often."""
         if self._stop is not None and not self._stop.is_set():
             self._progress.value = markup.quiet(progress(matrix))
@@ -119,7 +127,7 @@ class MatrixView:
         self._set_busy(None)
         self._table.value = table(matrix.to_json())
         took = units.duration(matrix.seconds)
-        self._progress.value = told(matrix.to_json(), f"in {took}", matrix.folder)
+        self._progress.value = result_line(matrix.to_json(), f"in {took}", matrix.folder)
 
     def _failed(self, error: Exception) -> None:
         self._set_busy(None)
@@ -138,7 +146,9 @@ class MatrixView:
                 cell["status"] = "stopped"
         self._table.value = table(values)
         when = time.localtime((folder / "matrix.json").stat().st_mtime)
-        self._progress.value = told(values, time.strftime("on %d %b %Y, %H:%M", when), folder)
+        self._progress.value = result_line(
+            values, time.strftime("on %d %b %Y, %H:%M", when), folder
+        )
 
 
 def progress(matrix: Matrix) -> str:
@@ -149,7 +159,7 @@ def progress(matrix: Matrix) -> str:
     running = next((cell for cell in matrix.cells if cell.status == "running"), None)
     if running is not None:
         label = catalog.STRATEGIES[running.strategy].label
-        parts.append(f"{label}, {catalog.LOOPS[running.loop].label} runs")
+        parts.append(f"now {label}, {catalog.LOOPS[running.loop].label}")
     elif done == len(to_run):
         parts.append("comparing the weights")
     if matrix.eta_seconds is not None and running is not None:
@@ -157,13 +167,13 @@ def progress(matrix: Matrix) -> str:
     return ", ".join(parts)
 
 
-def told(values: Mapping[str, Any], when: str, folder: Path) -> str:
+def result_line(values: Mapping[str, Any], when: str, folder: Path) -> str:
     """Return the results of a finished matrix in one line (HTML)."""
     states = [cell["status"] for cell in values["cells"]]
     counts = [
         f"{states.count(state)} {word}"
-        for state, word in (("pass", "agree or train"), ("fail", "failed"),
-                            ("unavailable", "cannot be had here"), ("stopped", "not done"))
+        for state, word in (("pass", "passed"), ("fail", "failed"),
+                            ("unavailable", "unavailable"), ("stopped", "not done"))
         if state in states
     ]  # fmt: skip
     data = catalog.label_of("data", values["data"])

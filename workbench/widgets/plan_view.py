@@ -66,7 +66,7 @@ class PlanView:
         several = plan is not None and len(plan.tasks) > 1
         self._tasks.layout.display = None if several else "none"
         if plan is None:
-            message = "No plan while there are problems in the form; they stand beside the fields."
+            message = "No plan while the form has problems; they are shown next to the fields."
             if state.looking and not state.problems:
                 message = "No plan yet: the examples of your data are being counted."
             self._numbers.value = markup.notice("info", message)
@@ -89,7 +89,7 @@ class PlanView:
         """Measure no model, because without TensorFlow no model can be built."""
         self._measured = None
         self._inspecting.forget()
-        self._model.value = markup.facts([("Model", "measured once TensorFlow is there")])
+        self._model.value = markup.facts([("Model", "measured when TensorFlow is installed")])
         self._layers.value = markup.quiet("unknown")
 
     def _measure(self, plan: Plan) -> None:
@@ -143,7 +143,9 @@ def _folded(title: str, inside: Any) -> Any:
 def _configs(plan: Plan) -> str:
     """Return the TF_CONFIG of each task (HTML); its ports are chosen at the start."""
     addresses = dict.fromkeys(plan.tasks, f"{HOST}:<chosen at start>")
-    rows = [(task, json.dumps(told)) for task, told in tf_configs(plan.tasks, addresses).items()]
+    rows = [
+        (task, json.dumps(config)) for task, config in tf_configs(plan.tasks, addresses).items()
+    ]
     about = "Ports are chosen at the start; the run then shows them in the lanes of its tasks."
     return markup.quiet(about) + markup.table("TF_CONFIG of each task", ("Task", "TF_CONFIG"), rows)
 
@@ -154,10 +156,10 @@ def _numbers(state: FormState, plan: Plan) -> list[tuple[str, str]]:
         ("Keras", state.keras or units.UNKNOWN),
         ("Examples", f"{plan.num_train_examples:,} + {plan.num_test_examples:,} to test"),
         (
-            "Steps an epoch",
+            "Steps per epoch",
             f"{plan.steps_per_epoch:,}{'' if plan.synchronous else ', of all workers'}",
         ),
-        ("Steps in all", f"{plan.total_steps:,}"),
+        ("Total steps", f"{plan.total_steps:,}"),
         ("Learning rate", _learning_rate(plan)),
     ]
     if plan.leftover_examples:
@@ -187,5 +189,5 @@ def _sizes(summary: ModelSummary) -> list[tuple[str, str]]:
     return [
         ("Parameters", f"{summary.parameters:,}{'' if same else trained}"),
         ("A replica holds", f"{units.byte_size(summary.replica_bytes)} of weights and optimizer"),
-        ("Gradients summed a step", units.byte_size(summary.gradient_bytes_per_step)),
+        ("Gradients summed per step", units.byte_size(summary.gradient_bytes_per_step)),
     ]

@@ -16,7 +16,7 @@ from workbench.runs.folder.state import LIVE
 from workbench.widgets.form.fields import CheckField, NumberField
 from workbench.widgets.form.layout import grid
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.long_work import LongWork, Stopped, Told
+from workbench.widgets.parts.long_work import LongWork, OnProgress, Stopped
 from workbench.widgets.parts.page_parts import button, html, row, section
 from workbench.widgets.pictures import scaling as scaling_picture
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 ABOUT = (
-    "Measures the gradient noise scale at the run's newest checkpoint, from the gradients of its "
-    "replicas before they are summed: up to which global batch more replicas help. The run is not "
-    "changed."
+    "Measures the gradient noise scale at the run's newest checkpoint, from the gradients of the "
+    "replicas before they are summed. It shows up to which global batch more replicas help. The "
+    "run is not changed."
 )
 KEPT = "Measured before; click Measure to measure again."
-TRAINS = "The run goes on meanwhile, and both take longer."
+TRAINS = "The run continues during the measurement; both take longer."
 
 
 class ShouldScale:
@@ -41,11 +41,15 @@ class ShouldScale:
         self._work = LongWork("measuring the noise scale", self._set_busy)
         self._steps = NumberField("noise_steps", "Batches to take", whole=True)
         self._steps.write(STEPS)
-        self._steps.show_help("Fewer where the data has fewer. More narrow the interval.")
+        self._steps.show_help(
+            "More batches give a narrower interval. Small data has fewer batches."
+        )
         self._growth = CheckField("noise_growth", "At older checkpoints too")
-        self._growth.show_help("Also at the first weights: how the noise scale grew in training.")
+        self._growth.show_help(
+            "Also at the first weights, to show how the noise scale grew in training."
+        )
         self._measure = button(
-            "Measure", "Take batches at the newest checkpoint, training nothing", self._on_measure
+            "Measure", "Take batches at the newest checkpoint, without training", self._on_measure
         )
         self._found = html(description="How far more replicas help")
         self.box = section(
@@ -83,8 +87,8 @@ class ShouldScale:
         steps, growth = int(typed), self._growth.read()
         self._found.value = ""
 
-        def work(told: Told, stopped: Stopped) -> Scaling:
-            told("Taking batches", expected_seconds(run, steps, growth=growth))
+        def work(on_progress: OnProgress, stopped: Stopped) -> Scaling:
+            on_progress("Taking batches", expected_seconds(run, steps, growth=growth))
             return should_scale(run, steps, growth=growth, stopped=stopped)
 
         self._work.begin(work, self._show_answer)

@@ -162,7 +162,7 @@ class Workbench:
     def follow(self) -> Following:
         """Return an object that waits for the opened run: `await follow()` for this workbench."""
         self._reattaching.join()
-        return Following(self._run.run, outputs.show, self._host_notes.heed_following)
+        return Following(self._run.run, outputs.show, self._host_notes.note_following)
 
     def figure(self) -> Any:
         """Return a plotly figure of the opened run as it is now; None if no run is open."""
@@ -270,9 +270,9 @@ class Workbench:
         keep_order(self._form.box)  # new devices have new checkboxes
 
     def _use_environment(self, interpreter: str) -> None:
-        made_anew = interpreter == self._interpreter
+        made_again = interpreter == self._interpreter
         self._form.use_interpreter(interpreter)
-        if made_anew:
+        if made_again:
             self._hardware.ask(interpreter)
 
     def _on_cell(self, _: Any = None) -> None:

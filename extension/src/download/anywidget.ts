@@ -2,9 +2,9 @@
 
 import { commSource, type CommModel } from '../runview/comm.js';
 import { Download } from './download.js';
-import type { Asked, Told } from './protocol.js';
+import type { Incoming, Outgoing } from './protocol.js';
 
-interface Model extends CommModel<Asked, Told> {
+interface Model extends CommModel<Outgoing, Incoming> {
   get(name: 'label' | 'tip'): string;
 }
 

@@ -1,15 +1,15 @@
 /** A file from the kernel to the browser's downloads, a part at a time. */
 
-import { make, say } from '../runview/elements.js';
-import type { Source, Told } from './protocol.js';
+import { make, setText } from '../runview/elements.js';
+import type { Incoming, Source } from './protocol.js';
 
 export const LARGEST_BYTES = 2 ** 30;
 const PATIENCE_MS = 3_000;
 const AGAIN_MS = 10_000;
 const BUSY =
-  'Waiting for the kernel: the download goes on when the cell that runs has ended.';
+  'Waiting for the kernel: the download continues when the running cell ends.';
 
-/** What there is of a file that the kernel has made. */
+/** A file that the kernel has made. */
 interface File {
   name: string;
   path: string;
@@ -24,7 +24,7 @@ export class Download {
     'jupyter-button widget-button wb-small'
   );
   private readonly _state = make('span', 'wb-quiet');
-  private readonly _deaf: () => void;
+  private readonly _unsubscribe: () => void;
   private _file: File | null = null;
   private _parts: DataView<ArrayBuffer>[] = [];
   private _held = 0;
@@ -42,31 +42,31 @@ export class Download {
     this._key.addEventListener('click', () => this._begin());
     this._state.setAttribute('role', 'status');
     this.node = make('div', 'wb-row wb-download', this._key, this._state);
-    this._deaf = _source.listen((message, buffers) =>
-      this._hear(message, buffers)
+    this._unsubscribe = _source.listen((message, buffers) =>
+      this._receive(message, buffers)
     );
   }
 
   destroy(): void {
     clearTimeout(this._timer);
-    this._deaf();
+    this._unsubscribe();
   }
 
   private _begin(): void {
     this._key.disabled = true;
     this._file = null;
-    say(this._state, 'Packing ...');
+    setText(this._state, 'Packing ...');
     this._source.send({ kind: 'pack', view: this._view });
     this._wait(() => undefined);
   }
 
-  private _hear(message: Told, buffers: DataView[]): void {
+  private _receive(message: Incoming, buffers: DataView[]): void {
     if (message.view !== this._view) {
       return;
     }
     clearTimeout(this._timer);
     if (message.kind === 'packing') {
-      say(this._state, 'Packing ...');
+      setText(this._state, 'Packing ...');
     } else if (message.kind === 'packed') {
       this._take(message);
     } else if (message.kind === 'part') {
@@ -82,7 +82,7 @@ export class Download {
     this._held = 0;
     if (size > LARGEST_BYTES) {
       this._end(
-        `${name}, ${bytes(size)}, is too large to pass through the page. Take it from ${path} with the file browser of this host.`
+        `${name}, ${bytes(size)}, is too large for a download through the page. Take it from ${path} with the file browser of this host.`
       );
     } else {
       this._next();
@@ -108,14 +108,14 @@ export class Download {
     );
     this._parts = [];
     this._end(
-      `${file.name}, ${bytes(file.size)}, was handed to the browser. Where no download begins, take it from ${file.path}.`
+      `${file.name}, ${bytes(file.size)}, was passed to the browser. If no download starts, take it from ${file.path}.`
     );
   }
 
   private _next(): void {
     const { name, size } = this._file!;
     const share = Math.floor((100 * this._held) / size);
-    say(this._state, `${name}, ${bytes(size)}: ${share} % here`);
+    setText(this._state, `${name}, ${bytes(size)}: ${share} % received`);
     this._source.send({ kind: 'part', view: this._view, from: this._held });
     this._wait(() => this._next());
   }
@@ -123,14 +123,14 @@ export class Download {
   private _end(text: string): void {
     this._file = null;
     this._key.disabled = false;
-    say(this._state, text);
+    setText(this._state, text);
   }
 
-  /** Say after a while that nothing is heard, and ask again after a longer one. */
+  /** Report after a while that the kernel does not answer, and ask again after a longer one. */
   private _wait(again: () => void): void {
     clearTimeout(this._timer);
     this._timer = setTimeout(() => {
-      say(this._state, BUSY);
+      setText(this._state, BUSY);
       this._timer = setTimeout(again, AGAIN_MS);
     }, PATIENCE_MS);
   }
@@ -144,9 +144,9 @@ export function bytes(size: number): string {
     size > 0 ? Math.floor(Math.log2(size) / 10) : 0
   );
   const amount = size / 1024 ** at;
-  const told =
+  const rounded =
     amount < 100 ? Number(amount.toPrecision(3)) : Math.round(amount);
-  return `${told} ${units[at]}`;
+  return `${rounded} ${units[at]}`;
 }
 
 function save(name: string, content: Blob): void {

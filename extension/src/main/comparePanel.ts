@@ -13,7 +13,7 @@ export class ComparePanel extends MainAreaWidget {
   private readonly _view: ComparisonView;
   private readonly _changed = new Signal<this, void>(this);
 
-  /** `open` shows a run in a panel of its own. */
+  /** `open` shows a run in its own panel. */
   constructor(
     server: IWorkbenchServer,
     private readonly _compared: Compared,
@@ -38,7 +38,7 @@ export class ComparePanel extends MainAreaWidget {
     return this._compared;
   }
 
-  /** A run was taken out. */
+  /** Emitted when a run was removed. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }

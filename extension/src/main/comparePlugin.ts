@@ -1,4 +1,4 @@
-/** The command that compares runs in the main area, and the panel's coming back after a reload. */
+/** The command that compares runs in the main area, and the panel's return after a reload. */
 
 import {
   ILayoutRestorer,
@@ -24,7 +24,7 @@ const PROPERTIES = {
   folder: {
     type: 'string',
     description:
-      'The folder of runs within the folder that the server shows; the one of the settings where it is left out'
+      'The folder of runs, within the folder that the server shows; default: the folder of the settings'
   }
 };
 
@@ -39,7 +39,7 @@ function asked(
   };
 }
 
-/** What makes a comparison the same: its runs, in any order. */
+/** Return the key of a comparison: its runs, in any order. */
 function keyOf({ runs, folder }: Readonly<Compared>): string {
   return JSON.stringify([folder, ...[...runs].sort()]);
 }
@@ -56,7 +56,7 @@ export const comparePlugin: JupyterFrontEndPlugin<void> = {
     restorer: ILayoutRestorer | null,
     translator: ITranslator | null
   ) => {
-    const words = translator ?? nullTranslator;
+    const translations = translator ?? nullTranslator;
     const tracker = new WidgetTracker<ComparePanel>({
       namespace: 'workbench-compare'
     });
@@ -68,13 +68,13 @@ export const comparePlugin: JupyterFrontEndPlugin<void> = {
         tracker,
         panel => keyOf(panel.compared) === keyOf(compared),
         () =>
-          new ComparePanel(server, compared, words, (run, title) => {
+          new ComparePanel(server, compared, translations, (run, title) => {
             void app.commands.execute(OPEN_RUN, { run, folder, title });
           })
       );
     };
     app.commands.addCommand(COMPARE_RUNS, {
-      label: words.load('tf-distribute-workbench').__('Compare Runs'),
+      label: translations.load('tf-distribute-workbench').__('Compare Runs'),
       describedBy: {
         args: { type: 'object', properties: PROPERTIES, required: ['runs'] }
       },

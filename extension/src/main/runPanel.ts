@@ -38,9 +38,9 @@ export class RunPanel extends MainAreaWidget {
       agree(requests, run, sha256, trans)
     );
     this._view = new RunView(this._source, ofTheServer(trans));
-    this._source.listen(told => {
-      if (told.kind === 'run' && told.parts.head) {
-        this._name(told.parts.head);
+    this._source.listen(message => {
+      if (message.kind === 'run' && message.parts.head) {
+        this._name(message.parts.head);
       }
     });
     this.addClass('jp-WorkbenchRun');
@@ -56,7 +56,7 @@ export class RunPanel extends MainAreaWidget {
     return this._shown;
   }
 
-  /** Its run told another title than was known. */
+  /** Emitted when the run has another title. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }

@@ -1,4 +1,4 @@
-/** The command that opens a run in the main area, and the panel's coming back after a reload. */
+/** The command that opens a run in the main area, and the panel's return after a reload. */
 
 import {
   ILayoutRestorer,
@@ -19,12 +19,12 @@ const PROPERTIES = {
   folder: {
     type: 'string',
     description:
-      'The folder of runs within the folder that the server shows; the one of the settings where it is left out'
+      'The folder of runs, within the folder that the server shows; default: the folder of the settings'
   },
-  title: { type: 'string', description: 'What the tab says at first' }
+  title: { type: 'string', description: 'The first title of the tab' }
 };
 
-/** What is asked to be shown. */
+/** Return the run that the arguments name. */
 function asked(
   args: ReadonlyPartialJSONObject,
   usualFolder: string
@@ -54,7 +54,7 @@ export const runPlugin: JupyterFrontEndPlugin<void> = {
     restorer: ILayoutRestorer | null,
     translator: ITranslator | null
   ) => {
-    const words = translator ?? nullTranslator;
+    const translations = translator ?? nullTranslator;
     const tracker = new WidgetTracker<RunPanel>({ namespace: 'workbench-run' });
     const open = (args: ReadonlyPartialJSONObject): RunPanel => {
       const wanted = asked(args, server.choices.runsFolder);
@@ -63,11 +63,11 @@ export const runPlugin: JupyterFrontEndPlugin<void> = {
         tracker,
         ({ shown }) =>
           shown.run === wanted.run && shown.folder === wanted.folder,
-        () => new RunPanel(server, wanted, words)
+        () => new RunPanel(server, wanted, translations)
       );
     };
     app.commands.addCommand(OPEN_RUN, {
-      label: words.load('tf-distribute-workbench').__('Open Run'),
+      label: translations.load('tf-distribute-workbench').__('Open Run'),
       describedBy: {
         args: { type: 'object', properties: PROPERTIES, required: ['run'] }
       },

@@ -1,4 +1,4 @@
-/** A panel of the main area that is there once for what it shows. */
+/** Panels of the main area: one for each run or comparison. */
 
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { WidgetTracker } from '@jupyterlab/apputils';
@@ -6,11 +6,11 @@ import type { ISignal } from '@lumino/signaling';
 import type { Widget } from '@lumino/widgets';
 
 interface Panel extends Widget {
-  /** What it shows, or how it is called, is another. */
+  /** Emitted when its content or title changes. */
   readonly changed: ISignal<Widget, void>;
 }
 
-/** Go to the panel that already shows it, or make one; it is saved for a reload when it changes. */
+/** Activate the panel that already shows it, or make one, which is saved for a reload. */
 export function show<T extends Panel>(
   app: JupyterFrontEnd,
   tracker: WidgetTracker<T>,

@@ -1,4 +1,4 @@
-/** What a run view says of the server. */
+/** The texts of a run view about the server. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
@@ -8,13 +8,13 @@ export function ofTheServer(trans: TranslationBundle): Wording {
   return {
     nothing: trans.__('Reading the run ...'),
     late: trans.__(
-      'Not answered yet: the server is busy. This view goes on when it answers.'
+      'No answer yet: the server is busy. This view continues when it answers.'
     ),
-    unheard: trans.__(
-      'The server is not heard. Training does not need it; this view goes on when the server is back.'
+    disconnected: trans.__(
+      'No connection to the server. Training does not need it; this view continues when the server is back.'
     ),
     old: trans.__(
-      'This page and its server are of different versions of the workbench. Restart the server and load the page again.'
+      'This page and its server have different versions of the workbench. Restart the server and reload the page.'
     )
   };
 }

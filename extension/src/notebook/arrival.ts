@@ -1,4 +1,4 @@
-/** What happens where JupyterLab is opened by `workbench lab`, which names a notebook. */
+/** What happens if `workbench lab` opens JupyterLab with the name of a notebook. */
 
 import type {
   JupyterFrontEnd,
@@ -10,7 +10,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { notebookOf, withoutNotebook } from './address.js';
 import { runAtOpening } from './notebook.js';
 
-/** Opens the notebook and runs its workbench cells; says in a note what went wrong. */
+/** Opens the notebook and runs its workbench cells; a notification reports a failure. */
 async function arrive(app: JupyterFrontEnd, path: string): Promise<void> {
   try {
     await app.restored;

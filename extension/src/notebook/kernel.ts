@@ -6,7 +6,7 @@ import type { Kernel } from '@jupyterlab/services';
 /**
  * Wait until a notebook has a kernel, which may be never.
  *
- * `ready` alone does not say so: it also resolves for a notebook opened by "Notebook (no kernel)".
+ * `ready` alone does not show it: it also resolves for a notebook opened by "Notebook (no kernel)".
  */
 export async function waitForKernel(session: ISessionContext): Promise<void> {
   await session.ready;

@@ -1,8 +1,8 @@
 /**
  * Widgets in notebooks that were opened without a kernel and got one later.
  *
- * The widget manager (5.0.16) looks for a kernel once, when a notebook is ready; where there is
- * none it gives up on that notebook, and every widget run in it later says "Loading widget...".
+ * The widget manager (5.0.16) looks for a kernel once, when a notebook is ready; if there is
+ * none, it gives up on that notebook, and every later widget in it shows "Loading widget...".
  */
 
 import type {

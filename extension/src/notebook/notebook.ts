@@ -26,7 +26,7 @@ export async function fillAndRun(panel: NotebookPanel): Promise<void> {
 }
 
 /**
- * Run the cells that ask for it, but for those whose widget still lives in the kernel, and save:
+ * Run the cells that ask for it, except cells whose widget still lives in the kernel, and save:
  * a page that is loaded again finds the live view in the notebook's file.
  */
 export async function runAtOpening(panel: NotebookPanel): Promise<void> {

@@ -1,10 +1,10 @@
 /**
- * Shows what a notebook saved of a workbench until the live view is there.
+ * Shows the saved view of a workbench until the live view is there.
  *
- * Without this, a notebook opened without its kernel says "Loading widget..." for ever, and one
- * whose kernel was restarted says "model not found": the picture and table saved beside the widget
- * are never looked at. An output that carries our marker is rendered here instead, saved view and
- * live view together, of which one shows.
+ * Without this, a notebook opened without its kernel shows "Loading widget..." for ever, and one
+ * whose kernel was restarted shows "model not found": the picture and table that were saved with
+ * the widget are never shown. An output that carries our marker is rendered here instead: it holds
+ * the saved view and the live view, and shows one of them.
  */
 
 import type {
@@ -149,7 +149,7 @@ class WorkbenchOutput extends Panel implements IRenderMime.IRenderer {
 
 export const snapshotPlugin: JupyterFrontEndPlugin<void> = {
   id: 'tf-distribute-workbench:snapshot',
-  description: 'Shows what was saved of a workbench where it is not live.',
+  description: 'Shows the saved view of a workbench that is not live.',
   autoStart: true,
   requires: [INotebookTracker, IRenderMimeRegistry],
   activate: (

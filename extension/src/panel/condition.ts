@@ -10,7 +10,7 @@ export type Condition = 'well' | 'unreachable' | 'restarted' | 'ended';
 /**
  * Judge a kernel.
  *
- * @param status - Its status; undefined where the session has no kernel.
+ * @param status - Its status; undefined if the session has no kernel.
  * @param live - Whether its workbench was on screen: a kernel that starts after that is another.
  */
 export function conditionOf(
@@ -27,7 +27,7 @@ export function conditionOf(
   return connection === 'connected' ? 'well' : 'unreachable';
 }
 
-/** Whether no later news can make it well again. */
+/** Whether it can never be well again. */
 export function isLost(
   condition: Condition
 ): condition is 'restarted' | 'ended' {

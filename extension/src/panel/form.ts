@@ -19,15 +19,16 @@ type WidgetRenderer = InstanceType<Manager['WidgetRenderer']>;
 export class Form implements IDisposable {
   /** What to put on the page once the live view is there. */
   readonly view: Panel;
-  /** Tells whether the live view is there: once that it is, and that the kernel closed it. */
+  /** Emits true when the live view is there, and false when the kernel closed it. */
   readonly shown = new Signal<this, boolean>(this);
-  /** Tells that the manager asked the kernel for its widgets, and got others than this one. */
+  /** Emitted if the manager asked the kernel for its widgets and did not get this one. */
   readonly missed = new Signal<this, void>(this);
   private readonly _manager: IDisposable;
   private readonly _document: Context;
-  /** Is told its manager as a renderer is, which do not tell it themselves. */
-  private readonly _told: { manager?: InstanceType<Manager['WidgetManager']> } =
-    {};
+  /** Receives the manager as a renderer does, because renderers do not expose it. */
+  private readonly _managerHolder: {
+    manager?: InstanceType<Manager['WidgetManager']>;
+  } = {};
   private readonly _marks = new MutationObserver(() => this._lookForError());
   private _disposed = false;
 
@@ -48,7 +49,7 @@ export class Form implements IDisposable {
       this._document,
       // The manager puts its own renderer of widgets there, which is not meant for others.
       _rendermime.clone(),
-      ([view, this._told] as WidgetRenderer[]).values()
+      ([view, this._managerHolder] as WidgetRenderer[]).values()
     );
   }
 
@@ -60,7 +61,10 @@ export class Form implements IDisposable {
   async show(modelId: string, again = false): Promise<void> {
     if (again) {
       const from = { loadKernel: true, loadNotebook: false };
-      await this._told.manager?.restoreWidgets(this._document.model, from);
+      await this._managerHolder.manager?.restoreWidgets(
+        this._document.model,
+        from
+      );
     }
     const data = { [WIDGET_MIME]: { model_id: modelId } };
     return this._render(this._rendermime.createModel({ data, trusted: true }));

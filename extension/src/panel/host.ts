@@ -1,4 +1,4 @@
-/** What panels need of the JupyterLab around them. */
+/** The services of JupyterLab that panels need. */
 
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { PageConfig } from '@jupyterlab/coreutils';
@@ -72,7 +72,7 @@ export class Host {
     return this._sessions.connectTo({ model });
   }
 
-  /** A session whose panel was lost with its page; where there are several, the others are ended. */
+  /** The last used session whose panel was lost with its page; others are shut down. */
   async adopt(): Promise<Session.IModel | undefined> {
     const models = await SessionAPI.listRunning(this._sessions.serverSettings);
     const [newest, ...others] = lostSessions(models);
@@ -80,12 +80,12 @@ export class Host {
     return newest;
   }
 
-  /** End a session and its kernel; where that fails it is gone already. */
+  /** Shut down a session and its kernel; a failure means that it has already ended. */
   async end(id: string): Promise<void> {
     try {
       await this._sessions.shutdown(id);
     } catch (reason) {
-      console.warn('The kernel of a workbench was not ended:', reason);
+      console.warn('The kernel of a workbench could not be shut down:', reason);
     }
   }
 

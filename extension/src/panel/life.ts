@@ -1,4 +1,4 @@
-/** A workbench on one kernel, from its start, or its finding again, until one of the two is lost. */
+/** A workbench on one kernel, from its start or return until one of the two is lost. */
 
 import type { Kernel, Session } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
@@ -12,11 +12,11 @@ import { widgetOf } from './run.js';
 import { Stopped } from './trouble.js';
 import { Watch } from './watch.js';
 
-/** How long the widget is waited for until it is asked for again; then twice as long. */
+/** How long to wait for the widget before the next request; then twice as long. */
 const PATIENCE_MS = 15_000;
 const LAST_PATIENCE_MS = 60_000;
 
-/** What is enough to come back to a workbench from another page. */
+/** What another page needs to return to a workbench. */
 export interface Memory {
   path: string;
   kernel?: string;
@@ -40,7 +40,7 @@ export class Life {
     return this._phase;
   }
 
-  /** Begin on a new kernel. */
+  /** Start on a new kernel. */
   start(): Promise<void> {
     delete this.memory.modelId;
     return this._live('starting', async () => {
@@ -53,21 +53,21 @@ export class Life {
     });
   }
 
-  /** Come back to the kernel that the path names. */
+  /** Return to the kernel that the path names. */
   resume(): Promise<void> {
     return this._live('returning', () => this._host.find(this.memory.path));
   }
 
-  /** Seek the connection to the kernel at once. */
+  /** Try to connect to the kernel immediately. */
   async connect(): Promise<void> {
     try {
       await this._session?.kernel?.reconnect();
     } catch {
-      // What became of the kernel is heard by the watch.
+      // The watch finds out what happened to the kernel.
     }
   }
 
-  /** Take all down and end the kernel; runs are processes of their own and go on. */
+  /** Dispose of everything and shut down the kernel; runs are separate processes and continue. */
   async end(): Promise<void> {
     const id = this._session?.id;
     this._over = true;
@@ -96,7 +96,7 @@ export class Life {
       this._session = session;
       this._watch = new Watch(session);
       this._watch.changed.connect(this._follow, this);
-      // Before the code runs: what the kernel opens and nobody knows of is closed.
+      // Before the code runs: a widget of the kernel that no manager knows is closed.
       this.form = new Form(manager, session, this._host.rendermime);
       this.form.shown.connect(this._onShown, this);
       await this._find(session.kernel!);
@@ -123,7 +123,7 @@ export class Life {
     }
   }
 
-  /** Show the widget: the manager (5.0.16) asks once, and where an answer is lost waits for ever. */
+  /** Show the widget: the manager (5.0.16) asks once, and waits for ever if an answer is lost. */
   private async _show(
     form: Form,
     kernel: Kernel.IKernelConnection
@@ -136,12 +136,14 @@ export class Life {
         throw new Stopped({ kind: 'closed' });
       }
       if (patience > LAST_PATIENCE_MS) {
-        throw new Error('the page does not get its widgets from the kernel.');
+        throw new Error(
+          'the page did not receive its widgets from the kernel.'
+        );
       }
     }
   }
 
-  /** Show the widget; false where the page did not get it, or not in time. */
+  /** Show the widget; false if the page did not get it, or not in time. */
   private _shows(form: Form, patienceMs: number): Promise<boolean> {
     const again = patienceMs > PATIENCE_MS;
     return new Promise((resolve, reject) => {

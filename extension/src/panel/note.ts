@@ -1,13 +1,13 @@
-/** What a panel says above its form, or in its place, and what a click does about it. */
+/** The note of a panel, above its form or instead of it, with a button for the remedy. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 
 import { button, make, named } from '../runview/elements.js';
 import type { KernelChoice } from './host.js';
-import { remedyFor, tell, type Remedy, type Trouble } from './trouble.js';
+import { explain, remedyFor, type Remedy, type Trouble } from './trouble.js';
 
-/** What clicks ask for; `kernel` is the name of the chosen one. */
+/** The remedies of clicks; `kernel` is the name of the chosen kernel. */
 export interface Remedies {
   start(kernel: string | undefined): void;
   connect(): void;
@@ -23,12 +23,10 @@ export class Note extends Widget {
     this.addClass('jp-WorkbenchPanel-note');
   }
 
-  /** Say that something is under way, and offer to start again where that takes long. */
+  /** Show what is under way, and offer a new start if it takes long. */
   progress(text: string): void {
-    const late = this._trans.__(
-      'This takes long. You can start again instead.'
-    );
-    this._say(
+    const late = this._trans.__('This is taking long. You can start again.');
+    this._showParts(
       'status',
       make('p', '', text),
       make(
@@ -40,16 +38,16 @@ export class Note extends Widget {
     );
   }
 
-  /** Say what stands in the way; `kernels` are offered where a new one is started. */
+  /** Show a trouble; `kernels` are the choices for a new start. */
   trouble(trouble: Trouble, kernels: KernelChoice[], chosen?: string): void {
-    const { rule, found, fix, detail } = tell(trouble, this._trans);
+    const { rule, found, fix, detail } = explain(trouble, this._trans);
     const details = make('details', '');
     details.hidden = !detail;
     details.append(
       make('summary', '', this._trans.__('Details')),
       make('pre', '', detail ?? '')
     );
-    this._say(
+    this._showParts(
       'alert',
       make('p', 'jp-WorkbenchPanel-found', found),
       make('p', '', rule),
@@ -59,7 +57,7 @@ export class Note extends Widget {
     );
   }
 
-  private _say(role: 'status' | 'alert', ...parts: HTMLElement[]): void {
+  private _showParts(role: 'status' | 'alert', ...parts: HTMLElement[]): void {
     this.node.setAttribute('role', role);
     this.node.replaceChildren(...parts);
     this.show();

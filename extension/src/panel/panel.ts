@@ -1,4 +1,4 @@
-/** The workbench as a panel of the main area, on a kernel of its own. */
+/** The workbench as a panel of the main area, on its own kernel. */
 
 import { UUID } from '@lumino/coreutils';
 import type { Message } from '@lumino/messaging';
@@ -14,7 +14,7 @@ import { pathOf } from './sessions.js';
 import type { Trouble } from './trouble.js';
 
 export class WorkbenchPanel extends Panel {
-  /** Tells that what is needed to come back has changed. */
+  /** Emitted when `memory` has changed. */
   readonly remembered = new Signal<this, void>(this);
   private readonly _note: Note;
   private _life: Life;
@@ -31,7 +31,7 @@ export class WorkbenchPanel extends Panel {
     this.title.icon = workbenchIcon;
     this.title.closable = true;
     this._note = new Note(_host.trans, {
-      start: kernel => void this._startAnew(kernel),
+      start: kernel => void this._restart(kernel),
       connect: () => void this._life.connect(),
       reload: () => location.reload()
     });
@@ -39,7 +39,7 @@ export class WorkbenchPanel extends Panel {
     this._life = this._begin(memory);
   }
 
-  /** What another page needs to come back to this panel. */
+  /** What another page needs to return to this panel. */
   get memory(): Memory {
     return this._life.memory;
   }
@@ -57,7 +57,7 @@ export class WorkbenchPanel extends Panel {
     return this._life.resume();
   }
 
-  /** Come back to the workbench of an earlier page. */
+  /** Return to the workbench of an earlier page. */
   resume(): Promise<void> {
     return this._life.resume();
   }
@@ -79,7 +79,7 @@ export class WorkbenchPanel extends Panel {
     return life;
   }
 
-  private _startAnew(kernel = this.memory.kernel): Promise<void> {
+  private _restart(kernel = this.memory.kernel): Promise<void> {
     void this._life.end();
     this._life = this._begin({ path: newPath(), kernel });
     return this._life.start();
@@ -91,12 +91,12 @@ export class WorkbenchPanel extends Panel {
     if (phase.kind === 'starting') {
       this._note.progress(trans.__('Starting a kernel for the workbench …'));
     } else if (phase.kind === 'returning') {
-      this._note.progress(trans.__('Coming back to the workbench …'));
+      this._note.progress(trans.__('Returning to the workbench …'));
     } else if (phase.kind === 'live') {
       this._note.hide();
       this.addWidget(view!);
     } else {
-      void this._tell(life, phase);
+      void this._showTrouble(life, phase);
     }
     if (view) {
       view.node.inert = phase.kind !== 'live';
@@ -104,7 +104,7 @@ export class WorkbenchPanel extends Panel {
     this.remembered.emit();
   }
 
-  private async _tell(life: Life, trouble: Trouble): Promise<void> {
+  private async _showTrouble(life: Life, trouble: Trouble): Promise<void> {
     const kernels = await this._host.kernels().catch(() => []);
     if (life.phase === trouble && life === this._life) {
       this._note.trouble(trouble, kernels, this.memory.kernel);

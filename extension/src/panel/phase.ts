@@ -1,4 +1,4 @@
-/** Where a workbench on one kernel stands. Pure. */
+/** The phases of a workbench on one kernel. Pure. */
 
 import type { Trouble } from './trouble.js';
 
@@ -7,7 +7,7 @@ export type Phase =
 
 const PASSING = ['starting', 'returning', 'live', 'unreachable'];
 
-/** Whether nothing comes after it but a new start. */
+/** Whether only a new start can follow it. */
 export function isFinal({ kind }: Phase): boolean {
   return !PASSING.includes(kind);
 }

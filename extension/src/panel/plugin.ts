@@ -1,4 +1,4 @@
-/** The command that opens the workbench as a panel, its places, and its coming back. */
+/** The command that opens the workbench as a panel, its places, and its return after a reload. */
 
 import {
   ILabShell,
@@ -23,7 +23,7 @@ const OPEN = 'workbench:open-panel';
 
 type Tracker = WidgetTracker<WorkbenchPanel>;
 
-/** Open the panel of `memory`, or go to the one that is open: then there is nothing to return. */
+/** Open the panel of `memory`, or activate the open panel and return undefined. */
 async function open(
   app: JupyterFrontEnd,
   tracker: Tracker,
@@ -31,7 +31,7 @@ async function open(
   memory: Memory | undefined
 ): Promise<WorkbenchPanel | undefined> {
   if (memory === undefined) {
-    // The layout's restorer may bring the panel of before.
+    // The layout's restorer may restore an earlier panel.
     await app.restored;
   }
   const there = tracker.find(() => true);
@@ -47,7 +47,7 @@ async function open(
   return panel;
 }
 
-/** What the arguments say of a panel of before; nothing where a person opens one. */
+/** Return the earlier panel that the arguments name; undefined if a person opens a new one. */
 function memoryOf(args: ReadonlyPartialJSONObject): Memory | undefined {
   const text = (key: string) =>
     typeof args[key] === 'string' ? args[key] : undefined;
@@ -59,9 +59,9 @@ function memoryOf(args: ReadonlyPartialJSONObject): Memory | undefined {
 
 const NOTHING_CHOSEN = { runsFolder: '', preset: '' };
 const ARGUMENTS = {
-  path: { type: 'string', description: 'The session of a panel of before' },
-  kernel: { type: 'string', description: 'The name of its kernel' },
-  modelId: { type: 'string', description: 'The widget to show of it' }
+  path: { type: 'string', description: 'The session of an earlier panel' },
+  kernel: { type: 'string', description: 'The name of the kernel' },
+  modelId: { type: 'string', description: 'The widget to show' }
 };
 
 function addCommand(app: JupyterFrontEnd, tracker: Tracker, host: Host): void {
@@ -79,7 +79,7 @@ function addCommand(app: JupyterFrontEnd, tracker: Tracker, host: Host): void {
 
 export const panelPlugin: JupyterFrontEndPlugin<void> = {
   id: 'tf-distribute-workbench:panel',
-  description: 'Opens the workbench as a panel with a kernel of its own.',
+  description: 'Opens the workbench as a panel with its own kernel.',
   autoStart: true,
   requires: [IRenderMimeRegistry],
   optional: [

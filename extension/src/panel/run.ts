@@ -13,7 +13,7 @@ export async function widgetOf(
   kernel: Kernel.IKernelConnection,
   label: string
 ): Promise<string> {
-  const outcome = await heard(() => outcomeIn(kernel, code));
+  const outcome = await firstReply(() => outcomeIn(kernel, code));
   if (outcome === undefined) {
     throw new Stopped({ kind: 'silent', kernel: label });
   }
@@ -24,7 +24,7 @@ export async function widgetOf(
   return outcome.modelId;
 }
 
-/** What comes of the code, as soon as it is told; undefined where it ended silently. */
+/** Return the outcome of the code as soon as it is known; undefined if the code ended silently. */
 function outcomeIn(
   kernel: Kernel.IKernelConnection,
   code: string
@@ -41,10 +41,10 @@ function outcomeIn(
 }
 
 /**
- * The first answer. A kernel that has just started can lose a message without a word, so it is
- * asked again: the code shows the workbench that is there before it makes one.
+ * Return the first reply. A kernel that has just started can silently lose a message, so the
+ * request is repeated: the code shows an existing workbench before it makes a new one.
  */
-function heard<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+function firstReply<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   return new Promise<Answer>((resolve, reject) => {
     const attempt = (): void => void ask().then(resolve, reject).finally(rest);
     const timer = window.setInterval(attempt, AGAIN_MS);

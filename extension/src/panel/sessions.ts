@@ -13,8 +13,8 @@ export function pathOf(uuid: string): string {
 /**
  * The sessions whose panel was lost, the last used first.
  *
- * A page that shows a panel is connected to its kernel; where a server does not tell how many
- * are, nothing is taken for lost.
+ * A page that shows a panel is connected to its kernel; if a server does not report the
+ * number of connections, no session counts as lost.
  */
 export function lostSessions(models: Session.IModel[]): Session.IModel[] {
   return models

@@ -1,17 +1,17 @@
-/** What a panel runs in its kernel, and what comes of it. Pure. */
+/** The code that a panel runs in its kernel, and its outcome. Pure. */
 
 import { WIDGET_MIME } from '../mime.js';
 
-/** Makes the code that shows a workbench: it has to display one widget. */
+/** Makes the code that shows a workbench: it must display one widget. */
 export type Source = () => string;
 
-/** What a new workbench begins with; empty: its own defaults. */
+/** The initial choices of a new workbench; empty: its own defaults. */
 export interface Beginnings {
   runsFolder: string;
   preset: string;
 }
 
-/** Shows the workbench that the kernel has already, for a page that lost its panel, or a new one. */
+/** Return the code that shows the kernel's workbench, if a page lost its panel, or a new one. */
 export function showWorkbench({ runsFolder, preset }: Beginnings): string {
   // JSON's text is Python's, too.
   const given = [
@@ -32,7 +32,7 @@ export interface Failure {
   traceback: string;
 }
 
-/** What came of the code: a widget that it showed, or its failure. */
+/** The outcome of the code: a widget that it showed, or its failure. */
 export type Outcome = { modelId: string } | { failure: Failure };
 
 interface Message {
@@ -43,7 +43,7 @@ interface Message {
 // IPython colours its traces as a terminal does.
 const COLOURS = /\x1b\[[0-9;]*m/g;
 
-/** What a message of the kernel tells of what came of the code, which may be nothing. */
+/** Return the outcome that a message of the kernel reports; an empty list if it reports none. */
 export function outcomeOf({ header, content }: Message): Outcome[] {
   if (header.msg_type === 'display_data') {
     const { data } = content as { data: Record<string, unknown> };

@@ -1,4 +1,4 @@
-/** What stands between a panel and its live form, in words. Pure. */
+/** The reasons why a panel has no live form, and their explanations. Pure. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
@@ -13,8 +13,8 @@ export type Trouble =
   | { kind: 'raised'; kernel: string; failure: Failure }
   | { kind: 'no widgets'; disabled: boolean };
 
-/** A trouble as people read it: the rule, what was found, what fixes it; `detail` on request. */
-export interface Told {
+/** A trouble explained to people: the rule, the finding, the fix; `detail` on request. */
+export interface Explanation {
   rule: string;
   found: string;
   fix: string;
@@ -31,7 +31,10 @@ export function remedyFor({ kind }: Trouble): Remedy {
   return kind === 'no widgets' || kind === 'no kernels' ? 'reload' : 'start';
 }
 
-export function tell(trouble: Trouble, trans: TranslationBundle): Told {
+export function explain(
+  trouble: Trouble,
+  trans: TranslationBundle
+): Explanation {
   switch (trouble.kind) {
     case 'raised':
       return raised(trouble.kernel, trouble.failure, trans);
@@ -40,43 +43,41 @@ export function tell(trouble: Trouble, trans: TranslationBundle): Told {
     case 'silent':
       return {
         rule: trans.__(
-          'The panel runs the lines in its kernel that show the form.'
+          'The panel runs code in its kernel that shows the form.'
         ),
-        found: trans.__('The kernel "%1" showed none.', trouble.kernel),
+        found: trans.__('The kernel "%1" showed no form.', trouble.kernel),
         fix: trans.__(
           'Choose a Python kernel that has tf-distribute-workbench.'
         )
       };
     case 'not started':
       return {
-        rule: trans.__('The workbench runs in a kernel of its own.'),
-        found: trans.__('It could not be started: %1', trouble.error),
+        rule: trans.__('The workbench runs in its own kernel.'),
+        found: trans.__('The kernel could not be started: %1', trouble.error),
         fix: trans.__('Try again, or choose another kernel.')
       };
     case 'no kernels':
       return {
-        rule: trans.__('The workbench runs in a Python kernel of its own.'),
+        rule: trans.__('The workbench runs in its own Python kernel.'),
         found: trans.__('This server offers no kernel.'),
         fix: trans.__(
-          'Install one where JupyterLab runs: pip install ipykernel. Then reload the page.'
+          'Install a kernel where JupyterLab runs: pip install ipykernel. Then reload the page.'
         )
       };
     case 'unreachable':
       return {
-        rule: trans.__('A kernel on the server answers this form.'),
+        rule: trans.__('This form needs its kernel on the server.'),
         found: trans.__('The connection to the kernel is lost.'),
         fix: trans.__(
-          'It is sought for some minutes, or at once by a click. Runs that train go on.'
+          'JupyterLab tries to reconnect for some minutes; a click tries immediately. Runs in progress continue.'
         )
       };
     default:
       return {
-        rule: trans.__(
-          'A workbench lives in a kernel of its own, which answers it.'
-        ),
+        rule: trans.__('A workbench needs its own kernel.'),
         found: lost(trouble.kind, trans),
         fix: trans.__(
-          'Start a new one. Runs that train go on, and the new workbench finds them.'
+          'Start a new workbench. Runs in progress continue, and the new workbench finds them.'
         )
       };
   }
@@ -88,10 +89,10 @@ function lost(
 ): string {
   return {
     ended: trans.__(
-      'The kernel of this workbench is gone: it died or was ended, or the server was started again.'
+      'The kernel of this workbench no longer exists: it died or was shut down, or the server was restarted.'
     ),
     restarted: trans.__(
-      'The kernel of this workbench was restarted and knows nothing of this form.'
+      'The kernel of this workbench was restarted and has lost this form.'
     ),
     closed: trans.__('The workbench was closed in its kernel.')
   }[kind];
@@ -101,7 +102,7 @@ function raised(
   kernel: string,
   { name, message, traceback }: Failure,
   trans: TranslationBundle
-): Told {
+): Explanation {
   if (name === 'ModuleNotFoundError' && /'workbench['.]/.test(message)) {
     return {
       rule: trans.__("The panel's kernel needs tf-distribute-workbench."),
@@ -112,16 +113,14 @@ function raised(
     };
   }
   return {
-    rule: trans.__(
-      'The panel runs the lines in its kernel that show the form.'
-    ),
+    rule: trans.__('The panel runs code in its kernel that shows the form.'),
     found: trans.__('The kernel "%1" raised %2: %3', kernel, name, message),
     fix: trans.__('Fix what the details name, or choose another kernel.'),
     detail: traceback
   };
 }
 
-function noWidgets(disabled: boolean, trans: TranslationBundle): Told {
+function noWidgets(disabled: boolean, trans: TranslationBundle): Explanation {
   return {
     rule: trans.__(
       'The form is made of Jupyter widgets, which that extension shows.'
@@ -140,7 +139,7 @@ function noWidgets(disabled: boolean, trans: TranslationBundle): Told {
   };
 }
 
-/** Thrown where a workbench cannot be shown. */
+/** Thrown if a workbench cannot be shown. */
 export class Stopped extends Error {
   constructor(readonly trouble: Trouble) {
     super(trouble.kind);

@@ -1,4 +1,4 @@
-/** Hears from a kernel whether the workbench that it holds is still there. */
+/** Watches whether the workbench in a kernel still exists. */
 
 import type { KernelMessage, Session } from '@jupyterlab/services';
 import type { IDisposable } from '@lumino/disposable';
@@ -6,7 +6,7 @@ import { Signal } from '@lumino/signaling';
 
 import { conditionOf, isLost, type Condition } from './condition.js';
 
-/** Tells each change of a session's condition, the last time when it is lost. */
+/** Emits each change of a session's condition, for the last time when the session is lost. */
 export class Watch implements IDisposable {
   readonly changed = new Signal<this, Condition>(this);
   /** Whether the workbench is on screen. */
@@ -20,7 +20,7 @@ export class Watch implements IDisposable {
     _session.statusChanged.connect(this._judge, this);
     _session.connectionStatusChanged.connect(this._judge, this);
     _session.kernelChanged.connect(this._judge, this);
-    _session.iopubMessage.connect(this._hear, this);
+    _session.iopubMessage.connect(this._onIOPub, this);
   }
 
   get condition(): Condition {
@@ -45,8 +45,8 @@ export class Watch implements IDisposable {
     );
   }
 
-  /** A kernel that another page restarts or ends says so as its last word. */
-  private _hear(_: unknown, message: KernelMessage.IIOPubMessage): void {
+  /** A kernel that another page restarts or shuts down reports it in its last message. */
+  private _onIOPub(_: unknown, message: KernelMessage.IIOPubMessage): void {
     const type: string = message.header.msg_type;
     if (type === 'shutdown_reply') {
       const { restart } = message.content as { restart?: boolean };

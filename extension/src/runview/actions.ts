@@ -1,16 +1,16 @@
-/** What can be done with the run: stop, resume, train on, delete after a question. */
+/** The actions on the run: stop, resume, train on, and delete after a question. */
 
 import { button, make, named } from './elements.js';
-import type { Account, ActionName, Deed } from './protocol.js';
+import type { Account, ActionName, ActionRequest } from './protocol.js';
 
 const LABELS: Record<ActionName, [string, string]> = {
   stop: ['Stop', 'Finish the step, save, and end'],
-  resume: ['Resume', 'Go on from the last checkpoint'],
-  train_on: ['Train on', 'Go on to this many epochs in all'],
+  resume: ['Resume', 'Continue from the last checkpoint'],
+  train_on: ['Train on', 'Continue to this total number of epochs'],
   delete: ['Delete ...', "Delete the run's folder"]
 };
 
-/** Asks for an action; its button is off until the run's actions change or it failed. */
+/** Requests an action; its button is disabled until the run's actions change or it fails. */
 export class Actions {
   readonly node = make('div', 'wbv-actions');
   private readonly _epochs = make('input');
@@ -18,11 +18,11 @@ export class Actions {
   private _dir = '';
   private _shown = '';
 
-  constructor(private readonly _act: (deed: Deed) => void) {
+  constructor(private readonly _act: (request: ActionRequest) => void) {
     this._epochs.type = 'number';
     this._epochs.min = '1';
     this.node.setAttribute('role', 'group');
-    this.node.setAttribute('aria-label', 'What to do with the run');
+    this.node.setAttribute('aria-label', 'Actions on the run');
   }
 
   show({ actions, progress, gone, head }: Partial<Account>): void {
@@ -36,7 +36,7 @@ export class Actions {
     }
   }
 
-  /** Offer what can be done, also again what could not be done. */
+  /** Offer the possible actions, including one that failed. */
   offer(): void {
     this.node.replaceChildren(
       ...this._offered.flatMap(name => this._button(name))
@@ -55,7 +55,7 @@ export class Actions {
     });
     key.dataset.action = name;
     return name === 'train_on'
-      ? [named('Epochs in all', this._epochs), key]
+      ? [named('Total epochs', this._epochs), key]
       : [key];
   }
 
@@ -65,8 +65,8 @@ export class Actions {
       this._act({ name: 'delete' });
     });
     yes.dataset.action = 'delete';
-    const no = button('Keep it', 'Delete nothing', () => this.offer());
-    const text = `Delete ${this._dir} with its records, checkpoints and model, for good?`;
+    const no = button('Keep it', 'Do not delete the run', () => this.offer());
+    const text = `Delete ${this._dir} with its records, checkpoints and model? This cannot be undone.`;
     this.node.replaceChildren(
       make('p', 'wbv-notice wbv-warning', text),
       yes,

@@ -1,14 +1,14 @@
 /**
- * Sends what wants an answer, again until there is one, and tells where that takes long.
+ * Sends a message again and again until it is acknowledged, and reports a late acknowledgement.
  *
- * A kernel answers when its cell ends. It can also lose a message without a word: of a page that
- * is loaded again, the first ones may be for a subshell that has gone with the old page.
+ * A kernel answers when its cell ends. It can also lose a message silently: the first messages of
+ * a page that is loaded again may go to a subshell that ended with the old page.
  */
 
 const LATE_MS = 800;
 const AGAIN_MS = 2000;
 
-/** An answer that is waited for. */
+/** The timers of a message that waits for its acknowledgement. */
 interface Wait {
   again: number;
   late: number;
@@ -19,13 +19,13 @@ export class Answers {
   private readonly _late = new Set<string>();
   private _count = 0;
 
-  /** `changed` hears whether an answer is late. */
+  /** `changed` is called with whether an acknowledgement is late. */
   constructor(
     private readonly _name: string,
     private readonly _changed: (late: boolean) => void
   ) {}
 
-  /** Send a message under an id of its own, and again, ever less often, until it is heard; returns it. */
+  /** Send a message with a new id, less and less often, until it is acknowledged; return the id. */
   ask(send: (id: string) => void): string {
     const id = `${this._name}-${this._count++}`;
     const wait = { again: 0, late: 0 };
@@ -42,8 +42,8 @@ export class Answers {
     return id;
   }
 
-  /** The message with this id was heard; ids of other pages do no harm. */
-  heard(id: string): void {
+  /** Stop sending the message with this id; ids of other pages have no effect. */
+  acknowledge(id: string): void {
     this._forget(this._waiting.get(id));
     this._waiting.delete(id);
     if (this._late.delete(id) && this._late.size === 0) {

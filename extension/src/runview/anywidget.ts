@@ -4,10 +4,10 @@ import 'uplot/dist/uPlot.min.css';
 import '../../style/runview.css';
 
 import { commSource, type CommModel } from './comm.js';
-import type { Asked, Told } from './protocol.js';
+import type { Incoming, Outgoing } from './protocol.js';
 import { RunView } from './view.js';
 
-type Model = CommModel<Asked, Told>;
+type Model = CommModel<Outgoing, Incoming>;
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   const view = new RunView(commSource(model));

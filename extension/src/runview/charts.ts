@@ -2,7 +2,7 @@
 
 import { indexAt } from './curves.js';
 import { drawingOf, type Shown } from './drawing.js';
-import { make, say } from './elements.js';
+import { make, setText } from './elements.js';
 import { Legend } from './legend.js';
 import { Plot, type Range } from './plot.js';
 import type { Epochs } from './protocol.js';
@@ -13,23 +13,23 @@ import { moved } from './zoom.js';
 const HINT =
   'Drag over a chart to zoom in, double-click to see all; arrow keys read a chart point by point; click a name to hide it.';
 const APART =
-  ' Workers count steps of their own, so there is no line of all; the ends of epochs are in the table below.';
+  ' Each worker counts its own steps, so there is no line for all workers; the ends of epochs are in the table below.';
 const ASK_AFTER_MS = 150;
 const RENEW_MS = 1000;
 const PATIENCE_MS = 60_000;
 const REST_TIMES = 2;
 let views = 0;
 
-/** Asks for steps `first` to `last` in so many points at most. */
+/** Requests the steps `first` to `last` in at most `most` points. */
 export type AskCloser = (first: number, last: number, most: number) => void;
 
-/** Draws at most once a frame, and never so often that the page does nothing else. */
+/** Draws at most once a frame, and rarely enough to leave time for the rest of the page. */
 export class RunCharts {
   readonly node = make('div', 'wbv-charts');
   private _series = new Series();
-  /** Points of a part, and the part. */
+  /** The points of a part in more detail, and its range. */
   private _closer: { series: Series; range: Range } | null = null;
-  /** The part that was asked for, one at a time. */
+  /** The requested part; there is one request at a time. */
   private _pending: Range | null = null;
   private _epochs: Epochs | undefined;
   private _zoom: Range | null = null;
@@ -91,7 +91,7 @@ export class RunCharts {
     this._pending = null;
   }
 
-  /** Show this part, which was asked for, in place of the same part of the whole. */
+  /** Show the requested part instead of the same part of the complete run. */
   showCloser(series: Series): void {
     if (this._pending !== null) {
       this._closer = { series, range: this._pending };
@@ -147,7 +147,7 @@ export class RunCharts {
         ? ` Each point is the mean of ${many.toLocaleString('en')} steps.`
         : '';
     const apart = series.together ? '' : APART;
-    say(this._note, HINT + each + apart);
+    setText(this._note, HINT + each + apart);
     const { dataset } = this.node;
     dataset.points = String(series.length);
     dataset.first = String(series.steps[0] ?? '');
@@ -155,7 +155,7 @@ export class RunCharts {
     dataset.each = String(many);
   }
 
-  /** The closer part, where it covers what is seen. */
+  /** Return the closer part if it covers the visible range. */
   private _closerOf(zoom: Range | null): Series | null {
     const range = this._closer?.range;
     const covers =

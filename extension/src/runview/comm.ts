@@ -1,36 +1,36 @@
-/** What a widget's page and its other half send each other, and the kernel's comm as that half. */
+/** The interface between a page and its source of messages, and the kernel's comm as a source. */
 
-type Heard<Told> = (message: Told, buffers: DataView[]) => void;
+type Listener<Incoming> = (message: Incoming, buffers: DataView[]) => void;
 
-/** The other half of a page, wherever it is. */
-export interface Source<Asked, Told> {
-  send(message: Asked): void;
-  /** Hear what is told until the function that it returns is called. */
-  listen(heard: Heard<Told>): () => void;
+/** The source of messages of a page: a kernel or a server. */
+export interface Source<Outgoing, Incoming> {
+  send(message: Outgoing): void;
+  /** Receive messages until the returned function is called. */
+  listen(listener: Listener<Incoming>): () => void;
 }
 
 /** The part of anywidget's model that carries custom messages. */
-export interface CommModel<Asked, Told> {
-  send(message: Asked): void;
-  on(name: 'msg:custom', heard: Heard<Told>): void;
-  off(name: 'msg:custom', heard: Heard<Told>): void;
+export interface CommModel<Outgoing, Incoming> {
+  send(message: Outgoing): void;
+  on(name: 'msg:custom', listener: Listener<Incoming>): void;
+  off(name: 'msg:custom', listener: Listener<Incoming>): void;
 }
 
-/** The kernel's half of a widget. What is sent to a kernel that is gone is not answered. */
-export function commSource<Asked, Told>(
-  model: CommModel<Asked, Told>
-): Source<Asked, Told> {
+/** The kernel's half of a widget. A kernel that no longer exists does not answer. */
+export function commSource<Outgoing, Incoming>(
+  model: CommModel<Outgoing, Incoming>
+): Source<Outgoing, Incoming> {
   return {
     send: message => {
       try {
         model.send(message);
       } catch {
-        // The kernel is gone, of which the page tells where it waits for an answer.
+        // The kernel no longer exists; the page reports that there is no answer.
       }
     },
-    listen: heard => {
-      model.on('msg:custom', heard);
-      return () => model.off('msg:custom', heard);
+    listen: listener => {
+      model.on('msg:custom', listener);
+      return () => model.off('msg:custom', listener);
     }
   };
 }

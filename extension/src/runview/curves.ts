@@ -1,4 +1,4 @@
-/** The lines of a chart: which there are, how they look, and the values that are drawn. */
+/** The lines of a chart, their looks and their values. */
 
 import type uPlot from 'uplot';
 
@@ -37,7 +37,7 @@ export const TEST = 'test, after the epoch';
 /** How the values along the lines are treated before they are drawn. */
 export interface Treatment {
   axis: Axis;
-  /** The weight of what came before in an exponential mean, from 0, none, to below 1. */
+  /** The weight of the earlier values in an exponential mean, from 0 (none) to below 1. */
   smoothing: number;
   logarithmic: boolean;
 }
@@ -49,14 +49,14 @@ export interface Line {
   look: Partial<uPlot.Series>;
 }
 
-/** How the line with this number looks: by its dashes as by its colour one knows it from the others. */
+/** Return the look of the line with this number: both dashes and colour distinguish it. */
 export function lineAt(number: number, width: number): Omit<Line, 'name'> {
   const turn = Math.floor(number / COLORS.length);
   const dash = DASHES[(number + turn) % DASHES.length]!;
   return { color: COLORS[number % COLORS.length]!, look: { width, dash } };
 }
 
-/** The lines of a chart in the order of its data: what several give together lies below them. */
+/** Return the lines of a chart in the order of its data: common lines lie below single ones. */
 export function linesOf(series: Series, chart: Chart, epochs?: Epochs): Line[] {
   const edge = { name: SPREAD, color: JOINED_COLOR, look: { width: 0 } };
   const joined: Line = {
@@ -88,7 +88,7 @@ export function linesOf(series: Series, chart: Chart, epochs?: Epochs): Line[] {
   ];
 }
 
-/** What is drawn: the x axis, the spread's two edges, the lines, the ends of epochs. */
+/** Return the drawn values: x axis, two edges of the spread, lines, ends of epochs. */
 export function table(
   series: Series,
   chart: Chart,
@@ -154,12 +154,12 @@ export function smooth(values: Values, weight: number): Values {
   });
 }
 
-/** Whether single points are to be seen: a line of few points, or of one, is none. */
+/** Whether single points are drawn: few points make no visible line. */
 export function areFew(series: Series): boolean {
   return series.length <= FEW;
 }
 
-/** Among steps that are each worker's own, an epoch of all has no end. */
+/** Whether a chart has ends of epochs; workers with their own steps have no common epochs. */
 function hasEnds(series: Series, chart: Chart): boolean {
   return chart !== 'rate' && series.together;
 }

@@ -1,4 +1,4 @@
-/** What a chart of one run draws and says. */
+/** The content of a chart of one run: its lines and texts. */
 
 import { areFew, linesOf, table, type Treatment } from './curves.js';
 import type { Drawing, Range } from './plot.js';
@@ -12,7 +12,7 @@ export const TITLES: Record<Chart, string> = {
   rate: 'Examples a second of call time'
 };
 
-/** A run's points, and how a person wants to see them. */
+/** A run's points, and a person's choices of how to show them. */
 export interface Shown {
   series: Series;
   epochs: Epochs | undefined;
@@ -53,7 +53,7 @@ export function treatmentOf(chart: Chart, treatment: Treatment): Treatment {
   return { ...treatment, logarithmic };
 }
 
-/** What a chart shows, and what was done to it; `shares` says why speeds tell little. */
+/** Return the title of a chart with its treatment; `shares` explains why speeds mean little. */
 export function titleOf(
   chart: Chart,
   { logarithmic, smoothing }: Treatment,
@@ -64,6 +64,6 @@ export function titleOf(
     ...(logarithmic ? ['log scale'] : []),
     ...(smoothing > 0 ? [`smoothed, weight ${smoothing}`] : [])
   ];
-  const told = notes.length > 0 ? ` (${notes.join(', ')})` : '';
-  return `${TITLES[chart]}${told}`;
+  const suffix = notes.length > 0 ? ` (${notes.join(', ')})` : '';
+  return `${TITLES[chart]}${suffix}`;
 }

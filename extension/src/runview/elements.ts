@@ -14,7 +14,7 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A button that says what it does. */
+/** A button with a label and a tooltip. */
 export function button(
   label: string,
   tip: string,
@@ -32,19 +32,19 @@ export function named(name: string, control: HTMLElement): HTMLElement {
   return make('label', 'wbv-named', `${name} `, control);
 }
 
-/** Put text into an element where it differs, so that nothing is laid out again for nothing. */
-export function say(element: HTMLElement, text: string): void {
+/** Set the text of an element if it differs, to avoid a needless layout. */
+export function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) {
     element.textContent = text;
   }
 }
 
-/** A table of plain text; all columns but the first `words` are numbers. */
+/** A table of plain text; all columns except the first `textColumns` are numbers. */
 export function table(
   caption: string,
   columns: string[],
   rows: string[][],
-  words = 1
+  textColumns = 1
 ): HTMLTableElement {
   const made = make('table', 'wbv-table');
   made.createCaption().textContent = caption;
@@ -52,7 +52,7 @@ export function table(
     const row = make('tr');
     row.append(
       ...cells.map((cell, at) =>
-        make(tag, at >= words ? 'wbv-number' : '', cell)
+        make(tag, at >= textColumns ? 'wbv-number' : '', cell)
       )
     );
     return row;

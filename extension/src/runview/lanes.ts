@@ -1,6 +1,6 @@
-/** A lane a task: its state, step and speed, and the end of its log. */
+/** A lane for each task: its state, step and speed, and the end of its log. */
 
-import { button, make, say } from './elements.js';
+import { button, make, setText } from './elements.js';
 import type { Account, Lane } from './protocol.js';
 
 export class Lanes {
@@ -47,7 +47,7 @@ class LaneView {
     const { _state, _step, _speed, _last, _log } = this;
     const line = make('summary', '', name, _state, _step, _speed, _last);
     line.title = 'Show or hide the end of its log';
-    const why = `Kill ${task}, as the loss of its machine would: all start again from the checkpoint`;
+    const why = `Kill ${task}, as if its machine were lost: all tasks start again from the checkpoint`;
     this._kill = button('Kill', why, () => kill(task));
     this._kill.setAttribute('aria-label', `Kill ${task}`);
     _log.tabIndex = 0;
@@ -59,20 +59,23 @@ class LaneView {
 
   show(lane: Lane, log: string): void {
     const { state, step, stepsPerSecond, note, tfConfig } = lane;
-    say(this._config, `TF_CONFIG ${tfConfig}`);
+    setText(this._config, `TF_CONFIG ${tfConfig}`);
     this._config.hidden = tfConfig === '';
     this._kill.hidden = lane.killable !== true;
-    say(this._state, state);
-    say(this._step, step === null ? '' : `step ${step.toLocaleString('en')}`);
+    setText(this._state, state);
+    setText(
+      this._step,
+      step === null ? '' : `step ${step.toLocaleString('en')}`
+    );
     const speed =
       stepsPerSecond === null ? '' : `${stepsPerSecond.toPrecision(3)} steps/s`;
-    say(this._speed, speed);
-    say(this._last, note || (log.trimEnd().split('\n').at(-1) ?? ''));
+    setText(this._speed, speed);
+    setText(this._last, note || (log.trimEnd().split('\n').at(-1) ?? ''));
     const atEnd =
       this._log.scrollTop + this._log.clientHeight >=
       this._log.scrollHeight - 4;
     if (this._log.textContent !== log) {
-      this._log.textContent = log || 'Nothing was logged yet.';
+      this._log.textContent = log || 'The log is still empty.';
       if (atEnd) {
         this._log.scrollTop = this._log.scrollHeight;
       }

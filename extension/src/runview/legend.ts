@@ -5,14 +5,14 @@ import { make } from './elements.js';
 
 export class Legend {
   readonly node = make('div', 'wbv-legend');
-  /** The names that are not drawn. */
+  /** The names of the hidden lines. */
   readonly hidden = new Set<string>();
   private _named = '';
 
-  /** `changed` hears that a line was hidden or is shown again. */
+  /** `changed` is called when a line was hidden or is shown again. */
   constructor(private readonly _changed: () => void) {}
 
-  /** Name these lines; those of one name have one button. */
+  /** Show the names of these lines; lines with the same name have one button. */
   show(lines: Line[]): void {
     const byName = new Map(lines.map(line => [line.name, line]));
     const named = JSON.stringify([...byName.values()]);

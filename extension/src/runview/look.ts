@@ -20,19 +20,19 @@ const OWN_AXIS_NAMES: Record<Axis, string> = {
 
 type Look = Pick<uPlot.Options, 'axes' | 'bands' | 'scales' | 'series'>;
 
-/** What decides how lines are drawn. */
+/** The choices that decide how lines are drawn. */
 export interface Style {
   chart: Chart;
   treatment: Treatment;
-  /** Whether all replicas take a step together; else the axis counts a worker's own. */
+  /** Whether all replicas take a step together; else the axis counts the steps of each worker. */
   together: boolean;
-  /** Whether single points are to be seen. */
+  /** Whether single points are drawn. */
   few: boolean;
   /** Whether the first two lines are the edges of a band. */
   spread: boolean;
 }
 
-/** What uPlot is told of a chart; colours are asked of its node whenever it draws. */
+/** Return the options of uPlot for a chart; colours come from its node at each drawing. */
 export function look(
   { chart, treatment, together, few, spread }: Style,
   lines: Line[],
@@ -70,9 +70,9 @@ function across(node: Element, axis: Axis, together: boolean): uPlot.Axis {
 }
 
 function upward(node: Element, percent: boolean): uPlot.Axis {
-  const told = (tick: number) =>
+  const format = (tick: number) =>
     percent ? `${short(100 * tick)} %` : compact(tick);
-  return { ...plain(node), size: 52, values: (_, ticks) => ticks.map(told) };
+  return { ...plain(node), size: 52, values: (_, ticks) => ticks.map(format) };
 }
 
 function plain(node: Element): uPlot.Axis {

@@ -1,4 +1,4 @@
-/** One chart, drawn by uPlot, with its account in words. */
+/** One chart, drawn by uPlot, with a summary in words. */
 
 import uPlot from 'uplot';
 
@@ -6,7 +6,7 @@ import type { Line } from './curves.js';
 import { look, type Style } from './look.js';
 
 const HEIGHT = 220;
-const SAID_EVERY_MS = 5000;
+const ACCOUNT_EVERY_MS = 5000;
 const BROKEN_COLOR = '#e0484f';
 
 /** A part of the x axis. */
@@ -15,7 +15,7 @@ export interface Range {
   max: number;
 }
 
-/** What is to be drawn, and said of it. */
+/** The content of a chart: its lines and texts. */
 export interface Drawing {
   title: string;
   lines: Line[];
@@ -24,13 +24,13 @@ export interface Drawing {
   style: Style;
   /** Points at which a value was no number. */
   broken: ReadonlySet<number>;
-  /** Where the lines are now and where they are going. */
+  /** Returns the last values of the lines and their trends, in words. */
   account: () => string;
-  /** The exact values at a point. */
+  /** Returns the exact values at a point. */
   reading: (point: number) => string;
-  /** Names of lines that are not drawn. */
+  /** Names of hidden lines. */
   hidden: ReadonlySet<string>;
-  /** What of the x axis is shown; null is all of it. */
+  /** The visible part of the x axis; null is all of it. */
   zoom: Range | null;
 }
 
@@ -38,18 +38,18 @@ export class Plot {
   readonly node = document.createElement('figure');
   private readonly _title = document.createElement('figcaption');
   private readonly _place = document.createElement('div');
-  private readonly _words = document.createElement('p');
+  private readonly _text = document.createElement('p');
   private _plot: uPlot | null = null;
   private _made = '';
   private _drawing: Drawing | null = null;
   private _account = '';
-  private _saidAt = 0;
-  private _saidOf = 0;
-  private _sayTimer = 0;
+  private _accountAt = 0;
+  private _accountPoints = 0;
+  private _accountTimer = 0;
 
   /**
-   * `sync` joins the pointers of charts; `zoomed` hears which part a person chose, `pointed` which
-   * point they went to by the keyboard.
+   * `sync` joins the pointers of charts; `zoomed` is called with the range that a person chose,
+   * `pointed` with the point that they reached by the keyboard.
    */
   constructor(
     private readonly _sync: string,
@@ -57,16 +57,16 @@ export class Plot {
     private readonly _pointed: (point: number | null) => void
   ) {
     this.node.className = 'wbv-plot';
-    this._words.className = 'wbv-words';
+    this._text.className = 'wbv-words';
     this._place.className = 'wbv-place';
     this._place.tabIndex = 0;
     this._place.setAttribute('role', 'img');
     this._place.addEventListener('keydown', event => this._onKey(event));
     this._place.addEventListener('blur', () => this._pointed(null));
-    this.node.append(this._title, this._place, this._words);
+    this.node.append(this._title, this._place, this._text);
   }
 
-  /** These lines, which may be others than before. */
+  /** Draw these lines, which may differ from the earlier ones. */
   draw(drawing: Drawing): void {
     this._drawing = drawing;
     const { title, lines, data, style, hidden, zoom } = drawing;
@@ -78,7 +78,7 @@ export class Plot {
     if (this._plot === null || made !== this._made) {
       this._make();
       this._made = made;
-      this._saidAt = 0;
+      this._accountAt = 0;
     } else {
       this._plot.setData(data, false);
     }
@@ -94,7 +94,7 @@ export class Plot {
         }
       });
     });
-    this._say();
+    this._updateAccount();
   }
 
   /** What is drawn along the x axis. */
@@ -115,7 +115,7 @@ export class Plot {
     plot?.setCursor({ left, top: left < 0 ? -10 : 10 });
   }
 
-  /** Take the room there is. */
+  /** Fit the available width. */
   resize(): void {
     const width = this._place.clientWidth;
     if (this._plot !== null && width > 0 && this._plot.width !== width) {
@@ -123,14 +123,14 @@ export class Plot {
     }
   }
 
-  /** Draw again in the colours of now. */
+  /** Draw again in the present colours. */
   recolor(): void {
     this._plot?.redraw(false, true);
   }
 
   destroy(): void {
-    window.clearTimeout(this._sayTimer);
-    this._sayTimer = 0;
+    window.clearTimeout(this._accountTimer);
+    this._accountTimer = 0;
     this._plot?.destroy();
     this._plot = null;
   }
@@ -184,7 +184,7 @@ export class Plot {
     }
   }
 
-  /** Arrows read point by point; the view hears of all other keys. */
+  /** Arrow keys read point by point; the view handles all other keys. */
   private _onKey(event: KeyboardEvent): void {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const plot = this._plot;
@@ -198,7 +198,7 @@ export class Plot {
     this._pointed(Math.max(0, Math.min(last, at + by)));
   }
 
-  /** Tell the exact values under the pointer in place of the account. */
+  /** Show the exact values under the pointer instead of the account. */
   private _read(): void {
     const index = this._plot?.cursor.idx;
     const { data, reading } = this._drawing!;
@@ -206,26 +206,26 @@ export class Plot {
       index === null || index === undefined || index >= data[0].length
         ? this._account
         : reading(index);
-    if (this._words.textContent !== text) {
-      this._words.textContent = text;
+    if (this._text.textContent !== text) {
+      this._text.textContent = text;
     }
   }
 
-  private _say(): void {
+  private _updateAccount(): void {
     const now = Date.now();
     const { account, data, zoom } = this._drawing!;
-    const due = now - this._saidAt >= SAID_EVERY_MS;
-    if (due || Math.min(this._saidOf, data[0].length) < 3) {
-      this._saidAt = now;
-      this._saidOf = data[0].length;
+    const due = now - this._accountAt >= ACCOUNT_EVERY_MS;
+    if (due || Math.min(this._accountPoints, data[0].length) < 3) {
+      this._accountAt = now;
+      this._accountPoints = data[0].length;
       this._account = account();
       this._place.setAttribute('aria-label', this._account);
     } else {
       // The last points of a short run come before its account is due again.
-      this._sayTimer ||= window.setTimeout(() => {
-        this._sayTimer = 0;
-        this._say();
-      }, SAID_EVERY_MS);
+      this._accountTimer ||= window.setTimeout(() => {
+        this._accountTimer = 0;
+        this._updateAccount();
+      }, ACCOUNT_EVERY_MS);
     }
     if (zoom === null || this._plot?.cursor.idx !== null) {
       this._read();

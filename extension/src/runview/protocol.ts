@@ -1,8 +1,8 @@
-/** What a page is told of a run and what it may ask for, over a comm or a socket alike. */
+/** The messages between a run view and its source, over a comm or a socket. */
 
 import type { Source as AnySource } from './comm.js';
 
-/** Of the messages; the kernel or server half may speak another one. */
+/** The version of the messages; the kernel or server may have another one. */
 export const VERSION = 2;
 
 /** The numbers at the end of each epoch, in order; null where one is not known. */
@@ -13,7 +13,7 @@ export interface Epochs {
   accuracy: (number | null)[];
   testLoss: (number | null)[];
   testAccuracy: (number | null)[];
-  /** What the model was compiled with beside them, by its names; an older kernel has none. */
+  /** Further metrics of the compiled model, by their names; an older kernel sends none. */
   metrics?: Record<string, (number | null)[]>;
 }
 
@@ -45,13 +45,13 @@ export interface Lane {
   step: number | null;
   stepsPerSecond: number | null;
   note: string;
-  /** What it was told of the other tasks, as JSON; empty where it is alone. */
+  /** Its TF_CONFIG, as JSON; empty for a single task. */
   tfConfig: string;
-  /** Whether it can be killed, for all are started again then; an older kernel does not tell. */
+  /** Whether it can be killed, because all tasks restart then; an older kernel does not send it. */
   killable?: boolean;
 }
 
-/** Where time went: names with seconds. */
+/** The parts of a duration: names with seconds. */
 export type Spans = [string, number][];
 
 export interface Failure {
@@ -63,16 +63,16 @@ export interface Failure {
 
 export type ActionName = 'stop' | 'resume' | 'train_on' | 'delete';
 
-/** What is to be done with a run. */
-export interface Deed {
+/** An action on a run. */
+export interface ActionRequest {
   name: ActionName | 'kill';
-  /** In all, where it is trained on. */
+  /** The total number of epochs, for `train_on`. */
   epochs?: number;
-  /** That is to be killed. */
+  /** The task to kill. */
   task?: string;
 }
 
-/** All that is told of a run but its curves. */
+/** Everything about a run except its curves. */
 export interface Account {
   head: Head;
   progress: Progress;
@@ -82,33 +82,33 @@ export interface Account {
   failure: Failure | null;
   epochs: Epochs;
   actions: ActionName[];
-  /** Why the run can be told of no more: its folder is gone. */
+  /** Why the run can no longer be shown: its folder was deleted. */
   gone: string;
 }
 
 /**
- * Comes with two buffers: float64 [3, points], the steps, examples and training seconds; and
+ * Has two buffers: float64 [3, points], the steps, examples and training seconds; and
  * float32 [curve, line, points], the lines being the replicas, all together, and, with `spans`,
  * the least and the greatest of each replica. NaN is a gap, infinity a loss that is no number.
  */
 export interface PointsHeader {
-  /** The first point that it holds; later ones known before are replaced. */
+  /** The first point of this message; earlier versions of this and later points are replaced. */
   from: number;
   replicas: number;
-  /** Processes that the replicas are in, the same number in each. */
+  /** The number of worker processes; each has the same number of replicas. */
   workers: number;
-  /** Whether all take a step together; else steps and examples are each worker's own. */
+  /** Whether all replicas take a step together; else each worker has its own steps and examples. */
   together: boolean;
   virtual: boolean;
   stepsAPoint: number;
   spans: boolean;
 }
 
-/** What changed, or, where it is `whole`, everything. */
+/** The changes of a run, or everything if `whole` is true. */
 export interface RunMessage {
   kind: 'run';
   version: number;
-  /** Who counts: each opening of a run has a feed of its own. */
+  /** The feed that counts the messages: each opening of a run has its own. */
   feed: string;
   /** Counts the messages of a feed. */
   sequence: number;
@@ -117,36 +117,36 @@ export interface RunMessage {
   points?: PointsHeader;
 }
 
-/** A part of the run in more detail, as it was asked for. */
+/** A requested part of the run in more detail. */
 export interface WindowMessage {
   kind: 'window';
   request: string;
   points: PointsHeader;
 }
 
-/** The kernel has handled what this page sent under this id. */
-export interface HeardMessage {
+/** The kernel has handled the message of this page with this id. */
+export interface AcknowledgedMessage {
   kind: 'heard';
   id: string;
 }
 
-/** What became of an action, for the person who asked for it. */
+/** The result of an action, for the person who started it. */
 export interface NoteMessage {
   kind: 'note';
   level: 'info' | 'error';
   text: string;
 }
 
-/** Whether the other half is heard; a source tells it by itself. */
+/** Whether there is a connection; the source itself makes this message. */
 export interface LinkMessage {
   kind: 'link';
   up: boolean;
 }
 
-export type Told =
-  RunMessage | WindowMessage | HeardMessage | NoteMessage | LinkMessage;
+export type Incoming =
+  RunMessage | WindowMessage | AcknowledgedMessage | NoteMessage | LinkMessage;
 
-export type Asked =
+export type Outgoing =
   | { kind: 'ready'; id: string; view: string; version: number }
   | { kind: 'shown'; view: string; shown: boolean }
   | { kind: 'looking'; view: string }
@@ -157,12 +157,12 @@ export type Asked =
       lastStep: number;
       mostPoints: number;
     }
-  | (Deed & {
+  | (ActionRequest & {
       kind: 'action';
       id: string;
       /** The folder of the run that the page showed. */
       dir: string;
     });
 
-/** The other half, wherever it is. */
-export type Source = AnySource<Asked, Told>;
+/** The source of a run view: a kernel or a server. */
+export type Source = AnySource<Outgoing, Incoming>;

@@ -1,4 +1,4 @@
-/** The points of a run as its messages built them up. */
+/** The points of a run, built up from its messages. */
 
 import type { PointsHeader } from './protocol.js';
 
@@ -6,7 +6,7 @@ export const CHARTS = ['loss', 'accuracy', 'rate'] as const;
 export type Chart = (typeof CHARTS)[number];
 
 export const AXES = ['step', 'examples', 'time'] as const;
-/** What runs along the x axis: steps, examples, or training time in seconds. */
+/** The quantity of the x axis: steps, examples, or training time in seconds. */
 export type Axis = (typeof AXES)[number];
 
 /** A line of a chart; null is a gap. */
@@ -14,11 +14,11 @@ export type Values = (number | null)[];
 
 /** The lines of one chart. */
 export interface Curve {
-  /** A line a replica. */
+  /** A line for each replica. */
   mean: Values[];
   /** All replicas together. */
   joined: Values;
-  /** The least and the greatest of single steps; a line a replica, none where points are steps. */
+  /** The least and greatest of single steps; a line for each replica, none if points are steps. */
   low: Values[];
   high: Values[];
 }
@@ -26,7 +26,7 @@ export interface Curve {
 export class Series {
   replicas = 0;
   workers = 1;
-  /** Whether all replicas take a step together; else there is no line of all of them. */
+  /** Whether all replicas take a step together; else there is no line for all of them. */
   together = true;
   virtual = false;
   stepsAPoint = 1;
@@ -47,7 +47,7 @@ export class Series {
     return this._across.step;
   }
 
-  /** What a chart has along its x axis. */
+  /** Return the values of a chart along its x axis. */
   across(axis: Axis): number[] {
     return this._across[axis];
   }
@@ -56,12 +56,12 @@ export class Series {
     return this._curves[CHARTS.indexOf(chart)]!;
   }
 
-  /** Whether there is a line of all replicas. */
+  /** Whether there is a line for all replicas. */
   get joins(): boolean {
     return this.together && this.replicas > 1;
   }
 
-  /** Put points in place of those known from `header.from` on; false where some are missing. */
+  /** Replace the points from `header.from` on; return false if points before are missing. */
   take(header: PointsHeader, buffers: DataView[]): boolean {
     if (header.from > this.length) {
       return false;
@@ -96,7 +96,7 @@ export class Series {
     return true;
   }
 
-  /** Whether points stand for several steps, so that they have a least and a greatest. */
+  /** Whether points stand for several steps, so that they have a least and a greatest value. */
   get spans(): boolean {
     return this._curves[0]!.low.length > 0;
   }

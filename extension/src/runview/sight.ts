@@ -1,4 +1,4 @@
-/** Whether an element can be seen: it is on the page, scrolled to, and the page is in front. */
+/** Whether an element is visible: it is on the page, scrolled to, and the page is in front. */
 
 const SETTLE_MS = 500;
 
@@ -9,12 +9,12 @@ export class Sight {
   private readonly _judge = (): void => {
     window.clearTimeout(this._timer);
     this._timer = window.setTimeout(
-      () => this._tell(),
+      () => this._report(),
       this._now() ? 0 : SETTLE_MS
     );
   };
 
-  /** `changed` hears when it comes in sight or goes out of it; it begins in sight, or not. */
+  /** `changed` is called when the element becomes visible or hidden; `_seen` is the initial state. */
   constructor(
     node: Element,
     private readonly _changed: (seen: boolean) => void,
@@ -39,7 +39,7 @@ export class Sight {
     return this._within && document.visibilityState === 'visible';
   }
 
-  private _tell(): void {
+  private _report(): void {
     const seen = this._now();
     if (seen !== this._seen) {
       this._seen = seen;

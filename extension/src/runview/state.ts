@@ -1,4 +1,4 @@
-/** A run as a page knows it: its account and its points, built up from numbered messages. */
+/** The state of a run on a page: its account and its points, built up from numbered messages. */
 
 import type { Account, RunMessage } from './protocol.js';
 import { Series } from './series.js';
@@ -6,11 +6,11 @@ import { Series } from './series.js';
 export class RunState {
   readonly parts: Partial<Account> = {};
   readonly series = new Series();
-  /** Whose messages these are. */
+  /** The feed of the messages. */
   feed = '';
   private _sequence = -1;
 
-  /** Take a message in; false where one before it was lost, so that the whole must be asked for. */
+  /** Take in a message; return false if an earlier one was lost, so that a whole one is needed. */
   take(message: RunMessage, buffers: DataView[]): boolean {
     const { feed, sequence, whole, parts, points } = message;
     if (!whole) {

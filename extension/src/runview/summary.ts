@@ -1,6 +1,6 @@
-/** How far a run is: title, state, progress with what is left, why it failed. */
+/** The summary of a run: title, state, progress with the time left, reason of a failure. */
 
-import { make, say } from './elements.js';
+import { make, setText } from './elements.js';
 import type { Account, Failure, Progress } from './protocol.js';
 import { duration } from './words.js';
 
@@ -13,7 +13,7 @@ export class Summary {
   private readonly _progress = make('p', 'wbv-progress');
   private readonly _note = make('p', 'wbv-notice');
   private readonly _failure = make('div', 'wbv-failure');
-  private _told = '';
+  private _shownFailure = '';
 
   constructor() {
     const head = make('div', 'wbv-head', this._title, this._status);
@@ -30,10 +30,10 @@ export class Summary {
     if (!head || !progress) {
       return;
     }
-    say(this._title, head.title);
-    say(this._status, head.status);
+    setText(this._title, head.title);
+    setText(this._status, head.status);
     this._status.dataset.state = head.status;
-    say(
+    setText(
       this._about,
       head.title === head.id ? head.about : `${head.id}, ${head.about}`
     );
@@ -42,18 +42,18 @@ export class Summary {
       `${100 * share}%`;
     this._bar.setAttribute('aria-valuemax', String(progress.totalSteps));
     this._bar.setAttribute('aria-valuenow', String(progress.step));
-    say(this._progress, progressText(progress, share, head.alive));
-    say(this._note, progress.note);
+    setText(this._progress, progressText(progress, share, head.alive));
+    setText(this._note, progress.note);
     this._note.hidden = progress.note === '';
     this._fail(failure ?? null);
   }
 
   private _fail(failure: Failure | null): void {
-    const told = JSON.stringify(failure);
-    if (told === this._told) {
+    const shown = JSON.stringify(failure);
+    if (shown === this._shownFailure) {
       return;
     }
-    this._told = told;
+    this._shownFailure = shown;
     if (failure === null) {
       this._failure.replaceChildren();
       return;
@@ -80,7 +80,7 @@ export class Summary {
   }
 }
 
-/** Epoch, step, speed, what is left and what it is doing, in a line. */
+/** Return epoch, step, speed, time left and phase in a line. */
 export function progressText(
   progress: Progress,
   share: number,

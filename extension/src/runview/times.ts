@@ -1,4 +1,4 @@
-/** Where the time went, as a bar and in words: to the first step, and in all. */
+/** The use of the time, as a bar and in words: to the first step, and in total. */
 
 import { make } from './elements.js';
 import type { Account, Spans } from './protocol.js';
@@ -9,11 +9,11 @@ export class Times {
   private _shown = '';
 
   show({ ledger }: Partial<Account>): void {
-    const told = JSON.stringify(ledger);
-    if (ledger === undefined || told === this._shown) {
+    const shown = JSON.stringify(ledger);
+    if (ledger === undefined || shown === this._shown) {
       return;
     }
-    this._shown = told;
+    this._shown = shown;
     this.node.replaceChildren(
       ...bar('From the click to the first step', ledger.firstStep),
       ...bar('The whole run', ledger.whole)

@@ -1,4 +1,4 @@
-/** What a person sets of the charts: the x axis, smoothing, log scale, and what part is seen. */
+/** The controls of the charts: x axis, smoothing, log scale, and visible part. */
 
 import type { Treatment } from './curves.js';
 import { button, make, named } from './elements.js';
@@ -78,7 +78,7 @@ export class Toolbar {
   }
 }
 
-/** The move that a key means; undefined is none. */
+/** Return the move of a key; undefined if it has none. */
 export function moveOf(event: KeyboardEvent): Move | undefined {
   if (event.ctrlKey || event.altKey || event.metaKey) {
     return undefined;

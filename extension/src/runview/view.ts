@@ -1,17 +1,17 @@
-/** The one view of a run: in a notebook over a comm, in a panel over the server. */
+/** The only view of a run: in a notebook over a comm, in a panel over the server. */
 
 import { Actions } from './actions.js';
 import { Answers } from './answers.js';
 import { RunCharts } from './charts.js';
-import { make, say, table } from './elements.js';
+import { make, setText, table } from './elements.js';
 import { Lanes } from './lanes.js';
 import {
   VERSION,
-  type Deed,
+  type ActionRequest,
   type Epochs,
+  type Incoming,
   type RunMessage,
-  type Source,
-  type Told
+  type Source
 } from './protocol.js';
 import { Series } from './series.js';
 import { Sight } from './sight.js';
@@ -24,7 +24,7 @@ import { short } from './words.js';
 const TOUCH_MS = 20_000;
 const SILENCE_MS = 10_000;
 
-/** Shows what a source tells of a run; asks for the whole when it is new or missed something. */
+/** Shows a run from its source; requests a whole message at the start and after a lost message. */
 export class RunView {
   readonly node = make('section', 'wbv');
   private _state = new RunState();
@@ -42,24 +42,24 @@ export class RunView {
   private readonly _late = make('p', 'wbv-notice wbv-warning');
   private readonly _answers: Answers;
   private readonly _sight: Sight;
-  private readonly _deaf: () => void;
+  private readonly _unsubscribe: () => void;
   private _requests = 0;
-  /** The id of the request for the whole that is under way. */
+  /** The id of the request for a whole message that is under way. */
   private _asked = '';
-  private _heardAt = Date.now();
+  private _receivedAt = Date.now();
   private _seen = true;
   private _isLate = false;
-  private _heard = true;
+  private _connected = true;
   private readonly _timer: number;
-  private readonly _leave = (): void => this._tellSight(false);
-  private _told = '';
+  private readonly _leave = (): void => this._sendShown(false);
+  private _noteText = '';
 
   constructor(
     private readonly _source: Source,
     private readonly _wording = OF_A_KERNEL
   ) {
     this.node.setAttribute('aria-label', 'Run');
-    this._actions = new Actions(deed => this._act(deed));
+    this._actions = new Actions(request => this._act(request));
     this._lanes = new Lanes(task => this._act({ name: 'kill', task }));
     this._charts = new RunCharts((firstStep, lastStep, mostPoints) => {
       const request = `${this._name}-${++this._requests}`;
@@ -73,9 +73,9 @@ export class RunView {
     });
     this._answers = new Answers(this._name, late => {
       this._isLate = late;
-      this._sayLate();
+      this._showLate();
     });
-    say(this._nothing, _wording.nothing);
+    setText(this._nothing, _wording.nothing);
     this._note.setAttribute('role', 'status');
     this._note.hidden = this._late.hidden = true;
     this._body.hidden = true;
@@ -88,18 +88,18 @@ export class RunView {
       fold('Epochs', this._epochs)
     );
     this.node.append(this._nothing, this._note, this._late, this._body);
-    this._deaf = _source.listen((message, buffers) =>
-      this._hear(message, buffers)
+    this._unsubscribe = _source.listen((message, buffers) =>
+      this._receive(message, buffers)
     );
-    this._sight = new Sight(this.node, seen => this._tellSight(seen));
+    this._sight = new Sight(this.node, seen => this._sendShown(seen));
     this._timer = window.setInterval(() => this._stayInTouch(), TOUCH_MS);
     window.addEventListener('pagehide', this._leave);
     this._ask();
   }
 
   destroy(): void {
-    this._deaf();
-    this._tellSight(false);
+    this._unsubscribe();
+    this._sendShown(false);
     window.clearInterval(this._timer);
     window.removeEventListener('pagehide', this._leave);
     this._sight.destroy();
@@ -107,19 +107,19 @@ export class RunView {
     this._charts.destroy();
   }
 
-  private _tellSight(shown: boolean): void {
+  private _sendShown(shown: boolean): void {
     this._seen = shown;
     this._source.send({ kind: 'shown', view: this._name, shown });
   }
 
-  /** Say that somebody looks; where a run that goes on has fallen silent, the last was lost. */
+  /** Report that the view is visible; if a run in progress is silent, a message was lost. */
   private _stayInTouch(): void {
     if (!this._seen) {
       return;
     }
     this._source.send({ kind: 'looking', view: this._name });
     const alive = this._state.parts.head?.alive && !this._state.parts.gone;
-    if (alive && Date.now() - this._heardAt > SILENCE_MS) {
+    if (alive && Date.now() - this._receivedAt > SILENCE_MS) {
       this._ask();
     }
   }
@@ -133,15 +133,15 @@ export class RunView {
     }
   }
 
-  private _act(deed: Deed): void {
-    this._tell('info', '');
+  private _act(request: ActionRequest): void {
+    this._showNote('info', '');
     const dir = this._state.parts.head?.dir ?? '';
     this._answers.ask(id =>
-      this._source.send({ kind: 'action', id, dir, ...deed })
+      this._source.send({ kind: 'action', id, dir, ...request })
     );
   }
 
-  private _hear(message: Told, buffers: DataView[]): void {
+  private _receive(message: Incoming, buffers: DataView[]): void {
     switch (message.kind) {
       case 'run':
         this._update(message, buffers);
@@ -154,15 +154,15 @@ export class RunView {
         }
         break;
       case 'heard':
-        this._answers.heard(message.id);
+        this._answers.acknowledge(message.id);
         this._asked = this._asked === message.id ? '' : this._asked;
         break;
       case 'link':
-        this._heard = message.up;
-        this._sayLate();
+        this._connected = message.up;
+        this._showLate();
         break;
       case 'note':
-        this._tell(message.level, message.text);
+        this._showNote(message.level, message.text);
         if (message.level === 'error') {
           this._actions.offer();
         }
@@ -172,10 +172,10 @@ export class RunView {
 
   private _update(message: RunMessage, buffers: DataView[]): void {
     if (message.version !== VERSION) {
-      this._tell('error', this._wording.old);
+      this._showNote('error', this._wording.old);
       return;
     }
-    this._heardAt = Date.now();
+    this._receivedAt = Date.now();
     if (message.whole) {
       this._begin(message.feed);
     }
@@ -186,14 +186,14 @@ export class RunView {
     }
   }
 
-  /** Forget what was known: all of it is told again, maybe of another run. */
+  /** Forget the old state: a whole message follows, perhaps of another run. */
   private _begin(feed: string): void {
     if (feed !== this._state.feed) {
       this._charts.reset();
-      this._tell('info', '');
+      this._showNote('info', '');
     }
     this._state = new RunState();
-    this._answers.heard(this._asked);
+    this._answers.acknowledge(this._asked);
     this._asked = '';
   }
 
@@ -212,9 +212,9 @@ export class RunView {
       this._charts.show(this._state.series, known.epochs);
     }
     if (parts.gone) {
-      this._tell('error', parts.gone);
+      this._showNote('error', parts.gone);
     } else if (parts.actions && !this._note.classList.contains('wbv-error')) {
-      this._tell('info', '');
+      this._showNote('info', '');
     }
   }
 
@@ -245,19 +245,19 @@ export class RunView {
     );
   }
 
-  private _sayLate(): void {
-    const { late, unheard } = this._wording;
-    this._late.hidden = this._heard && !this._isLate;
-    say(this._late, this._heard ? late : unheard);
+  private _showLate(): void {
+    const { late, disconnected } = this._wording;
+    this._late.hidden = this._connected && !this._isLate;
+    setText(this._late, this._connected ? late : disconnected);
   }
 
-  private _tell(level: 'info' | 'error', text: string): void {
+  private _showNote(level: 'info' | 'error', text: string): void {
     this._nothing.hidden ||= level === 'error';
-    if (this._told !== text) {
-      this._told = text;
+    if (this._noteText !== text) {
+      this._noteText = text;
       this._note.classList.toggle('wbv-error', level === 'error');
       this._note.hidden = text === '';
-      say(this._note, text);
+      setText(this._note, text);
     }
   }
 }

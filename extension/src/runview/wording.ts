@@ -1,18 +1,18 @@
-/** What a view says of its other half: a kernel in a notebook, a server in a panel. */
+/** The texts of a view about its source: a kernel in a notebook, a server in a panel. */
 export interface Wording {
-  /** No run is told of yet. */
+  /** There is no run yet. */
   nothing: string;
   /** It does not answer in time. */
   late: string;
-  /** It is not heard at all. */
-  unheard: string;
-  /** It speaks another version. */
+  /** There is no connection. */
+  disconnected: string;
+  /** It has another version of the messages. */
   old: string;
 }
 
 export const OF_A_KERNEL: Wording = {
   nothing: 'No run is open. Train starts one; it appears here.',
-  late: 'Not answered yet: a cell is running, and the kernel answers when it ends. The charts go on meanwhile. After a restart of the kernel, run the cell again.',
-  unheard: 'The kernel is not heard.',
-  old: 'This page and its kernel are of different versions of the workbench. Save the notebook and load the page again.'
+  late: 'No answer yet: a cell is running, and the kernel answers when it ends. The charts continue meanwhile. After a restart of the kernel, run the cell again.',
+  disconnected: 'No connection to the kernel.',
+  old: 'This page and its kernel have different versions of the workbench. Save the notebook and reload the page.'
 };

@@ -1,4 +1,4 @@
-/** A chart in words, for those who do not look at it. */
+/** A chart in words, for readers who cannot see it. */
 
 import type { Chart, Series, Values } from './series.js';
 
@@ -21,7 +21,7 @@ export function short(value: number): string {
     : String(Number(value.toPrecision(3)));
 }
 
-/** Whether the end of a line is above, below or about at what came before it. */
+/** Return whether the end of a line is above, below or about equal to the values before it. */
 export function trend(values: Values): 'rising' | 'falling' | 'steady' {
   const known = values.filter(value => value !== null);
   const recent = Math.max(1, Math.round(known.length * RECENT));
@@ -34,7 +34,7 @@ export function trend(values: Values): 'rising' | 'falling' | 'steady' {
   return change > 0 ? 'rising' : 'falling';
 }
 
-/** The last value of a chart's joined line, where it is going, and who is behind. */
+/** Return the last value of a chart's joined line, its trend, and the slowest replica. */
 export function account(series: Series, chart: Chart): string {
   const { joined, mean } = series.curve(chart);
   const broken = chart === 'loss' && series.broken.size > 0;
@@ -47,9 +47,9 @@ export function account(series: Series, chart: Chart): string {
   return now === '' ? `${no}No point yet.` : `${no}${now}${behind}`;
 }
 
-/** Where there is no line of all: the end of each, of many the first ones'. */
+/** Without a line for all: return the end of each line, of many only the first ones. */
 function apart(series: Series, chart: Chart): string {
-  const told = series
+  const ends = series
     .curve(chart)
     .mean.map((line, at) => ({
       name: nameOf(series, at),
@@ -57,21 +57,21 @@ function apart(series: Series, chart: Chart): string {
     }))
     .filter(({ now }) => now !== '')
     .map(({ name, now }) => `${name}: ${now}`);
-  const more = told.length - MANY;
+  const more = ends.length - MANY;
   const rest = more > 0 ? [`and ${more} more`] : [];
-  return [...told.slice(0, MANY), ...rest].join('; ') || 'No point yet.';
+  return [...ends.slice(0, MANY), ...rest].join('; ') || 'No point yet.';
 }
 
-/** The last value of a line and where it is going; nothing where it has none. */
+/** Return the last value of a line and its trend; empty if it has no value. */
 export function ending(line: Values, chart: Chart): string {
   const last = line.findLast(value => value !== null) ?? null;
   return last === null ? '' : `${UNITS[chart](last)}, ${trend(line)}`;
 }
 
-/** The values at a point, exactly as they came: a line each, or the ends where there are many. */
+/** Return the exact values at a point: of each line, or of many only the least and the greatest. */
 export function reading(series: Series, chart: Chart, point: number): string {
   const { mean, joined, low, high } = series.curve(chart);
-  const told = (name: string, value: number | null | undefined, at = -1) =>
+  const entry = (name: string, value: number | null | undefined, at = -1) =>
     value === null || value === undefined
       ? []
       : [
@@ -86,8 +86,8 @@ export function reading(series: Series, chart: Chart, point: number): string {
   const shown =
     known.length > MANY ? [known[0]!, known[known.length - 1]!] : each;
   const parts = [
-    ...(several ? told('all', joined[point]) : []),
-    ...shown.flatMap(({ at, value }) => told(nameOf(series, at), value, at)),
+    ...(several ? entry('all', joined[point]) : []),
+    ...shown.flatMap(({ at, value }) => entry(nameOf(series, at), value, at)),
     ...(series.broken.has(point) && chart === 'loss' ? ['no number'] : [])
   ];
   const number = series.steps[point]!.toLocaleString('en');
@@ -113,7 +113,7 @@ function places(series: Series): string {
   return `step ${steps.map(step => step?.toLocaleString('en')).join(', ')}${more}`;
 }
 
-/** A time span as people say it. */
+/** Return a time span for people. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (seconds < 10) {
@@ -127,7 +127,7 @@ export function duration(seconds: number): string {
     : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** What a replica is to be called; of several workers each has whole devices of its own process. */
+/** Return the name of a replica; with several workers, each process has its own devices. */
 export function nameOf(
   { workers, replicas, virtual }: Series,
   at: number

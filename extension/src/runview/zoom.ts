@@ -1,4 +1,4 @@
-/** Which part of the x axis is seen, and how it moves. */
+/** The visible part of the x axis, and its moves. */
 
 import type { Range } from './plot.js';
 import type { Move } from './toolbar.js';
@@ -6,7 +6,7 @@ import type { Move } from './toolbar.js';
 const STEP = 0.25;
 const FACTOR = 2;
 
-/** The part that is seen after a move; null is all. */
+/** Return the visible part after a move; null is all. */
 export function moved(now: Range | null, all: Range, move: Move): Range | null {
   const { min, max } = now ?? all;
   const width = max - min;

@@ -1,25 +1,25 @@
-/** Doing something to a run where a person may have to agree to its script. */
+/** Actions on a run for which a person may have to agree to its script. */
 
-import type { Deed } from '../runview/protocol.js';
+import type { ActionRequest } from '../runview/protocol.js';
 import type { Row } from './protocol.js';
 import { RequestError, UNKNOWN_SCRIPT, type Requests } from './requests.js';
 
-/** Whether a person lets a script that this machine did not start be executed, by its hash. */
+/** Asks a person whether a script that this machine did not start may be executed; by its hash. */
 export type Agree = (run: string, sha256: string) => Promise<boolean>;
 
 /**
- * Have something done to a run; where that executes an unknown script, only once it is agreed to.
+ * Act on a run; if the action executes an unknown script, only after a person agrees.
  *
- * @throws RequestError where the server does not do it; Error where it was not agreed to.
+ * @throws RequestError if the server refuses; Error if the person does not agree.
  */
 export async function actAgreed(
   requests: Requests,
   agree: Agree,
   run: string,
-  deed: Deed
+  request: ActionRequest
 ): Promise<Row> {
   try {
-    return await requests.act(run, deed);
+    return await requests.act(run, request);
   } catch (reason) {
     const refusal = reason instanceof RequestError ? reason.refusal : null;
     const sha256 = refusal?.script_sha256;
@@ -27,10 +27,10 @@ export async function actAgreed(
       throw reason;
     }
     if (!(await agree(run, sha256))) {
-      throw new Error('Not resumed: its script was not agreed to.', {
+      throw new Error('Not resumed: you did not agree to execute its script.', {
         cause: reason
       });
     }
-    return requests.act(run, deed, sha256);
+    return requests.act(run, request, sha256);
   }
 }

@@ -11,7 +11,7 @@ import { Signal, type ISignal } from '@lumino/signaling';
 import { Requests } from './requests.js';
 import { Stream } from './stream.js';
 
-/** What a person set; see `schema/server.json`. */
+/** The user's settings; see `schema/server.json`. */
 export interface Choices {
   runsFolder: string;
   devicesSeconds: number;
@@ -32,16 +32,16 @@ const DEFAULTS: Choices = {
 
 export interface IWorkbenchServer {
   readonly stream: Stream;
-  /** Of the folder of runs that is chosen now. */
+  /** Requests about the folder of runs in the settings. */
   readonly requests: Requests;
   readonly choices: Choices;
-  /** Another folder or other settings are chosen. */
+  /** Emitted when the folder or another setting changes. */
   readonly changed: ISignal<IWorkbenchServer, void>;
 }
 
 export const IWorkbenchServer = new Token<IWorkbenchServer>(
   'tf-distribute-workbench:IWorkbenchServer',
-  'Runs and devices, told by the server without a kernel.'
+  'Runs and devices from the server, without a kernel.'
 );
 
 class WorkbenchServer implements IWorkbenchServer {

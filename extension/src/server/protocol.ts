@@ -1,11 +1,11 @@
-/** What pages and the server half tell each other. See `workbench/server`. */
+/** The messages between pages and the server half. See `workbench/server`. */
 
 import type { Meter } from '../meters.js';
-import type { ActionName, Asked, Told } from '../runview/protocol.js';
+import type { ActionName, Incoming, Outgoing } from '../runview/protocol.js';
 
 export type { Meter };
 
-/** What the last epoch of a run came to; null where it is not known. */
+/** The results of a run's last epoch; null where a value is unknown. */
 export interface Results {
   loss: number | null;
   accuracy: number | null;
@@ -14,7 +14,7 @@ export interface Results {
   examples_per_second: number | null;
 }
 
-/** A run in a list. Of one that cannot be read there is only the trouble. */
+/** A run in a list. An unreadable run has only its trouble. */
 export interface Row {
   id: string;
   title: string;
@@ -25,7 +25,7 @@ export interface Row {
   status: string;
   alive: boolean;
   actions: ActionName[];
-  /** Why the run cannot be read; empty where it can. */
+  /** Why the run cannot be read; empty if it can. */
   trouble: string;
   step?: number;
   totalSteps?: number;
@@ -38,22 +38,22 @@ export interface Row {
   results?: Results;
 }
 
-export interface DevicesTold {
+export interface DevicesUpdate {
   channel: 'devices';
   meters?: Meter[];
   /** Why they cannot be measured. */
   trouble?: string;
 }
 
-/** Rows that are new or changed, and the ids of those that are gone. */
-export interface RunsTold {
+/** New or changed rows, and the ids of removed runs. */
+export interface RunsUpdate {
   channel: 'runs';
   folder: string;
-  /** Where the folder is on the server. */
+  /** The path of the folder on the server. */
   path?: string;
   rows?: Row[];
   gone?: string[];
-  /** Whether what was known before is to be forgotten. */
+  /** Whether the server starts a new list, so that all earlier rows are outdated. */
   first?: boolean;
   /** Whether every run has been read by now. */
   whole?: boolean;
@@ -61,37 +61,37 @@ export interface RunsTold {
   trouble?: string;
 }
 
-export interface RunTold {
+export interface RunUpdate {
   channel: 'run';
   folder: string;
   run: string;
-  message?: Told;
+  message?: Incoming;
   /** Why the run cannot be shown. */
   trouble?: string;
 }
 
-export type StreamTold = DevicesTold | RunsTold | RunTold;
+export type StreamUpdate = DevicesUpdate | RunsUpdate | RunUpdate;
 
-export type StreamAsked =
+export type StreamRequest =
   | { channel: 'devices' | 'runs'; folder: string; kind: 'unwatch' }
   | {
       channel: 'devices' | 'runs';
       folder: string;
       kind: 'watch';
-      /** Between two looks; of several who watch, the shortest holds. */
+      /** Between two updates; of several watchers, the shortest interval holds. */
       seconds: number;
     }
-  | { channel: 'run'; folder: string; run: string; message: Asked };
+  | { channel: 'run'; folder: string; run: string; message: Outgoing };
 
-/** A run's script, to be kept: a file, a notebook, or the cell that opens the run. */
+/** A run's script to save: a file, a notebook, or the cell that opens the run. */
 export interface Script {
-  /** Of a file; empty for a cell. */
+  /** The name of the file; empty for a cell. */
   name: string;
   text: string;
   sha256?: string;
 }
 
-/** A run's curves over all replicas, a column each; null where a value is not known. */
+/** A run's curves over all replicas, a column each; null where a value is unknown. */
 export interface RunSeries {
   step: number[];
   examples: (number | null)[];
@@ -102,7 +102,7 @@ export interface RunSeries {
   steps_a_point: number;
 }
 
-/** Why the server did not do what it was asked. */
+/** Why the server refused a request. */
 export interface Refusal {
   message: string;
   reason?: string;

@@ -1,33 +1,33 @@
-/** Asking the server half for something once. */
+/** Single requests to the server half. */
 
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
-import type { Deed } from '../runview/protocol.js';
+import type { ActionRequest } from '../runview/protocol.js';
 import type { Refusal, Row, RunSeries, Script } from './protocol.js';
 
-/** What the server did not do, with its reason. */
+/** A request that the server refused, with its reason. */
 export class RequestError extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal.message);
   }
 }
 
-/** A run to be resumed executes a script that was not started on this machine: its hash. */
+/** The reason of a refusal: the action would execute a script that this machine did not start. */
 export const UNKNOWN_SCRIPT = 'unknown_script';
 
-/** The server half of one folder of runs. Addresses and tokens are those of JupyterLab's settings. */
+/** The server half of one folder of runs. Addresses and tokens come from JupyterLab's settings. */
 export class Requests {
   constructor(
     readonly settings: ServerConnection.ISettings,
-    /** Within the folder that the server shows; empty: the usual one. */
+    /** Within the folder that the server shows; empty: the default folder. */
     readonly folder: string
   ) {}
 
-  /** Do something with a run; `scriptSha256` was agreed to. */
+  /** Act on a run; `scriptSha256` is the script that a person agreed to. */
   act(
     run: string,
-    { name, epochs, task }: Deed,
+    { name, epochs, task }: ActionRequest,
     scriptSha256?: string
   ): Promise<Row> {
     return this._ask(['runs', run, name], {
@@ -44,7 +44,7 @@ export class Requests {
     return this._ask(['runs', run, 'series']);
   }
 
-  /** The status that the server half answers with, 404 where it is not enabled; 0: no answer. */
+  /** Return the HTTP status of the server half: 404 if it is not enabled, 0 without an answer. */
   async status(): Promise<number> {
     try {
       const address = URLExt.join(this.settings.baseUrl, 'workbench/devices');
@@ -65,18 +65,22 @@ export class Requests {
       'workbench',
       ...path.map(encodeURIComponent)
     );
-    const asked = URLExt.objectToQueryString({ ...query, folder: this.folder });
+    const queryString = URLExt.objectToQueryString({
+      ...query,
+      folder: this.folder
+    });
     const reply = await ServerConnection.makeRequest(
-      address + asked,
+      address + queryString,
       init,
       this.settings
     );
-    const told: unknown = reply.status === 204 ? null : await reply.json();
+    const content: unknown = reply.status === 204 ? null : await reply.json();
     if (!reply.ok) {
-      const refusal = told as Partial<Refusal>;
-      const message = refusal.message ?? `The server answered ${reply.status}.`;
+      const refusal = content as Partial<Refusal>;
+      const message =
+        refusal.message ?? `The server answered with status ${reply.status}.`;
       throw new RequestError({ ...refusal, message });
     }
-    return told as Answer;
+    return content as Answer;
   }
 }

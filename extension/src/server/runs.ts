@@ -1,11 +1,11 @@
-/** The runs of a folder as the server told of them, a message at a time. Pure. */
+/** The runs of a folder, built up from the messages of the server. Pure. */
 
-import type { Row, RunsTold } from './protocol.js';
+import type { Row, RunsUpdate } from './protocol.js';
 
 export class RunRows {
   private readonly _known = new Map<string, Row>();
-  /** The ids told of since all was told again; null while that is not under way. */
-  private _anew: Set<string> | null = null;
+  /** The ids listed since the server started a new list; null if no list is under way. */
+  private _relisted: Set<string> | null = null;
   private _whole = false;
   private _trouble = '';
 
@@ -18,7 +18,7 @@ export class RunRows {
     return this._whole;
   }
 
-  /** Why the runs cannot be listed; empty where they can. */
+  /** Why the runs cannot be listed; empty if they can. */
   get trouble(): string {
     return this._trouble;
   }
@@ -27,23 +27,23 @@ export class RunRows {
     return this._known.get(run);
   }
 
-  /** A server that was started again reads the runs one by one: none is forgotten until it has. */
-  take({ rows, gone, first, whole, trouble }: RunsTold): void {
+  /** Take in an update. A restarted server reads runs one by one: none is removed before the end. */
+  take({ rows, gone, first, whole, trouble }: RunsUpdate): void {
     this._trouble = trouble ?? '';
     if (first) {
-      this._anew = new Set();
+      this._relisted = new Set();
     }
     for (const row of rows ?? []) {
       this._known.set(row.id, row);
-      this._anew?.add(row.id);
+      this._relisted?.add(row.id);
     }
     gone?.forEach(run => this._known.delete(run));
-    if (whole && this._anew !== null) {
-      const { _anew, _known } = this;
+    if (whole && this._relisted !== null) {
+      const { _relisted, _known } = this;
       [..._known.keys()]
-        .filter(run => !_anew.has(run))
+        .filter(run => !_relisted.has(run))
         .forEach(run => _known.delete(run));
-      this._anew = null;
+      this._relisted = null;
       this._whole = true;
     }
   }

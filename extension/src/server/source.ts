@@ -1,27 +1,32 @@
-/** A run view's other half on the server: what it is told by the stream, what it asks by requests. */
+/** The server as a run view's source: messages come over the stream, actions go as requests. */
 
-import type { Asked, NoteMessage, Source, Told } from '../runview/protocol.js';
+import type {
+  Incoming,
+  NoteMessage,
+  Outgoing,
+  Source
+} from '../runview/protocol.js';
 import { actAgreed, type Agree } from './agreed.js';
-import type { RunTold } from './protocol.js';
+import type { RunUpdate } from './protocol.js';
 import type { Requests } from './requests.js';
 import type { Stream } from './stream.js';
 
-type Action = Extract<Asked, { kind: 'action' }>;
-type Heard = (message: Told, buffers: DataView[]) => void;
+type Action = Extract<Outgoing, { kind: 'action' }>;
+type Listener = (message: Incoming, buffers: DataView[]) => void;
 
 export class RunSource implements Source {
-  private readonly _hearers = new Set<Heard>();
-  /** What a view asked last to be told of the run, asked again when the socket is new. */
-  private _ready: Extract<Asked, { kind: 'ready' }> | null = null;
+  private readonly _listeners = new Set<Listener>();
+  /** The last request of a view for the run, sent again over each new socket. */
+  private _ready: Extract<Outgoing, { kind: 'ready' }> | null = null;
   private _shown = true;
   private readonly _done = new Set<string>();
-  private readonly _deaf: () => void;
+  private readonly _unsubscribe: () => void;
   private readonly _link = (_: Stream, up: boolean): void =>
-    this._tell({ kind: 'link', up });
+    this._emit({ kind: 'link', up });
 
   /**
    * `agree` asks a person whether a script that this machine did not start may be executed, by its
-   * hash. `deleted` hears that the run was deleted by this view.
+   * hash. `deleted` is called when this view has deleted the run.
    */
   constructor(
     private readonly _stream: Stream,
@@ -36,9 +41,9 @@ export class RunSource implements Source {
       run: _run
     } as const;
     _stream.connectedChanged.connect(this._link);
-    this._deaf = _stream.hear(
+    this._unsubscribe = _stream.subscribe(
       address,
-      (told, buffers) => this._hear(told as RunTold, buffers),
+      (update, buffers) => this._receive(update as RunUpdate, buffers),
       () => {
         if (this._ready !== null && this._shown) {
           this._ask(this._ready);
@@ -47,13 +52,13 @@ export class RunSource implements Source {
     );
   }
 
-  send(message: Asked): void {
+  send(message: Outgoing): void {
     switch (message.kind) {
       case 'action':
         void this._act(message);
         return;
       case 'looking':
-        return; // that the socket is open says so
+        return; // the open socket shows it
       case 'shown':
         this._shown = message.shown;
         break;
@@ -64,41 +69,41 @@ export class RunSource implements Source {
     this._ask(message);
   }
 
-  listen(heard: Heard): () => void {
-    this._hearers.add(heard);
-    return () => this._hearers.delete(heard);
+  listen(listener: Listener): () => void {
+    this._listeners.add(listener);
+    return () => this._listeners.delete(listener);
   }
 
   dispose(): void {
     this._stream.connectedChanged.disconnect(this._link);
-    this._deaf();
+    this._unsubscribe();
   }
 
-  private _ask(message: Asked): void {
+  private _ask(message: Outgoing): void {
     const { folder } = this._requests;
     this._stream.send({ channel: 'run', folder, run: this._run, message });
   }
 
-  private _hear({ message, trouble }: RunTold, buffers: DataView[]): void {
+  private _receive({ message, trouble }: RunUpdate, buffers: DataView[]): void {
     if (message) {
-      this._tell(message, buffers);
+      this._emit(message, buffers);
     }
     if (trouble) {
-      this._tell({ kind: 'heard', id: this._ready?.id ?? '' });
+      this._emit({ kind: 'heard', id: this._ready?.id ?? '' });
       this._note('error', trouble);
     }
   }
 
-  /** Do what a person wants, once, however often the view asks until it hears. */
+  /** Do an action once, although the view repeats its request until the acknowledgement. */
   private async _act({ id, name, epochs, task }: Action): Promise<void> {
-    this._tell({ kind: 'heard', id });
+    this._emit({ kind: 'heard', id });
     if (this._done.has(id)) {
       return;
     }
     this._done.add(id);
     try {
-      const deed = { name, epochs, task };
-      await actAgreed(this._requests, this._agree, this._run, deed);
+      const request = { name, epochs, task };
+      await actAgreed(this._requests, this._agree, this._run, request);
       if (name === 'delete') {
         this._deleted();
       }
@@ -111,10 +116,10 @@ export class RunSource implements Source {
   }
 
   private _note(level: NoteMessage['level'], text: string): void {
-    this._tell({ kind: 'note', level, text });
+    this._emit({ kind: 'note', level, text });
   }
 
-  private _tell(message: Told, buffers: DataView[] = []): void {
-    this._hearers.forEach(heard => heard(message, buffers));
+  private _emit(message: Incoming, buffers: DataView[] = []): void {
+    this._listeners.forEach(listener => listener(message, buffers));
   }
 }

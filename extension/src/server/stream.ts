@@ -1,31 +1,31 @@
-/** The one socket of a page to the server half: opened when something is watched, and again when lost. */
+/** The socket of a page to the server half: opened for the first subscriber, reopened if lost. */
 
 import { URLExt } from '@jupyterlab/coreutils';
 import type { ServerConnection } from '@jupyterlab/services';
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import { unpacked } from './frames.js';
-import type { StreamAsked, StreamTold } from './protocol.js';
+import type { StreamRequest, StreamUpdate } from './protocol.js';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 8000;
 
-/** Which channel a message is of. */
-export type Address = Pick<StreamTold, 'channel'> & {
+/** The channel of a message. */
+export type Address = Pick<StreamUpdate, 'channel'> & {
   folder?: string;
   run?: string;
 };
 
-type Hear = (told: StreamTold, buffers: DataView[]) => void;
+type OnUpdate = (update: StreamUpdate, buffers: DataView[]) => void;
 
-/** Somebody who hears a channel, and what is to be asked each time the socket has opened. */
-interface Hearer {
-  hear: Hear;
+/** A subscriber of a channel; `opened` sends its request each time the socket has opened. */
+interface Subscriber {
+  onUpdate: OnUpdate;
   opened: () => void;
 }
 
 export class Stream {
-  private readonly _hearers = new Map<string, Set<Hearer>>();
+  private readonly _subscribers = new Map<string, Set<Subscriber>>();
   private readonly _connectedChanged = new Signal<this, boolean>(this);
   private _socket: WebSocket | null = null;
   private _connected = false;
@@ -35,62 +35,69 @@ export class Stream {
 
   constructor(private readonly _settings: ServerConnection.ISettings) {}
 
-  /** Whether the server is heard. */
+  /** Whether the socket is open. */
   get connected(): boolean {
     return this._connected;
   }
 
-  /** Tells false also each time that the socket could not be opened. */
+  /** Emits false also each time that the socket could not be opened. */
   get connectedChanged(): ISignal<this, boolean> {
     return this._connectedChanged;
   }
 
-  /** Hear a channel until the function that it returns is called; `opened` asks for what it tells. */
-  hear(address: Address, hear: Hear, opened: () => void): () => void {
+  /** Receive a channel until the returned function is called; `opened` sends the request for it. */
+  subscribe(
+    address: Address,
+    onUpdate: OnUpdate,
+    opened: () => void
+  ): () => void {
     const key = keyOf(address);
-    const hearer = { hear, opened };
-    const hearers = this._hearers.get(key) ?? new Set();
-    this._hearers.set(key, hearers.add(hearer));
+    const subscriber = { onUpdate, opened };
+    const subscribers = this._subscribers.get(key) ?? new Set();
+    this._subscribers.set(key, subscribers.add(subscriber));
     if (this._connected) {
       opened();
     } else {
       this._open();
     }
     return () => {
-      hearers.delete(hearer);
-      if (hearers.size === 0 && this._hearers.get(key) === hearers) {
-        this._hearers.delete(key);
+      subscribers.delete(subscriber);
+      if (
+        subscribers.size === 0 &&
+        this._subscribers.get(key) === subscribers
+      ) {
+        this._subscribers.delete(key);
       }
     };
   }
 
-  /** Hear a channel that tells by itself, every so many seconds, once it is watched. */
+  /** Receive a channel that sends an update every so many seconds while it is watched. */
   watch(
     channel: 'devices' | 'runs',
     folder: string,
     seconds: number,
-    hear: Hear
+    onUpdate: OnUpdate
   ): () => void {
     const address = { channel, folder };
-    const deaf = this.hear(address, hear, () =>
+    const unsubscribe = this.subscribe(address, onUpdate, () =>
       this.send({ ...address, kind: 'watch', seconds })
     );
     return () => {
-      deaf();
-      if (!this._hearers.has(keyOf(address))) {
+      unsubscribe();
+      if (!this._subscribers.has(keyOf(address))) {
         this.send({ ...address, kind: 'unwatch' });
       }
     };
   }
 
-  /** Send what the server is asked; lost while it is not heard, so `opened` asks again. */
-  send(asked: StreamAsked): void {
+  /** Send a request. It is lost while the socket is closed, so `opened` sends it again. */
+  send(request: StreamRequest): void {
     if (this._connected) {
-      this._socket?.send(JSON.stringify(asked));
+      this._socket?.send(JSON.stringify(request));
     }
   }
 
-  /** Open no more until somebody hears again: the server does not have this socket. */
+  /** Do not reopen before the next subscription: the server does not have this socket. */
   rest(): void {
     window.clearTimeout(this._timer);
   }
@@ -116,30 +123,32 @@ export class Stream {
     socket.onopen = () => this._onOpen();
     socket.onclose = () => this._onClose();
     socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
-      const { content, buffers } = unpacked<StreamTold>(data);
-      this._hearers
+      const { content, buffers } = unpacked<StreamUpdate>(data);
+      this._subscribers
         .get(keyOf(content))
-        ?.forEach(({ hear }) => hear(content, buffers));
+        ?.forEach(({ onUpdate }) => onUpdate(content, buffers));
     };
     this._socket = socket;
   }
 
   private _onOpen(): void {
     this._pause = FIRST_PAUSE_MS;
-    this._tell(true);
-    this._hearers.forEach(hearers => hearers.forEach(({ opened }) => opened()));
+    this._setConnected(true);
+    this._subscribers.forEach(subscribers =>
+      subscribers.forEach(({ opened }) => opened())
+    );
   }
 
   private _onClose(): void {
     this._socket = null;
-    this._tell(false);
-    if (this._hearers.size > 0 && !this._closed) {
+    this._setConnected(false);
+    if (this._subscribers.size > 0 && !this._closed) {
       this._timer = window.setTimeout(() => this._open(), this._pause);
       this._pause = Math.min(2 * this._pause, LONGEST_PAUSE_MS);
     }
   }
 
-  private _tell(connected: boolean): void {
+  private _setConnected(connected: boolean): void {
     this._connected = connected;
     this._connectedChanged.emit(connected);
   }

@@ -1,4 +1,4 @@
-/** Stopping, resuming, training on and deleting runs, asking where it matters. */
+/** Stopping, resuming, training on and deleting runs, with questions before risky actions. */
 
 import { Dialog, InputDialog, showDialog } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -32,13 +32,13 @@ export class Acts {
     );
   }
 
-  /** Go on to this many epochs in all; without a number a person is asked for it. */
+  /** Continue to this total number of epochs; without a number, a dialog asks for it. */
   async trainOn(rows: Row[], epochs?: number): Promise<void> {
     const goal = epochs ?? (await this._askEpochs(rows));
     if (goal !== null) {
-      const says = (done: string) =>
-        this._trans.__('%1 goes on to epoch %2.', done, goal);
-      await this._each(rows, 'train_on', says, goal);
+      const summarize = (done: string) =>
+        this._trans.__('%1 continues to epoch %2.', done, goal);
+      await this._each(rows, 'train_on', summarize, goal);
     }
   }
 
@@ -50,11 +50,11 @@ export class Acts {
     }
   }
 
-  /** Act on each run; tell what was done, by `says`, and why not to the others. */
+  /** Act on each run; report the runs that are done by `summarize`, and the problems of the others. */
   private async _each(
     rows: Row[],
     name: ActionName,
-    says: (done: string) => string,
+    summarize: (done: string) => string,
     epochs?: number
   ): Promise<void> {
     const done: Row[] = [];
@@ -68,9 +68,10 @@ export class Acts {
         problems.push(`${row.title}: ${why}`);
       }
     }
-    const told = done.length > 0 ? [says(named(done, this._trans))] : [];
+    const summary =
+      done.length > 0 ? [summarize(named(done, this._trans))] : [];
     const level = problems.length > 0 ? 'error' : 'info';
-    this._runs.say([...told, ...problems].join(' '), level);
+    this._runs.report([...summary, ...problems].join(' '), level);
   }
 
   private async _one(
@@ -92,7 +93,7 @@ export class Acts {
   private async _askEpochs(rows: Row[]): Promise<number | null> {
     const { value, button } = await InputDialog.getNumber({
       title: this._trans.__('Train %1 on', named(rows, this._trans)),
-      label: this._trans.__('Epochs in all'),
+      label: this._trans.__('Total epochs'),
       value: 2 * Math.max(1, ...rows.map(({ epochs = 1 }) => epochs)),
       okLabel: this._trans.__('Train On')
     });
@@ -123,8 +124,8 @@ export class Acts {
     );
     const { button } = await showDialog({
       title: _trans._n(
-        'Delete this run for good?',
-        'Delete these %1 runs for good?',
+        'Delete this run permanently?',
+        'Delete these %1 runs permanently?',
         rows.length
       ),
       body: new Widget({ node: body }),

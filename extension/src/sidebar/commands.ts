@@ -9,14 +9,14 @@ import type {
 } from '@lumino/coreutils';
 
 import type { Row } from '../server/protocol.js';
-import type { Deed } from './deeds.js';
+import type { RunAction } from './runactions.js';
 import { Ids } from './ids.js';
 import type { Runs } from './runs.js';
 
 const LIST = '.jp-WorkbenchRuns-list';
 const CATEGORY = 'Workbench';
 
-/** Runs named in the arguments of a command, else those selected in the list. */
+/** Return the runs that the arguments of a command name, else the runs selected in the list. */
 function meant(runs: Runs, { runs: ids }: ReadonlyPartialJSONObject): Row[] {
   return Array.isArray(ids) ? runs.rows(ids.map(String)) : runs.chosen;
 }
@@ -25,12 +25,12 @@ function describedBy(id: string, trans: TranslationBundle) {
   const runs = {
     type: 'array',
     items: { type: 'string' },
-    description: trans.__('Ids of runs; left out: those selected in the list')
+    description: trans.__('Ids of runs; default: the runs selected in the list')
   };
   const epochs = {
     type: 'integer',
     minimum: 1,
-    description: trans.__('Epochs in all; left out: a person is asked')
+    description: trans.__('Total epochs; default: a dialog asks for them')
   };
   const properties: ReadonlyPartialJSONObject =
     id === Ids.trainOn ? { runs, epochs } : { runs };
@@ -39,12 +39,12 @@ function describedBy(id: string, trans: TranslationBundle) {
 
 export function addCommands(
   { commands, contextMenu }: JupyterFrontEnd,
-  deeds: Deed[],
+  actions: RunAction[],
   runs: Runs,
   palette: ICommandPalette | null,
   trans: TranslationBundle
 ): void {
-  deeds.forEach(({ id, label, long, icon, of, does }, rank) => {
+  actions.forEach(({ id, label, long, icon, of, does }, rank) => {
     const offered = (args: ReadonlyPartialJSONObject) =>
       of(meant(runs, args)).length > 0;
     commands.addCommand(id, {
@@ -62,7 +62,7 @@ export function addCommands(
           );
         } catch (reason) {
           const why = reason instanceof Error ? reason.message : String(reason);
-          runs.say(why, 'error');
+          runs.report(why, 'error');
         }
       }
     });
@@ -75,10 +75,10 @@ export function addCommands(
   });
   let before = '';
   runs.changed.connect(() => {
-    const now = deeds.map(({ of }) => of(runs.chosen).length > 0).join();
+    const now = actions.map(({ of }) => of(runs.chosen).length > 0).join();
     if (now !== before) {
       before = now;
-      deeds.forEach(({ id }) => commands.notifyCommandChanged(id));
+      actions.forEach(({ id }) => commands.notifyCommandChanged(id));
     }
   });
 }

@@ -9,8 +9,8 @@ const CELLS = 'application/vnd.jupyter.cells';
 const FAR_PX = 5;
 
 /**
- * Begin a drag once the pointer is moved far enough with its button held; `sources` gives the code
- * of the cells, none where there is nothing to drag, `name` what is shown under the pointer.
+ * Start a drag when the pointer has moved far enough with its button held; `sources` returns the
+ * code of the cells, none if there is nothing to drag; `name` is the text under the pointer.
  */
 export function dragCells(
   { clientX, clientY, target }: PointerEvent,

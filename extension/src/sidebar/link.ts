@@ -1,28 +1,28 @@
-/** Whether the server half is heard, and where it is not, why. */
+/** The state of the connection to the server half. */
 
 import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { IWorkbenchServer } from '../server/plugin.js';
 
 /**
- * `absent`: not enabled; `forbidden`: this person may not; `mute`: it answers requests, but its
- * stream does not come through; `lost`: no answer at all.
+ * `absent`: not enabled; `forbidden`: this person has no permission; `mute`: it answers requests,
+ * but its stream does not arrive; `lost`: no answer at all.
  */
-export type Hearing =
-  'asking' | 'heard' | 'absent' | 'forbidden' | 'mute' | 'lost';
+export type LinkState =
+  'asking' | 'connected' | 'absent' | 'forbidden' | 'mute' | 'lost';
 
 export class Link {
-  private _state: Hearing;
+  private _state: LinkState;
   private _failures = 0;
   private readonly _changed = new Signal<this, void>(this);
 
   constructor(private readonly _server: IWorkbenchServer) {
     const { stream } = _server;
-    this._state = stream.connected ? 'heard' : 'asking';
+    this._state = stream.connected ? 'connected' : 'asking';
     stream.connectedChanged.connect(this._follow, this);
   }
 
-  get state(): Hearing {
+  get state(): LinkState {
     return this._state;
   }
 
@@ -30,14 +30,14 @@ export class Link {
     return this._changed;
   }
 
-  /** Whether it makes sense to try: not where only a person can change what is wrong. */
+  /** Whether a new attempt makes sense: not if only a person can fix the problem. */
   get hopeful(): boolean {
     return this._state !== 'absent' && this._state !== 'forbidden';
   }
 
   /** Try once more. */
   again(): void {
-    this._tell(this._server.stream.connected ? 'heard' : 'asking');
+    this._setState(this._server.stream.connected ? 'connected' : 'asking');
   }
 
   dispose(): void {
@@ -47,7 +47,7 @@ export class Link {
   private _follow(_: unknown, connected: boolean): void {
     this._failures = connected ? 0 : this._failures + 1;
     if (connected) {
-      this._tell('heard');
+      this._setState('connected');
     } else {
       void this._probe();
     }
@@ -61,15 +61,15 @@ export class Link {
     }
     if (status === 404 || status === 401 || status === 403) {
       stream.rest();
-      this._tell(status === 404 ? 'absent' : 'forbidden');
+      this._setState(status === 404 ? 'absent' : 'forbidden');
     } else if (status === 0) {
-      this._tell('lost');
+      this._setState('lost');
     } else if (this._failures > 1) {
-      this._tell('mute');
+      this._setState('mute');
     }
   }
 
-  private _tell(state: Hearing): void {
+  private _setState(state: LinkState): void {
     if (state !== this._state) {
       this._state = state;
       this._changed.emit();

@@ -1,4 +1,4 @@
-/** The list of runs: a listbox of which only the rows in sight are on the page. */
+/** The list of runs: a listbox with only the visible rows on the page. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
@@ -10,7 +10,7 @@ import { scrolledTo, windowOf, type Sighted } from './window.js';
 
 const SPARE_ROWS = 4;
 
-/** What a person asks for at the list. */
+/** The actions that a person can start in the list. */
 export interface Asks {
   open: () => void;
   remove: () => void;
@@ -40,7 +40,7 @@ export class ListView {
     this._listen();
   }
 
-  /** Draw the rows in sight, and the one that the keyboard is at. */
+  /** Draw the visible rows and the active row of the keyboard. */
   draw(): void {
     const order = this._runs.list.visible;
     const { selection } = this._runs;
@@ -69,7 +69,7 @@ export class ListView {
     this._point(order[active]);
   }
 
-  /** Scroll so that the row that the keyboard is at is in sight. */
+  /** Scroll so that the active row of the keyboard is visible. */
   reveal(): void {
     const at = this._runs.list.visible.indexOf(this._runs.selection.active);
     if (at >= 0) {
@@ -77,7 +77,7 @@ export class ListView {
     }
   }
 
-  /** Measure again, as where the size of the font has changed. */
+  /** Measure again, for example after a change of the font size. */
   fit(): void {
     this._rowHeight = 0;
     this.draw();
@@ -89,7 +89,7 @@ export class ListView {
     return { top, height, rowHeight: this._rowHeight };
   }
 
-  /** The height of a row as it is styled; where the list is not on the page, any. */
+  /** The height of a styled row; a default if the list is not on the page. */
   private _measured(): number {
     const { node } = new RowView(this._trans);
     this._inner.append(node);
@@ -99,8 +99,8 @@ export class ListView {
   }
 
   /**
-   * Have a view for each id, in their order for those who read the page: rows that went out of
-   * sight give theirs to those that come in sight.
+   * Have a view for each id, in the order of the list for screen readers: rows that leave the
+   * visible part give their views to rows that enter it.
    */
   private _provide(ids: string[]): void {
     const wanted = new Set(ids);
@@ -207,16 +207,16 @@ export class ListView {
     this._meant(intent);
   }
 
-  /** Do what a key asks for but moving; where no row is selected, of the one that it is at. */
+  /** Do the action of a key, except moving; without a selected row, act on the active row. */
   private _meant(intent: Exclude<Intent, object>): void {
     const { active } = this._runs.selection;
-    const ofChosen = (deed: () => void) => () => {
+    const ofChosen = (action: () => void) => () => {
       if (this._runs.chosen.length === 0 && active !== '') {
         this._runs.select(active, 'only');
       }
-      deed();
+      action();
     };
-    const deeds = {
+    const actions = {
       toggle: () => active && this._runs.select(active, 'toggle'),
       open: ofChosen(this._asks.open),
       delete: ofChosen(this._asks.remove),
@@ -224,10 +224,10 @@ export class ListView {
       all: () => this._runs.selectAll(),
       none: () => this._runs.selectNone()
     };
-    deeds[intent]();
+    actions[intent]();
   }
 
-  /** Open the context menu at the row that the keyboard is at. */
+  /** Open the context menu at the active row of the keyboard. */
   private _menuByKey(): void {
     const view = this._views.get(this._runs.selection.active);
     if (view) {

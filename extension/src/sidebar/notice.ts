@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { button, make, say } from '../runview/elements.js';
+import { button, make, setText } from '../runview/elements.js';
 import type { Notice } from './notices.js';
 
 export class NoticeView {
@@ -26,8 +26,8 @@ export class NoticeView {
   show(notice: Notice | null): void {
     this.node.hidden = notice === null;
     if (notice !== null) {
-      say(this._text, notice.text);
-      say(this._command, notice.command);
+      setText(this._text, notice.text);
+      setText(this._command, notice.command);
       this._command.hidden = notice.command === '';
       this._again.hidden = !notice.again;
     }

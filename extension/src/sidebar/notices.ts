@@ -1,59 +1,59 @@
-/** Why the sidebar shows nothing or what is old, with what to change. */
+/** Why the sidebar shows nothing or old values, and what to change. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { Hearing } from './link.js';
+import type { LinkState } from './link.js';
 
 export interface Notice {
   text: string;
-  /** To be typed in a terminal; empty: nothing. */
+  /** A command for a terminal; may be empty. */
   command: string;
-  /** Whether it waits until a person asks to try again. */
+  /** Whether it waits for a person to try again. */
   again: boolean;
 }
 
 const ENABLE = 'jupyter server extension enable workbench.server';
 
-/** What is to be said of the connection, else of the folder of runs; null: nothing. */
+/** Return a notice about the connection, else about the folder of runs; null if all is well. */
 export function noticeOf(
-  hearing: Hearing,
+  link: LinkState,
   trouble: string,
   trans: TranslationBundle
 ): Notice | null {
-  const say = (text: string, again = false, command = ''): Notice => ({
+  const notice = (text: string, again = false, command = ''): Notice => ({
     text,
     command,
     again
   });
-  switch (hearing) {
+  switch (link) {
     case 'absent':
-      return say(
+      return notice(
         trans.__(
-          'The server answers, but its half of the workbench is not enabled. Enable it in the environment of the server, and start the server again:'
+          'The server answers, but its half of the workbench is not enabled. Enable it in the environment of the server, and restart the server:'
         ),
         true,
         ENABLE
       );
     case 'forbidden':
-      return say(
+      return notice(
         trans.__(
-          'The server does not let you see runs and devices. Log in again, or ask who runs it to allow you “workbench”.'
+          'The server does not allow you to see runs and devices. Log in again, or ask its administrator for the permission “workbench”.'
         ),
         true
       );
     case 'mute':
-      return say(
+      return notice(
         trans.__(
-          'The server answers, but what is live does not come through. Where there is a proxy between, have it pass WebSockets. It is tried again by itself.'
+          'The server answers, but its live updates do not arrive. If there is a proxy, it must pass WebSockets. This page keeps trying.'
         )
       );
     case 'lost':
-      return say(
+      return notice(
         trans.__(
-          'The server does not answer, so nothing here is of now. Runs go on without it. Start it again; it is tried again by itself.'
+          'The server does not answer, so nothing here is current. Runs continue without it. Restart the server; this page keeps trying.'
         )
       );
     default:
-      return trouble === '' ? null : say(trouble, true);
+      return trouble === '' ? null : notice(trouble, true);
   }
 }

@@ -1,4 +1,4 @@
-/** The sidebar: devices and runs, live while it is in sight. */
+/** The sidebar: devices and runs, live while it is visible. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
@@ -7,7 +7,7 @@ import { Widget } from '@lumino/widgets';
 import { Meters, type Meter } from '../meters.js';
 import { make } from '../runview/elements.js';
 import { Sight } from '../runview/sight.js';
-import type { StreamTold } from '../server/protocol.js';
+import type { StreamUpdate } from '../server/protocol.js';
 import type { IWorkbenchServer } from '../server/plugin.js';
 import { Link } from './link.js';
 import { NoticeView } from './notice.js';
@@ -49,7 +49,7 @@ export class SidebarPanel extends Widget {
       new Sight(_view.node, seen => this._see({ runs: seen }), false)
     ];
     this._link.changed.connect(() => this._follow());
-    _runs.changed.connect(() => this._say());
+    _runs.changed.connect(() => this._showNotice());
     _server.changed.connect(() => this._again());
     this._clear();
   }
@@ -92,15 +92,15 @@ export class SidebarPanel extends Widget {
     this._follow();
   }
 
-  /** Hear of what is in sight, and of nothing else. */
+  /** Watch only the visible parts. */
   private _follow(): void {
     const { hopeful } = this._link;
     this._devices.want(this._devicesSeen && hopeful);
     this._listed.want(this._runsSeen && hopeful);
-    if (this._link.state !== 'heard') {
+    if (this._link.state !== 'connected') {
       this._clear();
     }
-    this._say();
+    this._showNotice();
   }
 
   private _watchDevices(): () => void {
@@ -108,17 +108,17 @@ export class SidebarPanel extends Widget {
       'devices',
       '',
       this._server.choices.devicesSeconds,
-      told => this._hear(told)
+      update => this._receive(update)
     );
   }
 
-  private _hear(told: StreamTold): void {
-    if (told.channel === 'devices') {
-      this._meters.show(told.meters ?? [this._unknown(told.trouble ?? '')]);
+  private _receive(update: StreamUpdate): void {
+    if (update.channel === 'devices') {
+      this._meters.show(update.meters ?? [this._unknown(update.trouble ?? '')]);
     }
   }
 
-  /** Show no number that is not of now. */
+  /** Show no old number. */
   private _clear(): void {
     this._meters.show([this._unknown('')]);
   }
@@ -132,12 +132,12 @@ export class SidebarPanel extends Widget {
     };
   }
 
-  private _say(): void {
+  private _showNotice(): void {
     const { trouble } = this._runs.list;
     this._notice.show(noticeOf(this._link.state, trouble, this._trans));
   }
 
-  /** Ask again, as of other settings. */
+  /** Ask again, for example after a change of the settings. */
   private _again(): void {
     this._devices.want(false);
     this._listed.want(false);

@@ -17,7 +17,7 @@ import {
 import { workbenchIcon } from '../icon.js';
 import { IWorkbenchServer } from '../server/plugin.js';
 import { addCommands } from './commands.js';
-import { deedsOf } from './deeds.js';
+import { runActionsOf } from './runactions.js';
 import { dragCells } from './drag.js';
 import { Ids } from './ids.js';
 import { SidebarPanel } from './panel.js';
@@ -36,7 +36,7 @@ const BUTTONS = [
   Ids.trainOn,
   Ids.remove
 ];
-/** What opens a workbench: as a panel, where there is none in a notebook. */
+/** The commands that open a workbench: as a panel, or else in a notebook. */
 const STARTS = ['workbench:open-panel', 'workbench:open'];
 const MORE = [Ids.notebook, Ids.file, Ids.cell, Ids.opening];
 
@@ -50,7 +50,7 @@ function viewOf(
       const cell = (id: string) => runs.requests.script(id, 'cell');
       return (await Promise.all(ids.map(cell))).map(({ text }) => text);
     } catch (reason) {
-      runs.say(String(reason), 'error');
+      runs.report(String(reason), 'error');
       return [];
     }
   };
@@ -105,8 +105,8 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
       'tf-distribute-workbench'
     );
     const runs = new Runs(server);
-    const deeds = deedsOf(app, runs, { notebooks, files }, trans);
-    addCommands(app, deeds, runs, palette, trans);
+    const actions = runActionsOf(app, runs, { notebooks, files }, trans);
+    addCommands(app, actions, runs, palette, trans);
     const panel = new SidebarPanel(
       server,
       runs,
@@ -116,7 +116,7 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
     panel.id = ID;
     panel.title.icon = workbenchIcon;
     panel.title.caption = trans.__('Distributed training');
-    runs.said.connect((_, { level, text }) => {
+    runs.reported.connect((_, { level, text }) => {
       if (!panel.isVisible) {
         Notification.emit(text, level === 'error' ? 'error' : 'info');
       }

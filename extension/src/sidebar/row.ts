@@ -1,12 +1,12 @@
-/** One row of the list: status, title, make, and how far the run is or what it came to. */
+/** One row of the list: status, title, description, and the progress or result of the run. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { make, say } from '../runview/elements.js';
+import { make, setText } from '../runview/elements.js';
 import type { Row } from '../server/protocol.js';
-import { rowWords, shareOf, signOf, statusWord, wrong } from './words.js';
+import { rowText, shareOf, signOf, statusWord, wrong } from './words.js';
 
-/** How a row is in its list. */
+/** The place of a row in its list. */
 export interface Place {
   at: number;
   count: number;
@@ -16,7 +16,7 @@ export interface Place {
 
 let made = 0;
 
-/** Is given one run after another as the list is scrolled. */
+/** Shows one run after another while the list is scrolled. */
 export class RowView {
   readonly node = make('div', 'jp-WorkbenchRuns-row');
   private readonly _title = make('span', 'jp-WorkbenchRuns-title');
@@ -24,7 +24,7 @@ export class RowView {
   private readonly _about = make('div', 'jp-WorkbenchRuns-about');
   private readonly _done = make('div');
   private readonly _bar = make('div', 'jp-WorkbenchRuns-bar', this._done);
-  private readonly _words = make('div', 'jp-WorkbenchRuns-words');
+  private readonly _text = make('div', 'jp-WorkbenchRuns-words');
   private _row: Row | null = null;
 
   constructor(private readonly _trans: TranslationBundle) {
@@ -33,7 +33,7 @@ export class RowView {
     this.node.append(
       make('div', 'jp-WorkbenchRuns-head', this._title, this._pill),
       this._about,
-      this._words,
+      this._text,
       this._bar
     );
   }
@@ -47,21 +47,21 @@ export class RowView {
     node.classList.toggle('jp-mod-active', active);
     if (row !== this._row) {
       this._row = row;
-      this._tell(row);
+      this._fill(row);
     }
   }
 
-  private _tell(row: Row): void {
+  private _fill(row: Row): void {
     this.node.dataset.run = row.id;
     this.node.dataset.state = row.status;
     this.node.title = [row.title, row.about, wrong(row)]
       .filter(Boolean)
       .join('\n');
-    say(this._title, row.title);
-    say(this._pill, statusWord(row.status, this._trans));
+    setText(this._title, row.title);
+    setText(this._pill, statusWord(row.status, this._trans));
     this._pill.dataset.sign = signOf(row.status);
-    say(this._about, row.about || row.id);
-    say(this._words, rowWords(row, this._trans));
+    setText(this._about, row.about || row.id);
+    setText(this._text, rowText(row, this._trans));
     this._bar.hidden = !row.alive;
     this._done.style.width = `${(100 * shareOf(row)).toFixed(1)}%`;
   }

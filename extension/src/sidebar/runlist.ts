@@ -1,13 +1,13 @@
-/** The runs of a list in their order: what is shown, what waits, what has gone. Pure. */
+/** The runs of a list in their order: shown, waiting and deleted ones. Pure. */
 
-import type { Row, RunsTold } from '../server/protocol.js';
+import type { Row, RunsUpdate } from '../server/protocol.js';
 
 /** The status of a row whose run was deleted while it was shown. */
 export const DELETED = 'deleted';
 
 /**
- * Rows keep their places until a person asks for another order: a run that is new waits, one that
- * is deleted stays with that word, and a filter is applied again only when it is changed.
+ * Rows keep their places until a person asks for another order: a new run waits, a deleted run
+ * stays as `deleted`, and a filter is applied again only when it changes.
  */
 export class RunList {
   /** Where the runs are on the server. */
@@ -21,15 +21,15 @@ export class RunList {
   private _waiting: string[] = [];
   private _visible: string[] = [];
   private _terms: string[] = [];
-  /** Known before the server told all again, and not told of since. */
-  private _unheard = new Set<string>();
+  /** Known before the server started a new list, and not listed again yet. */
+  private _unconfirmed = new Set<string>();
 
-  /** The ids that the filter lets through, newest first. */
+  /** The ids that pass the filter, newest first. */
   get visible(): readonly string[] {
     return this._visible;
   }
 
-  /** How many runs the list has, whatever the filter. */
+  /** How many runs the list has, without the filter. */
   get count(): number {
     return this._placed.length;
   }
@@ -43,34 +43,34 @@ export class RunList {
     return this._rows.get(id);
   }
 
-  /** Take in what the server tells; `calm`: rows may move, nobody is at the list. */
-  take(told: Omit<RunsTold, 'channel' | 'folder'>, calm: boolean): void {
-    this.trouble = told.trouble ?? '';
-    if (told.trouble !== undefined) {
+  /** Take in an update of the server; `calm`: rows may move, because nobody uses the list. */
+  take(update: Omit<RunsUpdate, 'channel' | 'folder'>, calm: boolean): void {
+    this.trouble = update.trouble ?? '';
+    if (update.trouble !== undefined) {
       return;
     }
-    this.path = told.path ?? this.path;
-    this.whole = told.whole ?? this.whole;
-    if (told.first) {
-      this._unheard = new Set(this._rows.keys());
+    this.path = update.path ?? this.path;
+    this.whole = update.whole ?? this.whole;
+    if (update.first) {
+      this._unconfirmed = new Set(this._rows.keys());
     }
-    told.rows?.forEach(row => this._hear(row));
-    told.gone?.forEach(id => this._lose(id));
+    update.rows?.forEach(row => this._put(row));
+    update.gone?.forEach(id => this._lose(id));
     if (this.whole) {
-      this._unheard.forEach(id => this._lose(id));
-      this._unheard.clear();
+      this._unconfirmed.forEach(id => this._lose(id));
+      this._unconfirmed.clear();
     }
     if (this._waiting.length > 0) {
       this._place(calm);
     }
   }
 
-  /** Show the runs that wait. */
+  /** Show the waiting runs. */
   reveal(): void {
     this._place(true);
   }
 
-  /** Show the runs that wait, and those that were deleted no more. */
+  /** Show the waiting runs and hide the deleted ones. */
   refresh(): void {
     for (const [id, { status }] of this._rows) {
       if (status === DELETED) {
@@ -81,18 +81,18 @@ export class RunList {
     this._place(true);
   }
 
-  /** Show only rows that have every word of a text in their title, make, status or id. */
+  /** Show only rows that have every word of a text in their title, description, status or id. */
   filter(text: string): void {
     this._terms = text.toLowerCase().split(/\s+/).filter(Boolean);
     this._visible = this._placed.filter(id => this._passes(id));
   }
 
-  private _hear(row: Row): void {
+  private _put(row: Row): void {
     if (!this._rows.has(row.id)) {
       this._waiting.push(row.id);
     }
     this._rows.set(row.id, row);
-    this._unheard.delete(row.id);
+    this._unconfirmed.delete(row.id);
   }
 
   private _lose(id: string): void {
@@ -110,7 +110,7 @@ export class RunList {
     this._rows.set(id, { ...row, ...gone });
   }
 
-  /** Give waiting rows a place: all where rows may move, else those below all others. */
+  /** Give waiting rows a place: all if rows may move, else only rows below all others. */
   private _place(calm: boolean): void {
     const waiting = [...this._waiting].sort(this._order);
     const last = this._placed.at(-1);

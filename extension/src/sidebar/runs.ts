@@ -1,4 +1,4 @@
-/** What list, toolbar and commands of the sidebar share: the runs, and which are selected. */
+/** The shared state of list, toolbar and commands of the sidebar: the runs and the selection. */
 
 import { Signal, type ISignal } from '@lumino/signaling';
 
@@ -8,21 +8,21 @@ import type { Requests } from '../server/requests.js';
 import { RunList } from './runlist.js';
 import { Selection, type How } from './selection.js';
 
-/** What an action came to, for the person who asked for it. */
-export interface Said {
+/** The result of an action, for the person who started it. */
+export interface ActionReport {
   level: 'info' | 'error';
   text: string;
 }
 
 export class Runs {
-  /** Whether rows may move: set by who shows them. */
+  /** Whether rows may move; the view of the list sets it. */
   calm: () => boolean = () => true;
   readonly selection = new Selection();
   private _list = new RunList();
   private _folder: string;
   private _filter = '';
   private readonly _changed = new Signal<this, void>(this);
-  private readonly _said = new Signal<this, Said>(this);
+  private readonly _reported = new Signal<this, ActionReport>(this);
 
   constructor(private readonly _server: IWorkbenchServer) {
     this._folder = this.requests.folder;
@@ -40,8 +40,8 @@ export class Runs {
     return this._changed;
   }
 
-  get said(): ISignal<this, Said> {
-    return this._said;
+  get reported(): ISignal<this, ActionReport> {
+    return this._reported;
   }
 
   /** The selected rows, in the order of the list. */
@@ -49,12 +49,12 @@ export class Runs {
     return this.rows(this.selection.within(this._list.visible));
   }
 
-  /** The rows of these ids, as far as they are known. */
+  /** Return the known rows of these ids. */
   rows(ids: readonly string[]): Row[] {
     return ids.flatMap(id => this._list.row(id) ?? []);
   }
 
-  /** Hear the server until the function that this returns is called. */
+  /** Watch the runs until the returned function is called. */
   watch(): () => void {
     const { choices, requests, stream } = this._server;
     if (requests.folder !== this._folder) {
@@ -66,13 +66,14 @@ export class Runs {
       'runs',
       this._folder,
       choices.runsSeconds,
-      told => told.channel === 'runs' && this._change(() => this._take(told))
+      update =>
+        update.channel === 'runs' && this._change(() => this._take(update))
     );
   }
 
-  /** Take in rows that are known otherwise than by the stream, and ids that are gone. */
-  take(told: { rows?: Row[]; gone?: string[] }): void {
-    this._change(() => this._take(told));
+  /** Take in rows from other sources than the stream, and ids of deleted runs. */
+  take(update: { rows?: Row[]; gone?: string[] }): void {
+    this._change(() => this._take(update));
   }
 
   select(id: string, how: How): void {
@@ -100,12 +101,12 @@ export class Runs {
     this._change(() => this._list.refresh());
   }
 
-  say(text: string, level: Said['level'] = 'info'): void {
-    this._said.emit({ level, text });
+  report(text: string, level: ActionReport['level'] = 'info'): void {
+    this._reported.emit({ level, text });
   }
 
-  private _take(told: Parameters<RunList['take']>[0]): void {
-    this._list.take(told, this.calm());
+  private _take(update: Parameters<RunList['take']>[0]): void {
+    this._list.take(update, this.calm());
   }
 
   private _change(change: () => void): void {

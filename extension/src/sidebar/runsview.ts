@@ -1,11 +1,11 @@
-/** The runs in the sidebar: filter, buttons, the list, and what is said of it. */
+/** The runs in the sidebar: filter, buttons, the list, and its status texts. */
 
 import { refreshIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { button, make, say } from '../runview/elements.js';
+import { button, make, setText } from '../runview/elements.js';
 import { ListView, type Asks } from './list.js';
-import type { Runs, Said } from './runs.js';
+import type { ActionReport, Runs } from './runs.js';
 import { iconButton, type Toolbar } from './toolbar.js';
 import { wrong } from './words.js';
 
@@ -17,10 +17,10 @@ export class RunsView {
   private readonly _waiting: HTMLButtonElement;
   private readonly _empty: HTMLElement;
   private readonly _where = make('p');
-  /** What is wrong with the selected run: its row has no place for all of it. */
+  /** The problem of the selected run: its row has no room for the complete text. */
   private readonly _trouble = make('p', 'jp-WorkbenchRuns-status');
   private readonly _status = make('p', 'jp-WorkbenchRuns-status');
-  /** The list and what brings rows into it: where nobody is at it, rows may move. */
+  /** The list and its headline: rows may move while nobody uses them. */
   private readonly _body: HTMLElement;
 
   constructor(
@@ -45,25 +45,25 @@ export class RunsView {
     );
     _runs.calm = () => this._calm();
     _runs.changed.connect(() => this.update());
-    _runs.said.connect((_, said) => this._hear(said));
+    _runs.reported.connect((_, report) => this._showReport(report));
   }
 
-  /** Show what is known now. */
+  /** Show the present state. */
   update(): void {
     const { list } = this._runs;
     const nothing = list.count === 0;
-    say(this._count, this._counted());
+    setText(this._count, this._counted());
     const { waiting } = list;
     this._waiting.hidden = waiting === 0;
-    say(
+    setText(
       this._waiting,
       this._trans._n('Show %1 new run', 'Show %1 new runs', waiting)
     );
     this.list.node.hidden = nothing;
     this._empty.hidden = !nothing || !list.whole || list.trouble !== '';
-    say(this._where, this._trans.__('No runs in %1 yet.', list.path));
+    setText(this._where, this._trans.__('No runs in %1 yet.', list.path));
     const [row, ...more] = this._runs.chosen;
-    say(
+    setText(
       this._trouble,
       row !== undefined && more.length === 0 ? wrong(row) : ''
     );
@@ -73,7 +73,7 @@ export class RunsView {
     }
   }
 
-  /** Take the focus, but not into the list: rows may move until a person is at it. */
+  /** Take the focus, but not into the list: rows may move until a person uses it. */
   focus(): void {
     this._filter.focus();
   }
@@ -105,9 +105,9 @@ export class RunsView {
     this.list.node.focus();
   }
 
-  private _hear({ level, text }: Said): void {
+  private _showReport({ level, text }: ActionReport): void {
     this._status.dataset.level = level;
-    say(this._status, text);
+    setText(this._status, text);
   }
 
   private _filterBox(): HTMLElement {
@@ -116,7 +116,9 @@ export class RunsView {
     _filter.placeholder = _trans.__('Filter');
     _filter.setAttribute(
       'aria-label',
-      _trans.__('Show runs with these words in name, make or status')
+      _trans.__(
+        'Show runs with these words in title, description, status or id'
+      )
     );
     _filter.addEventListener('input', () => {
       this._runs.filter(_filter.value);
@@ -134,7 +136,7 @@ export class RunsView {
   private _headline(): HTMLElement {
     const refresh = iconButton(
       refreshIcon,
-      this._trans.__('Show new runs, and deleted ones no more'),
+      this._trans.__('Show new runs and hide deleted ones'),
       () => this._runs.refresh()
     );
     return make(
@@ -150,7 +152,7 @@ export class RunsView {
     const { _trans } = this;
     const key = this._key(_trans.__('New workbench'), start);
     const next = _trans.__(
-      'A run is listed here as soon as one is started: by Train in a workbench, or by “workbench run” in a terminal. Another folder of runs is chosen in the settings.'
+      'A run appears here as soon as it is started: by Train in a workbench, or by “workbench run” in a terminal. Choose another folder of runs in the settings.'
     );
     return make(
       'div',

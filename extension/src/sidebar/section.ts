@@ -4,7 +4,7 @@ import { make } from '../runview/elements.js';
 
 let made = 0;
 
-/** What is `inside`, under a heading whose button hides and shows it. */
+/** Put `inside` under a heading whose button hides and shows it. */
 export function section(
   title: string,
   className: string,

@@ -1,8 +1,9 @@
-/** Which rows of a list are selected, and which one the keyboard is at. Pure. */
+/** The selected rows of a list, and the active row of the keyboard. Pure. */
 
 /**
- * How a row is gone to: it `only` is selected, it joins or leaves the selection (`toggle`), all
- * from the last one on are selected (`range`), or the selection stays (`walk`).
+ * What happens to the selection at a move to a row: only this row is selected (`only`), it joins or
+ * leaves the selection (`toggle`), all rows from the last one to it are selected (`range`), or the
+ * selection stays (`walk`).
  */
 export type How = 'only' | 'toggle' | 'range' | 'walk';
 
@@ -11,7 +12,7 @@ export class Selection {
   private _anchor = '';
   private _chosen = new Set<string>();
 
-  /** The row that the keyboard is at; empty: none. */
+  /** The active row of the keyboard; empty: none. */
   get active(): string {
     return this._active;
   }
@@ -52,7 +53,7 @@ export class Selection {
     this._chosen.clear();
   }
 
-  /** Forget what is not in the list any more. */
+  /** Forget rows that are no longer in the list. */
   keep(order: readonly string[]): void {
     const there = new Set(order);
     this._chosen.forEach(id => there.has(id) || this._chosen.delete(id));

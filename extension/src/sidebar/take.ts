@@ -1,4 +1,4 @@
-/** Taking a run's script away: to a notebook, to a file, into a cell. */
+/** Exports of a run's script: to a notebook, to a file, into a cell. */
 
 import { PathExt } from '@jupyterlab/coreutils';
 import type { NotebookPanel } from '@jupyterlab/notebook';
@@ -6,7 +6,7 @@ import { ServerConnection, type Contents } from '@jupyterlab/services';
 
 import type { Script } from '../server/protocol.js';
 
-/** Save a script in a folder under its name, or with a number where that is taken; return the path. */
+/** Save a script in a folder, with a number if its name is taken, and return the path. */
 export async function saved(
   contents: Contents.IManager,
   folder: string,

@@ -1,4 +1,4 @@
-/** The buttons above the list: what can be done with the selected runs. */
+/** The buttons above the list: the actions on the selected runs. */
 
 import type { LabIcon } from '@jupyterlab/ui-components';
 import { ellipsesIcon } from '@jupyterlab/ui-components';
@@ -8,7 +8,7 @@ import { Menu } from '@lumino/widgets';
 
 import { make } from '../runview/elements.js';
 
-/** A button of an icon with a name; one that is off keeps its place, and the focus. */
+/** A named button with an icon; a disabled one keeps its place and the focus. */
 export function iconButton(
   icon: LabIcon,
   label: string,
@@ -55,7 +55,7 @@ export class Toolbar {
     this.update();
   }
 
-  /** Offer what can be done now. */
+  /** Enable the actions that are possible now. */
   update(): void {
     this._buttons.forEach((key, id) => {
       key.setAttribute('aria-disabled', String(!this._commands.isEnabled(id)));

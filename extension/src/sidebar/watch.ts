@@ -1,8 +1,8 @@
-/** Hears a channel of the server while it is wanted. */
+/** Watches a channel of the server while it is wanted. */
 export class Watch {
   private _stop: (() => void) | null = null;
 
-  /** `start` begins to hear, and returns what ends it. */
+  /** `start` starts watching, and returns the function that stops it. */
   constructor(private readonly _start: () => () => void) {}
 
   want(wanted: boolean): void {

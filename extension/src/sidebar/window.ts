@@ -1,6 +1,6 @@
-/** Which rows of a long list are in sight; all rows are of one height. Pure. */
+/** The visible rows of a long list; all rows have the same height. Pure. */
 
-/** What a list looks at, in pixels. */
+/** The visible part of a list, in pixels. */
 export interface Sighted {
   /** How far it is scrolled. */
   top: number;
@@ -8,7 +8,7 @@ export interface Sighted {
   rowHeight: number;
 }
 
-/** The rows to be drawn, `end` being the first that is not: those in sight and some to spare. */
+/** Return the rows to draw, without `end`: the visible ones and some spare ones. */
 export function windowOf(
   { top, height, rowHeight }: Sighted,
   count: number,
@@ -20,7 +20,7 @@ export function windowOf(
   return { first: bounded(first), end: bounded(end) };
 }
 
-/** Where to scroll so that a row is wholly in sight: as little as possible. */
+/** Return the scroll position that makes a row fully visible with the least scrolling. */
 export function scrolledTo(
   at: number,
   { top, height, rowHeight }: Sighted

@@ -1,4 +1,4 @@
-/** What a row says of its run. Pure. */
+/** The texts of a row about its run. Pure. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
@@ -6,7 +6,7 @@ import { duration } from '../runview/words.js';
 import type { Row } from '../server/protocol.js';
 import { DELETED } from './runlist.js';
 
-/** The word for a status; one that is not known is its own. */
+/** Return the word for a status; an unknown status stays as it is. */
 export function statusWord(status: string, trans: TranslationBundle): string {
   const words: Record<string, string> = {
     queued: trans.__('queued'),
@@ -23,7 +23,7 @@ export function statusWord(status: string, trans: TranslationBundle): string {
   return words[status] ?? status;
 }
 
-/** A sign for a status, beside its word. */
+/** Return a sign for a status, to be shown with its word. */
 export function signOf(status: string): string {
   const signs: Record<string, string> = {
     queued: '…',
@@ -37,18 +37,18 @@ export function signOf(status: string): string {
   return signs[status] ?? '!';
 }
 
-/** How much of a run is done, 0 to 1. */
+/** Return the done share of a run, 0 to 1. */
 export function shareOf({ step = 0, totalSteps = 0 }: Row): number {
   return totalSteps > 0 ? Math.min(1, step / totalSteps) : 0;
 }
 
-/** Of a living run how far it is and how fast; of another one what it came to. */
-export function rowWords(row: Row, trans: TranslationBundle): string {
+/** Return the progress and speed of a run in progress, or the result of another run. */
+export function rowText(row: Row, trans: TranslationBundle): string {
   if (row.trouble) {
     return row.trouble;
   }
   if (row.status === DELETED) {
-    return trans.__('Its folder is gone.');
+    return trans.__('Its folder was deleted.');
   }
   return row.alive ? living(row, trans) : over(row, trans);
 }
@@ -71,7 +71,7 @@ function living(row: Row, trans: TranslationBundle): string {
   return [done, ...left, ...speed].join(', ');
 }
 
-/** What is wrong with a run: why it cannot be read, failed or was lost; empty where nothing is. */
+/** Return why a run cannot be read, failed or was lost; empty if it is well. */
 export function wrong({ trouble, status, note = '' }: Row): string {
   return trouble || (['failed', 'lost'].includes(status) ? note : '');
 }
@@ -90,7 +90,7 @@ function over(row: Row, trans: TranslationBundle): string {
   return why ? trans.__('%1: %2', steps, why) : [steps, ...test].join(', ');
 }
 
-/** Many runs by their number, one by its title. */
+/** Name one run by its title, several by their number. */
 export function named(rows: readonly Row[], trans: TranslationBundle): string {
   return rows.length === 1
     ? `“${rows[0]!.title}”`

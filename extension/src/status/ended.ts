@@ -1,16 +1,17 @@
-/** Which runs came to their end while a page looked. Pure. */
+/** The runs that end while a page is open. Pure. */
 
 import type { Row } from '../server/protocol.js';
 
 export class Ends {
   private readonly _alive = new Set<string>();
   private readonly _known = new Set<string>();
-  /** When the newest run was made that was there at the first look; null before that. */
+  /** When the newest run of the first complete list was made; null before that list. */
   private _newest: number | null = null;
 
   /**
-   * The runs that are over since the look before; with `whole`, these are all there are. Of those
-   * that were over at the first look there is no news, nor of older ones that are put there later.
+   * Return the runs that have ended since the previous call; with `whole`, `rows` are all runs.
+   * Runs that had ended before the first list, and older runs that are copied there later, are not
+   * returned.
    */
   look(rows: Row[], whole: boolean): Row[] {
     const newest = this._newest;

@@ -3,7 +3,7 @@
 import { Signal, type ISignal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
-import { make, say } from '../runview/elements.js';
+import { make, setText } from '../runview/elements.js';
 
 export class ProgressItem extends Widget {
   private readonly _button = make('button', 'jp-WorkbenchStatus');
@@ -17,7 +17,7 @@ export class ProgressItem extends Widget {
     this.node.append(this._button);
   }
 
-  /** Whether there is anything to say. */
+  /** Whether there is a text to show. */
   get active(): boolean {
     return this._button.textContent !== '';
   }
@@ -26,10 +26,10 @@ export class ProgressItem extends Widget {
     return this._activeChanged;
   }
 
-  /** Say this; with no words the item hides. */
-  tell(words: string): void {
+  /** Show a text; an empty one hides the item. */
+  setText(text: string): void {
     const was = this.active;
-    say(this._button, words);
+    setText(this._button, text);
     if (was !== this.active) {
       this._activeChanged.emit();
     }

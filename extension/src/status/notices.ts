@@ -1,10 +1,10 @@
-/** What a page says of a run that came to its end. Pure. */
+/** The notification about a run that has ended. Pure. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { Row } from '../server/protocol.js';
 
-/** JupyterLab cuts off what is longer. */
+/** JupyterLab cuts off longer texts. */
 const MOST_LETTERS = 140;
 const FINISHED_SHOWS_MS = 15_000;
 const CUT = '…';
@@ -12,7 +12,7 @@ const CUT = '…';
 export interface Notice {
   text: string;
   kind: 'success' | 'info' | 'warning' | 'error';
-  /** After how many milliseconds it goes by itself; false where a person has to close it. */
+  /** After how many milliseconds it closes itself; false if a person must close it. */
   autoClose: number | false;
 }
 
@@ -21,7 +21,7 @@ interface Wishes {
   notifyFailed: boolean;
 }
 
-/** What is said of a run that is over; null where nothing is wished. */
+/** Return the notification about an ended run; null if the settings switch it off. */
 export function noticeOf(
   row: Row,
   { notifyFinished, notifyFailed }: Wishes,

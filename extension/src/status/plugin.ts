@@ -1,4 +1,4 @@
-/** What a page tells of runs by itself: those in progress, and each that comes to its end. */
+/** The runs in progress in the status bar, and a notification for each run that ends. */
 
 import type {
   JupyterFrontEnd,
@@ -14,12 +14,12 @@ import {
 
 import { OPEN_RUN } from '../main/names.js';
 import { IWorkbenchServer } from '../server/plugin.js';
-import type { Row, RunsTold } from '../server/protocol.js';
+import type { Row, RunsUpdate } from '../server/protocol.js';
 import { RunRows } from '../server/runs.js';
 import { Ends } from './ended.js';
 import { ProgressItem } from './item.js';
 import { noticeOf } from './notices.js';
-import { progressWords } from './words.js';
+import { statusBarText } from './words.js';
 
 const SHOW_SIDEBAR = 'workbench:show-runs';
 
@@ -29,7 +29,7 @@ class Status {
   private _seconds = 0;
   private _rows = new RunRows();
   private _ends = new Ends();
-  private _deaf = (): void => undefined;
+  private _unsubscribe = (): void => undefined;
 
   constructor(
     private readonly _app: JupyterFrontEnd,
@@ -42,10 +42,10 @@ class Status {
       }
     });
     _server.changed.connect(() => this.follow());
-    _server.stream.connectedChanged.connect(() => this._say());
+    _server.stream.connectedChanged.connect(() => this._showProgress());
   }
 
-  /** Watch the folder that is chosen now, as often as is chosen now. */
+  /** Watch the folder of the settings, at the interval of the settings. */
   follow(): void {
     const { runsFolder, runsSeconds } = this._server.choices;
     const { stream } = this._server;
@@ -55,25 +55,25 @@ class Status {
     } else if (runsSeconds === this._seconds) {
       return;
     }
-    this._deaf();
+    this._unsubscribe();
     [this._folder, this._seconds] = [runsFolder, runsSeconds];
-    this._deaf = stream.watch('runs', runsFolder, runsSeconds, told =>
-      this._hear(told as RunsTold)
+    this._unsubscribe = stream.watch('runs', runsFolder, runsSeconds, update =>
+      this._receive(update as RunsUpdate)
     );
-    this._say();
+    this._showProgress();
   }
 
-  private _hear(told: RunsTold): void {
-    this._rows.take(told);
+  private _receive(update: RunsUpdate): void {
+    this._rows.take(update);
     const { all, whole } = this._rows;
     this._ends.look(all, whole).forEach(row => this._notify(row));
-    this._say();
+    this._showProgress();
   }
 
-  /** While the server is not heard nobody knows what is in progress. */
-  private _say(): void {
+  /** Show the runs in progress; without a connection to the server they are unknown. */
+  private _showProgress(): void {
     const rows = this._server.stream.connected ? this._rows.all : [];
-    this.item.tell(progressWords(rows, this._trans));
+    this.item.setText(statusBarText(rows, this._trans));
   }
 
   private _notify(row: Row): void {
@@ -93,7 +93,8 @@ class Status {
 
 export const statusPlugin: JupyterFrontEndPlugin<void> = {
   id: 'tf-distribute-workbench:status',
-  description: 'Runs in progress in the status bar; a note when one is over.',
+  description:
+    'Runs in progress in the status bar; a notification when one ends.',
   autoStart: true,
   requires: [IWorkbenchServer],
   optional: [IStatusBar, ITranslator],

@@ -1,11 +1,11 @@
-/** What the status bar says. Pure. */
+/** The text of the status bar. Pure. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { Row } from '../server/protocol.js';
 
-/** How many runs are in progress, and how fast those are that tell it; empty where none is. */
-export function progressWords(
+/** Return how many runs are in progress and the sum of their known speeds; empty without runs. */
+export function statusBarText(
   rows: Row[],
   trans: Pick<TranslationBundle, '__' | '_n'>
 ): string {

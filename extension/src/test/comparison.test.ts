@@ -1,4 +1,4 @@
-/** Runs side by side: their numbers, the best of them, their lines and what is said of those. */
+/** The comparison of runs: its columns, the best values, its lines and their texts. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -51,14 +51,14 @@ test('the best is the least loss and the greatest accuracy', () => {
   assert.deepEqual(bestOf([1, 2, 2], 'greatest'), [false, true, true]);
 });
 
-test('nothing is best where all are equal, one alone is known, or it is no contest', () => {
+test('nothing is best if all are equal, only one is known, or a column has no best value', () => {
   for (const values of [[2, 2], [1, null], [null], []]) {
     assert.ok(!bestOf(values, 'least').includes(true));
   }
   assert.deepEqual(bestOf([1, 2], null), [false, false]);
 });
 
-test('columns tell what the last epochs came to; what is not known is unknown', () => {
+test('columns show the results of the last epochs; missing ones are unknown', () => {
   const results = { ...UNKNOWN, loss: 0.41234, test_accuracy: 0.98765 };
   const columns = columnsOf(
     [
@@ -77,7 +77,7 @@ test('columns tell what the last epochs came to; what is not known is unknown', 
   assert.deepEqual(texts['Examples/s'], ['unknown', 'unknown', 'unknown']);
 });
 
-test('runs of one title are told apart by their ids', () => {
+test('runs with the same title are distinguished by their ids', () => {
   const rows = ['a', 'b', 'c'].map((id, at) =>
     row(id, { title: at < 2 ? 'Twin' : 'Other' })
   );
@@ -105,7 +105,7 @@ test('lines of different steps lie on one axis, and gaps stay gaps', () => {
   );
 });
 
-test('a line looks the same when another is taken out', () => {
+test('a line looks the same after another line is removed', () => {
   assert.deepEqual(drawn('loss', [A, B]).lines[1], drawn('loss', [B]).lines[0]);
 });
 
@@ -117,7 +117,7 @@ test('lines differ in more than their colour', () => {
   assert.notEqual(looks[0], looks[8]);
 });
 
-test('any axis can run along the chart, and a log scale leaves out what it cannot show', () => {
+test('each axis can be shown, and a log scale leaves out values up to zero', () => {
   const time = drawn('loss', [A], { axis: 'time' });
   assert.deepEqual([...time.data[0]], [0.5, 1, 2]);
   const zero = { ...A, series: series([1, 2], [0, 1]) };
@@ -126,13 +126,13 @@ test('any axis can run along the chart, and a log scale leaves out what it canno
   assert.match(logarithmic.title, /log scale/);
 });
 
-test('points of which the place is not known are not drawn', () => {
+test('points without a known place are not drawn', () => {
   const torn = { ...A, series: { ...A.series, examples: [64, null, 256] } };
   const { data } = drawn('loss', [torn], { axis: 'examples' });
   assert.deepEqual([...data[0]], [64, 256]);
 });
 
-test('the chart is told in words, and read point by point', () => {
+test('the chart has a summary in words, and exact values at each point', () => {
   const { account, reading } = drawn('loss', [A, B]);
   assert.equal(account(), 'A: loss 2, falling; B: loss 8, steady');
   assert.equal(reading(1), 'step 2: A 3, B 8');

@@ -1,4 +1,4 @@
-/** What is drawn of the points: lines, spread, smoothing, scales, the ends of epochs. */
+/** How points are drawn: lines, spread, smoothing, scales, the ends of epochs. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -23,7 +23,7 @@ function filled(count = 2, replicas = 2): Series {
   return series;
 }
 
-test('the line of all lies below its replicas, and one replica has none', () => {
+test('the line for all replicas is drawn below their lines; a single replica has none', () => {
   const names = (series: Series) =>
     linesOf(series, 'rate').map(line => line.name);
   assert.deepEqual(names(filled()), [
@@ -36,7 +36,7 @@ test('the line of all lies below its replicas, and one replica has none', () => 
   assert.deepEqual(names(filled(2, 1)), [SPREAD, SPREAD, 'virtual replica 0']);
 });
 
-test('workers that do not step together have no line of all and no ends of epochs', () => {
+test('workers with their own steps have no line for all and no ends of epochs', () => {
   const series = new Series();
   const apart = { replicas: 2, workers: 2, together: false };
   series.take(header(0, apart), buffers(1, 2, 3));
@@ -70,13 +70,13 @@ test('the spread goes from the lowest replica to the highest', () => {
   ]);
 });
 
-test('of points that are means, the spread holds the single steps', () => {
+test('the spread of points that are means covers the single steps', () => {
   const series = new Series();
   series.take(header(0, { spans: true, stepsAPoint: 4 }), buffers(1, 1, 7));
   assert.deepEqual(spread(series, 'loss'), [[301], [601]]);
 });
 
-test('one replica has a spread only where its points are means', () => {
+test('a single replica has a spread only if its points are means', () => {
   assert.deepEqual(spread(filled(2, 1), 'loss'), [
     [null, null],
     [null, null]
@@ -92,7 +92,7 @@ test('smoothing starts at the first value and leaves gaps', () => {
   assert.equal(smooth(values, 0), values);
 });
 
-test('a log scale leaves out what it cannot show', () => {
+test('a log scale leaves out values up to zero', () => {
   const series = filled(2);
   series.curve('loss').mean[0]![0] = 0;
   const drawn = table(series, 'loss', NO_EPOCHS, {
@@ -102,13 +102,13 @@ test('a log scale leaves out what it cannot show', () => {
   assert.deepEqual(drawn[4], [null, 2]);
 });
 
-test('ends of epochs stand at the point that holds their last step', () => {
+test('the end of an epoch is at the point with its last step', () => {
   const epochs = { ...NO_EPOCHS, step: [2, 4], testLoss: [0.5, 0.25] };
   const drawn = table(filled(4), 'loss', epochs, PLAIN);
   assert.deepEqual(drawn.at(-1), [null, 0.5, null, 0.25]);
 });
 
-test('ends of epochs before a part of the run are not in it', () => {
+test('ends of epochs before a part of the run are not drawn in this part', () => {
   const series = new Series();
   series.take(header(0), buffers(11, 3));
   const epochs = { ...NO_EPOCHS, step: [5, 12], testLoss: [0.5, 0.25] };
@@ -116,20 +116,20 @@ test('ends of epochs before a part of the run are not in it', () => {
   assert.deepEqual(drawn.at(-1), [null, 0.25, null]);
 });
 
-test('any axis can run along the chart', () => {
+test('each axis can be shown', () => {
   const axis = 'examples' as const;
   const drawn = table(filled(2), 'loss', NO_EPOCHS, { ...PLAIN, axis });
   assert.deepEqual(drawn[0], [64, 128]);
 });
 
-test('the first place not below a value', () => {
+test('a search finds the first place that is not below a value', () => {
   assert.deepEqual(
     [0, 1, 1.5, 3, 9].map(value => indexAt([1, 2, 3], value)),
     [0, 0, 1, 2, 3]
   );
 });
 
-test('moving stays inside and zooming out ends with all of it', () => {
+test('moving stays inside the x axis, and zooming out ends with all of it', () => {
   const all = { min: 0, max: 100 };
   const near = moved(null, all, 'in');
   assert.deepEqual(near, { min: 25, max: 75 });

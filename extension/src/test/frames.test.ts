@@ -1,4 +1,4 @@
-/** Frames as the server packs them: the files that the server's own tests write and compare. */
+/** Frames of the server: the files that the server's own tests write and compare. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import type { RunMessage, WindowMessage } from '../runview/protocol.js';
 import { Series } from '../runview/series.js';
 import { RunState } from '../runview/state.js';
 import { unpacked, type Frame } from '../server/frames.js';
-import type { RunsTold, RunTold } from '../server/protocol.js';
+import type { RunsUpdate, RunUpdate } from '../server/protocol.js';
 import { RunRows } from '../server/runs.js';
 
 const FOLDER = new URL('../../../tests/fixtures/messages/', import.meta.url);
@@ -22,12 +22,12 @@ function read<Content>(name: string): Frame<Content> {
 }
 
 function take(state: RunState, name: string): boolean {
-  const { content, buffers } = read<RunTold>(name);
+  const { content, buffers } = read<RunUpdate>(name);
   assert.equal(content.run, RUN);
   return state.take(content.message as RunMessage, buffers);
 }
 
-test('the whole of a run is its account and its lines', () => {
+test('a whole message has the account and the lines of a run', () => {
   const state = new RunState();
   assert.ok(take(state, 'whole.bin'));
   const { parts, series } = state;
@@ -42,7 +42,7 @@ test('the whole of a run is its account and its lines', () => {
   assert.equal(series.curve('accuracy').joined[7], 0.5);
 });
 
-test('news goes on where the whole ends; a loss that is no number is a gap, and marked', () => {
+test('a later message continues after the whole one; a loss that is no number is a marked gap', () => {
   const state = new RunState();
   take(state, 'whole.bin');
   assert.ok(take(state, 'news.bin'));
@@ -53,12 +53,12 @@ test('news goes on where the whole ends; a loss that is no number is a gap, and 
   assert.deepEqual([...series.broken], [109]);
 });
 
-test('news without the whole is not taken', () => {
+test('a later message is refused without a whole one before it', () => {
   assert.equal(take(new RunState(), 'news.bin'), false);
 });
 
-test('a part in more detail comes under the name it was asked for', () => {
-  const { content, buffers } = read<RunTold>('window.bin');
+test('a part in more detail has the id of its request', () => {
+  const { content, buffers } = read<RunUpdate>('window.bin');
   const message = content.message as WindowMessage;
   assert.equal(message.request, 'a-1');
   const series = new Series();
@@ -69,7 +69,7 @@ test('a part in more detail comes under the name it was asked for', () => {
   );
 });
 
-test('the end of what can be told comes as text alone', () => {
+test('the last message of a deleted run is text only', () => {
   const state = new RunState();
   take(state, 'whole.bin');
   take(state, 'news.bin');
@@ -78,9 +78,9 @@ test('the end of what can be told comes as text alone', () => {
   assert.equal(state.series.length, 120);
 });
 
-test('a list of runs is its rows', () => {
+test('a list of runs has a row for each run', () => {
   const rows = new RunRows();
-  rows.take(read<RunsTold>('rows.json').content);
+  rows.take(read<RunsUpdate>('rows.json').content);
   assert.ok(rows.whole);
   const row = rows.of(RUN)!;
   assert.deepEqual([row.step, row.totalSteps, row.alive], [120, 156, false]);

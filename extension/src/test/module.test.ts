@@ -1,4 +1,4 @@
-/** The run view as a module: it stands on nothing of Jupyter's, so that any page can hold it. */
+/** The run view as a module: it does not depend on Jupyter, so that any page can show it. */
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { RunView, VERSION } from '../runview/index.js';
 
 const FOLDER = new URL('../runview/', import.meta.url);
 
-test('it is there as a module', () => {
+test('the module exports the view and the version', () => {
   assert.equal(typeof RunView, 'function');
   assert.ok(VERSION >= 2);
 });
 
-test('it imports itself and uPlot only; the notebook half alone brings styles', () => {
+test('the module imports only itself and uPlot; only its notebook part imports styles', () => {
   const modules = readdirSync(FOLDER).filter(name => name.endsWith('.js'));
   assert.ok(modules.length > 10);
   for (const name of modules) {

@@ -1,4 +1,4 @@
-/** The panel's judgement: of kernels, of sessions, of what the code showed, and in which words. */
+/** How the panel judges kernels, sessions and the outcome of its code, and explains trouble. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { conditionOf, isLost } from '../panel/condition.js';
 import { isFinal } from '../panel/phase.js';
 import { lostSessions, pathOf } from '../panel/sessions.js';
 import { outcomeOf, showWorkbench } from '../panel/source.js';
-import { remedyFor, tell, type Trouble } from '../panel/trouble.js';
+import { explain, remedyFor, type Trouble } from '../panel/trouble.js';
 import { WIDGET_MIME } from '../mime.js';
 
 const UUID = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
@@ -41,12 +41,12 @@ test('a kernel that restarts or is gone has lost its workbench', () => {
   assert.ok(isLost('ended') && isLost('restarted') && !isLost('unreachable'));
 });
 
-test('a kernel that starts is awaited, but after its workbench was live it is another', () => {
+test('a starting kernel is well, but after its workbench was live it counts as restarted', () => {
   assert.equal(conditionOf('starting', 'connected', false), 'well');
   assert.equal(conditionOf('starting', 'connected', true), 'restarted');
 });
 
-test('sessions of panels that no page shows are lost ones, the last used first', () => {
+test('sessions of panels that no page shows are lost; the last used one is first', () => {
   const lost = (id: string, day: number) =>
     session(PATH, { connections: 0, last_activity: `2026-11-0${day}` }, id);
   const found = lostSessions([
@@ -63,12 +63,12 @@ test('sessions of panels that no page shows are lost ones, the last used first',
   );
 });
 
-test('the code shows the workbench that is there before it makes one', () => {
+test('the code shows an existing workbench before it makes a new one', () => {
   const usual = showWorkbench({ runsFolder: '', preset: '' });
   assert.match(usual, /newest\(\) or Workbench\(\)/);
 });
 
-test('what was chosen in the settings is in the code as text, never as code', () => {
+test('values of the settings are in the code as strings, never as code', () => {
   const chosen = showWorkbench({ runsFolder: 'my "runs"', preset: 'cnn' });
   assert.match(
     chosen,
@@ -76,7 +76,7 @@ test('what was chosen in the settings is in the code as text, never as code', ()
   );
 });
 
-test('a shown widget and a failure come of the code, and of other messages nothing', () => {
+test('an outcome is a shown widget or a failure; other messages give none', () => {
   const message = (msg_type: string, content: unknown) => ({
     header: { msg_type },
     content
@@ -94,7 +94,7 @@ test('a shown widget and a failure come of the code, and of other messages nothi
   ]);
 });
 
-test('every trouble is told in three parts and has a click that does something about it', () => {
+test('every trouble has an explanation of three parts and a button with a remedy', () => {
   const failure = { name: 'ValueError', message: 'why', traceback: 'at' };
   const troubles: Trouble[] = [
     { kind: 'ended' },
@@ -109,16 +109,16 @@ test('every trouble is told in three parts and has a click that does something a
     { kind: 'no widgets', disabled: false }
   ];
   for (const trouble of troubles) {
-    const { rule, found, fix } = tell(trouble, trans);
+    const { rule, found, fix } = explain(trouble, trans);
     assert.ok(rule && found && fix, trouble.kind);
     assert.ok(remedyFor(trouble));
     assert.equal(isFinal(trouble), trouble.kind !== 'unreachable');
   }
 });
 
-test('a kernel without the workbench is told apart from one that fails otherwise', () => {
+test('a kernel without the workbench is distinguished from one that fails otherwise', () => {
   const raised = (name: string, message: string) =>
-    tell(
+    explain(
       {
         kind: 'raised',
         kernel: 'Other',

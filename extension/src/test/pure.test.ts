@@ -22,7 +22,7 @@ test('cells that only open a workbench run at opening', () => {
   );
 });
 
-test('a cell without the tag, or with anything else in it, does not', () => {
+test('a cell without the tag, or with any other code, does not run at opening', () => {
   assert.ok(!runsAtOpening(WORKBENCH_SOURCE, undefined));
   assert.ok(!runsAtOpening(WORKBENCH_SOURCE, ['other']));
   for (const more of [
@@ -39,7 +39,7 @@ test('a cell without the tag, or with anything else in it, does not', () => {
   assert.ok(!runsAtOpening('from os import system', TAGS));
 });
 
-test('the address names a notebook and loses only that', () => {
+test('the address names a notebook, and only this parameter is removed', () => {
   const address =
     'http://127.0.0.1:8888/lab?token=t&workbench=a%20folder%2Fb.ipynb&reset#x';
   assert.equal(notebookOf(address), 'a folder/b.ipynb');
@@ -55,15 +55,15 @@ test('the address names a notebook and loses only that', () => {
   assert.equal(left.hash, '#x');
 });
 
-test('a saved view says what to do', () => {
-  assert.equal(noteFor(undefined), 'As saved; run the cell to go on.');
-  assert.equal(noteFor('idle'), 'As saved; run the cell to go on.');
-  assert.equal(noteFor('busy'), 'As saved; the kernel is busy.');
+test('the note above a saved view names the next step', () => {
+  assert.equal(noteFor(undefined), 'Saved view; run the cell to continue.');
+  assert.equal(noteFor('idle'), 'Saved view; run the cell to continue.');
+  assert.equal(noteFor('busy'), 'Saved view; the kernel is busy.');
   assert.ok(isGone('restarting') && isGone('dead'));
   assert.ok(!isGone('busy') && !isGone(undefined));
 });
 
-test('sizes are told in the unit that reads best', () => {
+test('sizes have the unit that is easiest to read', () => {
   assert.deepEqual(
     [0, 1023, 1024, 12_900_000, 3 * 2 ** 30, 2 ** 43].map(bytes),
     ['0 bytes', '1023 bytes', '1 KiB', '12.3 MiB', '3 GiB', '8192 GiB']

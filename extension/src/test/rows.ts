@@ -1,4 +1,4 @@
-/** Rows of runs as the server would tell them, for tests. */
+/** Rows of runs as the server would send them, for tests. */
 
 import type { Row } from '../server/protocol.js';
 

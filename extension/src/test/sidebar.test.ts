@@ -1,4 +1,4 @@
-/** The sidebar's list: its order, what waits, what is in sight, what is selected, what is said. */
+/** The sidebar's list: its order, waiting runs, visible rows, selection and texts. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import { noticeOf } from '../sidebar/notices.js';
 import { RunList } from '../sidebar/runlist.js';
 import { Selection } from '../sidebar/selection.js';
 import { scrolledTo, windowOf } from '../sidebar/window.js';
-import { named, rowWords, statusWord } from '../sidebar/words.js';
+import { named, rowText, statusWord } from '../sidebar/words.js';
 
 const fill = (text: string, values: unknown[]): string =>
   text.replace(/%(\d)/g, (_, at: string) => String(values[Number(at) - 1]));
@@ -45,7 +45,7 @@ function listOf(...created: number[]): RunList {
   return list;
 }
 
-test('runs stand newest first, of one second by their ids', () => {
+test('runs are listed newest first, runs of the same second by their ids', () => {
   assert.deepEqual(listOf(1, 3, 2).visible, ['run-3', 'run-2', 'run-1']);
   const list = new RunList();
   const twins = ['a', 'c', 'b'].map(id => row(1, { id }));
@@ -53,7 +53,7 @@ test('runs stand newest first, of one second by their ids', () => {
   assert.deepEqual(list.visible, ['c', 'b', 'a']);
 });
 
-test('a run that is new waits while somebody is at the list', () => {
+test('a new run waits while a person uses the list', () => {
   const list = listOf(1, 2);
   list.take({ rows: rows(3, 4) }, false);
   assert.deepEqual(list.visible, ['run-2', 'run-1']);
@@ -66,14 +66,14 @@ test('a run that is new waits while somebody is at the list', () => {
   assert.equal(list.waiting, 0);
 });
 
-test('it comes at once where nobody is, and takes along what waited', () => {
+test('a new run and the waiting ones appear immediately if nobody uses the list', () => {
   const list = listOf(1);
   list.take({ rows: rows(2) }, false);
   list.take({ rows: rows(3) }, true);
   assert.deepEqual(list.visible, ['run-3', 'run-2', 'run-1']);
 });
 
-test('while runs are still read, older ones come below those that are shown', () => {
+test('while runs are still being read, older runs are added below the shown ones', () => {
   const list = new RunList();
   list.take({ rows: rows(9, 8), first: true, whole: false }, false);
   list.take({ rows: rows(7, 6), whole: false }, false);
@@ -89,7 +89,7 @@ test('a run that changes stays where it is', () => {
   assert.equal(list.row('run-2')?.status, 'running');
 });
 
-test('a deleted run stays with that word until the list is refreshed', () => {
+test('a deleted run stays in the list as deleted until the list is refreshed', () => {
   const list = listOf(1, 2, 3);
   list.take({ gone: ['run-2'] }, true);
   assert.deepEqual(list.visible, ['run-3', 'run-2', 'run-1']);
@@ -109,7 +109,7 @@ test('a run that is deleted while it waits is never shown', () => {
   assert.deepEqual(list.visible, ['run-1']);
 });
 
-test('after a new beginning, runs that are not told of again are gone', () => {
+test('after a restart of the server, runs that are not listed again are deleted', () => {
   const list = listOf(1, 2, 3);
   list.take({ rows: rows(3), first: true, whole: false }, false);
   assert.equal(list.row('run-1')?.status, 'finished');
@@ -118,7 +118,7 @@ test('after a new beginning, runs that are not told of again are gone', () => {
   assert.deepEqual(list.visible, ['run-3', 'run-2', 'run-1']);
 });
 
-test('trouble is kept until the server tells runs again', () => {
+test('trouble is kept until the server sends runs again', () => {
   const list = listOf(1);
   list.take({ trouble: 'no such folder' }, true);
   assert.equal(list.trouble, 'no such folder');
@@ -127,7 +127,7 @@ test('trouble is kept until the server tells runs again', () => {
   assert.equal(list.trouble, '');
 });
 
-test('a filter takes all words, and is not applied again when a run changes', () => {
+test('a row must have all words of a filter, which is not applied again when a run changes', () => {
   const list = listOf(1, 2, 3);
   list.filter('MIRRORED title');
   assert.equal(list.visible.length, 3);
@@ -140,7 +140,7 @@ test('a filter takes all words, and is not applied again when a run changes', ()
   assert.equal(list.count, 3);
 });
 
-test('of many rows those in sight are drawn, and some to spare', () => {
+test('of many rows, the visible ones and some spare ones are drawn', () => {
   const at = (top: number) =>
     windowOf({ top, height: 500, rowHeight: 50 }, 1000, 2);
   assert.deepEqual(at(0), { first: 0, end: 12 });
@@ -150,7 +150,7 @@ test('of many rows those in sight are drawn, and some to spare', () => {
   assert.deepEqual(short, { first: 0, end: 3 });
 });
 
-test('a row is scrolled to by as little as needed', () => {
+test('the list scrolls to a row by as little as needed', () => {
   const sighted = { top: 100, height: 200, rowHeight: 50 };
   assert.equal(scrolledTo(3, sighted), 100);
   assert.equal(scrolledTo(1, sighted), 50);
@@ -173,7 +173,7 @@ test('rows are selected alone, one by one, and from one to another', () => {
   assert.deepEqual(selection.within(order), ['b', 'd']);
 });
 
-test('what leaves the list is selected no more', () => {
+test('a row that leaves the list is no longer selected', () => {
   const selection = new Selection();
   selection.go(['a', 'b'], 'b', 'only');
   selection.keep(['a']);
@@ -213,7 +213,7 @@ test('keys move, select, open, delete and show the menu', () => {
   assert.equal(key('ArrowDown', { altKey: true }), null);
 });
 
-test('a living run tells how far it is, another one what it came to', () => {
+test('a run in progress shows its progress', () => {
   const living = row(1, {
     alive: true,
     status: 'running',
@@ -221,16 +221,16 @@ test('a living run tells how far it is, another one what it came to', () => {
     etaSeconds: 29.2,
     stepsPerSecond: 123.4
   });
-  assert.equal(rowWords(living, trans), '25 %, 29 s left, 123 steps/s');
+  assert.equal(rowText(living, trans), '25 %, 29 s left, 123 steps/s');
   const early = { ...living, step: 0, phase: 'tracing' };
-  assert.equal(rowWords(early, trans), 'tracing');
+  assert.equal(rowText(early, trans), 'tracing');
   const behind = { ...living, note: 'worker-1 is behind' };
-  assert.equal(rowWords(behind, trans), 'worker-1 is behind');
+  assert.equal(rowText(behind, trans), 'worker-1 is behind');
   const unknown = { ...living, etaSeconds: null, stepsPerSecond: null };
-  assert.equal(rowWords(unknown, trans), '25 %');
+  assert.equal(rowText(unknown, trans), '25 %');
 });
 
-test('what is not known is left out, and trouble is told instead', () => {
+test('an ended run shows its result without unknown values, or its trouble instead', () => {
   const results = {
     loss: 0.1,
     accuracy: 0.9,
@@ -238,18 +238,18 @@ test('what is not known is left out, and trouble is told instead', () => {
     test_accuracy: 0.9123,
     examples_per_second: null
   };
-  assert.equal(rowWords(row(1), trans), '4,800 steps');
+  assert.equal(rowText(row(1), trans), '4,800 steps');
   assert.equal(
-    rowWords(row(1, { results, step: 20 }), trans),
+    rowText(row(1, { results, step: 20 }), trans),
     '20 of 4,800 steps, test accuracy 91.2 %'
   );
   assert.equal(
-    rowWords(row(1, { trouble: 'plan.json is cut' }), trans),
+    rowText(row(1, { trouble: 'plan.json is cut' }), trans),
     'plan.json is cut'
   );
   const failed = { status: 'failed', note: 'Out of memory.', step: 20 };
   assert.equal(
-    rowWords(row(1, failed), trans),
+    rowText(row(1, failed), trans),
     '20 of 4,800 steps: Out of memory.'
   );
 });
@@ -263,16 +263,16 @@ test('one run is called by its title, more by their number', () => {
   assert.equal(named(rows(1, 2), trans), '2 runs');
 });
 
-test('where the server half is missing, the command that enables it is told', () => {
+test('without the server half, the notice names the command that enables it', () => {
   const notice = noticeOf('absent', '', trans);
   assert.equal(
     notice?.command,
     'jupyter server extension enable workbench.server'
   );
   assert.ok(notice.again);
-  assert.equal(noticeOf('heard', '', trans), null);
+  assert.equal(noticeOf('connected', '', trans), null);
   assert.equal(
-    noticeOf('heard', 'no such folder', trans)?.text,
+    noticeOf('connected', 'no such folder', trans)?.text,
     'no such folder'
   );
 });

@@ -1,4 +1,4 @@
-/** The protocol: what a page knows after each message, in every order. */
+/** The protocol: the state of a page after each message, in every order. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -29,7 +29,7 @@ test('a block replaces the points from its first one on', () => {
   assert.deepEqual(state.series.curve('accuracy').mean[1], [401, 402, 430]);
 });
 
-test('a lost block is noticed, and the whole heals it', () => {
+test('a lost block is noticed, and a whole message repairs the state', () => {
   const state = new RunState();
   state.take(message(1, 0, true), buffers(1, 2));
   assert.equal(state.take(message(3, 3), buffers(4, 1)), false);
@@ -39,18 +39,18 @@ test('a lost block is noticed, and the whole heals it', () => {
   assert.deepEqual(state.series.steps, [1, 2, 3, 4, 5]);
 });
 
-test('a view that opens during a run waits for the whole', () => {
+test('a view that opens during a run waits for a whole message', () => {
   assert.equal(new RunState().take(message(7, 5), buffers(6, 1)), false);
 });
 
-test('what was heard before changes nothing', () => {
+test('an old message changes nothing', () => {
   const state = new RunState();
   state.take(message(4, 0, true), buffers(1, 4));
   assert.ok(state.take(message(3, 2), buffers(9, 1)));
   assert.deepEqual(state.series.steps, [1, 2, 3, 4]);
 });
 
-test('news of another feed is not taken for this one', () => {
+test('a message of another feed is refused until a whole one', () => {
   const state = new RunState();
   state.take(message(9, 0, true), buffers(1, 4));
   assert.equal(state.take(message(10, 4, false, 'b'), buffers(5, 1)), false);
@@ -79,7 +79,7 @@ test('NaN is a gap; infinity is one too, and marked', () => {
   assert.equal(series.broken.size, 0);
 });
 
-test('points of many steps bring the least and the greatest', () => {
+test('points of many steps have a least and a greatest value', () => {
   const series = new Series();
   const many = header(0, { spans: true, stepsAPoint: 8 });
   series.take(many, buffers(1, 2, 7));

@@ -1,4 +1,4 @@
-/** Words as they are written: JupyterLab's own modules do not load outside of a page. */
+/** Texts without translation: JupyterLab's own modules do not load outside of a page. */
 
 function filled(text: string, ...values: unknown[]): string {
   return text.replace(/%(\d)/g, (_, place) => String(values[place - 1]));

@@ -1,4 +1,4 @@
-/** What is said of a run, for those who do not look at it. */
+/** Runs and charts in words, for readers who cannot see them. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -22,12 +22,12 @@ function filled(
   more: Partial<PointsHeader> = {}
 ): Series {
   const series = new Series();
-  const told = header(0, { replicas, ...more });
-  series.take(told, buffers(1, count, replicas + 1));
+  const fields = header(0, { replicas, ...more });
+  series.take(fields, buffers(1, count, replicas + 1));
   return series;
 }
 
-test('a chart is told in words', () => {
+test('a chart has a summary in words', () => {
   assert.equal(account(new Series(), 'loss'), 'No point yet.');
   const series = filled(40);
   assert.equal(account(series, 'loss'), 'loss 240, rising');
@@ -37,7 +37,7 @@ test('a chart is told in words', () => {
   );
 });
 
-test('a loss that is no number is told', () => {
+test('a loss that is no number is reported', () => {
   const series = filled(3);
   series.broken.add(1);
   assert.equal(
@@ -47,21 +47,21 @@ test('a loss that is no number is told', () => {
   assert.match(reading(series, 'loss', 1), /no number$/);
 });
 
-test('a point is read exactly, each replica and all of them', () => {
+test('the reading of a point has the exact values of each replica and of all', () => {
   assert.equal(
     reading(filled(2), 'loss', 1),
     'step 2: all 202, virtual replica 0 2, virtual replica 1 102'
   );
 });
 
-test('of many replicas the least and the greatest are read', () => {
+test('of many replicas, only the least and the greatest value are read', () => {
   assert.equal(
     reading(filled(1, 64), 'loss', 0),
     'step 1: all 6401, virtual replica 0 1, virtual replica 63 6301'
   );
 });
 
-test('replicas of several workers are called by both', () => {
+test('replicas of several workers are named by worker and replica', () => {
   const names = (replicas: number, workers: number) => {
     const series = filled(1, replicas, { workers });
     return Array.from({ length: replicas }, (_, at) => nameOf(series, at));
@@ -73,7 +73,7 @@ test('replicas of several workers are called by both', () => {
   ]);
 });
 
-test('workers that do not step together are told of one by one', () => {
+test('workers with their own steps are listed one by one', () => {
   const series = filled(40, 2, { workers: 2, together: false });
   assert.equal(
     account(series, 'loss'),
@@ -94,7 +94,7 @@ test('a mean is read with the least and the greatest of its steps', () => {
   );
 });
 
-test('the trend of a line is of its end', () => {
+test('the trend of a line is the trend of its end', () => {
   assert.equal(trend([5, 4, 3, 2, 1]), 'falling');
   assert.equal(trend([1, 1, 1]), 'steady');
   assert.equal(trend([1]), 'steady');
@@ -118,7 +118,7 @@ test('numbers are as short as people read them', () => {
   ]);
 });
 
-test('progress says what is left while there is something left', () => {
+test('progress shows the time left while the run is in progress', () => {
   const progress = {
     step: 1200,
     totalSteps: 4800,

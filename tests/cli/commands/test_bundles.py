@@ -1,4 +1,4 @@
-"""A run taken to another place as one file, done again there, and held to what it came to."""
+"""A run is written to one file, repeated elsewhere, and compared with its first result."""
 
 from pathlib import Path
 from typing import Any
@@ -14,28 +14,28 @@ from workbench.runs.folder.files import json_text
 
 @pytest.fixture(scope="module")
 def bundle(terminal: Terminal) -> Path:
-    """The bundle of a run of five steps, beside which a certificate of another script lies."""
+    """The bundle of a run of five steps, whose folder has a certificate of another script."""
     run = last_json(terminal.type("run", *SMALL, "--json"))
     stale = {"script_sha256": "another", "data_sha256": "another"}
     (Path(run["dir"]) / "certificate.json").write_text(json_text(stale))
     done = terminal.type("bundle", run["run"], "-o", "b.zip", "--json")
-    told: dict[str, Any] = last_json(done)
-    assert told == {**told, "run": run["run"], "path": str(terminal.folder / "b.zip")}
-    assert len(told["data_sha256"]) == 64
+    result: dict[str, Any] = last_json(done)
+    assert result == {**result, "run": run["run"], "path": str(terminal.folder / "b.zip")}
+    assert len(result["data_sha256"]) == 64
     return terminal.folder / "b.zip"
 
 
 @pytest.mark.slow
-def test_a_bundle_is_done_again_elsewhere_and_agrees_to_the_last_bit(
+def test_a_bundle_repeated_elsewhere_agrees_to_the_last_bit(
     bundle: Path, terminal: Terminal
 ) -> None:
-    words = ("run", "--config", bundle, "--runs-dir", "elsewhere", "--start-now", "--json")
-    done = terminal.type(*words)
+    arguments = ("run", "--config", bundle, "--runs-dir", "elsewhere", "--start-now", "--json")
+    done = terminal.type(*arguments)
     assert done.returncode == 0, done.stderr
-    told = last_json(done)
-    replay = told["replay"]
-    assert told["status"] == "finished"
-    assert told["script_sha256"] == read_bundle(bundle).script_sha256
+    result = last_json(done)
+    replay = result["replay"]
+    assert result["status"] == "finished"
+    assert result["script_sha256"] == read_bundle(bundle).script_sha256
     assert replay["same_script"]
     assert replay["same_data"]
     assert replay["agrees"]
@@ -49,7 +49,7 @@ def test_a_bundle_is_done_again_elsewhere_and_agrees_to_the_last_bit(
 
 
 @pytest.mark.slow
-def test_an_edited_script_runs_only_where_it_is_trusted(bundle: Path, terminal: Terminal) -> None:
+def test_an_edited_script_runs_only_if_it_is_trusted(bundle: Path, terminal: Terminal) -> None:
     opened = read_bundle(bundle)
     edited = rewritten(
         bundle,
@@ -74,7 +74,7 @@ def test_an_edited_script_runs_only_where_it_is_trusted(bundle: Path, terminal: 
     assert open_run(run.dir).script == read_bundle(edited).script
 
 
-def test_somebody_s_functions_run_only_where_they_are_trusted(
+def test_another_persons_functions_run_only_if_they_are_trusted(
     terminal: Terminal, tmp_path: Path
 ) -> None:
     run = certified_run(tmp_path / "runs")
@@ -82,14 +82,17 @@ def test_somebody_s_functions_run_only_where_they_are_trusted(
     own = rewritten(whole, tmp_path / "own.zip", config=config_text(run, data="os:listdir"))
     done = terminal.type("run", "--config", own)
     assert done.returncode == 1
-    assert "and it holds functions of somebody's own." in done.stderr
+    assert "and it contains another person's functions." in done.stderr
 
 
-def test_mistakes_are_told(terminal: Terminal, tmp_path: Path) -> None:
+def test_mistakes_are_reported(terminal: Terminal, tmp_path: Path) -> None:
     whole = bundle_of(certified_run(tmp_path / "runs"), tmp_path / "whole.zip")
     done = terminal.type("run", "--config", whole, "--detach")
     assert done.returncode == 1
-    assert "A replay is watched to its end, to be compared then; received --detach." in done.stderr
+    assert (
+        "A replay is watched to its end, because it is compared then; received --detach."
+        in done.stderr
+    )
     done = terminal.type("run", "--trust")
     assert done.returncode == 1
     assert "--trust is for the script of a bundle" in done.stderr

@@ -22,7 +22,7 @@ def runs(terminal: Terminal) -> list[Path]:
     return [timed_run(terminal.runs, config, rate).dir for config, rate in rates]
 
 
-def test_runs_that_are_there_are_compared_in_a_table(terminal: Terminal, runs: list[Path]) -> None:
+def test_existing_runs_are_compared_in_a_table(terminal: Terminal, runs: list[Path]) -> None:
     done = terminal.type("compare", *(path.name for path in runs), "--target-accuracy", "0.8")
     assert done.returncode == 0, done.stderr
     head, one, two, _, advice, *_ = done.stdout.splitlines()
@@ -32,33 +32,31 @@ def test_runs_that_are_there_are_compared_in_a_table(terminal: Terminal, runs: l
     assert re.match(r"OneDevice on 1 replica, custom +1,000 \(975 to 1,02\d\) +baseline", one)
     assert re.match(r"Mirrored on 2 virtual replicas, custom +1,505 +1\.51 +75% ", two)
     assert "an interval needs 3 finished runs, there are 2" in two
-    assert advice.startswith(
-        "Use Mirrored on 2 virtual replicas, custom: it is the fastest, though"
-    )
+    assert advice.startswith("Use Mirrored on 2 virtual replicas, custom: it is the fastest, but")
 
 
 def test_json_has_the_rows_and_the_advice(terminal: Terminal, runs: list[Path]) -> None:
     done = terminal.type("compare", *runs, "--baseline", "Mirrored on 2 virtual replicas, custom",
                          "--json")  # fmt: skip
-    told = last_json(done)
+    result = last_json(done)
     page = terminal.type("compare", *runs, "--html", "page.html")
     assert page.returncode == 0, page.stderr
     text = (terminal.folder / "page.html").read_text()
     assert "<h2>Comparison</h2><p>Use Mirrored on 2 virtual replicas, custom: it is the" in text
-    assert (told["baseline"], told["advice"]["group"], told["folder"]) == (1, 1, None)
-    assert told["rows"][0]["speed_up"] == pytest.approx(1000 / 1505, rel=1e-3)
+    assert (result["baseline"], result["advice"]["group"], result["folder"]) == (1, 1, None)
+    assert result["rows"][0]["speed_up"] == pytest.approx(1000 / 1505, rel=1e-3)
 
 
-def test_what_cannot_be_compared_is_said(terminal: Terminal, runs: list[Path]) -> None:
-    for words, told in (
+def test_impossible_comparisons_are_refused(terminal: Terminal, runs: list[Path]) -> None:
+    for arguments, message in (
         (("nothing",), "A run is opened by its id or by its folder"),
         ((runs[0], "--baseline", "TPU"), "A baseline is one of the rows; received 'TPU'"),
-        ((runs[0], "--resume"), "A comparison is resumed by its folder; received runs"),
-        (("--strategy", "one_device", "--repeats", "0"), "repeats is 1 or more; received 0"),
+        ((runs[0], "--resume"), "--resume needs the folder of a comparison; received runs"),
+        (("--strategy", "one_device", "--repeats", "0"), "repeats must be 1 or more; received 0"),
     ):
-        done = terminal.type("compare", *words)
+        done = terminal.type("compare", *arguments)
         assert done.returncode == 1
-        assert told in done.stderr
+        assert message in done.stderr
     done = terminal.type("compare", "--strategy", "one_device", "--global-batch-size", "-1")
     assert done.returncode == 1
     assert "global_batch_size must be" in done.stderr
@@ -68,9 +66,9 @@ def test_what_cannot_be_compared_is_said(terminal: Terminal, runs: list[Path]) -
 
 
 @pytest.mark.slow
-def test_ctrl_c_stops_with_what_there_is_and_it_goes_on(terminal: Terminal) -> None:
-    words = ("--strategy", "one_device", "mirrored", "--repeats", "1", "--start-now")
-    child = terminal.begin("compare", *words, "--epochs", "1", "--steps-per-epoch", "4000000")
+def test_ctrl_c_stops_with_the_results_so_far(terminal: Terminal) -> None:
+    flags = ("--strategy", "one_device", "mirrored", "--repeats", "1", "--start-now")
+    child = terminal.begin("compare", *flags, "--epochs", "1", "--steps-per-epoch", "4000000")
     (comparison,) = until(lambda: list_comparisons(terminal.runs))
     until(lambda: comparison.trials)
     run = comparison.run(comparison.trials[0])

@@ -1,4 +1,4 @@
-"""`workbench environment`: what it prints, and its mistakes in three parts."""
+"""`workbench environment`: its output, and its errors in three parts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def own_terminal(tmp_path: Path) -> Terminal:
-    """A terminal whose pip looks for wheels in an empty folder alone."""
+    """A terminal whose pip looks for wheels only in an empty folder."""
     made = Terminal(tmp_path)
     made.environment |= {
         "WORKBENCH_ENVIRONMENTS": str(tmp_path / "environments"),
@@ -27,7 +27,7 @@ def own_terminal(tmp_path: Path) -> Terminal:
     return made
 
 
-def test_where_nothing_is_missing_it_says_how_to_choose_one(own_terminal: Terminal) -> None:
+def test_without_a_missing_build_the_command_asks_for_a_choice(own_terminal: Terminal) -> None:
     done = own_terminal.type("environment")
     assert done.returncode == 1
     assert "lacks the TensorFlow for the TPU or CPU here" in done.stderr
@@ -35,7 +35,7 @@ def test_where_nothing_is_missing_it_says_how_to_choose_one(own_terminal: Termin
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the TPU build is for x86-64")
-def test_a_failure_is_told_and_the_steps_before_it(own_terminal: Terminal) -> None:
+def test_a_failure_is_reported_after_the_steps_before_it(own_terminal: Terminal) -> None:
     done = own_terminal.type("environment", "--build", "tpu")
     assert done.returncode == 1
     assert "3 of 4: installing tensorflow-tpu==2.20.0 and libtpu==0.0.21.1" in done.stderr
@@ -44,8 +44,8 @@ def test_a_failure_is_told_and_the_steps_before_it(own_terminal: Terminal) -> No
 
 
 @pytest.mark.skipif(platform.system() != "Linux", reason="the build for the CPU is for Linux")
-def test_it_prints_the_interpreter_alone(own_terminal: Terminal) -> None:
-    """A stand-in of the build's name and version is what pip finds."""
+def test_the_command_prints_only_the_interpreter(own_terminal: Terminal) -> None:
+    """Pip finds a stand-in with the name and version of the build."""
     build = BUILDS["cpu"]
     wheels = own_terminal.folder / "wheels"
     stand_ins.write_wheel(wheels, version=build.version, distribution=build.distribution)

@@ -1,4 +1,4 @@
-"""`workbench find`: what it prints, and what it refuses."""
+"""`workbench find`: its output and its errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_sizes_are_a_table_with_a_curve_and_the_answers_are_flags() -> None:
     assert answers.count("--per-replica-batch-size 64") == 2
 
 
-def test_runs_beside_a_search_are_named() -> None:
+def test_other_runs_during_a_search_are_named() -> None:
     found = FoundBatch((), None, None, "stopped", "It was stopped.", 1, None, 1.0, ("run-1",))
     assert "run-1 trained on the same devices meanwhile." in batch_report(found)
 
@@ -50,17 +50,17 @@ def rates(**fields: object) -> RateTest:
 
 
 def test_rates_are_a_table_with_a_curve_and_the_answer_is_a_flag() -> None:
-    told = rate_report(rates())
-    assert 20 <= len(told.partition("\n\n")[0].splitlines()) <= 31
-    assert "The loss diverged at 0.13." in told
-    assert told.endswith("Use it:  --learning-rate 0.01")
+    report = rate_report(rates())
+    assert 20 <= len(report.partition("\n\n")[0].splitlines()) <= 31
+    assert "The loss diverged at 0.13." in report
+    assert report.endswith("Use it:  --learning-rate 0.01")
 
 
-def test_a_compiled_optimizer_is_given_its_rate_where_it_is_compiled() -> None:
+def test_a_compiled_optimizer_gets_its_rate_in_the_users_code() -> None:
     assert rate_report(rates(optimizer="compiled")).endswith("learning_rate=0.02")
 
 
-def test_a_curve_that_tells_nothing_gives_no_flag() -> None:
+def test_a_curve_without_a_result_gives_no_flag() -> None:
     nothing = rates(suggestion=None, learning_rate=None, reason="It never fell.", ended="highest")
     assert rate_report(nothing).endswith("It never fell.")
     stopped = rates(rates=[], losses=[], smoothed=[], suggestion=None, learning_rate=None)
@@ -68,7 +68,7 @@ def test_a_curve_that_tells_nothing_gives_no_flag() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         (["batch-size", "--strategy", "parameter_server"], "whose replicas step together"),
         (["batch-size", "--memory-limit", "-1"], "memory_limit must be MiB above 0; got -1"),
@@ -77,10 +77,12 @@ def test_a_curve_that_tells_nothing_gives_no_flag() -> None:
         ([], "required: WHAT"),
     ],
 )
-def test_what_cannot_be_found_is_refused(words: list[str], said: str, terminal: Terminal) -> None:
-    done = terminal.type("find", *words)
+def test_impossible_searches_are_refused(
+    arguments: list[str], message: str, terminal: Terminal
+) -> None:
+    done = terminal.type("find", *arguments)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == ""
 
 
@@ -96,10 +98,10 @@ def test_a_search_ends_with_a_line_of_json(terminal: Terminal) -> None:
     few = ("--synthetic-examples", 19, "--replicas", 2, "--last-batch", "keep", "--loop", "fit")
     done = terminal.type("find", "batch-size", *few, "--json")
     assert done.returncode == 0, done.stderr
-    told = last_json(done)
-    assert (told["ended"], told["largest_per_replica_batch_size"]) == ("data", 8)
-    assert [each["per_replica_batch_size"] for each in told["trials"]] == [2, 4, 8]
-    assert [each["global_batch_size"] for each in told["trials"]] == [4, 8, 16]
-    assert all(math.isfinite(each["examples_per_second"]) for each in told["trials"])
+    result = last_json(done)
+    assert (result["ended"], result["largest_per_replica_batch_size"]) == ("data", 8)
+    assert [each["per_replica_batch_size"] for each in result["trials"]] == [2, 4, 8]
+    assert [each["global_batch_size"] for each in result["trials"]] == [4, 8, 16]
+    assert all(math.isfinite(each["examples_per_second"]) for each in result["trials"])
     assert "sizes tried" in done.stderr
     assert not terminal.runs.exists()

@@ -30,7 +30,7 @@ def saved(terminal: Terminal, devices: Devices) -> Path:
 
 @pytest.fixture(scope="module")
 def edited(terminal: Terminal, saved: Path) -> Path:
-    """The same with a line of a person's own, which no field holds."""
+    """The same script with an edit that no field covers."""
     path = terminal.folder / "edited.py"
     path.write_text(saved.read_text().replace(STEP, f'    print("by hand")\n{STEP}'))
     return path
@@ -41,12 +41,14 @@ def test_an_opened_script_is_printed_again_and_flags_overrule_it(
 ) -> None:
     done = terminal.type("script", "--open", saved)
     assert done.stdout == saved.read_text()
-    assert "is as the workbench wrote it" in done.stderr
+    assert "is unchanged since the workbench wrote it" in done.stderr
     done = terminal.type("script", "--open", saved, "--epochs", "3")
     assert "EPOCHS = 3" in done.stdout
 
 
-def test_what_no_field_holds_is_said_and_the_file_stays(terminal: Terminal, edited: Path) -> None:
+def test_edits_without_a_field_are_reported_and_the_file_stays(
+    terminal: Terminal, edited: Path
+) -> None:
     before = edited.read_text()
     done = terminal.type("script", "--open", edited, "-o", edited)
     assert done.returncode == 1
@@ -55,14 +57,14 @@ def test_what_no_field_holds_is_said_and_the_file_stays(terminal: Terminal, edit
     assert edited.read_text() == before
 
 
-def test_an_edited_model_is_kept_beside_the_runs_and_goes_into_the_new_script(
+def test_an_edited_model_is_kept_with_the_runs_and_used_in_the_new_script(
     terminal: Terminal, saved: Path
 ) -> None:
     path = terminal.folder / "wide.py"
     path.write_text(saved.read_text().replace("Dense(16,", "Dense(48,"))
     done = terminal.type("script", "--open", path, "-o", "wide_again.py")
     assert done.returncode == 0
-    assert "make_model is your own function for model now" in done.stderr
+    assert "make_model is now your own function for model" in done.stderr
     assert "Dense(48," in (terminal.folder / "wide_again.py").read_text()
     (kept,) = (terminal.runs / "functions").glob("make_model_*.py")
     assert "Dense(48," in kept.read_text()
@@ -77,7 +79,7 @@ def test_the_difference_of_two_scripts_is_printed(
     assert '-    print("by hand")' in lines
     same = terminal.type("script", "--open", saved, "--diff", saved)
     assert same.stdout == ""
-    assert "is this very script" in same.stderr
+    assert "and this script are the same" in same.stderr
 
 
 @pytest.mark.slow
@@ -93,22 +95,24 @@ def test_an_edited_script_runs_as_it_is(terminal: Terminal, edited: Path) -> Non
     assert "edited by hand" in again.stderr
 
 
-def test_flags_of_what_the_script_tells_are_refused(terminal: Terminal, edited: Path) -> None:
+def test_flags_for_values_of_the_script_are_refused(terminal: Terminal, edited: Path) -> None:
     done = terminal.type("run", "--script", edited, "--epochs", "3")
     assert done.returncode == 2
     assert "--epochs" in done.stderr
     assert f"workbench script --open {edited} --epochs" in done.stderr
 
 
-@pytest.mark.parametrize("words", [["run", "--script"], ["script", "--open"], ["script", "--diff"]])
+@pytest.mark.parametrize(
+    "command", [["run", "--script"], ["script", "--open"], ["script", "--diff"]]
+)
 def test_a_text_that_is_no_script_or_no_file_is_refused(
-    words: list[str], terminal: Terminal
+    command: list[str], terminal: Terminal
 ) -> None:
-    done = terminal.type(*words, "no/such/train.py")
+    done = terminal.type(*command, "no/such/train.py")
     assert done.returncode == 2
     assert "no/such/train.py" in done.stderr
     (terminal.folder / "other.py").write_text("print(1)\n")
-    if words[1] != "--diff":
-        done = terminal.type(*words, "other.py")
+    if command[1] != "--diff":
+        done = terminal.type(*command, "other.py")
         assert done.returncode == 2
         assert "script must be a script that the workbench wrote" in done.stderr

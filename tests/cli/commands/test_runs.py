@@ -1,4 +1,4 @@
-"""Runs from a terminal: trained, shown, gone on with, tested, stopped, deleted."""
+"""Runs from a terminal: training, display, resuming, the test, the stop and the deletion."""
 
 import json
 import os
@@ -26,7 +26,7 @@ FIELDS = {
 
 @pytest.fixture(scope="module")
 def finished(terminal: Terminal) -> dict[str, Any]:
-    """What `run --json` printed last of a small run."""
+    """The last line that `run --json` printed for a small run."""
     done = terminal.type("run", *SMALL, "--name", 'it\'s "mine"', "--json")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 1
@@ -66,7 +66,7 @@ def test_runs_are_listed_and_shown(finished: dict[str, Any], terminal: Terminal)
     assert {name: shown[name] for name in FIELDS} == finished
 
 
-def test_where_its_time_went_is_shown(finished: dict[str, Any], terminal: Terminal) -> None:
+def test_the_times_of_a_run_are_shown(finished: dict[str, Any], terminal: Terminal) -> None:
     shown = last_json(terminal.type("runs", "show", finished["run"], "--json"))
     first_step, whole = shown["ledger"]["first_step"], shown["ledger"]["whole"]
     assert list(first_step) == ["queue", "start", "data", "trace", "first step"]
@@ -78,9 +78,9 @@ def test_where_its_time_went_is_shown(finished: dict[str, Any], terminal: Termin
     assert re.search(r"queue .* start-up .* trace .* steps .* evaluation .* other", line)
 
 
-def test_a_step_is_taken_apart(finished: dict[str, Any], terminal: Terminal) -> None:
-    told = last_json(terminal.type("runs", "xray", finished["run"], "--step", 4, "--json"))
-    assert (told["step"], told["agrees"], told["weights"]["equal"]) == (4, True, True)
+def test_a_step_is_x_rayed(finished: dict[str, Any], terminal: Terminal) -> None:
+    step = last_json(terminal.type("runs", "xray", finished["run"], "--step", 4, "--json"))
+    assert (step["step"], step["agrees"], step["weights"]["equal"]) == (4, True, True)
     lines = terminal.type("runs", "xray", finished["run"], "--step", 4).stdout.splitlines()
     for name in ("loss sum", "  recorded", "loss sum / 128", "gradient norm", "weights after"):
         (line,) = [line for line in lines if re.match(f"{name}  +", line)]
@@ -91,7 +91,7 @@ def test_a_step_is_taken_apart(finished: dict[str, Any], terminal: Terminal) -> 
     assert "from 0 to 4; received 5" in refused.stderr
 
 
-def test_its_model_is_tested(finished: dict[str, Any], terminal: Terminal) -> None:
+def test_the_model_of_a_run_is_tested(finished: dict[str, Any], terminal: Terminal) -> None:
     done = terminal.type("evaluate", finished["run"], "--json")
     assert done.returncode == 0, done.stderr
     tested = last_json(done)
@@ -100,7 +100,7 @@ def test_its_model_is_tested(finished: dict[str, Any], terminal: Terminal) -> No
     assert tested["test_examples"] == 128
 
 
-def test_a_finished_run_goes_on_for_more_epochs_alone(
+def test_a_finished_run_resumes_only_for_more_epochs(
     finished: dict[str, Any], terminal: Terminal
 ) -> None:
     again = terminal.type("runs", "resume", finished["run"])
@@ -111,7 +111,7 @@ def test_a_finished_run_goes_on_for_more_epochs_alone(
     assert last_json(longer)["steps"] == 10
 
 
-def test_a_run_that_fails_says_why_and_exits_with_one(terminal: Terminal) -> None:
+def test_a_failed_run_gives_the_cause_and_exits_with_one(terminal: Terminal) -> None:
     text = (
         "import tensorflow as tf\n\n\n"
         "class Torn(tf.keras.Model):\n"
@@ -148,7 +148,7 @@ def test_a_model_that_does_not_fit_the_data_is_refused_before_a_run(terminal: Te
 
 
 def begin(terminal: Terminal) -> tuple[Popen[str], Run]:
-    """Start a run that would go on for long, and return it once it trains."""
+    """Start a long run, and return it when it trains."""
     before = {run.id for run in list_runs(terminal.runs)}
     process = terminal.begin("run", *ENDLESS)
     (run,) = until(lambda: [r for r in list_runs(terminal.runs) if r.id not in before])
@@ -157,14 +157,14 @@ def begin(terminal: Terminal) -> tuple[Popen[str], Run]:
 
 
 def interrupt(process: Popen[str]) -> None:
-    """Press Ctrl+C."""
+    """Press Ctrl+C for the command."""
     os.killpg(process.pid, signal.SIGINT)
 
 
-def said(process: Popen[str], words: str) -> str:
-    """Read what the command prints up to a line with these words."""
+def line_with(process: Popen[str], text: str) -> str:
+    """Read the output of the command up to a line with this text, and return the line."""
     assert process.stdout is not None
-    return next(line for line in process.stdout if words in line)
+    return next(line for line in process.stdout if text in line)
 
 
 def trainer_of(run: Run) -> psutil.Process:
@@ -176,28 +176,28 @@ def trainer_of(run: Run) -> psutil.Process:
 def test_ctrl_c_stops_with_a_checkpoint_and_exits_with_zero(terminal: Terminal) -> None:
     process, run = begin(terminal)
     interrupt(process)
-    assert said(process, "Stopping after this call, with a checkpoint")
-    assert said(process, "status      stopped")
+    assert line_with(process, "Stopping after this call, with a checkpoint")
+    assert line_with(process, "status      stopped")
     assert process.wait(LIMIT_SECONDS) == 0
     assert run.status == "stopped"
     assert list((run.dir / "checkpoints").iterdir())
 
 
-def test_a_second_ctrl_c_leaves_it_to_end_by_itself(terminal: Terminal) -> None:
+def test_a_second_ctrl_c_leaves_the_run_to_end_by_itself(terminal: Terminal) -> None:
     process, run = begin(terminal)
     trainer = trainer_of(run)
     trainer.suspend()
     interrupt(process)
-    assert said(process, "Stopping after this call")
+    assert line_with(process, "Stopping after this call")
     interrupt(process)
-    assert run.id in said(process, "Left running. Watch it with: workbench runs show")
+    assert run.id in line_with(process, "Left running. Watch it with: workbench runs show")
     assert process.wait(LIMIT_SECONDS) == 0
     until(lambda: run.status == "stopping")
     trainer.resume()
     assert run.wait(LIMIT_SECONDS) == "stopped"
 
 
-def test_a_detached_run_goes_on_is_stopped_and_deleted(terminal: Terminal) -> None:
+def test_a_detached_run_trains_is_stopped_and_deleted(terminal: Terminal) -> None:
     done = terminal.type("run", *ENDLESS, "--detach", "--json")
     assert done.returncode == 0
     result = last_json(done)
@@ -219,7 +219,7 @@ def test_a_detached_run_goes_on_is_stopped_and_deleted(terminal: Terminal) -> No
     assert not run.dir.exists()
 
 
-def test_a_run_is_brought_back_from_its_archive_and_gone_on_with(terminal: Terminal) -> None:
+def test_a_run_is_restored_from_its_archive_and_resumed(terminal: Terminal) -> None:
     done = terminal.type("run", *SMALL, "--archive", "copies", "--json")
     assert done.returncode == 0, done.stderr
     run = open_run(last_json(done)["run"], terminal.runs)

@@ -1,4 +1,4 @@
-"""`workbench scale`: its answer as text, whatever is known, and its mistakes."""
+"""`workbench scale`: the answer as text, with known and unknown numbers, and the errors."""
 
 from __future__ import annotations
 
@@ -24,31 +24,33 @@ def test_the_answer_comes_first_then_the_scale_and_larger_batches() -> None:
     assert rows[2] == ["256", "4", "82%", "78%", "to", "85%", "1.82", "1.78", "to", "1.85"]
 
 
-def test_speed_and_what_of_it_counts_stand_side_by_side() -> None:
+def test_speed_and_goodput_stand_side_by_side() -> None:
     text = report(answer(KNOWN))
     assert "this  128           1,000       90%         900      875 to 921" in text
     assert "Its replicas share a device" in text
 
 
-def test_a_bound_is_told_as_at_least() -> None:
+def test_a_lower_bound_is_shown_as_at_least() -> None:
     text = report(answer(BOUND))
     assert "at least 2,700 examples (95 %)" in text
     assert "128 (as it is)  2         unknown     at least 95%" in text
 
 
-def test_the_unknown_is_told_as_unknown() -> None:
+def test_an_unknown_number_is_shown_as_unknown() -> None:
     text = report(answer(UNKNOWN))
     assert f"unknown: {NO_NOISE}" in text
     assert "0%" not in text
 
 
-@pytest.mark.parametrize(("large", "words"), [(1_900.0, "not settled"), (9_000.0, "is that of b")])
-def test_the_best_goodput_is_named_where_the_interval_settles_it(large: float, words: str) -> None:
+@pytest.mark.parametrize(
+    ("large", "text"), [(1_900.0, "No run is certainly"), (9_000.0, "b has the best")]
+)
+def test_the_best_goodput_is_named_only_if_the_interval_decides_it(large: float, text: str) -> None:
     good = goodputs(KNOWN, {"a": (64, 1_000.0), "b": (1_024, large)})
-    assert words in report(replace(answer(KNOWN), goodput=good, best=best_of(good)))
+    assert text in report(replace(answer(KNOWN), goodput=good, best=best_of(good)))
 
 
-def test_a_run_that_saved_nothing_is_refused(
+def test_a_run_without_a_checkpoint_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["scale", str(write_run(tmp_path).dir)]) == 1
@@ -61,5 +63,5 @@ def test_a_figure_never_overwrites_a_file(
     page = tmp_path / "kept.html"
     page.write_text("mine")
     assert main(["scale", str(write_run(tmp_path).dir), "--html", str(page)]) == 1
-    assert "is saved in a new file" in capsys.readouterr().err
+    assert "is saved as a new file" in capsys.readouterr().err
     assert page.read_text() == "mine"

@@ -1,4 +1,4 @@
-"""`workbench detect` and `workbench script`: what there is, and the text that would run."""
+"""`workbench detect` and `workbench script`: the devices, and the script."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ from workbench.config import RunConfig
 from workbench.devices import Devices, detect
 from workbench.plan import make_plan
 
-WORDS = ["--strategy", "one_device", "--epochs", "2", "--learning-rate", "0.01"]
+FLAGS = ["--strategy", "one_device", "--epochs", "2", "--learning-rate", "0.01"]
 CONFIG = RunConfig(strategy="one_device", epochs=2, learning_rate=0.01)
 
 
@@ -24,7 +24,7 @@ def devices() -> Devices:
 
 
 @pytest.mark.slow
-def test_detect_tells_in_json_what_the_library_tells(terminal: Terminal) -> None:
+def test_detect_gives_the_devices_of_the_library_as_json(terminal: Terminal) -> None:
     done = terminal.type("detect", "--json")
     assert done.returncode == 0
     found = Devices.from_json(json.loads(done.stdout))
@@ -33,32 +33,32 @@ def test_detect_tells_in_json_what_the_library_tells(terminal: Terminal) -> None
     assert found.cpu_cores >= 1
 
 
-def test_detect_says_so_where_there_is_no_such_python(terminal: Terminal) -> None:
+def test_detect_names_a_missing_interpreter(terminal: Terminal) -> None:
     done = terminal.type("detect", "--interpreter", "/no/python")
     assert done.returncode == 2
     assert "/no/python" in done.stderr
 
 
-def test_it_prints_the_script_and_runs_nothing(terminal: Terminal, devices: Devices) -> None:
-    done = terminal.type("script", *WORDS)
+def test_script_prints_the_script_and_runs_nothing(terminal: Terminal, devices: Devices) -> None:
+    done = terminal.type("script", *FLAGS)
     assert done.returncode == 0
     assert done.stdout == render_script(make_plan(CONFIG, devices))
     assert not terminal.runs.exists()
 
 
-def test_it_saves_a_script_or_a_notebook(terminal: Terminal, devices: Devices) -> None:
+def test_script_saves_a_script_or_a_notebook(terminal: Terminal, devices: Devices) -> None:
     plan = make_plan(CONFIG, devices)
-    done = terminal.type("script", *WORDS, "-o", "train.py")
+    done = terminal.type("script", *FLAGS, "-o", "train.py")
     assert "Run it with: python train.py" in done.stdout
     assert (terminal.folder / "train.py").read_text() == render_script(plan)
-    done = terminal.type("script", *WORDS, "-o", "train.ipynb")
+    done = terminal.type("script", *FLAGS, "-o", "train.ipynb")
     assert "Jupyter" in done.stdout
     text = (terminal.folder / "train.ipynb").read_text()
     assert text == render_notebook(plan)
     nbformat.validate(nbformat.reads(text, as_version=4))
 
 
-def test_it_never_overwrites_another_text(terminal: Terminal) -> None:
+def test_script_never_overwrites_a_different_file(terminal: Terminal) -> None:
     (terminal.folder / "mine.py").write_text("mine")
     done = terminal.type("script", "-o", "mine.py")
     assert done.returncode == 1
@@ -68,24 +68,24 @@ def test_it_never_overwrites_another_text(terminal: Terminal) -> None:
     assert terminal.type("script", "-o", "again.py").returncode == 0
 
 
-def test_a_place_that_is_not_there_is_named(terminal: Terminal) -> None:
+def test_a_missing_folder_is_named(terminal: Terminal) -> None:
     done = terminal.type("script", "-o", "no/such/train.py")
     assert done.returncode == 1
     assert "no/such/train.py" in done.stderr
 
 
-def test_flags_overrule_a_file_and_a_file_a_preset(
+def test_flags_overrule_a_file_and_a_file_overrules_a_preset(
     terminal: Terminal, tmp_path: Path, devices: Devices
 ) -> None:
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"version": 1, "epochs": 7, "seed": 3, "global_batch_size": 32}))
-    words = ["--preset", "mlp_synthetic", "--config", path, "--seed", "5"]
-    done = terminal.type("script", *words)
+    flags = ["--preset", "mlp_synthetic", "--config", path, "--seed", "5"]
+    done = terminal.type("script", *flags)
     config = RunConfig(model="mlp", epochs=7, seed=5, global_batch_size=32)
     assert done.stdout == render_script(make_plan(config, devices))
 
 
-def test_what_is_saved_as_config_makes_the_same_script(
+def test_a_saved_config_makes_the_same_script(
     terminal: Terminal, tmp_path: Path, devices: Devices
 ) -> None:
     config = RunConfig(name='it\'s "mine"\n', devices=("CPU:0",), replicas=3, clip_norm=0.5)
@@ -95,7 +95,7 @@ def test_what_is_saved_as_config_makes_the_same_script(
     assert done.stdout == render_script(make_plan(config, devices))
 
 
-def test_a_reader_that_has_enough_is_no_error(terminal: Terminal) -> None:
+def test_a_closed_pipe_is_no_error(terminal: Terminal) -> None:
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m workbench script | head -1"],
         cwd=terminal.folder,

@@ -1,4 +1,4 @@
-"""`workbench why` as text: the parts with bars, the suggestion with what to type, both sides."""
+"""`workbench why` as text: the parts with bars, the suggestion with its commands, both sides."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from workbench.verdict import Trial
 from workbench.verdict.causes import Suggestion
 
 
-def test_the_report_has_the_parts_the_sentence_and_what_to_type(tmp_path: Path) -> None:
+def test_the_report_has_the_parts_the_sentence_and_the_commands(tmp_path: Path) -> None:
     run = timed_run(tmp_path)
     lines = report(verdict_on(run, {"host": 1e-3}), run).splitlines()
     assert lines[0].startswith(f"{run.id}: a step takes 2")
@@ -27,7 +27,7 @@ def test_the_report_has_the_parts_the_sentence_and_what_to_type(tmp_path: Path) 
     assert lines[-1].startswith(f"  workbench why {run.id} --apply")
 
 
-def test_without_a_suggestion_the_advice_ends_it(tmp_path: Path) -> None:
+def test_a_report_without_a_suggestion_ends_with_the_advice(tmp_path: Path) -> None:
     run = timed_run(tmp_path)
     verdict = verdict_on(run, {})
     assert verdict.suggestion is None

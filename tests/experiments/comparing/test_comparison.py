@@ -1,4 +1,4 @@
-"""The queue of a comparison: real runs in turn, stopped, killed and resumed, within a budget."""
+"""The queue of a comparison: real runs in turn. It is stopped, killed and resumed."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def queue_pid(comparison: Comparison) -> int:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Path]:
-    """A folder of runs; what a failed test leaves going in it is stopped."""
+    """A folder of runs. Processes that a failed test leaves in it are stopped."""
     yield tmp_path
     for folder in tmp_path.glob("compare-*"):
         if Comparison(folder).alive:
@@ -48,7 +48,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-def test_each_round_trains_all_and_begins_with_another(root: Path) -> None:
+def test_each_round_trains_all_candidates_and_begins_with_another_one(root: Path) -> None:
     comparison = started(root, CONFIG, repeats=2)
     assert comparison.wait(LIMIT_SECONDS) == "finished"
     order = [(trial.round, trial.candidate) for trial in comparison.trials]
@@ -69,7 +69,7 @@ def test_each_round_trains_all_and_begins_with_another(root: Path) -> None:
 
 @pytest.mark.promise
 @pytest.mark.slow
-def test_stopped_or_killed_it_goes_on_with_the_run_that_it_finds(root: Path) -> None:
+def test_a_stopped_or_killed_comparison_continues_with_the_run_that_it_finds(root: Path) -> None:
     comparison = started(root, LONG, repeats=1)
     run = comparison.run(until(lambda: comparison.trials)[0])
     until(lambda: run.progress.step > 0)
@@ -91,7 +91,9 @@ def test_stopped_or_killed_it_goes_on_with_the_run_that_it_finds(root: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_budget_ends_the_run_that_goes_over_it_and_says_what_was_left_out(root: Path) -> None:
+def test_a_budget_ends_the_run_that_exceeds_it_and_reports_the_candidates_left_out(
+    root: Path,
+) -> None:
     comparison = started(root, LONG, repeats=3, budget_seconds=2)
     assert comparison.wait(LIMIT_SECONDS) == "finished"
     assert comparison.left_out[0] == "its run was stopped when the budget was spent"
@@ -101,24 +103,24 @@ def test_a_budget_ends_the_run_that_goes_over_it_and_says_what_was_left_out(root
     assert [len(row.runs) for row in table.rows] == [1, 0, 0]
 
 
-def test_where_no_candidate_can_be_had_it_does_not_start(root: Path) -> None:
+def test_a_comparison_without_a_possible_candidate_does_not_start(root: Path) -> None:
     with pytest.raises(RunError, match=r"none can:\n  tpu: no TPU here"):
         start_comparison([Candidate("tpu", CONFIG, "no TPU here")], LAPTOP, root)
     assert not list(root.iterdir())
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
-        ({"repeats": 0}, "repeats is 1 or more; received 0. 3 give intervals."),
-        ({"budget_seconds": 0.0}, "budget_seconds is above 0; received 0.0."),
-        ({"target_accuracy": 90}, "target_accuracy is above 0 and at most 1; received 90."),
-        ({"drop_below": 1.0}, "drop_below is from 0 and below 1; received 1.0."),
+        ({"repeats": 0}, "repeats must be 1 or more; received 0. 3 or more give intervals."),
+        ({"budget_seconds": 0.0}, "budget_seconds must be above 0; received 0.0."),
+        ({"target_accuracy": 90}, "target_accuracy must be above 0 and at most 1; received 90."),
+        ({"drop_below": 1.0}, "drop_below must be at least 0 and below 1; received 1.0."),
     ],
 )
-def test_numbers_out_of_their_range_are_refused(
-    options: dict[str, float], told: str, root: Path
+def test_numbers_outside_their_ranges_are_refused(
+    options: dict[str, float], message: str, root: Path
 ) -> None:
-    with pytest.raises(RunError, match=told):
+    with pytest.raises(RunError, match=message):
         started(root, CONFIG, **options)
     assert not list(root.iterdir())

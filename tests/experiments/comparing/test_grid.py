@@ -1,4 +1,4 @@
-"""What is compared: combinations that this machine can run, each once, and why others are not."""
+"""The candidates of a comparison: each combination once, with a reason if it cannot run here."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def labels(config: RunConfig = RunConfig(), **axes: list[object]) -> list[str]: 
     return [each.label for each in candidates(config, axes, LAPTOP)]
 
 
-def test_every_combination_is_there_named_by_what_varies() -> None:
+def test_every_combination_is_a_candidate_named_by_its_varied_fields() -> None:
     assert labels(strategy=["one_device", "mirrored"], loop=["custom", "fit"]) == [
         "OneDevice, custom",
         "OneDevice, fit",
@@ -37,7 +37,7 @@ def test_every_combination_is_there_named_by_what_varies() -> None:
     ]
 
 
-def test_all_train_the_same_global_batch_unless_it_varies() -> None:
+def test_all_candidates_train_the_same_global_batch_unless_it_varies() -> None:
     names = ["one_device", "mirrored", "multi_worker_mirrored", "central_storage"]
     for config in (RunConfig(), RunConfig(global_batch_size=32)):
         found = candidates(config, {"strategy": names}, LAPTOP)
@@ -52,7 +52,7 @@ def test_workers_that_do_not_step_together_share_the_global_batch() -> None:
     assert make_plan(found.config, LAPTOP).per_replica_batch_size == 32
 
 
-def test_what_a_strategy_has_no_use_for_makes_no_second_candidate() -> None:
+def test_a_field_that_a_strategy_does_not_use_makes_no_second_candidate() -> None:
     assert labels(strategy=["one_device", "mirrored"], replicas=[2, 4]) == [
         "OneDevice",
         "Mirrored x 2",
@@ -60,13 +60,13 @@ def test_what_a_strategy_has_no_use_for_makes_no_second_candidate() -> None:
     ]
 
 
-def test_what_cannot_be_had_here_stays_and_says_why() -> None:
+def test_a_candidate_that_cannot_run_here_stays_with_a_reason() -> None:
     found = candidates(RunConfig(), {"strategy": ["one_device", "tpu"]}, LAPTOP)
     assert [bool(each.reason) for each in found] == [False, True]
     assert "no TPU here" in found[1].reason
 
 
-def test_what_cannot_be_compiled_or_computed_here_stays_beside_what_can() -> None:
+def test_combinations_that_cannot_be_compiled_or_computed_stay_in_the_list() -> None:
     axes = {"precision": ["float32", "mixed_float16"], "xla": [False, True]}
     found = candidates(RunConfig(clip_norm=1.0), axes, LAPTOP)
     assert [each.label for each in found] == [
@@ -78,7 +78,7 @@ def test_what_cannot_be_compiled_or_computed_here_stays_beside_what_can() -> Non
     ]
 
 
-def test_a_strategy_that_xla_is_of_no_use_to_is_compared_once() -> None:
+def test_a_strategy_without_xla_is_compared_once() -> None:
     assert labels(strategy=["mirrored", "parameter_server"], xla=[False, True]) == [
         *("Mirrored x 2, XLA off", "Mirrored x 2, XLA on", "ParameterServer x 2, XLA off"),
     ]
@@ -89,7 +89,7 @@ def test_several_gpus_are_named_as_replicas() -> None:
     assert [each.label for each in found] == ["Mirrored", "Mirrored x 2"]
 
 
-def test_what_would_compare_other_things_is_refused() -> None:
+def test_fields_that_change_the_training_or_have_no_values_are_refused() -> None:
     with pytest.raises(ConfigError) as raised:
         candidates(RunConfig(), {"data": ["synthetic", "fashion_mnist"], "loop": []}, LAPTOP)
     assert [problem.field for problem in raised.value.problems] == ["data", "loop"]
@@ -98,6 +98,6 @@ def test_what_would_compare_other_things_is_refused() -> None:
         candidates(RunConfig(), both, LAPTOP)
 
 
-def test_a_candidate_is_kept_as_json() -> None:
+def test_a_candidate_survives_a_conversion_to_json() -> None:
     found = candidates(RunConfig(), {"strategy": ["mirrored", "tpu"]}, LAPTOP)
     assert [Candidate.from_json(each.to_json()) for each in found] == found

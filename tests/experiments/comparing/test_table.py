@@ -1,4 +1,4 @@
-"""Runs side by side: their numbers, what they are against a baseline, and what is said of them."""
+"""The table of compared runs: their numbers, the comparison with a baseline, notes and advice."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,38 +9,43 @@ from tests.experiments.timed_runs import ONE, TWO, timed_run
 from workbench.experiments import curves_figure, speed_figure
 from workbench.experiments.comparing.advice import recommend
 from workbench.experiments.comparing.measures import measure
-from workbench.experiments.comparing.table import Group, group_runs, make_table, told_apart
+from workbench.experiments.comparing.table import (
+    Group,
+    group_runs,
+    make_table,
+    with_distinct_labels,
+)
 from workbench.runs import RunError
 
 
 def group(root: Path, label: str, config: object, *rates: float) -> Group:
-    """A run of each rate, in rounds."""
+    """Return a group with one run for each rate, one round for each run."""
     runs = tuple(timed_run(root, config, rate) for rate in rates)
     return Group(label, runs, rounds=tuple(range(len(rates))))
 
 
 def test_a_run_is_measured_without_its_first_call(tmp_path: Path) -> None:
-    told = measure(timed_run(tmp_path, ONE, 6400.0))
-    assert told.examples_per_second == pytest.approx(6400.0)
-    assert told.step_seconds_median == pytest.approx(0.01)
-    assert told.step_seconds_p95 == pytest.approx(0.01)
-    assert told.peak_host_bytes == 100 * 2**20
-    assert told.test_accuracy == 0.9
+    measures = measure(timed_run(tmp_path, ONE, 6400.0))
+    assert measures.examples_per_second == pytest.approx(6400.0)
+    assert measures.step_seconds_median == pytest.approx(0.01)
+    assert measures.step_seconds_p95 == pytest.approx(0.01)
+    assert measures.peak_host_bytes == 100 * 2**20
+    assert measures.test_accuracy == 0.9
     # The target is reached by the second epoch's test: 200 steps of 10 ms, and a slow first call.
-    assert told.target_seconds(0.8) == pytest.approx(7.0)
+    assert measures.target_seconds(0.8) == pytest.approx(7.0)
 
 
-def test_what_is_not_known_is_none(tmp_path: Path) -> None:
-    told = measure(timed_run(tmp_path, ONE, 6400.0, peak_mib=None))
-    assert told.peak_host_bytes is None
-    assert told.target_seconds(0.95) is None
+def test_an_unknown_value_is_none(tmp_path: Path) -> None:
+    measures = measure(timed_run(tmp_path, ONE, 6400.0, peak_mib=None))
+    assert measures.peak_host_bytes is None
+    assert measures.target_seconds(0.95) is None
 
 
-def test_what_was_measured_of_a_run_that_is_over_is_kept_until_it_goes_on(tmp_path: Path) -> None:
+def test_the_measures_of_an_ended_run_are_kept_until_it_goes_on(tmp_path: Path) -> None:
     run = timed_run(tmp_path, ONE, 6400.0)
-    told = measure(run)
+    measures = measure(run)
     (run.dir / "worker-0" / "0000-000000000000.calls").unlink()
-    assert measure(run) == told
+    assert measure(run) == measures
     with (run.dir / "events.jsonl").open("a") as file:
         file.write('{"time": 1, "event": "state", "state": "finished"}\n')
     assert measure(run).examples_per_second is None
@@ -49,7 +54,7 @@ def test_what_was_measured_of_a_run_that_is_over_is_kept_until_it_goes_on(tmp_pa
     assert not (living.dir / "measures.json").exists()
 
 
-def test_speed_up_and_efficiency_are_against_the_baseline(tmp_path: Path) -> None:
+def test_speed_up_and_efficiency_compare_with_the_baseline(tmp_path: Path) -> None:
     groups = [
         group(tmp_path, "one", ONE, 1000.0, 1010.0, 990.0),
         group(tmp_path, "two", TWO, 1500.0, 1520.0, 1480.0),
@@ -63,7 +68,7 @@ def test_speed_up_and_efficiency_are_against_the_baseline(tmp_path: Path) -> Non
     assert make_table(groups, baseline=1).rows[0].speed_up == pytest.approx(1 / 1.5, rel=1e-3)
 
 
-def test_rounds_that_ran_in_turn_cancel_what_the_machine_did_meanwhile(tmp_path: Path) -> None:
+def test_rounds_in_turn_cancel_changes_of_the_machine(tmp_path: Path) -> None:
     slow, fast = (1000.0, 500.0, 2000.0), (1100.0, 551.0, 2199.0)
     groups = [group(tmp_path, "slow", ONE, *slow), group(tmp_path, "fast", TWO, *fast)]
     assert make_table(groups).rows[1].differs
@@ -71,7 +76,7 @@ def test_rounds_that_ran_in_turn_cancel_what_the_machine_did_meanwhile(tmp_path:
     assert make_table(alone).rows[1].differs is False
 
 
-def test_fewer_than_three_repeats_give_no_interval_and_say_so(tmp_path: Path) -> None:
+def test_fewer_than_three_repeats_give_no_interval_but_a_note(tmp_path: Path) -> None:
     groups = [group(tmp_path, "one", ONE, 1000.0, 1010.0), group(tmp_path, "two", TWO, 1500.0)]
     table = make_table(groups)
     assert [row.examples_per_second_interval for row in table.rows] == [None, None]
@@ -80,7 +85,7 @@ def test_fewer_than_three_repeats_give_no_interval_and_say_so(tmp_path: Path) ->
     assert "an interval needs 3 finished runs, there is 1" in table.rows[1].notes
 
 
-def test_failed_and_living_runs_are_told_and_not_counted(tmp_path: Path) -> None:
+def test_failed_and_stopped_runs_are_noted_and_not_counted(tmp_path: Path) -> None:
     runs = tuple(
         timed_run(tmp_path, ONE, rate, state)
         for rate, state in ((1000.0, "finished"), (10.0, "failed"), (20.0, "stopped"))
@@ -90,7 +95,7 @@ def test_failed_and_living_runs_are_told_and_not_counted(tmp_path: Path) -> None
     assert {"1 of 3 stopped, not counted", "1 of 3 failed, not counted"} <= set(row.notes)
 
 
-def test_other_data_or_another_seed_is_said_not_hidden(tmp_path: Path) -> None:
+def test_different_data_and_seeds_are_noted(tmp_path: Path) -> None:
     other = replace(ONE, seed=7, synthetic_features=10)
     images = replace(ONE, data="fashion_mnist")
     runs = [timed_run(tmp_path, config, 1000.0) for config in (ONE, other, images)]
@@ -99,7 +104,7 @@ def test_other_data_or_another_seed_is_said_not_hidden(tmp_path: Path) -> None:
     assert "seed differs among these runs (42, 7)" in notes
 
 
-def test_what_rounds_in_another_way_is_said(tmp_path: Path) -> None:
+def test_different_rounding_is_noted(tmp_path: Path) -> None:
     coarse, compiled = replace(TWO, precision="mixed_bfloat16"), replace(TWO, xla=True)
     runs = [timed_run(tmp_path, config, 1000.0) for config in (TWO, coarse, compiled)]
     notes = " ".join(make_table(group_runs(runs)).notes)
@@ -107,29 +112,28 @@ def test_what_rounds_in_another_way_is_said(tmp_path: Path) -> None:
     assert "XLA differs among these runs (off, on): it rounds in another order" in notes
 
 
-def test_a_target_never_reached_is_said(tmp_path: Path) -> None:
+def test_a_target_that_was_never_reached_is_noted(tmp_path: Path) -> None:
     groups = [group(tmp_path, "one", ONE, 1000.0)]
     (row,) = make_table(groups, target_accuracy=0.99).rows
     assert row.target_seconds is None
     assert "99.0% was never reached" in row.notes
 
 
-def test_alike_runs_are_one_group(tmp_path: Path) -> None:
+def test_equal_scripts_make_one_group(tmp_path: Path) -> None:
     runs = [timed_run(tmp_path, config, 1000.0) for config in (ONE, TWO, ONE, replace(ONE, seed=1))]
     assert [len(each.runs) for each in group_runs(runs)] == [2, 1, 1]
 
 
-def test_no_two_rows_have_one_name(tmp_path: Path) -> None:
+def test_all_rows_with_runs_have_different_labels(tmp_path: Path) -> None:
     runs = [timed_run(tmp_path, config, 1000.0) for config in (ONE, replace(ONE, seed=1))]
     first, second = (each.label for each in group_runs(runs))
     assert second == f"{first} ({runs[1].id})"
     nothing = Group(first, reason="no TPU here")
-    assert [each.label for each in told_apart([nothing, nothing, group_runs(runs[1:])[0]])] == [
-        *(first, first, f"{first} ({runs[1].id})")
-    ]
+    groups = with_distinct_labels([nothing, nothing, group_runs(runs[1:])[0]])
+    assert [each.label for each in groups] == [first, first, f"{first} ({runs[1].id})"]
 
 
-def test_the_table_is_a_frame_and_figures_too(tmp_path: Path) -> None:
+def test_the_table_becomes_a_frame_and_figures(tmp_path: Path) -> None:
     groups = [
         group(tmp_path, "one", ONE, 1000.0, 1010.0, 990.0),
         Group("tpu", reason="no TPU here"),
@@ -152,18 +156,18 @@ def test_the_table_is_a_frame_and_figures_too(tmp_path: Path) -> None:
     assert lines[0].x[-1] == 200 * 64
 
 
-def test_a_baseline_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_baseline_that_is_not_a_row_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="from 0 to 0; received 3"):
         make_table([group(tmp_path, "one", ONE, 1000.0)], baseline=3)
 
 
-def test_where_nothing_trained_nothing_is_recommended() -> None:
+def test_without_trained_runs_there_is_no_recommendation() -> None:
     table = make_table([Group("tpu", reason="no TPU here")])
     assert (table.baseline, table.rows[0].notes) == (None, ("no TPU here",))
     assert recommend([Group("tpu", reason="no TPU here")]).group is None
 
 
-def test_the_fastest_is_recommended_where_it_is_significantly_so(tmp_path: Path) -> None:
+def test_a_significantly_fastest_group_is_recommended(tmp_path: Path) -> None:
     groups = [
         group(tmp_path, "one", ONE, 1000.0, 1010.0, 990.0),
         group(tmp_path, "two", TWO, 1500.0, 1520.0, 1480.0),
@@ -173,7 +177,7 @@ def test_the_fastest_is_recommended_where_it_is_significantly_so(tmp_path: Path)
     assert advice.sentence.startswith("Use two: it is the fastest; one has 67% (95 %: ")
 
 
-def test_the_simplest_of_those_that_do_not_differ_is_recommended(tmp_path: Path) -> None:
+def test_the_simplest_group_is_recommended_if_speeds_do_not_differ(tmp_path: Path) -> None:
     groups = [
         group(tmp_path, "two", TWO, 1010.0, 1030.0, 1000.0),
         group(tmp_path, "one", ONE, 1000.0, 1040.0, 980.0),
@@ -185,7 +189,7 @@ def test_the_simplest_of_those_that_do_not_differ_is_recommended(tmp_path: Path)
     )
 
 
-def test_workers_that_wait_for_nobody_win_no_race(tmp_path: Path) -> None:
+def test_asynchronous_workers_are_not_recommended(tmp_path: Path) -> None:
     apart = replace(ONE, strategy="parameter_server", global_batch_size=None,
                     per_replica_batch_size=32)  # fmt: skip
     groups = [

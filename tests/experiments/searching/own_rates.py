@@ -1,4 +1,4 @@
-"""Models whose learning rate is their own."""
+"""Models with a compiled learning rate."""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""The batch finder on real scripts: memory ends it, or the data; and what it refuses."""
+"""The batch finder on real scripts: memory or data ends the search, and wrong input is refused."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from workbench.runs.supervise.queue import Ticket
 
 WIDE = f"{Path(__file__).parents[2] / 'benchmarks' / 'batch_models.py'}:sixty_four_mib"
 ROOM_MIB = 500
-"""A few examples more than one: each takes 200 MiB."""
+"""Room for a few more examples than one; each example takes 200 MiB."""
 
 
 @pytest.fixture(scope="module")
 def limit_mib() -> int:
-    """What a process holds with one example differs by machine: that, and room for a few more."""
+    """The memory of a process with one example, which differs by machine, and some more room."""
     config = RunConfig(strategy="one_device", model=WIDE, synthetic_examples=1)
     (only,) = find_batch_size(config, devices=LAPTOP).trials
     assert only.peak_mib is not None
@@ -32,20 +32,20 @@ def limit_mib() -> int:
 
 
 @pytest.fixture(scope="module")
-def told() -> list[BatchProgress]:
-    """What the search that memory ends told on its way."""
+def reports() -> list[BatchProgress]:
+    """The progress reports of the search that memory ends."""
     return []
 
 
 @pytest.fixture(scope="module")
-def found(told: list[BatchProgress], limit_mib: int) -> FoundBatch:
+def found(reports: list[BatchProgress], limit_mib: int) -> FoundBatch:
     """A search that memory ends."""
     config = RunConfig(strategy="one_device", model=WIDE, synthetic_examples=64)
-    return find_batch_size(config, limit_mib, devices=LAPTOP, told=told.append)
+    return find_batch_size(config, limit_mib, devices=LAPTOP, on_progress=reports.append)
 
 
 @pytest.mark.slow
-def test_the_largest_that_fits_is_below_one_that_does_not(
+def test_the_largest_size_that_fits_is_below_a_size_that_does_not(
     found: FoundBatch, limit_mib: int
 ) -> None:
     largest = found.largest_per_replica_batch_size
@@ -58,7 +58,7 @@ def test_the_largest_that_fits_is_below_one_that_does_not(
 
 
 @pytest.mark.slow
-def test_what_fits_was_measured(found: FoundBatch, limit_mib: int) -> None:
+def test_sizes_that_fit_are_measured(found: FoundBatch, limit_mib: int) -> None:
     fitting = [each for each in found.trials if each.fits]
     for each in fitting:
         assert each.peak_mib is not None
@@ -72,11 +72,11 @@ def test_what_fits_was_measured(found: FoundBatch, limit_mib: int) -> None:
 
 
 @pytest.mark.slow
-def test_it_tells_how_far_it_is(found: FoundBatch, told: list[BatchProgress]) -> None:
-    assert [len(each.trials) for each in told] == sorted(len(each.trials) for each in told)
-    assert told[0].eta_seconds is None
-    assert told[-1].trials == found.trials
-    assert any(each.trials and each.eta_seconds for each in told)
+def test_it_reports_its_progress(found: FoundBatch, reports: list[BatchProgress]) -> None:
+    assert [len(each.trials) for each in reports] == sorted(len(each.trials) for each in reports)
+    assert reports[0].eta_seconds is None
+    assert reports[-1].trials == found.trials
+    assert any(each.trials and each.eta_seconds for each in reports)
 
 
 @pytest.mark.slow
@@ -86,12 +86,12 @@ def test_several_workers_are_tried_together() -> None:
     assert found.ended == "data"
     assert found.num_replicas_in_sync == 2
     assert (found.largest_per_replica_batch_size, found.best_per_replica_batch_size) == (1, 1)
-    assert "The data ends it" in found.reason
+    assert "The data is the limit" in found.reason
     assert found.memory_limit_mib is not None
 
 
-def test_where_not_even_one_fits_it_says_so() -> None:
-    with pytest.raises(RunError, match=r"1 example a replica fits.*100 MiB.*Allow more memory"):
+def test_a_search_in_which_no_size_fits_is_an_error() -> None:
+    with pytest.raises(RunError, match=r"1 example a replica must fit.*100 MiB.*Allow more memory"):
         find_batch_size(RunConfig(), 100, devices=LAPTOP)
 
 
@@ -100,7 +100,7 @@ def test_a_budget_too_small_for_one_trial_is_refused() -> None:
         find_batch_size(RunConfig(), budget_seconds=0.01, devices=LAPTOP)
 
 
-def test_a_search_that_is_stopped_returns_what_is_known() -> None:
+def test_a_stopped_search_returns_its_results_so_far() -> None:
     found = find_batch_size(RunConfig(), devices=LAPTOP, stopped=lambda: True)
     assert (found.ended, found.trials, found.largest_per_replica_batch_size) == (
         "stopped",
@@ -109,17 +109,17 @@ def test_a_search_that_is_stopped_returns_what_is_known() -> None:
     )
 
 
-def test_runs_of_the_same_devices_are_named(
+def test_runs_on_the_same_devices_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WORKBENCH_STATE", str(tmp_path))
     ticket = Ticket.draw(tmp_path, "run-1", ("CPU:0",), start_now=True)
-    told: list[BatchProgress] = []
+    reports: list[BatchProgress] = []
     found = find_batch_size(
-        RunConfig(), devices=LAPTOP, told=told.append, stopped=lambda: bool(told)
+        RunConfig(), devices=LAPTOP, on_progress=reports.append, stopped=lambda: bool(reports)
     )
     ticket.give_back()
-    assert found.beside == told[0].beside == ("run-1",)
+    assert found.beside == reports[0].beside == ("run-1",)
     assert json.loads(json.dumps(found.to_json()))["beside"] == ["run-1"]
 
 
@@ -134,7 +134,7 @@ def test_runs_of_the_same_devices_are_named(
         (RunConfig(optimizer="adm"), None, 60, "optimizer"),
     ],
 )
-def test_what_cannot_be_searched_is_refused_before_it_begins(
+def test_wrong_input_is_refused_before_the_search(
     config: RunConfig, limit_mib: int | None, budget_seconds: float, field: str
 ) -> None:
     with pytest.raises(PlanError) as refused:

@@ -1,4 +1,4 @@
-"""Want of memory is told from every other end of a process."""
+"""A lack of memory is distinguished from every other end of a process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from workbench.experiments.searching.endings import want_of_memory
+from workbench.experiments.searching.endings import lack_of_memory
 
 OOM = "tensorflow.python.framework.errors_impl.ResourceExhaustedError: Graph execution error:"
 
@@ -23,8 +23,8 @@ OOM = "tensorflow.python.framework.errors_impl.ResourceExhaustedError: Graph exe
         (1, "InternalError: cuDNN status CUDNN_STATUS_ALLOC_FAILED", ""),
     ],
 )  # fmt: skip
-def test_want_of_memory(status: int, cause: str, log: str) -> None:
-    assert want_of_memory(status, cause, log)
+def test_a_lack_of_memory_is_recognized(status: int, cause: str, log: str) -> None:
+    assert lack_of_memory(status, cause, log)
 
 
 @pytest.mark.parametrize(
@@ -39,5 +39,5 @@ def test_want_of_memory(status: int, cause: str, log: str) -> None:
         (-signal.SIGTERM, "", ""),
     ],
 )
-def test_other_ends(status: int, cause: str, log: str) -> None:
-    assert want_of_memory(status, cause, log) is None
+def test_other_ends_are_no_lack_of_memory(status: int, cause: str, log: str) -> None:
+    assert lack_of_memory(status, cause, log) is None

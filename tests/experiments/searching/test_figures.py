@@ -13,7 +13,7 @@ TRIALS = (
 )  # fmt: skip
 
 
-def test_throughput_memory_and_what_does_not_fit_are_drawn() -> None:
+def test_throughput_memory_and_failing_sizes_are_drawn() -> None:
     figure = search_figures.batch_figure(TRIALS, largest=32, best=16, memory_limit_mib=800)
     speed, peak, failing = figure.data
     assert (list(speed.x), list(speed.y)) == ([16, 32], [3200.0, 6400.0])
@@ -25,7 +25,7 @@ def test_throughput_memory_and_what_does_not_fit_are_drawn() -> None:
     assert len(figure.layout.shapes) == 3
 
 
-def test_a_search_that_has_just_begun_is_a_figure() -> None:
+def test_a_search_without_trials_is_a_figure() -> None:
     figure = search_figures.batch_figure([])
     assert all(len(trace.x) == 0 for trace in figure.data)
     assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
@@ -38,10 +38,10 @@ def test_the_loss_is_drawn_over_the_rate() -> None:
     assert list(raw.y) == [1.0, 0.5, None]
     assert list(line.x) == [1e-3, 1e-2]
     assert figure.layout.xaxis.type == "log"
-    (words,), (line,) = figure.layout.annotations, figure.layout.shapes
-    assert (words.text, words.x) == ("suggested: 0.01", -2)
+    (note,), (line,) = figure.layout.annotations, figure.layout.shapes
+    assert (note.text, note.x) == ("suggested: 0.01", -2)
     assert (line.x0, line.x1) == (1e-2, 1e-2)
 
 
-def test_no_rates_yet_is_a_figure() -> None:
+def test_a_test_without_steps_is_a_figure() -> None:
     assert len(search_figures.rate_figure([], []).data) == 2

@@ -1,4 +1,4 @@
-"""The two searches in words."""
+"""The texts about the two searches."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FITTING = Trial(
 )  # fmt: skip
 
 
-def test_a_size_has_a_text_for_each_column_and_what_is_unknown_is_said() -> None:
-    told = dict(zip(SIZES, size_cells(FITTING), strict=True))
-    assert told == {
+def test_a_size_has_a_text_for_each_column_and_a_mark_for_unknown_values() -> None:
+    texts = dict(zip(SIZES, size_cells(FITTING), strict=True))
+    assert texts == {
         "Per replica": "1,024",
         "Global": "2,048",
         "Peak MiB": "~1,234",
@@ -32,7 +32,7 @@ def test_a_size_has_a_text_for_each_column_and_what_is_unknown_is_said() -> None
     assert failing == ["64", "128", "does not fit", "", "", ""]
 
 
-def test_progress_names_what_is_tried_now() -> None:
+def test_progress_names_the_current_size_or_rate() -> None:
     assert batch_progress(BatchProgress((), None, 1.0, None)) == "0 sizes tried"
     one = batch_progress(BatchProgress((FITTING,), 2048, 1.0, None))
     assert one == "1 size tried, 2,048 a replica now"
@@ -41,5 +41,5 @@ def test_progress_names_what_is_tried_now() -> None:
     assert two == "2 of 150 steps, learning rate 1.0e-06"
 
 
-def test_what_ran_beside_is_named() -> None:
+def test_runs_on_the_same_devices_are_named() -> None:
     assert beside(["one", "two"]).startswith("one and two trained on the same devices meanwhile.")

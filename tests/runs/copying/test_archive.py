@@ -1,4 +1,4 @@
-"""Copies of a living run in an archive: whole, in order, and none of the run's own trouble."""
+"""Copies of a living run in an archive: complete, in order, and without harm to the run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def copy_of(run: Run, archive: Path) -> Path:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """All files of a run but what tells of its copies and of this moment."""
+    """Return all files of a run, except files about its copies and about this moment."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -45,34 +45,32 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 def archiver_of(run: Run) -> psutil.Process | None:
-    """The process that copies this run."""
-    words = ["workbench.runs.copying.archiver", str(run.dir)]
+    """Return the process that copies this run."""
+    command = ["workbench.runs.copying.archiver", str(run.dir)]
     found = [
         process
         for process in psutil.process_iter(["cmdline", "status"])
         if process.info["status"] != psutil.STATUS_ZOMBIE
-        and all(word in (process.info["cmdline"] or ()) for word in words)
+        and all(word in (process.info["cmdline"] or ()) for word in command)
     ]
     return found[0] if found else None
 
 
 def copied_to(run: Run, step: int) -> bool:
-    """Whether the copy can go on from this step, and nothing is in its way."""
+    """Return whether the copy can resume from this step and has no trouble."""
     copies = run.copies
     return copies is not None and copies.step == step and copies.failing_since is None
 
 
 def copied_whole(run: Run) -> bool:
-    """Whether a copy was made after the run's last word."""
-    told = run.events()
-    whole = [event["time"] for event in told if event.get("whole")]
-    last = [event["time"] for event in told if event["task"] != "archive"]
+    """Return whether a copy was made after the run's last event."""
+    events = run.events()
+    whole = [event["time"] for event in events if event.get("whole")]
+    last = [event["time"] for event in events if event["task"] != "archive"]
     return bool(whole) and whole[-1] > last[-1] and not run.alive
 
 
-def test_when_a_run_is_over_its_copy_is_whole_and_nothing_is_left_to_copy(
-    runs: Runs, archive: Path
-) -> None:
+def test_the_copy_of_an_ended_run_is_complete(runs: Runs, archive: Path) -> None:
     run = runs.start(archive=str(archive))
     assert run.wait(LIMIT_SECONDS) == "finished"
     until(lambda: copied_whole(run))
@@ -99,7 +97,7 @@ def test_a_living_run_is_copied_with_each_checkpoint_and_reads_like_the_run(
 
 
 @pytest.mark.parametrize("way", ["file", "gone", "full"])
-def test_an_archive_that_fails_in_mid_run_is_told_and_goes_on_when_it_is_back(
+def test_an_archive_failure_during_a_run_is_reported_and_copies_continue_later(
     way: str, runs: Runs, archive: Path
 ) -> None:
     run = runs.start(OFTEN, archive=str(archive), pauses={"20": "one", "40": "two"})
@@ -128,7 +126,7 @@ def test_an_archive_that_fails_in_mid_run_is_told_and_goes_on_when_it_is_back(
     assert content(copy_of(run, archive)) == content(run.dir)
 
 
-def test_an_archive_that_was_emptied_is_filled_anew(runs: Runs, archive: Path) -> None:
+def test_an_emptied_archive_is_filled_again(runs: Runs, archive: Path) -> None:
     run = runs.start(OFTEN, archive=str(archive), pauses={"40": "go"})
     until(lambda: copied_to(run, 30))
     copy_of(run, archive).rename(archive / "elsewhere")
@@ -139,22 +137,22 @@ def test_an_archive_that_was_emptied_is_filled_anew(runs: Runs, archive: Path) -
     assert content(copy_of(run, archive)) == content(run.dir)
 
 
-def test_a_copy_that_hangs_is_told_and_holds_up_nothing(runs: Runs, archive: Path) -> None:
+def test_a_copy_that_hangs_is_reported_and_delays_nothing(runs: Runs, archive: Path) -> None:
     run = runs.make(archive=str(archive), pauses={"40": "go"})
     pipe = copy_of(run, archive) / "checkpoints" / "checkpoint"
     pipe.parent.mkdir(parents=True)
-    os.mkfifo(pipe)  # whoever opens it to read waits
+    os.mkfifo(pipe)  # a process that opens it for reading waits
     bounds = replace(OFTEN, archive_slow_seconds=0.2, archive_last_seconds=0.2)
     start_script(run.dir, bounds)
     until(lambda: "has not taken a copy for more than 0.2 s" in run.progress.note)
     (run.dir / "go").touch()
     assert run.wait(LIMIT_SECONDS) == "finished"
     until(lambda: not run.alive)
-    until(lambda: "No more is tried, as the run is over" in run.progress.note)
+    until(lambda: "The run is over, so no more copies are tried" in run.progress.note)
     until(lambda: archiver_of(run) is None)
 
 
-def test_a_process_that_copies_and_dies_takes_nothing_with_it(runs: Runs, archive: Path) -> None:
+def test_the_death_of_the_copying_process_does_not_harm_the_run(runs: Runs, archive: Path) -> None:
     run = runs.start(OFTEN, archive=str(archive), pauses={"40": "go"})
     process = until(lambda: archiver_of(run))
     process.kill()
@@ -163,7 +161,9 @@ def test_a_process_that_copies_and_dies_takes_nothing_with_it(runs: Runs, archiv
     assert "unarchived" not in [event["event"] for event in run.events()]
 
 
-def test_what_a_dead_supervisor_leaves_is_copied_to_the_end(runs: Runs, archive: Path) -> None:
+def test_a_run_is_copied_to_its_end_after_its_supervisor_was_killed(
+    runs: Runs, archive: Path
+) -> None:
     run = runs.start(archive=str(archive), pauses={"40": "go"})
     until(lambda: run.progress.step == 40)
     os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
@@ -173,7 +173,7 @@ def test_what_a_dead_supervisor_leaves_is_copied_to_the_end(runs: Runs, archive:
     assert content(copy_of(run, archive)) == content(run.dir)
 
 
-def test_a_resumed_run_goes_on_in_the_same_copy(runs: Runs, archive: Path) -> None:
+def test_a_resumed_run_continues_the_same_copy(runs: Runs, archive: Path) -> None:
     run = runs.start(OFTEN, archive=str(archive), pauses={"20": "go"})
     until(lambda: run.progress.step == 20)
     run.stop()
@@ -185,7 +185,7 @@ def test_a_resumed_run_goes_on_in_the_same_copy(runs: Runs, archive: Path) -> No
     assert content(copy_of(run, archive)) == content(run.dir)
 
 
-def test_a_deleted_run_ends_its_copying_and_leaves_the_copy(runs: Runs, archive: Path) -> None:
+def test_deleting_a_run_ends_the_copying_and_keeps_the_copy(runs: Runs, archive: Path) -> None:
     run = runs.make(archive=str(archive))
     folder = copy_of(run, archive)
     mirror = Mirror(run.dir, folder)
@@ -197,7 +197,7 @@ def test_a_deleted_run_ends_its_copying_and_leaves_the_copy(runs: Runs, archive:
     assert content(folder) == held
 
 
-def test_a_copy_is_extended_by_what_is_new_and_mended_where_it_differs(
+def test_new_lines_are_appended_to_a_copy_and_differences_are_fixed(
     runs: Runs, archive: Path
 ) -> None:
     run = runs.make()
@@ -213,7 +213,7 @@ def test_a_copy_is_extended_by_what_is_new_and_mended_where_it_differs(
     assert copy.stat().st_ino == inode
 
 
-def test_a_model_that_is_being_written_waits(runs: Runs, archive: Path) -> None:
+def test_a_half_written_model_is_not_copied(runs: Runs, archive: Path) -> None:
     run = runs.make()
     mirror = Mirror(run.dir, copy_of(run, archive))
     (run.dir / "model.keras").write_bytes(b"PK\x03\x04 the first half")
@@ -225,7 +225,7 @@ def test_a_model_that_is_being_written_waits(runs: Runs, archive: Path) -> None:
 
 
 def save(run: Run, *names: str, shards: int = 1) -> None:
-    """Write checkpoints as TensorFlow does, the last the newest."""
+    """Write checkpoints like TensorFlow; the last name is the newest."""
     folder = run.dir / "checkpoints"
     folder.mkdir(exist_ok=True)
     for name in names:
@@ -240,7 +240,9 @@ def save(run: Run, *names: str, shards: int = 1) -> None:
     (folder / "checkpoint").write_text("\n".join(lines))
 
 
-def test_only_whole_checkpoints_are_named_and_old_ones_go(runs: Runs, archive: Path) -> None:
+def test_only_complete_checkpoints_are_listed_and_old_ones_are_removed(
+    runs: Runs, archive: Path
+) -> None:
     run = runs.make()
     mirror = Mirror(run.dir, copy_of(run, archive))
     folder = copy_of(run, archive) / "checkpoints"
@@ -257,10 +259,10 @@ def test_only_whole_checkpoints_are_named_and_old_ones_go(runs: Runs, archive: P
     assert {path.stem for path in folder.iterdir()} == {"ckpt-2", "ckpt-3", "checkpoint"}
 
 
-def test_one_that_the_list_does_not_name_is_not_gone_on_from(runs: Runs) -> None:
+def test_a_checkpoint_missing_from_the_list_is_not_packed(runs: Runs) -> None:
     run = runs.make()
     save(run, "ckpt-1", "ckpt-2")
-    for kind in ("data-00000-of-00001", "index"):  # as a full disk leaves it
+    for kind in ("data-00000-of-00001", "index"):  # the state after a full disk
         (run.dir / "checkpoints" / f"ckpt-3.{kind}").touch()
     with zipfile.ZipFile(run.pack()) as packed:
         assert f"{run.id}/checkpoints/ckpt-2.index" in packed.namelist()
@@ -268,7 +270,7 @@ def test_one_that_the_list_does_not_name_is_not_gone_on_from(runs: Runs) -> None
 
 
 @pytest.mark.parametrize("torn", ["", "model_checkpoint_path: "])
-def test_checkpoints_are_copied_and_packed_also_where_the_list_of_them_is_torn(
+def test_checkpoints_are_copied_and_packed_even_if_their_list_is_torn(
     torn: str, runs: Runs, archive: Path
 ) -> None:
     run = runs.make()
@@ -285,19 +287,19 @@ def test_checkpoints_are_copied_and_packed_also_where_the_list_of_them_is_torn(
         assert f"{run.id}/checkpoints/ckpt-10.index" in packed.namelist()
 
 
-def test_what_cannot_be_an_archive_is_said_before_the_start(
+def test_a_folder_that_cannot_be_an_archive_is_refused_before_the_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WORKBENCH_STATE", str(tmp_path / "state"))
     (tmp_path / "file").write_text("")
     root = tmp_path / "runs"
-    for archive, words in {
+    for archive, message in {
         root / "copies": r"archive must be a folder outside the folder of runs.*Choose a folder",
         root: "outside the folder of runs",
         tmp_path / "file" / "copies": r"archive must be a folder that can be made and written; got",
         "/content/drive/MyDrive/runs": r"Drive is not mounted.*Mount it in a cell: from google",
     }.items():
-        with pytest.raises(PlanError, match=words):
+        with pytest.raises(PlanError, match=message):
             start_run(RunConfig(archive=archive), root, LAPTOP)
     with pytest.raises(PlanError) as caught:
         start_run(RunConfig(archive=root, epochs=0), root, LAPTOP)
@@ -305,7 +307,7 @@ def test_what_cannot_be_an_archive_is_said_before_the_start(
     assert not root.exists()
 
 
-def test_a_relative_archive_counts_from_where_the_run_was_asked_for(
+def test_a_relative_archive_is_resolved_in_the_folder_of_the_request(
     runs: Runs, tmp_path: Path
 ) -> None:
     run = runs.make(archive="copies")
@@ -314,7 +316,7 @@ def test_a_relative_archive_counts_from_where_the_run_was_asked_for(
     assert archive_of(run.dir) == tmp_path / "copies" / run.id
 
 
-def test_a_script_that_was_edited_in_the_archive_is_kept_beside_the_new_one(
+def test_a_script_edited_in_the_archive_is_kept_next_to_the_new_one(
     runs: Runs, archive: Path
 ) -> None:
     run = runs.start()

@@ -1,4 +1,7 @@
-"""Archives on file systems that are unmounted, or full, in mid-run; where the tests may mount."""
+"""Archives on file systems that are unmounted or full during a run.
+
+The tests are skipped if they may not mount.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ def copied_to(run: Run, step: int) -> bool:
     return copies is not None and copies.step == step and copies.failing_since is None
 
 
-def test_nothing_is_written_where_the_archive_was_mounted_and_it_goes_on_when_it_is_again(
+def test_an_unmounted_archive_gets_no_files_and_copies_continue_after_the_next_mount(
     runs: Runs, disk: Disk
 ) -> None:
     archive = disk.at / "copies"
@@ -77,7 +80,7 @@ def test_nothing_is_written_where_the_archive_was_mounted_and_it_goes_on_when_it
     until(lambda: Run(archive / run.id).status == "finished")
 
 
-def test_a_disk_that_is_full_is_told_and_copied_to_when_there_is_room(
+def test_a_full_disk_is_reported_and_copies_continue_when_there_is_room(
     runs: Runs, disk: Disk
 ) -> None:
     run = runs.start(OFTEN, archive=str(disk.at), pauses={"20": "one", "40": "two"})

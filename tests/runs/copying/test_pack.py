@@ -1,4 +1,4 @@
-"""A run as one zip file: all of it, at its last checkpoint, and back again."""
+"""A run packed into one zip file with its last checkpoint, and restored from it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs import RunError, restore_run
 
 
-def test_a_packed_run_is_brought_back_elsewhere_and_gone_on_with(
-    runs: Runs, tmp_path: Path
-) -> None:
+def test_a_packed_run_is_restored_elsewhere_and_resumed(runs: Runs, tmp_path: Path) -> None:
     whole = runs.start(devices=["CPU:1"])
     run = runs.start(pauses={"40": "go"})
     until(lambda: run.progress.step == 40 and event_of(run, "checkpoint"))
@@ -41,7 +39,9 @@ def test_a_packed_run_is_brought_back_elsewhere_and_gone_on_with(
     run.wait(LIMIT_SECONDS)
 
 
-def test_a_file_that_cannot_be_written_leaves_nothing_behind(runs: Runs, tmp_path: Path) -> None:
+def test_a_zip_file_that_cannot_be_written_leaves_no_temporary_file(
+    runs: Runs, tmp_path: Path
+) -> None:
     run = runs.make()
     with pytest.raises(RunError, match="must be writable"):
         run.pack(tmp_path / "no" / "such" / "folder.zip")
@@ -51,18 +51,18 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(runs: Runs, tmp_pat
     assert not list(tmp_path.glob(".packing-*"))
 
 
-def test_what_is_no_packed_run_is_told(runs: Runs, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_packed_run_is_refused(runs: Runs, tmp_path: Path) -> None:
     path = tmp_path / "run.zip"
     with pytest.raises(RunError, match=r"there is no .*run\.zip\. Upload it"):
         restore_run(path, runs.root)
     path.write_bytes(runs.make().pack().read_bytes()[:-30])
-    with pytest.raises(RunError, match=r"whole zip file.*Download or upload it again"):
+    with pytest.raises(RunError, match=r"complete zip file.*Download or upload it again"):
         restore_run(path, tmp_path / "here")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("notes.txt", "words " * 1000)
     whole = path.read_bytes()
     path.write_bytes(whole[:40] + b"\xff" * 20 + whole[60:])
-    with pytest.raises(RunError, match=r"whole zip file.*Download or upload it again"):
+    with pytest.raises(RunError, match=r"complete zip file.*Download or upload it again"):
         restore_run(path, tmp_path / "here")
     with zipfile.ZipFile(path, "w") as packed:
         packed.writestr("notes.txt", "")

@@ -1,4 +1,4 @@
-"""A run brought back from its archive when its machine is gone, and gone on with."""
+"""A run restored from its archive after its machine ended, and resumed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def end_runtime(run: Run) -> None:
 
 
 def trainer_of(run: Run) -> int:
-    """The process that runs its script."""
+    """Return the id of the process that runs its script."""
     script = str(run.dir / "train.py")
     every = psutil.process_iter(["cmdline"])
     return next(process.pid for process in every if script in (process.info["cmdline"] or ()))
@@ -54,7 +54,7 @@ def copied(run: Run, step: int) -> bool:
 
 
 @pytest.mark.parametrize("tasks", [TWO[:1], TWO])
-def test_a_run_whose_runtime_ended_goes_on_from_the_copy_to_the_same_curve(
+def test_a_run_whose_runtime_ended_resumes_from_its_copy_to_the_same_curve(
     tasks: tuple[str, ...], runs: Runs, archive: Path, tmp_path: Path
 ) -> None:
     whole = Runs(tmp_path / "other").start(devices=["CPU:1"], tasks=tasks)
@@ -84,7 +84,7 @@ def test_the_copy_itself_is_opened_and_resumed_in_the_folder_of_runs(
     until(lambda: copied(run, 30))
     copy = open_run(archive / run.id, runs.root)
     assert copy.status == "running"
-    with pytest.raises(RunError, match="Only a run that is over can be brought back"):
+    with pytest.raises(RunError, match="Only a run that is over can be restored"):
         copy.resume()
     copy.stop()
     assert run.wait(LIMIT_SECONDS) == "stopped"
@@ -96,18 +96,18 @@ def test_the_copy_itself_is_opened_and_resumed_in_the_folder_of_runs(
     assert back.wait(LIMIT_SECONDS) == "finished"
 
 
-def test_what_is_here_already_is_told_and_not_replaced(runs: Runs, archive: Path) -> None:
+def test_a_run_that_exists_here_is_named_and_not_replaced(runs: Runs, archive: Path) -> None:
     run = runs.make(archive=str(archive))
     Mirror(run.dir, archive / run.id).update()
     (run.dir / "train.py").write_text("edited")
-    with pytest.raises(RunError, match=r"replaces nothing; .* is there already\. Open that one"):
+    with pytest.raises(RunError, match=r"replaces nothing; .* exists already\. Open that run"):
         restore_run(archive / run.id, runs.root)
-    with pytest.raises(RunError, match="is there already"):
+    with pytest.raises(RunError, match="exists already"):
         open_run(archive / run.id, runs.root).resume()
     assert (run.dir / "train.py").read_text() == "edited"
 
 
-def test_of_a_copy_that_came_in_part_the_newest_whole_checkpoint_counts(
+def test_a_partial_copy_resumes_from_its_newest_complete_checkpoint(
     runs: Runs, tmp_path: Path
 ) -> None:
     run = runs.make()
@@ -128,7 +128,9 @@ def test_of_a_copy_that_came_in_part_the_newest_whole_checkpoint_counts(
 WAYS = "model_checkpoint_paths"
 
 
-def test_a_copy_is_fitted_to_the_new_machine(runs: Runs, tmp_path: Path, archive: Path) -> None:
+def test_a_restored_run_is_adapted_to_the_new_machine(
+    runs: Runs, tmp_path: Path, archive: Path
+) -> None:
     run = runs.make(archive="/content/drive/MyDrive/runs")
     gone = {"interpreter": "/gone/python", "state_dir": "/gone"}
     card = {**read_json(run.dir / "run.json"), **gone}
@@ -143,14 +145,14 @@ def test_a_copy_is_fitted_to_the_new_machine(runs: Runs, tmp_path: Path, archive
     assert restore_run(run.dir, tmp_path / "there").config == run.config
 
 
-def test_what_is_no_copy_of_a_run_says_what_to_name(runs: Runs, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_copy_is_refused_with_a_fix(runs: Runs, tmp_path: Path) -> None:
     one, two = runs.make(), runs.make()
     assert [run.id for run in archived_runs(runs.root)] == [two.id, one.id]
     assert [run.id for run in archived_runs(one.dir)] == [one.id]
     with pytest.raises(RunError, match=rf"holds several runs\. Name one of them, such as {two.id}"):
         restore_run(runs.root, tmp_path / "here")
     for nothing in (tmp_path / "nowhere", tmp_path):
-        with pytest.raises(RunError, match=r"holds no run\.json, nor does a folder in it"):
+        with pytest.raises(RunError, match=r"holds no run\.json, and no folder in it does"):
             restore_run(nothing, tmp_path / "here")
     (one.dir / "train.py").unlink()
     with pytest.raises(RunError, match=r"has no train\.py"):
@@ -164,7 +166,7 @@ def test_what_is_no_copy_of_a_run_says_what_to_name(runs: Runs, tmp_path: Path) 
 
 @pytest.mark.promise
 @pytest.mark.slow
-def test_real_training_goes_on_in_a_new_runtime_to_the_curve_it_would_have_given(
+def test_real_training_resumes_in_a_new_runtime_to_the_same_curve(
     runs: Runs, archive: Path, tmp_path: Path
 ) -> None:
     steps, fields = 1_000, {"pipeline": "indexed", "global_batch_size": 64, "start_now": True}

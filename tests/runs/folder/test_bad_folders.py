@@ -1,4 +1,4 @@
-"""A folder of runs with anything in it: a bad one is a row that says why, the others are shown."""
+"""Bad folders among the runs: each is one row with the reason, and the other runs are shown."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ from workbench.runs.records.live import LiveRun
 
 
 def put(name: str, text: str | bytes) -> Callable[[Path], object]:
-    """Put a text in the place of a file."""
+    """Return a function that replaces the content of a file."""
     content = text.encode() if isinstance(text, str) else text
     return lambda folder: (folder / name).write_bytes(content)
 
@@ -41,8 +41,8 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "no number as time": (change("run.json", created="yesterday"), "has 'yesterday'"),
     "a time beyond all years": (change("run.json", created=1e300), "has 1e+300"),
     "empty plan": (put("plan.json", "{}"), "has None as num_replicas_in_sync"),
-    "torn plan": (put("plan.json", "{"), "holds a whole plan.json"),
-    "plan of words": (change("plan.json", epochs="three"), "has 'three' as epochs"),
+    "torn plan": (put("plan.json", "{"), "holds a complete plan.json"),
+    "plan with text for a number": (change("plan.json", epochs="three"), "has 'three' as epochs"),
     "plan without steps": (change("plan.json", steps_per_epoch=0), "has 0 as steps_per_epoch"),
     "tasks by number": (change("plan.json", tasks=7), "this one has 7"),
     "config of a later release": (change("config.json", version=99), ""),
@@ -53,7 +53,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         "",
     ),
 }
-"""What is done to a run's folder, and what its row says; empty where it is shown all the same."""
+"""The damage to a run's folder, and a part of its row's trouble; empty if the run is shown."""
 
 
 @pytest.fixture
@@ -63,14 +63,14 @@ def good(tmp_path: Path) -> Run:
 
 @pytest.fixture
 def open_to_all() -> Iterator[Path]:
-    """A folder into which every user may go; into pytest's nobody else may."""
+    """A folder that every user may open; other users may not open pytest's folders."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_folder_is_one_row_and_the_others_are_shown(
+def test_a_bad_folder_is_one_row_and_the_other_runs_are_shown(
     name: str, good: Run, tmp_path: Path
 ) -> None:
     damage, why = BAD[name]
@@ -87,9 +87,7 @@ def test_a_bad_folder_is_one_row_and_the_others_are_shown(
     assert any(bad.id in line and why in line for line in lines)
 
 
-def test_a_plan_of_a_later_release_is_a_row_and_a_line_as_far_as_it_can_be_read(
-    good: Run, tmp_path: Path
-) -> None:
+def test_a_plan_of_a_later_release_is_one_row_and_one_line(good: Run, tmp_path: Path) -> None:
     change("plan.json", own_model={"a_field_of_later": 1})(good.dir)
     (row,) = map(row_of, list_runs(tmp_path))
     assert row["status"] == "unreadable"
@@ -117,7 +115,7 @@ def test_the_folder_of_another_user_is_a_row(open_to_all: Path) -> None:
     assert done.stdout.count("''") == 1
 
 
-def test_a_segment_from_beyond_the_run_is_none_of_its_records(good: Run) -> None:
+def test_a_segment_far_beyond_the_run_is_not_part_of_its_records(good: Run) -> None:
     before = good.steps(), good.epochs(), good.result(), good.progress
     stray = good.dir / "worker-0" / "9998-999999999999.steps"
     stray.write_bytes(np.zeros(18, "<f4").tobytes())
@@ -130,7 +128,7 @@ def test_a_segment_from_beyond_the_run_is_none_of_its_records(good: Run) -> None
     assert live.points().step[-1] == good.progress.total_steps
 
 
-def test_calls_of_a_damaged_file_are_unknown_times_of_known_losses(good: Run) -> None:
+def test_a_damaged_calls_file_makes_times_unknown_but_not_losses(good: Run) -> None:
     losses = good.steps()["loss"]
     put("worker-0/0000-000000000000.calls", np.random.default_rng(0).bytes(3200))(good.dir)
     assert good.steps()["loss"].equals(losses)
@@ -152,11 +150,11 @@ def test_a_copied_folder_is_a_run_of_its_own(good: Run, tmp_path: Path) -> None:
     assert not folder.exists()
     assert good.dir.is_dir()
     another = shutil.copytree(good.dir, tmp_path / "another")
-    with pytest.raises(RunError, match="is there already"):
+    with pytest.raises(RunError, match="exists already"):
         restore_run(another, tmp_path)
 
 
-def test_a_living_run_whose_folder_has_another_name_is_alive_and_not_deleted(runs: Runs) -> None:
+def test_a_living_run_in_a_renamed_folder_is_alive_and_not_deleted(runs: Runs) -> None:
     run = runs.start(pauses={"20": "go"})
     until(lambda: run.progress.step == 20 and run.status == "running")
     renamed = Run(run.dir.rename(runs.root / "another name"))
@@ -172,7 +170,7 @@ def test_a_living_run_whose_folder_has_another_name_is_alive_and_not_deleted(run
     assert Run(run.dir.rename(runs.root / "another name")).status == "finished"
 
 
-def test_a_link_to_a_run_is_not_deleted_by_half(good: Run, tmp_path: Path) -> None:
+def test_a_link_to_a_run_is_not_deleted(good: Run, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(good.dir)
     with pytest.raises(RunError, match=f"is a link to {good.dir}"):
@@ -180,7 +178,7 @@ def test_a_link_to_a_run_is_not_deleted_by_half(good: Run, tmp_path: Path) -> No
     assert (link.is_symlink(), good.status) == (True, "finished")
 
 
-def test_a_name_with_escapes_and_line_breaks_is_one_line_of_a_terminal(tmp_path: Path) -> None:
+def test_a_name_with_escapes_and_line_breaks_is_one_line_in_a_terminal(tmp_path: Path) -> None:
     write_run(tmp_path, name="\x1b[2Jmine\n20991231-000000-ffff  2099-12-31  finished\r")
     *_, line = lines = table(list_runs(tmp_path)).splitlines()
     assert len(lines) == 2

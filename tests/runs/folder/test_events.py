@@ -1,4 +1,4 @@
-"""Event files: whole lines, also after a full disk and a torn end."""
+"""Event files have complete lines, even after a full disk and a torn end."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def test_events_wait_in_order_until_they_can_be_written(tmp_path: Path) -> None:
     assert names(folder / "events.jsonl") == ["first", "second", "third"]
 
 
-def test_a_line_cut_short_by_a_full_disk_is_taken_back(tmp_path: Path) -> None:
+def test_a_line_cut_short_by_a_full_disk_is_removed(tmp_path: Path) -> None:
     code = """
 import resource, sys
 from pathlib import Path
@@ -40,7 +40,7 @@ assert log.flush()
     assert names(path) == ["first", "second"]
 
 
-def test_a_torn_end_spoils_no_line_after_it(tmp_path: Path) -> None:
+def test_a_torn_end_does_not_spoil_the_next_line(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     path.write_text('{"event": "first"}\n{"event": "to')
     assert names(path) == ["first"]
@@ -48,14 +48,14 @@ def test_a_torn_end_spoils_no_line_after_it(tmp_path: Path) -> None:
     assert names(path) == ["first", "second"]
 
 
-def test_what_is_no_event_is_skipped(tmp_path: Path) -> None:
+def test_lines_that_are_not_events_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     path.write_bytes(b'[]\n\xff\xfe\n{"no": 1}\n\n{"event": "first"}\n')
     assert names(path) == ["first"]
     assert read_events(tmp_path / "none") == []
 
 
-def test_a_tail_gives_whole_lines_once(tmp_path: Path) -> None:
+def test_a_tail_returns_each_complete_line_once(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     tail = EventTail(path)
     assert tail.poll() == []

@@ -1,4 +1,4 @@
-"""Run folders: whole or not at all, and names that are any text."""
+"""Run folders are complete or absent, and a name can be any text."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_a_folder_appears_completely_or_not_at_all(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "runs", "one", {"run.json": "{}", "train.py": "pass"})
     assert names(folder) == ["run.json", "train.py", "worker-0"]
     with pytest.raises(RunError, match="must be writable"):
@@ -32,7 +32,7 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     assert run_folders(tmp_path / "runs") == [folder]
 
 
-def test_a_hidden_half_made_folder_is_no_run(tmp_path: Path) -> None:
+def test_a_hidden_unfinished_folder_is_not_a_run(tmp_path: Path) -> None:
     for name in (".new-a", ".deleted-b", "no-run"):
         (tmp_path / name).mkdir()
     (tmp_path / ".new-a" / "run.json").write_text("{}")
@@ -43,7 +43,7 @@ def test_a_hidden_half_made_folder_is_no_run(tmp_path: Path) -> None:
         run_folders(tmp_path / "file")
 
 
-def test_a_file_is_replaced_in_one_step_or_left_as_it_was(tmp_path: Path) -> None:
+def test_a_file_is_replaced_completely_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "config.json"
     write_text(path, "one")
     write_text(path, "two")
@@ -60,14 +60,18 @@ def test_any_name_is_kept(tmp_path: Path, name: str) -> None:
     assert json.loads(json_text({"name": name}))["name"] == name
 
 
-def test_what_is_no_json_object_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_json_object_is_named(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
-    for text, words in (('{"a": 1', "whole plan"), ("[]", "holds a list"), ("", "whole plan")):
+    for text, message in (
+        ('{"a": 1', "complete plan"),
+        ("[]", "holds a list"),
+        ("", "complete plan"),
+    ):
         path.write_text(text)
-        with pytest.raises(RunError, match=words):
+        with pytest.raises(RunError, match=message):
             read_json(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(RunError, match="whole plan"):
+    with pytest.raises(RunError, match="complete plan"):
         read_json(path)
 
 

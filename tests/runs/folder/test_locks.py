@@ -1,4 +1,4 @@
-"""Where locks of runs lie, and what is told where they cannot."""
+"""The place of the locks of runs, and the errors if it cannot be used."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from workbench.runs import RunError
 from workbench.runs.folder import locks
 
 
-def test_one_folder_has_one_lock_by_whatever_path(tmp_path: Path) -> None:
+def test_a_folder_has_the_same_lock_by_every_path(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "link").symlink_to("run")
     state = tmp_path / "state"
@@ -28,7 +28,7 @@ def test_the_state_folder_is_named_by_the_environment(
     assert locks.state_dir() == tmp_path / ".local" / "state" / "workbench"
 
 
-def test_a_home_that_there_is_not_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_home_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORKBENCH_STATE", "~no-such-user/state")
     with pytest.raises(RunError, match=r"'~no-such-user/state'\. Write the path in full"):
         locks.state_dir()

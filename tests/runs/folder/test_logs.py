@@ -1,4 +1,4 @@
-"""The last lines of logs: plain text, as a terminal would have left it, in bounds."""
+"""The last lines of logs: plain text as in a terminal, with a limited length."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from workbench.runs.folder.logs import LINE_CHARACTERS, log_tail
 
 
-def test_the_signal_that_ends_a_task_whose_work_is_over_is_not_its_last_word(
+def test_lines_about_the_last_signal_of_a_finished_task_are_left_out(
     tmp_path: Path,
 ) -> None:
     log = tmp_path / "log.txt"
@@ -60,7 +60,7 @@ def test_the_tail_is_plain_text(written: bytes, shown: str, tmp_path: Path) -> N
         (b"windows\r\r", "windows"),
     ],
 )
-def test_of_a_line_that_was_rewritten_the_last_state_is_kept(
+def test_the_last_state_of_a_rewritten_line_is_kept(
     written: bytes, shown: str, tmp_path: Path
 ) -> None:
     log = tmp_path / "log.txt"
@@ -70,20 +70,20 @@ def test_of_a_line_that_was_rewritten_the_last_state_is_kept(
     assert log_tail(log, 5) == f"before\n{shown}\nafter"
 
 
-def test_a_bar_rewritten_for_hours_is_one_short_line(tmp_path: Path) -> None:
+def test_a_progress_bar_rewritten_for_hours_is_one_short_line(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     log.write_bytes(b"".join(b"\r%7d/1000000 [====>....]" % step for step in range(100_000)))
     assert log_tail(log, 50) == "  99999/1000000 [====>....]"
 
 
 @pytest.mark.parametrize("noise", [b"\r", b"\x1b]", b"\x1b[0;", b"\x1b ", b"\x00"])
-def test_noise_alone_is_read(noise: bytes, tmp_path: Path) -> None:
+def test_a_log_of_control_characters_can_be_read(noise: bytes, tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     log.write_bytes(b"before\n" + noise * 15_000)
     assert log_tail(log, 50) == "before"
 
 
-def test_of_a_long_line_the_middle_is_left_out_and_counted(tmp_path: Path) -> None:
+def test_the_middle_of_a_long_line_is_left_out_and_counted(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     log.write_text(f"{'a' * LINE_CHARACTERS}\nbegin{'-' * 10_000}end\n")
     whole, cut = log_tail(log, 5).split("\n")
@@ -94,7 +94,7 @@ def test_of_a_long_line_the_middle_is_left_out_and_counted(tmp_path: Path) -> No
     assert len(cut) < LINE_CHARACTERS + 50
 
 
-def test_a_line_of_a_megabyte_shows_its_end_and_that_more_was_there(tmp_path: Path) -> None:
+def test_a_line_of_a_megabyte_shows_its_end_and_that_it_was_cut(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     log.write_text("x" * 2**20 + "the end")
     tail = log_tail(log, 50)
@@ -105,7 +105,7 @@ def test_a_line_of_a_megabyte_shows_its_end_and_that_more_was_there(tmp_path: Pa
     assert log_tail(log, 2).startswith("yyy")
 
 
-def test_lines_that_the_reading_does_not_cut_are_not_called_cut(tmp_path: Path) -> None:
+def test_complete_lines_are_not_marked_as_cut(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     lines = ["z" * (2**12 - 1)] * 20
     log.write_text("\n".join(lines) + "\n")

@@ -1,4 +1,4 @@
-"""The tasks of a run and what tells each of the others."""
+"""The tasks of a run, and the TF_CONFIG that names the others."""
 
 import json
 import socket
@@ -12,19 +12,19 @@ from workbench.runs.folder import tasks
 LED = ("chief-0", "worker-0", "worker-1", "ps-0", "evaluator-0")
 
 
-def test_a_plan_without_tasks_is_of_one_worker() -> None:
+def test_a_plan_without_tasks_has_one_worker() -> None:
     assert tasks.tasks_of({}) == ("worker-0",)
     assert tasks.tasks_of({"tasks": ["chief-0", "ps-0"]}) == ("chief-0", "ps-0")
 
 
-def test_the_first_task_leads_and_the_workers_are_those_that_step(tmp_path: Path) -> None:
+def test_the_first_task_leads_and_only_workers_step(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(json.dumps({"tasks": LED}))
     assert tasks.leader_of(tmp_path) == "chief-0"
     assert tasks.workers_of({"tasks": LED}) == ("worker-0", "worker-1")
     assert [tasks.type_of(task) for task in LED] == ["chief", "worker", "worker", "ps", "evaluator"]
 
 
-def test_each_task_is_told_the_same_cluster_and_its_own_place_in_it() -> None:
+def test_each_task_gets_the_same_cluster_and_its_own_place_in_it() -> None:
     configs = tasks.tf_configs(LED, {task: f"host:{at}" for at, task in enumerate(LED)})
     cluster = {"chief": ["host:0"], "worker": ["host:1", "host:2"], "ps": ["host:3"]}
     assert all(config["cluster"] == cluster for config in configs.values())
@@ -32,18 +32,18 @@ def test_each_task_is_told_the_same_cluster_and_its_own_place_in_it() -> None:
     assert configs["ps-0"]["task"] == {"type": "ps", "index": 0}
 
 
-def test_an_evaluator_knows_the_cluster_and_is_not_part_of_it() -> None:
+def test_an_evaluator_gets_the_cluster_but_is_not_part_of_it() -> None:
     config = tasks.tf_configs(LED, dict.fromkeys(LED, "host:1"))["evaluator-0"]
     assert config["task"] == {"type": "evaluator", "index": 0}
     assert "evaluator" not in config["cluster"]
 
 
-def test_a_single_task_is_told_nothing() -> None:
+def test_a_single_task_gets_no_variables() -> None:
     with ExitStack() as held:
         assert tasks.environments(("worker-0",), held) == {"worker-0": {}}
 
 
-def test_addresses_are_of_this_machine_all_different_and_held_for_who_shares_them() -> None:
+def test_addresses_are_distinct_ports_of_this_machine_that_only_sharers_can_take() -> None:
     names = [f"worker-{number}" for number in range(20)]
     with ExitStack() as held:
         addresses = tasks.hold_addresses(names, held)

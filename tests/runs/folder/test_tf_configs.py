@@ -1,4 +1,4 @@
-"""Tasks of a run: what each is told of the others, and what is kept of it."""
+"""The TF_CONFIG of each task of a run, and its record in the run folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.runs import start_script
 from workbench.runs.folder.state import supervisor_events, tf_configs
 from workbench.runs.records.progress import read_progress
 
-TELLS = """
+PRINTS = """
 import os
 print(os.environ.get("TF_CONFIG"))
 OPTIONS: dict = {}
@@ -18,8 +18,8 @@ OPTIONS: dict = {}
 TASKS = ["chief-0", "worker-0", "worker-1", "ps-0", "evaluator-0"]
 
 
-def test_the_run_keeps_what_each_task_was_told_of_the_others(runs: Runs) -> None:
-    run = start_script(runs.make(TELLS, tasks=TASKS).dir)
+def test_the_run_keeps_the_tf_config_of_each_task(runs: Runs) -> None:
+    run = start_script(runs.make(PRINTS, tasks=TASKS).dir)
     run.wait(LIMIT_SECONDS)
     kept = tf_configs(supervisor_events(run.dir))
     assert list(kept) == TASKS
@@ -33,8 +33,8 @@ def test_the_run_keeps_what_each_task_was_told_of_the_others(runs: Runs) -> None
     assert json.loads(lanes["ps-0"].tf_config) == kept["ps-0"]
 
 
-def test_one_task_is_told_of_no_others(runs: Runs) -> None:
-    run = start_script(runs.make(TELLS).dir)
+def test_a_single_task_has_no_tf_config(runs: Runs) -> None:
+    run = start_script(runs.make(PRINTS).dir)
     run.wait(LIMIT_SECONDS)
     assert run.log().strip() == "None"
     assert tf_configs(supervisor_events(run.dir)) == {}

@@ -1,4 +1,4 @@
-"""The environment of a run's processes: where the files of a data set are kept unpacked."""
+"""The environment of a run's processes: the folder for unpacked files of data sets."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def test_files_are_kept_unpacked_in_the_users_cache(
     ("given", "kept"),
     [("/scratch/kept", "/scratch/kept"), ("~/kept", "HOME/kept"), ("", ""), ("~nobody-here/a", "")],
 )
-def test_another_folder_can_be_named_for_it_or_none(
+def test_another_folder_or_none_can_be_named(
     given: str, kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -35,7 +35,7 @@ def test_another_folder_can_be_named_for_it_or_none(
     assert environment(tmp_path)[UNPACKED] == kept.replace("HOME", str(tmp_path))
 
 
-def test_where_there_is_no_home_nothing_is_kept(
+def test_nothing_is_kept_without_a_home_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "~nobody-here/cache")

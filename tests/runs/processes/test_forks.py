@@ -1,4 +1,4 @@
-"""A run whose processes are forked is stopped, killed and left alone as any other."""
+"""Runs with forked processes are stopped, killed and orphaned like any other run."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.promise]
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
-    """The server of this module's runs, with TensorFlow."""
+    """The fork server of this module's runs, with TensorFlow loaded."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
         found = fork_server(Launch(sys.executable, Path.cwd(), None))
@@ -43,7 +43,7 @@ def runs(server: ForkServer, tmp_path: Path) -> Iterator[Runs]:
     made.end_all()
 
 
-def test_its_process_is_forked_and_does_its_work(runs: Runs) -> None:
+def test_a_forked_process_trains_the_run(runs: Runs) -> None:
     run = runs.start(start="auto", code={"0": "print('loaded', 'tensorflow' in sys.modules)"})
     assert run.wait(LIMIT_SECONDS) == "finished"
     assert states(run) == ["queued", "starting", "running", "finished"]
@@ -54,7 +54,7 @@ def test_its_process_is_forked_and_does_its_work(runs: Runs) -> None:
     assert run.steps()["step"].tolist() == list(range(60))
 
 
-def test_it_is_stopped_as_any_other(runs: Runs) -> None:
+def test_a_forked_run_is_stopped_like_any_other(runs: Runs) -> None:
     run = runs.start(start="auto", pauses={"20": "go"})
     until(lambda: run.progress.step == 20)
     run.stop()
@@ -62,7 +62,7 @@ def test_it_is_stopped_as_any_other(runs: Runs) -> None:
     assert run.progress.step == 20
 
 
-def test_a_killed_supervisor_ends_it_too(runs: Runs) -> None:
+def test_a_killed_supervisor_ends_a_forked_task(runs: Runs) -> None:
     run = runs.start(start="auto", pauses={"20": "never"})
     until(lambda: run.progress.step == 20)
     trainer = pid_of(run, "trainer")
@@ -72,7 +72,7 @@ def test_a_killed_supervisor_ends_it_too(runs: Runs) -> None:
     assert run.progress.step == 20
 
 
-def test_one_that_is_killed_is_told_as_killed(runs: Runs) -> None:
+def test_a_killed_forked_task_is_reported_as_killed(runs: Runs) -> None:
     run = runs.start(start="auto", pauses={"20": "never"})
     until(lambda: run.progress.step == 20)
     os.kill(pid_of(run, "trainer"), signal.SIGKILL)
@@ -81,7 +81,7 @@ def test_one_that_is_killed_is_told_as_killed(runs: Runs) -> None:
     assert "SIGKILL" in run.failure.cause
 
 
-def test_several_of_one_run_are_forked_each(runs: Runs) -> None:
+def test_each_task_of_a_run_is_forked(runs: Runs) -> None:
     run = runs.start(start="auto", tasks=("worker-0", "worker-1"))
     assert run.wait(LIMIT_SECONDS) == "finished"
     begun = event_of(run, "begun")
@@ -89,7 +89,7 @@ def test_several_of_one_run_are_forked_each(runs: Runs) -> None:
     assert begun["how"] == {"worker-0": "forked", "worker-1": "forked"}
 
 
-def test_another_environment_starts_cold_and_is_seen(
+def test_a_changed_environment_causes_a_cold_start(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
@@ -111,7 +111,7 @@ def test_another_environment_starts_cold_and_is_seen(
         ('"""Of an environment."""\nimport tensorflow as tf\n', False),
     ],
 )
-def test_a_script_that_sets_what_tensorflow_reads_at_import_is_known(
+def test_a_script_that_sets_variables_before_the_import_is_detected(
     script: str, sets: bool
 ) -> None:
     assert sets_environment(script) == sets
@@ -127,7 +127,7 @@ def test_a_script_that_sets_its_environment_first_starts_cold(runs: Runs) -> Non
     assert begun["how"] == {"worker-0": f"cold: {OWN_ENVIRONMENT}"}
 
 
-def test_it_goes_on_when_its_server_is_killed(runs: Runs, server: ForkServer) -> None:
+def test_a_forked_run_continues_after_its_server_was_killed(runs: Runs, server: ForkServer) -> None:
     run = runs.start(start="auto", pauses={"20": "go"})
     until(lambda: run.progress.step == 20)
     (process,) = (each for each in psutil.process_iter() if is_server(each, server))

@@ -1,4 +1,4 @@
-"""A module that a run imports and that changed between two attempts is told of, and only then."""
+"""An imported module is reported if it changed between two attempts, and only then."""
 
 import json
 from pathlib import Path
@@ -30,9 +30,9 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(runs: Runs, source: Path) -> Run:
-    """A run that fails in each attempt; it imports a module of the folder where it was asked for.
+    """A run that fails in each attempt and imports a module of its working folder.
 
-    It lifted another function from a file.
+    Another function was lifted from a file.
     """
     made = runs.make(FAILS)
     plan = read_json(made.dir / "plan.json") | {"own_model": OWN, "own_data": LIFTED}
@@ -53,20 +53,20 @@ def test_each_attempt_notes_the_modules_that_it_imports(run: Run) -> None:
     assert run.progress.changed == ""
 
 
-def test_one_that_stayed_is_not_told_of(run: Run) -> None:
+def test_an_unchanged_module_is_not_reported(run: Run) -> None:
     assert attempt(run).progress.changed == ""
 
 
-def test_one_that_changed_is_told_of_from_then_on(run: Run, source: Path) -> None:
+def test_a_changed_module_is_reported_from_then_on(run: Run, source: Path) -> None:
     source.write_text("def build_model(): return 2\n")
     assert run.progress.changed == ""
-    said = attempt(run).progress.changed
-    assert said.startswith("The source of of_mine.models changed between two attempts; since ")
-    assert said.endswith(" it trains with the new one.")
-    assert attempt(run).progress.changed == said
+    changes = attempt(run).progress.changed
+    assert changes.startswith("The source of of_mine.models changed between two attempts; since ")
+    assert changes.endswith(" the run trains with the new one.")
+    assert attempt(run).progress.changed == changes
 
 
-def test_a_change_across_an_attempt_that_could_not_read_it_is_told_of(
+def test_a_change_is_reported_even_after_an_attempt_without_the_module(
     run: Run, source: Path
 ) -> None:
     kept = source.rename(source.with_suffix(".kept"))
@@ -76,7 +76,7 @@ def test_a_change_across_an_attempt_that_could_not_read_it_is_told_of(
     assert "of_mine.models changed" in attempt(run).progress.changed
 
 
-def test_it_is_said_to_whoever_asks_for_the_run(tmp_path: Path) -> None:
+def test_a_change_is_shown_by_command_line_and_feed(tmp_path: Path) -> None:
     run = write_run(tmp_path)
     states = [
         {"state": "starting", HASHES: {"models": "a"}},
@@ -92,13 +92,13 @@ def test_it_is_said_to_whoever_asks_for_the_run(tmp_path: Path) -> None:
     assert row_of(run)["note"] == ""
 
 
-def test_one_that_is_gone_is_left_to_its_import_to_tell(run: Run, source: Path) -> None:
+def test_a_missing_module_is_left_out(run: Run, source: Path) -> None:
     source.unlink()
     assert attempt(run).progress.changed == ""
     assert HASHES not in event_of(run, "starting")
 
 
-def test_a_folder_of_the_environment_counts_from_where_the_run_was_asked_for(
+def test_a_relative_path_in_pythonpath_is_resolved_in_the_working_folder(
     run: Run, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noted = event_of(run, "starting")[HASHES]

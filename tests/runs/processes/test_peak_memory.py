@@ -1,4 +1,4 @@
-"""The most memory that a run's processes held, read from the system while they lived."""
+"""The peak memory of a run's processes, read from the system during their life."""
 
 import os
 import sys
@@ -11,10 +11,10 @@ from workbench.runs.processes.peak_memory import peak_bytes_of
 
 BALLAST = 300 * 2**20
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells it")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports it")
 
 
-def test_what_a_trainer_held_for_a_while_is_known_when_it_is_over(runs: Runs) -> None:
+def test_the_peak_memory_of_a_trainer_is_recorded_at_its_end(runs: Runs) -> None:
     code = {"10": f"bytearray(b'x') * {BALLAST}"}
     held = runs.start(code=code, pauses={"20": "go"})
     slim = runs.start(pauses={"20": "go"})
@@ -27,7 +27,7 @@ def test_what_a_trainer_held_for_a_while_is_known_when_it_is_over(runs: Runs) ->
     assert 0.9 * BALLAST < peak - other < 1.2 * BALLAST
 
 
-def test_a_resume_that_takes_less_hides_nothing(runs: Runs) -> None:
+def test_a_resume_that_needs_less_memory_keeps_the_peak(runs: Runs) -> None:
     run = runs.start(code={"10": f"bytearray(b'x') * {BALLAST}"}, pauses={"20": "go"})
     until(lambda: run.progress.step == 20)
     run.stop()
@@ -38,7 +38,7 @@ def test_a_resume_that_takes_less_hides_nothing(runs: Runs) -> None:
     assert run.peak_bytes == before
 
 
-def test_of_who_is_dead_it_is_not_known() -> None:
+def test_the_peak_memory_of_a_dead_process_is_unknown() -> None:
     child = os.fork()
     if not child:
         os._exit(0)

@@ -1,4 +1,4 @@
-"""Processes of programs: cold or forked they do and tell the same, and nothing of them is left."""
+"""Processes of programs: cold or forked, they answer the same, and no process is left."""
 
 import signal
 import sys
@@ -16,15 +16,15 @@ from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import fork_server
 from workbench.runs.programs.child import Ended, Work, children, run_to_end, to_blame
 
-TELL = """\
+PRELUDE = """\
 import json, os, sys, time
-def tell(**each): print(json.dumps(each), flush=True)
+def answer(**each): print(json.dumps(each), flush=True)
 """
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
-    """A server of processes as `children` starts them, with TensorFlow."""
+    """A fork server with TensorFlow loaded, for processes that `children` starts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
         found = fork_server(Launch(sys.executable, Path.cwd(), None))
@@ -37,43 +37,42 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
 
 @pytest.fixture(params=["cold", "auto"])
 def start(request: pytest.FixtureRequest) -> str:
-    """How the processes of a test begin."""
+    """The way in which the processes of a test start, as in a config."""
     if request.param == "auto":
         request.getfixturevalue("server")
     return str(request.param)
 
 
 def work(folder: Path, code: str, start: str, **more: object) -> Work:
-    """Return a script's work in a folder."""
+    """Write a script to a folder and return its work."""
     script = folder / "script.py"
-    script.write_text(TELL + code)
+    script.write_text(PRELUDE + code)
     launch = Launch(sys.executable, folder, None)
     return Work(launch, [str(script), "word"], start=start, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
-def test_it_answers_in_lines_and_what_else_it_prints_is_passed_over(
-    start: str, tmp_path: Path
-) -> None:
+def test_it_answers_in_lines_and_its_other_output_is_ignored(start: str, tmp_path: Path) -> None:
     code = """
 print("{of a model's own}")
-tell(words=sys.argv[1:], here=os.getcwd(), safe=os.environ["PYTHONSAFEPATH"], own=os.environ["OWN"])
+safe, own = os.environ["PYTHONSAFEPATH"], os.environ["OWN"]
+answer(argv=sys.argv[1:], here=os.getcwd(), safe=safe, own=own)
 print("[1]", "not an object", file=sys.stderr)
-tell(loaded="tensorflow" in sys.modules)
+answer(loaded="tensorflow" in sys.modules)
 sys.exit(3)
 """
     with children(work(tmp_path, code, start, environment={"OWN": "1"})) as (child,):
         until(lambda: child.poll() == 3)
         assert child.answers == [
-            {"words": ["word"], "here": str(tmp_path), "safe": "1", "own": "1"},
+            {"argv": ["word"], "here": str(tmp_path), "safe": "1", "own": "1"},
             {"loaded": start == "auto"},
         ]
         assert child.log == "[1] not an object"
 
 
 @pytest.mark.slow
-def test_it_reads_what_is_given_or_said(start: str, tmp_path: Path) -> None:
-    code = "for line in sys.stdin: tell(read=line)\ntell(over=True)"
+def test_it_reads_its_input_and_later_lines(start: str, tmp_path: Path) -> None:
+    code = "for line in sys.stdin: answer(read=line)\nanswer(over=True)"
     with children(work(tmp_path, code, start, given=b"one\ntwo")) as (child,):
         until(lambda: child.poll() == 0)
         assert child.answers == [{"read": "one\n"}, {"read": "two"}, {"over": True}]
@@ -83,10 +82,10 @@ def test_it_reads_what_is_given_or_said(start: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_all_that_it_started_ends_with_the_block(start: str, tmp_path: Path) -> None:
+def test_its_own_child_processes_end_with_the_block(start: str, tmp_path: Path) -> None:
     code = """
 import subprocess
-tell(pids=[os.getpid(), subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1).pid])
+answer(pids=[os.getpid(), subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1).pid])
 time.sleep(3600)
 """
     with children(work(tmp_path, code, start), ("worker-0", "worker-1")) as started:
@@ -97,26 +96,26 @@ time.sleep(3600)
 
 
 @pytest.mark.slow
-def test_how_it_was_killed_is_told(start: str, tmp_path: Path) -> None:
+def test_the_signal_that_killed_it_is_reported(start: str, tmp_path: Path) -> None:
     with children(work(tmp_path, "os.kill(os.getpid(), 9)", start)) as (child,):
         until(lambda: child.poll() == -signal.SIGKILL)
         assert "SIGKILL" in child.explained(sys.executable)["cause"]
 
 
-def test_a_line_that_is_no_object_ends_nobody(tmp_path: Path) -> None:
+def test_lines_that_are_not_objects_do_no_harm(tmp_path: Path) -> None:
     code = """
 print('{"a":' * 100_000)
 print("x" * 10_000_000)
 print("{of a model's own}", end="\\n[")
 print("]")
-tell(after=True)
+answer(after=True)
 """
     with children(work(tmp_path, code, "cold")) as (child,):
         until(lambda: child.poll() == 0)
         assert child.answers == [{"after": True}]
 
 
-def test_the_one_that_knows_the_cause_is_blamed(tmp_path: Path) -> None:
+def test_the_process_that_knows_the_cause_is_blamed(tmp_path: Path) -> None:
     code = """
 if os.environ["TF_CONFIG"].endswith("1}}"):
     raise ValueError("the cause")
@@ -127,8 +126,8 @@ raise ConnectionError("Collective ops is aborted by: Connection reset by peer")
         assert "ValueError: the cause" in to_blame(started).log
 
 
-def test_each_task_has_its_own_log_and_the_others_addresses(tmp_path: Path) -> None:
-    code = 'config = json.loads(os.environ["TF_CONFIG"]); tell(**config["task"])\nprint(1 / 0)'
+def test_each_task_has_its_own_log_and_the_addresses_of_the_others(tmp_path: Path) -> None:
+    code = 'config = json.loads(os.environ["TF_CONFIG"]); answer(**config["task"])\nprint(1 / 0)'
     logs = tmp_path / "logs"
     logs.mkdir()
     with children(work(tmp_path, code, "cold"), ("chief-0", "ps-0"), logs) as started:
@@ -141,25 +140,25 @@ def test_each_task_has_its_own_log_and_the_others_addresses(tmp_path: Path) -> N
     assert "ZeroDivisionError" in (logs / "ps-0.log").read_text()
 
 
-def test_none_is_started_for_whom_nobody_waits(tmp_path: Path) -> None:
+def test_nothing_is_started_after_a_stop(tmp_path: Path) -> None:
     asked = work(tmp_path, "import pathlib; pathlib.Path('ran').touch()", "cold")
     with pytest.raises(StoppedError, match="it was stopped"), children(asked, stopped=lambda: True):
         raise AssertionError
     assert not (tmp_path / "ran").exists()
 
 
-def test_one_that_runs_alone_tells_how_it_ended(tmp_path: Path) -> None:
+def test_a_process_that_ran_alone_has_a_message_about_its_end(tmp_path: Path) -> None:
     log = "I0000 00:00:1795565046.664062   14132 cudart_stub.cc:31] Could not find cuda drivers"
-    code = f"tell(one=1); sys.exit('the reason\\n{log}')"
+    code = f"answer(one=1); sys.exit('the reason\\n{log}')"
     ended = run_to_end(work(tmp_path, code, "cold"), LIMIT_SECONDS)
     assert ended == Ended(1, [{"one": 1}], "the reason")
     killed = run_to_end(work(tmp_path, "os.kill(os.getpid(), 9)", "cold"), LIMIT_SECONDS)
-    assert killed.last_words == "it was ended by the signal SIGKILL"
+    assert killed.message == "it was ended by the signal SIGKILL"
     silent = run_to_end(work(tmp_path, "sys.exit(2)", "cold"), LIMIT_SECONDS)
-    assert silent.last_words == "it ended without a message"
+    assert silent.message == "it ended without a message"
 
 
-def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+def test_a_process_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     code = "open('pid', 'w').write(str(os.getpid())); time.sleep(3600)"
     with pytest.raises(TimeoutError, match="it did not end within 2 s"):
         run_to_end(work(tmp_path, code, "cold"), 2.0)
@@ -167,7 +166,7 @@ def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["interpreter", "folder"])
-def test_nothing_is_left_where_none_can_be_started(what: str, tmp_path: Path) -> None:
+def test_a_failed_start_leaves_no_descriptor_open(what: str, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     asked = work(tmp_path, "", "cold")
     before = descriptors()
@@ -181,10 +180,10 @@ def test_nothing_is_left_where_none_can_be_started(what: str, tmp_path: Path) ->
 
 
 def pids_in(path: Path) -> list[str]:
-    """Return the number that a process has noted, if it came so far."""
+    """Return the id that a process has written, if it got that far."""
     return [path.read_text()] if path.exists() else []
 
 
 def descriptors() -> set[str]:
-    """Return what this process has open."""
+    """Return the names of this process's open descriptors."""
     return {path.name for path in Path("/proc/self/fd").iterdir()}

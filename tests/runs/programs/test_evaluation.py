@@ -1,4 +1,4 @@
-"""Testing and loading a model: what is said where that cannot be done."""
+"""The errors of testing and loading a model that cannot be tested or loaded."""
 
 import sys
 from pathlib import Path
@@ -9,21 +9,21 @@ from tests.runs.run_folders import Runs
 from workbench.runs import RunError
 
 
-def test_a_run_without_a_model_says_so(runs: Runs) -> None:
+def test_a_run_without_a_model_is_refused(runs: Runs) -> None:
     run = runs.make()
-    for deed in (run.evaluate, run.load_model):
+    for action in (run.evaluate, run.load_model):
         with pytest.raises(RunError, match=r"has no model\.keras.*Let the run finish"):
-            deed()
+            action()
 
 
-def test_an_interpreter_that_is_gone_is_named(runs: Runs, tmp_path: Path) -> None:
+def test_a_missing_interpreter_is_named(runs: Runs, tmp_path: Path) -> None:
     run = runs.make(interpreter=str(tmp_path / "python"))
     (run.dir / "model.keras").touch()
     with pytest.raises(RunError, match=f"{tmp_path / 'python'}.*Put that interpreter back"):
         run.evaluate()
 
 
-def test_what_the_test_wrote_last_is_reported(runs: Runs, tmp_path: Path) -> None:
+def test_the_end_of_the_log_of_a_failed_test_is_reported(runs: Runs, tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')
     bare.chmod(0o755)

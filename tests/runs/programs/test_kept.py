@@ -1,4 +1,4 @@
-"""What was measured and kept comes back as it was, or with a word on why not."""
+"""A kept measurement is read back unchanged, or an error gives the reason."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from workbench.runs.programs.kept import read_kept
 
 @dataclass(frozen=True)
 class Found:
-    """Of all the kinds of fields that a measurement has."""
+    """A measurement with a field of each kind."""
 
     step: Interval
     names: tuple[str, ...]
@@ -25,13 +25,13 @@ class Found:
 FOUND = Found(Interval(2.0, 1.0, math.inf), ("a", "b"), None, 1 / 3)
 
 
-def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_kept_measurement_is_read_back_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "found.json"
     path.write_text(json.dumps({**asdict(FOUND), "sentence": "What follows from it."}))
     assert read_kept(path, Found) == FOUND
 
 
-def test_nothing_kept_is_nothing(tmp_path: Path) -> None:
+def test_a_missing_file_gives_none(tmp_path: Path) -> None:
     assert read_kept(tmp_path / "found.json", Found) is None
 
 
@@ -39,7 +39,7 @@ def test_nothing_kept_is_nothing(tmp_path: Path) -> None:
     ("text", "why"),
     [("{", "Invalid JSON"), ("{}", "step Field required"), (b"\xff", "Invalid JSON")],
 )
-def test_what_cannot_be_read_is_told_with_what_to_do(
+def test_an_unreadable_measurement_is_reported_with_a_fix(
     text: str | bytes, why: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "found.json"

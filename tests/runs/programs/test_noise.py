@@ -1,4 +1,4 @@
-"""Which runs have no gradients to measure noise of, and why; what several tasks told is one."""
+"""The runs whose gradient noise cannot be measured; the joined results of several tasks."""
 
 import json
 import math
@@ -13,13 +13,13 @@ from workbench.runs.programs.noise import joined, measure_gradients, require_fin
 
 
 def replan(run: Run, **fields: Any) -> Run:
-    """Change fields of the plan that a run was started with."""
+    """Change fields of the plan of a run."""
     path = run.dir / "plan.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
     return run
 
 
-def test_a_run_that_saved_nothing_is_refused(runs: Runs) -> None:
+def test_a_run_without_a_checkpoint_is_refused(runs: Runs) -> None:
     run = write_run(runs.root)
     with pytest.raises(RunError, match=r"has saved no checkpoint yet\. Let it train"):
         measure_gradients(run.dir, 128)
@@ -31,63 +31,63 @@ def test_too_few_steps_are_refused(runs: Runs) -> None:
         measure_gradients(run.dir, 7)
 
 
-def test_data_of_too_few_batches_is_refused(runs: Runs) -> None:
+def test_data_with_too_few_batches_is_refused(runs: Runs) -> None:
     run = replan(write_run(runs.root), num_train_examples=7 * 128 + 127)
-    with pytest.raises(RunError, match=r"data holds 7 whole global batches\. Choose a run with"):
+    with pytest.raises(RunError, match=r"data holds 7 full global batches\. Choose a run with"):
         measure_gradients(run.dir, 128)
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
+    ("fields", "message"),
     [
         ({"config": {"precision": "mixed_float16"}}, "mixed_float16, which scales its loss. "),
         (
             {"tasks": ["chief-0", "worker-0", "ps-0"], "global_batch_size": None},
-            "whose workers each step by themselves. ",
+            "whose workers step independently. ",
         ),
         (
             {"tasks": ["worker-0", "worker-1"], "auto_shard": "off"},
-            "whose workers all take the same. ",
+            "whose workers all take the same examples. ",
         ),
     ],
 )
 def test_gradients_that_cannot_be_compared_are_refused(
-    fields: dict[str, Any], words: str, runs: Runs
+    fields: dict[str, Any], message: str, runs: Runs
 ) -> None:
-    with pytest.raises(RunError, match=f"{words}Choose a run"):
+    with pytest.raises(RunError, match=f"{message}Choose a run"):
         measure_gradients(replan(write_run(runs.root), **fields).dir, 128)
 
 
-def test_a_pass_is_the_whole_batches_of_an_epoch_or_of_the_data() -> None:
+def test_a_pass_has_the_full_batches_of_an_epoch_or_of_the_data() -> None:
     plan = {"num_train_examples": 1_003, "global_batch_size": 64, "steps_per_epoch": 16}
     assert steps_of_a_pass(plan) == 15
     assert steps_of_a_pass({**plan, "steps_per_epoch": 10}) == 10
     assert steps_of_a_pass({**plan, "steps_per_epoch": 100}) == 15
 
 
-def told(norms: list[float], examples: float = 8) -> dict[str, Any]:
-    """What a task tells of as many steps, each of its one replica a step."""
+def result(norms: list[float], examples: float = 8) -> dict[str, Any]:
+    """Return the result of a task with one replica: a norm for each step."""
     return {
         "step": 5, "squared_norms": [[norm] for norm in norms],
         "examples": [[examples]] * len(norms), "products": [[1.0]], "weights": 3,
     }  # fmt: skip
 
 
-def test_replicas_of_all_tasks_stand_side_by_side() -> None:
-    found = joined([told([1, 2, 3]), told([4, 5, 6])])
+def test_results_of_all_tasks_are_joined_by_replica() -> None:
+    found = joined([result([1, 2, 3]), result([4, 5, 6])])
     assert found.squared_norms.tolist() == [[1, 4], [2, 5], [3, 6]]
     assert (found.step, found.per_replica_batch_size, found.weights) == (5, 8, 3)
 
 
 def test_batches_of_different_sizes_are_refused() -> None:
     with pytest.raises(RunError, match=r"took 7 to 8 examples\. Choose a global batch"):
-        joined([told([1, 2]), told([1, 2], examples=7)])
+        joined([result([1, 2]), result([1, 2], examples=7)])
 
 
-@pytest.mark.parametrize(("wrong", "words"), [(math.nan, "not a number"), (math.inf, "infinite")])
-def test_a_gradient_that_is_not_finite_is_named(wrong: float, words: str) -> None:
-    found = joined([told([1, 2, 3]), told([4, wrong, 6])])
+@pytest.mark.parametrize(("wrong", "message"), [(math.nan, "not a number"), (math.inf, "infinite")])
+def test_a_gradient_that_is_not_finite_is_named(wrong: float, message: str) -> None:
+    found = joined([result([1, 2, 3]), result([4, wrong, 6])])
     with pytest.raises(
-        RunError, match=f"replica 1 is {words} at the weights of step 5, in batch 1"
+        RunError, match=f"replica 1 is {message} at the weights of step 5, in batch 1"
     ):
         require_finite(found)

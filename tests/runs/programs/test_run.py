@@ -1,4 +1,4 @@
-"""Programs beside training: what was asked to stop is ended, and no process is left."""
+"""Programs besides training: they end after a stop, and no process is left."""
 
 import os
 import signal
@@ -17,12 +17,12 @@ from workbench.runs.programs.serving import serving
 
 
 def processes_about(folder: Path) -> list[int]:
-    """Return the processes that were given a folder on their command line."""
+    """Return the ids of the processes that have a folder on their command line."""
     found = psutil.process_iter(["cmdline"])
     return [each.pid for each in found if str(folder) in (each.info["cmdline"] or ())]
 
 
-def test_one_that_is_to_stop_is_ended(tmp_path: Path) -> None:
+def test_a_program_is_ended_after_a_stop(tmp_path: Path) -> None:
     run = write_run(tmp_path)
     asked = iter([False, True])
     with pytest.raises(StoppedError, match=r"step_times .* it was stopped\. Ask again\."):
@@ -30,7 +30,7 @@ def test_one_that_is_to_stop_is_ended(tmp_path: Path) -> None:
     until(lambda: not processes_about(run.dir))
 
 
-def test_no_answer_is_waited_for_after_a_stop(tmp_path: Path) -> None:
+def test_a_stop_ends_the_wait_for_an_answer(tmp_path: Path) -> None:
     run = write_run(tmp_path)
     asked = iter([False, True])
     with (
@@ -57,7 +57,7 @@ look(RunConfig(data="forever.py:forever"))
 
 
 @pytest.mark.slow
-def test_one_ends_with_whoever_asked(tmp_path: Path) -> None:
+def test_a_program_ends_with_its_caller(tmp_path: Path) -> None:
     (tmp_path / "forever.py").write_text(FOREVER)
     with subprocess.Popen([sys.executable, "-c", ASK], cwd=tmp_path) as asker:
         noted = tmp_path / "pid"

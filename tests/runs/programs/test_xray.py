@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -72,8 +73,10 @@ def test_the_record_of_another_number_of_workers_is_not_compared(runs: Runs) -> 
     assert recorded_row(run.dir, tasks, shape, 50) is not None
 
 
-def told(loss_sums: Sequence[float | None], hashes: tuple[str, ...] = ("a", "a")) -> dict[str, Any]:
-    """What the program tells of replicas with 64 examples each."""
+def reply(
+    loss_sums: Sequence[float | None], hashes: tuple[str, ...] = ("a", "a")
+) -> dict[str, Any]:
+    """Return the program's reply about replicas with 64 examples each."""
     replicas = [
         {"examples": 64, "rows": [at], "loss_sum": loss_sum, "correct": 1.0,
          "loss": None if loss_sum is None else loss_sum / 128, "gradient_norm": 1.0,
@@ -88,12 +91,19 @@ def told(loss_sums: Sequence[float | None], hashes: tuple[str, ...] = ("a", "a")
         "names": ["kernel", "bias"], "before": [], "after": copies, "other_names": [],
         "others": [{**copy, "parts": []} for copy in copies], "numbers": 3,
     }  # fmt: skip
-    return {"step": 0, "replicas": replicas, "weights": weights}
+    step = {
+        "step": 0,
+        "epoch": 1,
+        "started_at_step": 0,
+        "global_batch_size": 128,
+        "clip_norm": None,
+    }
+    return {**step, "replicas": replicas, "weights": weights}
 
 
 def one(*arguments: Any) -> dict[str, dict[str, Any]]:
-    """What a single task told."""
-    return {"worker-0": told(*arguments)}
+    """Return the reply of a single task."""
+    return {"worker-0": reply(*arguments)}
 
 
 PLAN = {"replica_devices": ["CPU:0", "CPU:1"], "strategy_label": "Mirrored", "virtual": True}
@@ -102,13 +112,13 @@ ROW = [[64.0, 1.0, 64.0], [32.0, 1.0, 64.0]]
 
 def test_numbers_stand_beside_the_record() -> None:
     found = describe(one([64.0, 32.0]), PLAN, ROW)
-    assert (found["agrees"], found["examples"], found["loss"]) == (True, 128, 0.75)
-    assert [each["contribution"] for each in found["replicas"]] == [0.5, 0.25]
-    assert [each["difference"] for each in found["replicas"]] == [0.0, 0.0]
-    assert found["divides_by_batch"]
+    assert (found.agrees, found.examples, found.loss) == (True, 128, 0.75)
+    assert [each.contribution for each in found.replicas] == [0.5, 0.25]
+    assert [each.difference for each in found.replicas] == [0.0, 0.0]
+    assert found.divides_by_batch
     unrecorded = describe(one([64.0, 32.0]), PLAN, None)
-    assert unrecorded["agrees"] is None
-    assert unrecorded["replicas"][0]["difference"] is None
+    assert unrecorded.agrees is None
+    assert unrecorded.replicas[0].difference is None
 
 
 @pytest.mark.parametrize(
@@ -125,34 +135,34 @@ def test_numbers_stand_beside_the_record() -> None:
     ],
 )
 def test_a_disagreement_is_found(loss_sum: float | None, row: list[float], same: bool) -> None:
-    replicas = told([loss_sum, 32.0])["replicas"]
+    replicas = describe(one([loss_sum, 32.0]), PLAN, None).replicas
     assert agrees(replicas, [row, ROW[1]]) is same
 
 
 def test_a_replica_too_many_is_a_disagreement() -> None:
-    assert agrees(told([64.0, 32.0])["replicas"], ROW[:1]) is False
+    assert agrees(describe(one([64.0, 32.0]), PLAN, None).replicas, ROW[:1]) is False
 
 
 def test_copies_are_equal_by_their_hash_alone() -> None:
-    assert describe(one([64.0, 32.0]), PLAN, ROW)["weights"]["equal"] is True
-    assert describe(one([64.0, 32.0], ("a", "b")), PLAN, ROW)["weights"]["equal"] is False
+    assert describe(one([64.0, 32.0]), PLAN, ROW).weights.equal is True
+    assert describe(one([64.0, 32.0], ("a", "b")), PLAN, ROW).weights.equal is False
 
 
-def test_what_several_tasks_told_is_one_step() -> None:
-    tasks = {"worker-0": told([64.0], ("a",)), "worker-1": told([32.0], ("b",))}
+def test_the_replies_of_several_tasks_become_one_step() -> None:
+    tasks = {"worker-0": reply([64.0], ("a",)), "worker-1": reply([32.0], ("b",))}
     found = describe(tasks, PLAN, ROW)
-    assert (found["agrees"], found["examples"], found["loss"]) == (True, 128, 0.75)
-    assert [each["name"] for each in found["replicas"]] == [
+    assert (found.agrees, found.examples, found.loss) == (True, 128, 0.75)
+    assert [each.name for each in found.replicas] == [
         "worker 0, replica 0",
         "worker 1, replica 1",
     ]
-    assert [copy["task"] for copy in found["weights"]["after"]] == ["worker-0", "worker-1"]
-    assert found["weights"]["equal"] is False
-    assert found["weights"]["differing"] == ["kernel"]
+    assert [copy.task for copy in found.weights.after] == ["worker-0", "worker-1"]
+    assert found.weights.equal is False
+    assert found.weights.differing == ["kernel"]
 
 
 def test_a_loss_that_is_not_finite_has_no_mean() -> None:
     found = describe(one([None, 32.0]), PLAN, [[math.nan, 1.0, 64.0], ROW[1]])
-    assert (found["agrees"], found["loss"]) == (True, None)
-    assert found["replicas"][0]["recorded_loss_sum"] is None
-    json.dumps(found, allow_nan=False)
+    assert (found.agrees, found.loss) == (True, None)
+    assert found.replicas[0].recorded_loss_sum is None
+    json.dumps(asdict(found), allow_nan=False)

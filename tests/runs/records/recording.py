@@ -1,4 +1,4 @@
-"""Writing records as a task does."""
+"""A writer of records like those of a task."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 class TaskWriter:
-    """Writes segments of a task of `replicas` replicas; the numbers tell where they came from."""
+    """The writer of the segments of one task; each number shows its step and replica."""
 
     def __init__(self, task_dir: Path, replicas: int = 2) -> None:
         self.dir = task_dir
@@ -17,7 +17,7 @@ class TaskWriter:
         task_dir.mkdir(parents=True, exist_ok=True)
 
     def rows(self, first: int, count: int, marker: float = 0.0) -> npt.NDArray[np.float32]:
-        """Rows whose losses are step + marker + replica / 10, of 4 examples, 1 of them correct."""
+        """Return rows of 4 examples, 1 correct; the loss is step + marker + replica / 10."""
         step = np.arange(first, first + count, dtype=np.float32)[:, None]
         loss = step + marker + np.arange(self.replicas, dtype=np.float32) / 10
         return np.stack([4 * loss, np.ones_like(loss), np.full_like(loss, 4)], axis=2)

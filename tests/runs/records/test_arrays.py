@@ -19,7 +19,7 @@ def task(tmp_path: Path) -> TaskWriter:
     return TaskWriter(tmp_path / "worker-0")
 
 
-def test_each_replica_of_each_step_has_its_row(task: TaskWriter) -> None:
+def test_each_replica_of_each_step_has_a_row(task: TaskWriter) -> None:
     task.call(0, 0, first=0, count=10, start=100.0)
     task.call(0, 0, first=10, count=5, start=101.0)
     frame = replica_frame(read_tasks(task.dir.parent, SHAPE))
@@ -34,7 +34,7 @@ def test_each_replica_of_each_step_has_its_row(task: TaskWriter) -> None:
     assert frame.memory_usage(index=False).sum() == 32 * len(frame)
 
 
-def test_when_a_step_ended_and_how_fast_a_replica_was_are_columns_on_request(
+def test_time_and_speed_are_columns_on_request(
     task: TaskWriter,
 ) -> None:
     task.call(0, 0, first=0, count=4, start=100.0)
@@ -46,7 +46,7 @@ def test_when_a_step_ended_and_how_fast_a_replica_was_are_columns_on_request(
     assert frame[8:][["time", "examples_per_second"]].isna().to_numpy().all()
 
 
-def test_only_the_columns_asked_for_are_made_and_unknown_ones_are_named(task: TaskWriter) -> None:
+def test_only_requested_columns_are_made_and_unknown_names_are_refused(task: TaskWriter) -> None:
     task.call(0, 0, first=0, count=2, start=100.0)
     tasks = read_tasks(task.dir.parent, SHAPE)
     assert list(replica_frame(tasks, ["step", "loss"])) == ["step", "loss"]
@@ -66,11 +66,11 @@ def test_a_later_segment_replaces_earlier_rows_from_its_first_step_on(task: Task
     assert frame["call_seconds"].notna().all()
     rates = frame["examples_per_second"]
     assert rates.iloc[:10].tolist() == [160.0] * 10
-    assert rates.iloc[10:12].isna().all()  # half of that call's rows were done again
+    assert rates.iloc[10:12].isna().all()  # later rows replace half of that call's rows
     assert rates.iloc[12:].tolist() == [64.0] * 4
 
 
-def test_a_segment_that_goes_back_before_another_replaces_it_wholly(task: TaskWriter) -> None:
+def test_a_segment_that_starts_before_another_replaces_it_completely(task: TaskWriter) -> None:
     task.call(0, 0, first=0, count=5, start=100.0)
     task.call(1, 8, first=8, count=4, start=101.0)
     task.call(2, 4, first=4, count=2, start=102.0, marker=0.5)
@@ -78,7 +78,7 @@ def test_a_segment_that_goes_back_before_another_replaces_it_wholly(task: TaskWr
     assert frame["step"].tolist() == [0, 1, 2, 3, 4, 5]
 
 
-def test_a_gap_is_absent_and_named_missing(task: TaskWriter) -> None:
+def test_a_gap_is_absent_and_listed_as_missing(task: TaskWriter) -> None:
     task.call(0, 0, first=0, count=5, start=100.0)
     task.call(1, 9, first=9, count=3, start=101.0)
     tasks = read_tasks(task.dir.parent, SHAPE)
@@ -99,7 +99,7 @@ def test_a_torn_end_is_left_out(task: TaskWriter, torn_bytes: int) -> None:
     assert frame["loss"].notna().all()
 
 
-def test_steps_without_their_call_have_no_time_but_are_there(task: TaskWriter) -> None:
+def test_steps_without_a_call_have_no_time_but_are_present(task: TaskWriter) -> None:
     task.call(0, 0, first=0, count=3, start=100.0)
     task.add_steps(0, 0, task.rows(3, 2))
     frame = step_frame(read_tasks(task.dir.parent, SHAPE))
@@ -107,7 +107,7 @@ def test_steps_without_their_call_have_no_time_but_are_there(task: TaskWriter) -
     assert frame["call_seconds"].isna().tolist() == [False] * 3 + [True] * 2
 
 
-def test_weights_are_examples_and_what_is_unknown_is_nan(task: TaskWriter) -> None:
+def test_means_are_weighted_by_examples_and_unknown_values_are_nan(task: TaskWriter) -> None:
     rows = np.array([[[6, np.nan, 3], [1, np.nan, 1]], [[0, np.nan, 0], [5, np.nan, 1]]])
     task.add_steps(0, 0, rows.astype(np.float32))
     tasks = read_tasks(task.dir.parent, SHAPE)
@@ -134,7 +134,7 @@ def test_several_tasks_are_one_run_with_global_replica_numbers(tmp_path: Path) -
     assert steps["loss"].iloc[0] == pytest.approx((0 + 1 + 10) / 3 + 0.05)
 
 
-def test_an_epoch_is_told_from_its_steps_and_its_event(task: TaskWriter) -> None:
+def test_an_epoch_combines_its_steps_and_its_event(task: TaskWriter) -> None:
     for first in (0, 5, 10, 15, 20):
         task.call(0, 0, first=first, count=5, start=100.0 + first)
     tests = {2: {"test_loss": 0.5, "test_accuracy": None}}
@@ -148,7 +148,7 @@ def test_an_epoch_is_told_from_its_steps_and_its_event(task: TaskWriter) -> None
     assert frame["test_accuracy"].isna().all()
 
 
-def test_an_epoch_told_without_all_its_records_says_how_many_there_are(task: TaskWriter) -> None:
+def test_an_epoch_with_missing_records_has_the_number_of_its_records(task: TaskWriter) -> None:
     task.call(0, 0, first=0, count=5, start=100.0)
     frame = epoch_frame(read_tasks(task.dir.parent, SHAPE), {1: {}, 2: {"test_loss": 1.0}})
     assert frame["steps"].tolist() == [5, 0]
@@ -167,10 +167,10 @@ def test_a_run_without_records_gives_empty_frames(tmp_path: Path) -> None:
 
 
 def test_the_steady_rate_leaves_out_first_calls_and_test_passes(task: TaskWriter) -> None:
-    task.call(0, 0, first=0, count=1, start=100.0)  # may trace: left out
-    task.call(0, 0, first=1, count=4, start=200.0)  # 1 s to the next: 32 examples
-    task.call(0, 0, first=5, count=5, start=201.0)  # the epoch's last, by itself 0.5 s: 40
-    task.call(0, 0, first=10, count=5, start=900.0)  # 0.75 s to the next: 40
+    task.call(0, 0, first=0, count=1, start=100.0)  # it may trace, so it is left out
+    task.call(0, 0, first=1, count=4, start=200.0)  # 1 s until the next: 32 examples
+    task.call(0, 0, first=5, count=5, start=201.0)  # the epoch's last, without a gap 0.5 s: 40
+    task.call(0, 0, first=10, count=5, start=900.0)  # 0.75 s until the next: 40
     task.call(0, 0, first=15, count=5, start=900.75)  # the last: 0.5 s, 40
     assert steady_rate(read_tasks(task.dir.parent, SHAPE)) == pytest.approx(152 / 2.75)
 
@@ -180,7 +180,7 @@ def test_one_call_alone_gives_no_steady_rate(task: TaskWriter) -> None:
     assert steady_rate(read_tasks(task.dir.parent, SHAPE)) is None
 
 
-def test_two_workers_synchronous_are_one_step_as_slow_as_the_slowest(tmp_path: Path) -> None:
+def test_synchronous_workers_share_steps_with_the_time_of_the_slowest(tmp_path: Path) -> None:
     for number, seconds in ((0, 0.5), (1, 2.0)):
         writer = TaskWriter(tmp_path / f"worker-{number}")
         for first in (0, 5, 10):
@@ -212,7 +212,7 @@ def test_steps_that_one_of_several_workers_did_not_record_are_missing(tmp_path: 
 
 
 def led_workers(folder: Path) -> None:
-    """Worker 0 does 7 and 5 steps of two epochs of 10 in all, worker 1 does 3 and 5."""
+    """Write two epochs of 10 steps: 7 and 5 steps of worker 0, 3 and 5 of worker 1."""
     for number, calls in ((0, (7, 5)), (1, (3, 5))):
         writer = TaskWriter(folder / f"worker-{number}", replicas=1)
         first = 0
@@ -240,7 +240,7 @@ def test_under_a_chief_each_worker_has_its_own_steps_and_its_own_epochs(tmp_path
     assert epochs["seconds"].tolist() == [0.5, 0.5]
 
 
-def test_under_a_chief_an_epoch_is_told_when_its_event_is(tmp_path: Path) -> None:
+def test_under_a_chief_an_epoch_appears_with_its_event(tmp_path: Path) -> None:
     led_workers(tmp_path)
     tasks = read_tasks(tmp_path, LED, {"worker-0": [7], "worker-1": [3]})
     assert epoch_frame(tasks, {})["epoch"].tolist() == []
@@ -269,7 +269,7 @@ def test_records_in_double_precision_are_read_as_such(task: TaskWriter) -> None:
     assert step_frame(read_tasks(task.dir.parent, SHAPE))["step"].tolist() == [0, 1]
 
 
-def test_a_resumed_workers_empty_segment_already_replaces_what_is_done_again(
+def test_an_empty_segment_of_a_resumed_worker_already_replaces_later_steps(
     tmp_path: Path,
 ) -> None:
     led_workers(tmp_path)

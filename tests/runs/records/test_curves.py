@@ -15,7 +15,7 @@ def block(first: int, rows: np.ndarray, seconds: float = 1.0, replaces: bool = F
     return Block(first, rows, np.full(count, seconds), np.full(count, float(count)), replaces)
 
 
-def test_a_short_run_has_a_point_a_step() -> None:
+def test_a_short_run_has_one_point_for_each_step() -> None:
     curves = Curves(2)
     curves.add(block(0, records(10)))
     points = curves.points()
@@ -34,7 +34,7 @@ def test_speed_is_examples_over_the_time_of_the_call() -> None:
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 500])
-def test_thinned_points_are_exact_means_however_they_arrive(chunk: int) -> None:
+def test_thinned_points_are_exact_means_for_every_block_size(chunk: int) -> None:
     losses = np.random.default_rng(0).uniform(size=(500, 2))
     rows = records(500)
     rows[:, :, 0] = BATCH * losses
@@ -50,7 +50,7 @@ def test_thinned_points_are_exact_means_however_they_arrive(chunk: int) -> None:
 
 
 @pytest.mark.parametrize("width", [1, 2, 7, 64])
-def test_each_point_has_mean_lowest_and_highest_of_its_steps(width: int) -> None:
+def test_each_point_has_the_mean_the_lowest_and_the_highest_value_of_its_steps(width: int) -> None:
     losses = np.random.default_rng(width).uniform(size=(500, 2))
     rows = records(500)
     rows[:, :, 0] = BATCH * losses
@@ -59,9 +59,9 @@ def test_each_point_has_mean_lowest_and_highest_of_its_steps(width: int) -> None
         curves.add(block(first, rows[first:last]))
     loss = curves.points().loss
     stretches = [losses[first : first + width] for first in range(0, 500, width)]
-    for told, numpys in ((loss.mean, np.mean), (loss.low, np.min), (loss.high, np.max)):
+    for values, numpys in ((loss.mean, np.mean), (loss.low, np.min), (loss.high, np.max)):
         expected = [numpys(stretch, axis=0) for stretch in stretches]
-        np.testing.assert_allclose(told, expected, rtol=1e-6)
+        np.testing.assert_allclose(values, expected, rtol=1e-6)
 
 
 def test_means_are_weighted_by_examples() -> None:
@@ -122,16 +122,16 @@ def test_steps_whose_call_is_not_written_yet_have_no_speed() -> None:
 
 
 def weighed(steps: int, loss: float, examples: float) -> np.ndarray:
-    """Records [steps, 1, 3] of one replica, half of whose examples are answered rightly."""
+    """Return records [steps, 1, 3] of one replica; half of its examples are correct."""
     return np.tile(np.float32([loss * examples, examples / 2, examples]), (steps, 1, 1))
 
 
 def two(**options: bool) -> Curves:
-    """Two workers of a replica each: one of 1 example a step, one of 3."""
+    """Return empty curves of two workers with one replica each."""
     return Curves(1, tasks=2, **options)
 
 
-def test_workers_synchronous_are_one_line_weighted_by_examples_and_as_fast_as_the_slowest() -> None:
+def test_synchronous_workers_have_one_joined_line_with_the_speed_of_the_slowest() -> None:
     curves = two()
     curves.add(block(0, weighed(4, loss=2.0, examples=1), seconds=4.0), task=0)
     curves.add(block(0, weighed(4, loss=6.0, examples=3), seconds=8.0), task=1)
@@ -147,7 +147,7 @@ def test_workers_synchronous_are_one_line_weighted_by_examples_and_as_fast_as_th
     np.testing.assert_allclose(points.training_seconds, [2, 4, 6, 8])
 
 
-def test_a_worker_that_is_late_is_a_gap_of_the_joined_line_that_is_filled_when_it_comes() -> None:
+def test_a_late_worker_leaves_a_gap_in_the_joined_line_until_its_records_arrive() -> None:
     curves = two()
     curves.add(block(0, weighed(4, loss=2.0, examples=1)), task=0)
     curves.add(block(0, weighed(2, loss=6.0, examples=3)), task=1)
@@ -164,7 +164,7 @@ def test_a_worker_that_is_late_is_a_gap_of_the_joined_line_that_is_filled_when_i
     np.testing.assert_allclose(points.examples, [4, 8, 12, 16])
 
 
-def test_a_late_worker_is_a_gap_of_a_point_of_many_steps_too() -> None:
+def test_a_late_worker_leaves_a_gap_in_points_of_many_steps() -> None:
     curves = Curves(1, most=4, tasks=2)
     curves.add(block(0, weighed(16, loss=2.0, examples=1)), task=0)
     curves.add(block(0, weighed(10, loss=6.0, examples=3)), task=1)
@@ -174,7 +174,7 @@ def test_a_late_worker_is_a_gap_of_a_point_of_many_steps_too() -> None:
     np.testing.assert_allclose(curves.points().loss.joined, 5.0)
 
 
-def test_workers_that_do_not_step_synchronous_have_no_joined_line() -> None:
+def test_asynchronous_workers_have_no_joined_line() -> None:
     curves = two(synchronous=False)
     curves.add(block(0, weighed(4, loss=2.0, examples=1)), task=0)
     curves.add(block(0, weighed(2, loss=6.0, examples=3)), task=1)
@@ -184,7 +184,7 @@ def test_workers_that_do_not_step_synchronous_have_no_joined_line() -> None:
     np.testing.assert_allclose(points.loss.mean[:2, 1], 6.0)
 
 
-def test_a_resume_of_one_worker_replaces_its_own_steps_alone() -> None:
+def test_a_resume_of_one_worker_replaces_only_its_own_steps() -> None:
     curves = two()
     for task, loss in enumerate((2.0, 6.0)):
         curves.add(block(0, weighed(4, loss, examples=1)), task=task)

@@ -1,4 +1,4 @@
-"""Following a task's records while they grow."""
+"""A reader that follows a task's growing records."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def task(tmp_path: Path) -> TaskWriter:
 
 
 class Follower:
-    """Holds what a chart would: step to (loss of replica 0, seconds of its call)."""
+    """The rows that a chart would hold: step to (loss of replica 0, seconds of its call)."""
 
     def __init__(self, task: TaskWriter) -> None:
         self.reader = StepReader(task.dir, task.replicas)
@@ -35,7 +35,7 @@ class Follower:
         return [block.first_step for block in self.blocks]
 
 
-def test_a_poll_gives_what_is_new_and_nothing_twice(task: TaskWriter) -> None:
+def test_a_poll_returns_new_rows_once(task: TaskWriter) -> None:
     follower = Follower(task)
     assert follower.poll() == []
     task.call(0, 0, first=0, count=3, start=100.0)
@@ -49,7 +49,7 @@ def test_a_poll_gives_what_is_new_and_nothing_twice(task: TaskWriter) -> None:
     assert follower.held == {step: (step, 0.5) for step in range(5)}
 
 
-def test_a_row_still_being_written_waits_for_its_end(task: TaskWriter) -> None:
+def test_a_partly_written_row_waits_for_its_end(task: TaskWriter) -> None:
     follower = Follower(task)
     task.call(0, 0, first=0, count=1, start=100.0)
     data = task.rows(1, 1).tobytes()
@@ -65,7 +65,7 @@ def test_a_row_still_being_written_waits_for_its_end(task: TaskWriter) -> None:
     assert follower.held[1] == (1.0, 0.5)
 
 
-def test_rows_wait_one_poll_for_the_time_of_their_call_and_no_longer(task: TaskWriter) -> None:
+def test_rows_wait_at_most_one_poll_for_their_call(task: TaskWriter) -> None:
     follower = Follower(task)
     task.add_steps(0, 0, task.rows(0, 3))
     assert follower.poll() == []
@@ -77,7 +77,7 @@ def test_rows_wait_one_poll_for_the_time_of_their_call_and_no_longer(task: TaskW
     assert np.isnan(follower.held[3][1])
 
 
-def test_calls_told_before_their_rows_are_kept_for_them(task: TaskWriter) -> None:
+def test_calls_written_before_their_rows_are_kept(task: TaskWriter) -> None:
     follower = Follower(task)
     task.call(0, 0, first=0, count=1, start=100.0)
     for first in (1, 2):
@@ -106,7 +106,7 @@ def test_a_resumed_run_replaces_what_it_does_again(task: TaskWriter) -> None:
     assert not follower.blocks[0].replaces
 
 
-def test_a_reader_opened_late_has_the_same_as_one_that_followed(task: TaskWriter) -> None:
+def test_a_late_reader_has_the_same_rows_as_an_early_one(task: TaskWriter) -> None:
     early = Follower(task)
     for number, first, count in ((0, 0, 9), (1, 4, 3), (2, 12, 2), (3, 6, 4)):
         task.call(number, first, first=first, count=count, start=100.0, marker=number)
@@ -117,7 +117,7 @@ def test_a_reader_opened_late_has_the_same_as_one_that_followed(task: TaskWriter
     assert sorted(late.held) == list(range(10))
 
 
-def test_a_file_that_became_shorter_is_read_anew(task: TaskWriter) -> None:
+def test_a_file_that_became_shorter_is_read_again(task: TaskWriter) -> None:
     follower = Follower(task)
     task.call(0, 0, first=0, count=4, start=100.0)
     follower.poll()
@@ -128,7 +128,7 @@ def test_a_file_that_became_shorter_is_read_anew(task: TaskWriter) -> None:
     assert follower.held == {0: (0.5, 0.5), 1: (1.5, 0.5)}
 
 
-def test_files_that_vanish_are_nothing_new(task: TaskWriter) -> None:
+def test_missing_files_give_no_new_rows(task: TaskWriter) -> None:
     follower = Follower(task)
     task.call(0, 0, first=0, count=4, start=100.0)
     follower.poll()

@@ -1,4 +1,4 @@
-"""Runs that went on with more or fewer workers: who recorded what is what counts."""
+"""Runs that resumed with more or fewer workers."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ SHAPE = Shape(replicas=2, steps_per_epoch=10, worker_counts=COUNTS)
 
 @pytest.fixture
 def run_dir(tmp_path: Path) -> Path:
-    """Two workers did 8 steps, of which one did 2 again and went on to 8, then three to 12."""
+    """Two workers did 8 steps; one worker repeated the last 2; three workers went on to 12."""
     workers = [TaskWriter(tmp_path / f"worker-{number}") for number in range(3)]
     for worker in workers[:2]:
         worker.call(0, 0, first=0, count=8, start=100.0)
@@ -28,23 +28,23 @@ def run_dir(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_leading_task_tells_how_many_workers_began_where() -> None:
+def test_worker_counts_come_from_the_start_events_of_the_leader() -> None:
     events = [{"event": "start", "step": step, "workers": n} for step, n in COUNTS]
     assert worker_counts_of([*events, {"event": "test"}]) == COUNTS
     assert worker_counts_of([{"event": "start", "step": 0}]) == ()
 
 
-def test_a_step_counts_for_those_who_did_it_last() -> None:
+def test_a_step_has_the_workers_that_did_it_last() -> None:
     assert workers_at(COUNTS, np.array([0, 5, 6, 7, 8, 11])).tolist() == [2, 2, 1, 1, 3, 3]
 
 
-def test_records_of_workers_that_were_gone_are_left_out(run_dir: Path) -> None:
+def test_steps_that_fewer_workers_repeated_are_left_out_for_the_others(run_dir: Path) -> None:
     frame = replica_frame(read_tasks(run_dir, SHAPE), ["step", "worker"])
     steps = {worker: part["step"].unique().tolist() for worker, part in frame.groupby("worker")}
     assert steps == {0: list(range(12)), 1: [*range(6), *range(8, 12)], 2: list(range(8, 12))}
 
 
-def test_steps_are_whole_with_those_who_were_there(run_dir: Path) -> None:
+def test_steps_are_complete_with_the_workers_that_took_part(run_dir: Path) -> None:
     tasks = read_tasks(run_dir, SHAPE)
     frame = step_frame(tasks)
     assert frame["step"].tolist() == list(range(12))
@@ -52,7 +52,7 @@ def test_steps_are_whole_with_those_who_were_there(run_dir: Path) -> None:
     assert missing_ranges(tasks, 12) == []
 
 
-def test_rate_and_seconds_are_those_of_the_workers_that_were_there(run_dir: Path) -> None:
+def test_rate_and_seconds_count_the_workers_that_took_part(run_dir: Path) -> None:
     for number, calls in ((0, 4), (1, 2)):
         for call in range(calls):
             writer = TaskWriter(run_dir / "went" / f"worker-{number}")
@@ -64,7 +64,7 @@ def test_rate_and_seconds_are_those_of_the_workers_that_were_there(run_dir: Path
     assert epoch_frame(tasks, {1: {}, 2: {}})["seconds"].tolist() == [1.0, 1.0]
 
 
-def test_the_line_of_all_goes_on_where_workers_come_and_go() -> None:
+def test_the_joined_line_continues_when_the_workers_change() -> None:
     curves = Curves(1, tasks=2)
     curves.worker_counts = ((0, 2), (2, 1))
     for task, count in ((0, 4), (1, 2)):

@@ -1,4 +1,4 @@
-"""Models that only a test pass, or the saving at the end, shows to be wrong; and a right one."""
+"""A correct model, and models that fail in a test pass, in a save or in the loss."""
 
 import time
 
@@ -25,7 +25,7 @@ def untestable():
 
 
 class Around(tf.keras.layers.Layer):
-    """Cannot be written down: it holds a layer and has no get_config."""
+    """A layer that cannot be saved: it holds a layer and has no get_config."""
 
     def __init__(self, inner):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Causes and fixes, from logs as TensorFlow and Python write them."""
+"""Causes and fixes from logs of TensorFlow and Python."""
 
 from pathlib import Path
 
@@ -26,14 +26,14 @@ LOGS = {
     "InvalidArgumentError: No OpKernel was registered to support Op 'NcclAllReduce'": "Hierarchi",
     "E0000 failed call to cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: versions": "nvidia-smi",
     "NotFoundError: No OpKernel was registered to support Op 'ConfigureDistributedTPU'": (
-        "install tensorflow-tpu in its place for the run's interpreter (/py)"
+        "install tensorflow-tpu instead for the run's interpreter (/py)"
     ),
     "F external/local_xla/xla/stream_executor/tpu/tpu_library_init_fns.inc:12] "
     "ConfigureDistributedTpuOp_DoWork not available in this library.": "--build tpu",
     "NotFoundError: TPUs not found in the cluster. Failed in initialization: No matching devices "
     "found for '/device:TPU_SYSTEM:0' [Op:__inference__tpu_init_fn_4]": "detect --interpreter /py",
     "ValueError: Please provide a TPU Name to connect to.": "No TPU was found",
-    "RuntimeError: Could not start gRPC server": "free ones",
+    "RuntimeError: Could not start gRPC server": "free ports",
     "urllib.error.URLError: <urlopen error timed out>": "network",
     "SyntaxError: invalid syntax": "Fix train.py",
     "ValueError: something else": OTHER_FIX,
@@ -48,41 +48,41 @@ def test_known_errors_have_their_fix(line: str) -> None:
     assert reason["cause"] == f"{line} (exit status 1)"
 
 
-def test_every_known_error_is_tried() -> None:
+def test_every_known_error_is_tested() -> None:
     assert len(set(LOGS.values())) == len(FIXES) + 1
 
 
-def test_the_cause_is_the_exception_not_what_is_logged_after_it() -> None:
+def test_the_cause_is_the_exception_and_not_a_later_line() -> None:
     log = "ValueError: the reason\nW0000 something TensorFlow says at its end\n"
     assert explain(1, [], log, "py")["cause"] == "ValueError: the reason (exit status 1)"
     assert explain(1, [], "", "py")["cause"].startswith("The script wrote no reason")
 
 
 @pytest.mark.parametrize("code", ["UNKNOWN ERROR (303)", "CUDA_ERROR_NO_DEVICE: no device"])
-def test_a_machine_without_a_gpu_is_not_taken_for_a_broken_driver(code: str) -> None:
+def test_a_missing_gpu_is_not_mistaken_for_a_broken_driver(code: str) -> None:
     log = f"E0000 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error: {code}\n"
     assert explain(1, [], f"{log}ValueError: something else\n", "py")["fix"] == OTHER_FIX
 
 
-def test_of_an_error_in_a_graph_the_reason_below_its_frames_is_told() -> None:
+def test_the_reason_of_an_error_in_a_graph_is_in_the_cause() -> None:
     log = (
         "OutOfRangeError: Graph execution error:\n\nDetected at node next defined at (most recent "
         'call last):\n  File "train.py", line 601, in <module>\n\n<stack traces unavailable>\n'
         "End of sequence\n\t [[{{node next}}]] [Op:__inference_run_663]\n"
     )
-    told = "OutOfRangeError: Graph execution error: End of sequence (exit status 1)"
-    assert explain(1, [], log, "py")["cause"] == told
+    cause = "OutOfRangeError: Graph execution error: End of sequence (exit status 1)"
+    assert explain(1, [], log, "py")["cause"] == cause
 
 
-def test_the_task_that_tensorflow_hears_no_more_is_named() -> None:
+def test_a_task_without_heartbeats_is_named() -> None:
     log = (
         "UnavailableError: Graph execution error:\n\nCollective ops is aborted by: Error reported "
         "from /job:worker/task:1: The following tasks are unhealthy (stopped sending heartbeats):\n"
         "/job:worker/replica:0/task:1\nThe tasks have crashed. Check the task logs"
     )
-    told = explain(1, [], log, "/py")
-    assert "no heartbeat of worker-1" in told["cause"]
-    assert "the network between the hosts" in told["fix"]
+    failure = explain(1, [], log, "/py")
+    assert "no heartbeat from worker-1" in failure["cause"]
+    assert "the network between the hosts" in failure["fix"]
 
 
 @pytest.mark.parametrize(
@@ -94,19 +94,19 @@ def test_the_task_that_tensorflow_hears_no_more_is_named() -> None:
         "W0000 00:00:1.0 1 gpu_device.cc:2433] Cannot dlopen some GPU libraries: libcublas.so.12",
     ],
 )
-def test_what_every_start_without_a_gpu_tells_is_no_evidence(usual: str) -> None:
+def test_lines_of_every_start_without_a_gpu_are_not_evidence(usual: str) -> None:
     assert explain(1, [], f"{usual}\nValueError: of the model", "py")["fix"] == OTHER_FIX
-    told = explain(1, [], f"{usual}\nInternalError: CUDA_ERROR_LAUNCH_FAILED", "py")["fix"]
-    assert told.startswith("Check driver and GPU")
+    fix = explain(1, [], f"{usual}\nInternalError: CUDA_ERROR_LAUNCH_FAILED", "py")["fix"]
+    assert fix.startswith("Check driver and GPU")
 
 
-def test_what_was_not_finite_is_named() -> None:
+def test_the_step_of_a_nonfinite_loss_is_named() -> None:
     event = {"event": "nonfinite", "step": 7, "replica": 1}
     assert "step 7 on replica 1" in explain(3, [event], "", "py")["cause"]
     assert explain(3, [{**event, "message": "NaN!"}], "", "py")["cause"] == "NaN!"
 
 
-def test_the_cause_of_a_failure_is_found_in_colours_too(tmp_path: Path) -> None:
+def test_the_cause_is_found_in_a_coloured_log(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
     log.write_text("Traceback\n\x1b[31mValueError\x1b[0m: the reason\n")
     cause = explain(1, [], log_tail(log, 30), "py")["cause"]

@@ -1,6 +1,6 @@
-"""Real workers on two hosts, each with its address, over a link with a delay that is then cut.
+"""Real workers on two hosts with their own addresses; their slow link is then cut.
 
-The hosts are network namespaces, and what restarts a pod is a stand-in for Kubernetes'.
+The hosts are network namespaces. The test restarts the pods in place of Kubernetes.
 """
 
 from collections.abc import Iterator
@@ -40,9 +40,7 @@ def hosts() -> Iterator[Hosts]:
         yield made
 
 
-def test_over_a_link_with_a_delay_a_cut_is_told_and_nothing_is_lost(
-    tmp_path: Path, hosts: Hosts
-) -> None:
+def test_a_cut_of_a_slow_link_is_logged_and_no_steps_are_lost(tmp_path: Path, hosts: Hosts) -> None:
     run = start_run(CONFIG, tmp_path)
     with ExitStack() as ended:
         pods = [begin_pod(run, hosts, host) for host in (0, 1)]
@@ -53,8 +51,8 @@ def test_over_a_link_with_a_delay_a_cut_is_told_and_nothing_is_lost(
         assert [worker.rpartition(":")[0] for worker in workers] == list(ADDRESSES)
         hosts.link.is_cut.set()
         assert pods[0].wait(LIMIT_SECONDS) != 0
-        told = run.logs(200)["worker-0"]
-        assert "stopped sending heartbeats" in told
+        log = run.logs(200)["worker-0"]
+        assert "stopped sending heartbeats" in log
         hosts.link.is_cut.clear()
         pods[1].wait(LIMIT_SECONDS)
         for host in (0, 1):

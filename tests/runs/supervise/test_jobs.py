@@ -1,4 +1,4 @@
-"""Runs as jobs of a real Slurm cluster of two nodes; the trainer is the obedient one."""
+"""Runs as jobs of a real Slurm cluster of two nodes, with the trainer of `obedient.py`."""
 
 import os
 import signal
@@ -42,7 +42,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def asked(slurm: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This cluster is the one that Slurm's commands ask; no job is left on it."""
+    """Slurm's commands use this cluster; no job is left on it."""
     monkeypatch.setenv("SLURM_CONF", str(slurm))
     yield
     subprocess.run(["scancel", "--user=root"], check=True)
@@ -72,7 +72,7 @@ def job_of(run: Run) -> str:
 
 
 @pytest.mark.promise
-def test_its_tasks_train_on_their_hosts_and_are_followed(runs: Runs) -> None:
+def test_the_tasks_of_a_job_train_on_their_hosts_and_are_followed(runs: Runs) -> None:
     run = started(runs)
     assert over(run) == "finished"
     assert states(run)[0] == "queued"
@@ -86,7 +86,7 @@ def test_its_tasks_train_on_their_hosts_and_are_followed(runs: Runs) -> None:
     until(lambda: "JobState=COMPLETED" in ask("scontrol", "show", "job", job_of(run)))
 
 
-def test_a_stop_is_heard_by_all_tasks(runs: Runs) -> None:
+def test_a_stop_reaches_all_tasks(runs: Runs) -> None:
     run = started(runs, **GATE)
     at_gate(run)
     run.stop()
@@ -94,7 +94,7 @@ def test_a_stop_is_heard_by_all_tasks(runs: Runs) -> None:
     until(lambda: not ask("squeue", "--noheader"))
 
 
-def test_a_task_that_dies_is_named_and_the_others_are_ended(runs: Runs) -> None:
+def test_a_failed_task_is_named_and_the_others_are_ended(runs: Runs) -> None:
     dies = {"code": {"20": "raise RuntimeError('boom')"}}
     run = started(runs, own={"worker-0": {"pauses": {"40": "gate"}}, "worker-1": dies})
     assert over(run) == "failed"
@@ -119,9 +119,7 @@ def test_training_outlives_its_supervisor_and_a_resume_follows_the_same_job(runs
     assert len(run.replica_steps()) == 240
 
 
-def test_a_lost_run_that_is_deleted_takes_its_job_along(
-    runs: Runs, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deleting_a_lost_run_ends_its_job(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     run = started(runs, **GATE)
     at_gate(run)
     os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
@@ -137,7 +135,7 @@ def test_a_lost_run_that_is_deleted_takes_its_job_along(
     assert "JobState=CANCELLED" in ask("scontrol", "show", "job", job)
 
 
-def test_a_job_that_is_begun_anew_goes_on_from_its_checkpoint(runs: Runs) -> None:
+def test_a_requeued_job_resumes_from_its_checkpoint(runs: Runs) -> None:
     run = started(runs, **GATE)
     at_gate(run)
     ask("scontrol", "requeue", job_of(run))
@@ -148,18 +146,18 @@ def test_a_job_that_is_begun_anew_goes_on_from_its_checkpoint(runs: Runs) -> Non
     assert starts_of(run, "worker-0") == [0, 20]
 
 
-def test_a_job_that_is_cancelled_is_stopped_and_says_by_whom(runs: Runs) -> None:
+def test_a_cancelled_job_stops_the_run_and_slurm_is_named(runs: Runs) -> None:
     run = started(runs, **GATE)
     at_gate(run)
     ask("scancel", job_of(run))
     assert over(run) == "stopped"
     stopped = event_of(run, "stopped")
     assert stopped is not None
-    told = [event for event in run.events() if event.get("state") == "stopped"][-1]
-    assert "Slurm ended the job: CANCELLED" in told["note"]
+    ending = [event for event in run.events() if event.get("state") == "stopped"][-1]
+    assert "Slurm ended the job: CANCELLED" in ending["note"]
 
 
-def test_while_it_waits_it_says_for_what_and_can_be_stopped(runs: Runs) -> None:
+def test_a_waiting_job_has_a_reason_and_can_be_stopped(runs: Runs) -> None:
     ask("scontrol", "update", "partition=debug", "state=down")
     try:
         run = started(runs)
@@ -173,7 +171,7 @@ def test_while_it_waits_it_says_for_what_and_can_be_stopped(runs: Runs) -> None:
         ask("scontrol", "update", "partition=debug", "state=up")
 
 
-def test_a_job_that_slurm_does_not_take_says_why(runs: Runs) -> None:
+def test_a_job_that_slurm_refuses_fails_with_the_reason(runs: Runs) -> None:
     run = start_script(runs.make(tasks=TWO, launcher="slurm", partition="nowhere").dir, QUICK)
     assert over(run) == "failed"
     failed = event_of(run, "failed")

@@ -1,7 +1,7 @@
-"""Runs whose tasks are pods: the command of each pod's container, run as a process here.
+"""Runs whose tasks are pods: the command of each pod's container runs as a process here.
 
-What Kubernetes does itself is done by the tests, as a stand-in for it: a process for each task,
-begun again where it fails. Its service's names are not here; tasks meet at this host's own.
+The tests take the place of Kubernetes: they start a process for each task, and again if it fails.
+The names of a Kubernetes service do not exist here, so tasks meet at the name of this host.
 """
 
 import os
@@ -33,7 +33,7 @@ class Pods:
         self.begun: list[subprocess.Popen[bytes]] = []
 
     def apply(self, run: Run) -> None:
-        """Begin a pod for each task of the manifest that the run tells of."""
+        """Start a pod for each task of the manifest that the run names."""
         for task in range(len(TWO)):
             self.begin(run, task)
 
@@ -70,7 +70,7 @@ def started(runs: Runs, **options: object) -> Run:
     return runs.start(**{"tasks": TWO, **KUBERNETES, **options})
 
 
-def test_what_to_type_is_said_and_the_pods_are_followed(runs: Runs, pods: Pods) -> None:
+def test_the_command_to_type_is_shown_and_the_pods_are_followed(runs: Runs, pods: Pods) -> None:
     run = started(runs)
     until(lambda: "kubectl apply -f " in run.progress.note)
     (typed,) = re.findall(r"kubectl apply -f (\S+)", run.progress.note)
@@ -82,7 +82,7 @@ def test_what_to_type_is_said_and_the_pods_are_followed(runs: Runs, pods: Pods) 
     assert [len(run.replica_steps().query("worker == @at")) for at in (0, 1)] == [120, 120]
 
 
-def test_a_pod_that_is_begun_anew_takes_the_others_along(runs: Runs, pods: Pods) -> None:
+def test_a_restarted_pod_restarts_the_others(runs: Runs, pods: Pods) -> None:
     run = started(runs, **GATE)
     pods.apply(run)
     until(lambda: run.status == "running")
@@ -97,7 +97,7 @@ def test_a_pod_that_is_begun_anew_takes_the_others_along(runs: Runs, pods: Pods)
     assert starts_of(run, "worker-0") == [0, 30]
 
 
-def test_a_pod_that_is_to_go_has_its_run_saved_and_stopped(runs: Runs, pods: Pods) -> None:
+def test_terminated_pods_save_and_stop_the_run(runs: Runs, pods: Pods) -> None:
     run = started(runs, **GATE)
     pods.apply(run)
     until(lambda: run.status == "running")
@@ -107,7 +107,7 @@ def test_a_pod_that_is_to_go_has_its_run_saved_and_stopped(runs: Runs, pods: Pod
     assert event_of(run, "stopped") is not None
 
 
-def test_a_run_that_was_stopped_while_it_waited_begins_no_more(runs: Runs, pods: Pods) -> None:
+def test_a_run_stopped_while_it_waited_does_not_start(runs: Runs, pods: Pods) -> None:
     run = started(runs)
     until(lambda: "kubectl" in run.progress.note)
     run.stop()
@@ -118,7 +118,7 @@ def test_a_run_that_was_stopped_while_it_waited_begins_no_more(runs: Runs, pods:
     assert not processes_of(run)
 
 
-def test_a_lost_run_that_is_deleted_has_its_pods_end(runs: Runs, pods: Pods) -> None:
+def test_deleting_a_lost_run_ends_its_pods(runs: Runs, pods: Pods) -> None:
     run = started(runs, **GATE)
     pods.apply(run)
     until(lambda: run.status == "running")

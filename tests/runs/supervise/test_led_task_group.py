@@ -1,4 +1,4 @@
-"""Runs that a chief leads: workers and parameter servers serve it, and workers come back."""
+"""Runs led by a chief: workers and parameter servers serve it, and workers are restarted."""
 
 import os
 import re
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.runs.run_folders import Runs, event_of, pid_of, pid_of_task, processes_of, states
-from tests.runs.task_groups import QUICK_END, UNTIL_DEAD, TaskGroups, told
+from tests.runs.task_groups import QUICK_END, UNTIL_DEAD, TaskGroups, tf_config_of
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs import Run
 from workbench.runs.supervise.task_group import MOST_RESTARTS, TaskGroup
@@ -22,12 +22,12 @@ UNAVAILABLE = (
 
 
 def started(run: Run) -> bool:
-    """Whether all servers serve and the chief has come to its first pause."""
+    """Return whether all servers serve and the chief has reached its first pause."""
     events = [(event["task"], event["event"]) for event in run.events()]
     return {(task, "serving") for task in LED[1:]} <= set(events) and run.progress.step > 0
 
 
-def test_each_worker_counts_its_own_steps_in_its_own_folder_and_the_chief_tells_of_epochs(
+def test_each_worker_records_its_own_steps_and_the_chief_the_epochs(
     runs: Runs,
 ) -> None:
     run = runs.start(tasks=LED, pauses={"40": "go"})
@@ -53,7 +53,7 @@ def test_each_task_knows_the_cluster_of_chief_workers_and_parameter_servers(runs
     code = {"imported": "print(os.environ['TF_CONFIG'])"}
     run = runs.start(tasks=LED, code=code, pauses={"20": "go"})
     until(lambda: started(run))
-    configs = {task: told(run, task) for task in LED}
+    configs = {task: tf_config_of(run, task) for task in LED}
     (run.dir / "go").touch()
     assert run.wait(LIMIT_SECONDS) == "finished"
     cluster = configs["chief-0"]["cluster"]
@@ -66,7 +66,7 @@ def test_each_task_knows_the_cluster_of_chief_workers_and_parameter_servers(runs
     assert configs["ps-0"]["task"] == {"type": "ps", "index": 0}
 
 
-def test_servers_never_end_by_themselves_and_are_ended_after_the_chief_finished(
+def test_servers_are_ended_after_the_chief_finished(
     runs: Runs,
 ) -> None:
     run = runs.start(tasks=LED, own={"ps-0": {"deaf": True}, "worker-1": {"deaf": True}})
@@ -104,7 +104,7 @@ def test_a_killed_evaluator_is_started_again_and_the_run_finishes(runs: Runs) ->
     assert run.wait(LIMIT_SECONDS) == "stopped"
 
 
-def test_a_worker_that_dies_again_and_again_fails_the_run(runs: Runs) -> None:
+def test_a_worker_that_fails_repeatedly_fails_the_run(runs: Runs) -> None:
     own = {"worker-1": {"code": {"serving": "raise ValueError('the reason')"}}}
     run = runs.start(QUICK_END, tasks=LED, own=own, pauses={"20": "never"})
     assert run.wait(LIMIT_SECONDS) == "failed"
@@ -128,7 +128,7 @@ def test_a_worker_that_cannot_be_started_again_fails_the_run(runs: Runs, tmp_pat
     until(lambda: not processes_of(run))
 
 
-def test_a_dead_parameter_server_ends_the_run_and_is_named_although_the_chief_fails_by_it(
+def test_a_dead_parameter_server_is_named_even_if_the_chief_fails_first(
     runs: Runs,
 ) -> None:
     fails = f"{UNTIL_DEAD % 'ps-0'}\nraise RuntimeError({UNAVAILABLE!r})"
@@ -141,7 +141,7 @@ def test_a_dead_parameter_server_ends_the_run_and_is_named_although_the_chief_fa
     assert event_of(run, "restarted") is None
 
 
-def test_a_chief_that_waits_for_a_dead_parameter_server_for_ever_is_ended(runs: Runs) -> None:
+def test_a_chief_that_waits_for_a_dead_parameter_server_is_ended(runs: Runs) -> None:
     run = runs.start(QUICK_END, tasks=LED, pauses={"20": "never"}, deaf=True)
     until(lambda: started(run))
     os.kill(pid_of_task(run, "ps-0"), signal.SIGKILL)
@@ -160,7 +160,7 @@ def test_a_failing_chief_is_the_cause_and_its_servers_are_ended(runs: Runs) -> N
     until(lambda: not processes_of(run))
 
 
-def test_a_chief_that_ends_between_two_looks_is_the_cause_too(
+def test_a_chief_that_ends_between_two_checks_is_the_cause(
     runs: Runs, group_of: TaskGroups
 ) -> None:
     fails = {"code": {"born": "raise ValueError('why')"}}
@@ -173,7 +173,7 @@ def test_a_chief_that_ends_between_two_looks_is_the_cause_too(
     assert group.conclusion()["task"] == "chief-0"
 
 
-def test_stop_asks_the_chief_alone_and_ends_the_servers(runs: Runs) -> None:
+def test_a_stop_asks_only_the_chief_and_ends_the_servers(runs: Runs) -> None:
     run = runs.start(tasks=LED, pauses={"20": "go"})
     until(lambda: started(run))
     run.stop()
@@ -199,7 +199,7 @@ def test_a_killed_supervisor_leaves_no_task_and_the_run_resumes(runs: Runs) -> N
     assert run.result()["steps"] == 60
 
 
-def test_a_worker_that_does_not_come_fails_the_run_after_the_time_given_to_meet(
+def test_a_missing_worker_fails_the_run_after_the_time_to_meet(
     runs: Runs,
 ) -> None:
     own = {
@@ -213,7 +213,7 @@ def test_a_worker_that_does_not_come_fails_the_run_after_the_time_given_to_meet(
 
 
 def brought_to(group: TaskGroup, run: Run, step: int) -> None:
-    """Look at 1 s until the chief, which `begin` lets go once all serve, has come to a step."""
+    """Check at 1 s until the chief has reached a step; `begin` starts it once all serve."""
     ready = {"start", "serving"}
     until(lambda: group.look(1.0) or all(ready & set(task.event_names) for task in group.tasks))
     if step:
@@ -223,13 +223,13 @@ def brought_to(group: TaskGroup, run: Run, step: int) -> None:
 
 
 def steps_called(run: Run) -> int:
-    """Return the steps of all calls on record, which is written after the steps themselves."""
+    """Return the steps of all recorded calls; a call is recorded after its steps."""
     calls = [np.fromfile(path, "<f8").reshape(-1, 4) for path in run.dir.glob("worker-*/*.calls")]
     return int(sum(each[:, 1].sum() for each in calls))
 
 
 @pytest.mark.parametrize("step", [20, 40])
-def test_where_all_workers_fall_silent_at_once_the_chief_is_named_whoever_it_waits_for(
+def test_the_chief_is_named_if_all_workers_fall_silent_together(
     runs: Runs, group_of: TaskGroups, step: int
 ) -> None:
     run = runs.make(tasks=LED, pauses={"0": "begin", str(step): "go"})
@@ -246,7 +246,7 @@ def test_where_all_workers_fall_silent_at_once_the_chief_is_named_whoever_it_wai
     assert group.look(41.1) == []
 
 
-def test_a_worker_that_keeps_its_work_while_others_go_on_is_named_alone_and_taken_back(
+def test_a_worker_that_keeps_its_work_is_named_until_it_continues(
     runs: Runs, group_of: TaskGroups
 ) -> None:
     run = runs.make(tasks=LED, pauses={"0": "begin", "10": "on", "20": "go"})

@@ -1,4 +1,4 @@
-"""Whose turn it is on a device."""
+"""The order of runs that share a device."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ def waits_for(run: Run, *others: Run) -> bool:
     return (event_of(run, "queued") or {}).get("behind") == [other.id for other in others]
 
 
-def test_tickets_are_served_in_order_and_only_for_shared_devices(tmp_path: Path) -> None:
+def test_tickets_wait_in_order_and_only_for_shared_devices(tmp_path: Path) -> None:
     def draw(run: str, *devices: str, start_now: bool = False) -> Ticket:
         return Ticket.draw(tmp_path, run, devices, start_now=start_now)
 
@@ -24,7 +24,7 @@ def test_tickets_are_served_in_order_and_only_for_shared_devices(tmp_path: Path)
     hasty = draw("hasty", "GPU:0", start_now=True)
     a.give_back()
     assert b.ahead() == ["hasty"]
-    os.close(hasty.fd)  # as a killed process would
+    os.close(hasty.fd)  # like a killed process
     assert b.ahead() == []
     assert not hasty.path.exists()
     assert c.ahead() == ["b"]
@@ -32,13 +32,13 @@ def test_tickets_are_served_in_order_and_only_for_shared_devices(tmp_path: Path)
     assert c.ahead() == []
 
 
-def test_a_file_that_is_no_ticket_is_passed_over(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_ticket_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "queue").mkdir()
     (tmp_path / "queue" / "abc.ticket").write_text("?")
     assert Ticket.draw(tmp_path, "a", ("GPU:0",), start_now=False).ahead() == []
 
 
-def test_runs_of_one_device_go_in_the_order_they_came(runs: Runs) -> None:
+def test_runs_of_one_device_train_in_order(runs: Runs) -> None:
     first = runs.start(pauses={"20": "go"})
     until(lambda: first.progress.step == 20)
     second = runs.start(pauses={"20": "go"})
@@ -56,7 +56,7 @@ def test_runs_of_one_device_go_in_the_order_they_came(runs: Runs) -> None:
     assert second.status == "finished"
 
 
-def test_runs_of_different_devices_go_at_once(runs: Runs) -> None:
+def test_runs_of_different_devices_train_simultaneously(runs: Runs) -> None:
     first = runs.start(pauses={"20": "go"}, devices=["GPU:0", "GPU:1"])
     second = runs.start(devices=["GPU:2"])
     assert second.wait(LIMIT_SECONDS) == "finished"
@@ -66,7 +66,7 @@ def test_runs_of_different_devices_go_at_once(runs: Runs) -> None:
     assert third.wait(LIMIT_SECONDS) == "finished"
 
 
-def test_start_now_goes_at_once_and_later_runs_wait_for_it(runs: Runs) -> None:
+def test_start_now_starts_immediately_and_later_runs_wait_for_it(runs: Runs) -> None:
     first = runs.start(pauses={"20": "go"})
     pid_of(first, "trainer")
     waiting = runs.start()
@@ -80,7 +80,7 @@ def test_start_now_goes_at_once_and_later_runs_wait_for_it(runs: Runs) -> None:
     assert waiting.wait(LIMIT_SECONDS) == "finished"
 
 
-def test_who_holds_a_device_is_told_and_who_waits_for_it_is_not(runs: Runs) -> None:
+def test_holders_of_a_device_are_returned_without_waiting_runs(runs: Runs) -> None:
     assert holders(["GPU:0"]) == []
     first = runs.start(pauses={"20": "go"}, devices=["GPU:0", "GPU:1"])
     until(lambda: first.progress.step == 20)
@@ -93,7 +93,7 @@ def test_who_holds_a_device_is_told_and_who_waits_for_it_is_not(runs: Runs) -> N
     until(lambda: not holders(["GPU:0", "GPU:1"]))
 
 
-def test_stop_is_honoured_in_the_queue(runs: Runs) -> None:
+def test_a_run_in_the_queue_can_be_stopped(runs: Runs) -> None:
     first = runs.start(pauses={"20": "go"})
     second = runs.start()
     until(lambda: waits_for(second, first))
@@ -107,7 +107,7 @@ def test_stop_is_honoured_in_the_queue(runs: Runs) -> None:
     assert second.resume().wait(LIMIT_SECONDS) == "finished"
 
 
-def test_a_dead_waiter_and_a_dead_holder_never_block(runs: Runs) -> None:
+def test_a_killed_waiting_run_and_a_killed_holder_do_not_block(runs: Runs) -> None:
     holder = runs.start(pauses={"20": "never"})
     until(lambda: holder.progress.step == 20)
     dead = runs.start()

@@ -1,4 +1,4 @@
-"""Runs as jobs of a real Ray cluster of two nodes; the trainer is the obedient one."""
+"""Runs as jobs of a real Ray cluster of two nodes, with the trainer of `obedient.py`."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def cluster() -> Iterator[tuple[str, Path]]:
 
 @pytest.fixture
 def ray(cluster: tuple[str, Path], runs: Runs, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Its address, with its token known; no process of a run is left on it."""
+    """The address of the cluster, with its token set; no process of a run is left on it."""
     address, token = cluster
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(token))
     yield address
@@ -54,19 +54,17 @@ def at_gate(run: Run) -> None:
 
 
 def hand_of(run: Run, number: int) -> psutil.Process:
-    """Return the hand of a task, which is the child of a worker of Ray's."""
+    """Return the hand of a task, which is a child of a Ray worker."""
     ran = [psutil.Process(number) for number in processes_of(run)]
     commands = {process: process.cmdline()[1:] for process in ran}
     return next(
         process
-        for process, words in commands.items()
-        if words[0].endswith("hand.py") and words[2] == str(number)
+        for process, command in commands.items()
+        if command[0].endswith("hand.py") and command[2] == str(number)
     )
 
 
-def test_a_worker_that_ray_loses_is_begun_anew_and_the_run_is_followed_to_its_end(
-    runs: Runs, ray: str
-) -> None:
+def test_a_worker_that_ray_loses_is_restarted_and_the_run_finishes(runs: Runs, ray: str) -> None:
     run = started(runs, ray, **GATE)
     at_gate(run)
     worker = hand_of(run, 1).parent()
@@ -79,7 +77,7 @@ def test_a_worker_that_ray_loses_is_begun_anew_and_the_run_is_followed_to_its_en
     assert [len(run.replica_steps().query("worker == @at")) for at in (0, 1)] == [120, 120]
 
 
-def test_a_task_that_dies_is_named_and_not_begun_anew(runs: Runs, ray: str) -> None:
+def test_a_failed_task_is_named_and_not_restarted(runs: Runs, ray: str) -> None:
     dies = {"code": {"20": "raise RuntimeError('boom')"}}
     run = started(runs, ray, own={"worker-0": {"pauses": {"40": "gate"}}, "worker-1": dies})
     assert over(run) == "failed"
@@ -89,9 +87,7 @@ def test_a_task_that_dies_is_named_and_not_begun_anew(runs: Runs, ray: str) -> N
     assert "RuntimeError: boom" in failed["cause"]
 
 
-def test_a_job_is_followed_again_and_stopped_and_another_says_what_it_waits_for(
-    runs: Runs, ray: str
-) -> None:
+def test_a_resumed_job_is_stopped_and_a_waiting_job_has_a_reason(runs: Runs, ray: str) -> None:
     run = started(runs, ray, **GATE)
     at_gate(run)
     waits = started(runs, ray)

@@ -1,37 +1,37 @@
-"""What XLA or mixed precision refuses is named, from the words that TensorFlow has for it."""
+"""Operations that XLA or mixed precision refuses, found in TensorFlow's errors."""
 
 import pytest
 
 from workbench.runs.supervise.refused import explain_refused
 
-WORDS = {
+XLA_ERRORS = {
     "Detected unsupported operations when trying to compile graph __inference_compute_61"
     "[_XlaMustCompile=true,config_proto=1356] on XLA_CPU_JIT: AsString (No registered 'AsString' "
     "OpKernel for XLA_CPU_JIT devices compatible with node {{node AsString}}){{node AsString}}": (
-        "this step has AsString, for which it has none here"
+        "this step has AsString, which has no kernel here"
     ),
     "Input 1 to node `model/chosen/Reshape` with op Reshape must be a compile-time constant.": (
-        "that of Reshape hangs on the step's numbers"
+        "the shape of Reshape depends on the step's numbers"
     ),
     "XLA can't deduce compile time constant output shape for strided slice: [?,1]": (
-        "that of strided slice hangs"
+        "the shape of strided slice depends"
     ),
     "Const op with type DT_STRING is not supported by XLA.": "this step has Const of text",
     "(0) INVALID_ARGUMENT:  Trying to access resource dense/kernel/3 (defined @ core.py:43) "
     "located in device /job:localhost/replica:0/task:0/device:CPU:1 from device /job:localhost/"
-    "replica:0/task:0/device:CPU:0": "this step reads dense/kernel/3 from another one",
+    "replica:0/task:0/device:CPU:0": "this step reads dense/kernel/3 from another device",
 }
 
 
-@pytest.mark.parametrize("words", WORDS)
-def test_the_operation_is_named_with_what_to_change(words: str) -> None:
-    told = explain_refused(f"Traceback:\n{words}\nThe op is created at:\n" + "File ...\n" * 60)
-    assert told["cause"].startswith("XLA compiles only ")
-    assert WORDS[words] in told["cause"]
-    assert told["fix"].startswith("Turn xla off")
+@pytest.mark.parametrize("error", XLA_ERRORS)
+def test_the_operation_that_xla_refuses_is_named_with_a_fix(error: str) -> None:
+    refusal = explain_refused(f"Traceback:\n{error}\nThe op is created at:\n" + "File ...\n" * 60)
+    assert refusal["cause"].startswith("XLA compiles only ")
+    assert XLA_ERRORS[error] in refusal["cause"]
+    assert refusal["fix"].startswith("Turn xla off")
 
 
-HALF = {
+HALF_ERRORS = {
     "Input 'y' of 'Mul' Op has type float32 that does not match type bfloat16 of argument 'x'.": (
         "layers compute in bfloat16; Mul was given float32 too."
     ),
@@ -44,12 +44,12 @@ HALF = {
 }
 
 
-@pytest.mark.parametrize("words", HALF)
-def test_what_has_no_half_precision_is_named(words: str) -> None:
-    told = explain_refused(f"Traceback:\n{words}\n")
-    assert told["cause"] == f"In mixed precision {HALF[words]}"
-    assert 'give that layer dtype="float32"' in told["fix"]
+@pytest.mark.parametrize("error", HALF_ERRORS)
+def test_an_operation_without_half_precision_is_named(error: str) -> None:
+    refusal = explain_refused(f"Traceback:\n{error}\n")
+    assert refusal["cause"] == f"In mixed precision {HALF_ERRORS[error]}"
+    assert 'give that layer dtype="float32"' in refusal["fix"]
 
 
-def test_of_anything_else_nothing_is_said() -> None:
+def test_other_errors_are_not_explained() -> None:
     assert explain_refused("ValueError: a reason") == {}

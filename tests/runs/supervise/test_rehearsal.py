@@ -1,4 +1,4 @@
-"""A rehearsal: two steps of a model of one's own, before the run itself begins."""
+"""A rehearsal: two steps of the user's own model, before the run itself begins."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ def rehearsals(run: Run) -> list[dict[str, Any]]:
     return [event for event in run.events() if event["event"] == "rehearsed"]
 
 
-def test_a_plan_is_rehearsed_once_and_nothing_is_left_of_it(tmp_path: Path) -> None:
+def test_a_plan_is_rehearsed_once_and_its_folder_is_removed(tmp_path: Path) -> None:
     first = start(tmp_path, "right")
     until(lambda: first.progress.note == NOTE)
     assert first.wait() == "finished"
@@ -38,7 +38,7 @@ def test_a_plan_is_rehearsed_once_and_nothing_is_left_of_it(tmp_path: Path) -> N
 
 
 @pytest.mark.promise
-def test_what_would_fail_after_an_epoch_fails_before_the_first_step(tmp_path: Path) -> None:
+def test_an_error_of_the_test_pass_appears_before_the_first_step(tmp_path: Path) -> None:
     run = start(tmp_path, "untestable")
     assert run.wait() == "failed"
     failure = run.failure
@@ -49,7 +49,7 @@ def test_what_would_fail_after_an_epoch_fails_before_the_first_step(tmp_path: Pa
     assert run.result()["steps"] == 0
 
 
-def test_a_loss_that_is_no_number_has_the_fix_that_it_has_in_a_run(tmp_path: Path) -> None:
+def test_a_nonfinite_loss_in_a_rehearsal_has_the_usual_fix(tmp_path: Path) -> None:
     run = start(tmp_path, "explosive")
     assert run.wait() == "failed"
     failure = run.failure
@@ -58,22 +58,22 @@ def test_a_loss_that_is_no_number_has_the_fix_that_it_has_in_a_run(tmp_path: Pat
     assert "Lower the learning rate" in failure.fix
 
 
-def test_a_model_that_cannot_be_saved_is_told_and_trained(tmp_path: Path) -> None:
+def test_a_model_that_cannot_be_saved_is_reported_and_trained(tmp_path: Path) -> None:
     run = start(tmp_path, "unsaveable")
     assert run.wait() == "finished"
-    assert "cannot be saved whole, only its checkpoints" in trouble_in(run.events())
+    assert "only the checkpoints of this model can be saved" in trouble_in(run.events())
     assert "The trained model could not be saved" in run.progress.note
     assert "get_config" in run.progress.note
 
 
-def test_it_is_stopped_like_a_run(tmp_path: Path) -> None:
+def test_a_rehearsal_can_be_stopped(tmp_path: Path) -> None:
     run = start(tmp_path, "slow")
     until(lambda: run.progress.note == NOTE)
     run.stop()
     assert run.wait() == "stopped"
 
 
-def test_a_script_mended_by_hand_is_not_rehearsed_as_it_was(tmp_path: Path) -> None:
+def test_a_script_fixed_by_hand_is_not_rehearsed(tmp_path: Path) -> None:
     run = start(tmp_path, "untestable")
     run.wait()
     script = run.dir / "train.py"

@@ -1,4 +1,4 @@
-"""A run whose task was killed starts all tasks again from its checkpoint, as often as asked."""
+"""A run whose task was killed starts all tasks again from its checkpoint, `restarts` times."""
 
 import pytest
 
@@ -19,14 +19,14 @@ def starts_of(run: Run) -> list[int]:
     return [event["step"] for event in events if event["task"] == "worker-0"]
 
 
-def test_a_killed_task_begins_all_anew_from_the_checkpoint(runs: Runs) -> None:
+def test_a_killed_task_restarts_all_tasks_from_the_checkpoint(runs: Runs) -> None:
     run = runs.start(QUICK_END, tasks=TWO, restarts=1, **GATE)
     at_gate(run)
     first = pid_of_task(run, "worker-1")
     run.kill("worker-1")
-    until(lambda: "worker-1: Killed, as asked." in run.progress.note)
+    until(lambda: "worker-1: Killed on request." in run.progress.note)
     at_gate(run, attempts=2)
-    assert "worker-1: Killed, as asked." in run.progress.note
+    assert "worker-1: Killed on request." in run.progress.note
     assert pid_of_task(run, "worker-1") != first
     (run.dir / "gate").touch()
     assert run.wait(LIMIT_SECONDS) == "finished"
@@ -35,7 +35,7 @@ def test_a_killed_task_begins_all_anew_from_the_checkpoint(runs: Runs) -> None:
     assert len(run.replica_steps()) == 240
 
 
-def test_once_it_has_begun_anew_as_often_as_asked_it_fails_and_says_why(runs: Runs) -> None:
+def test_a_run_fails_after_its_last_allowed_restart(runs: Runs) -> None:
     run = runs.start(QUICK_END, tasks=TWO, restarts=1, **GATE)
     for attempts in (1, 2):
         at_gate(run, attempts)
@@ -47,7 +47,7 @@ def test_once_it_has_begun_anew_as_often_as_asked_it_fails_and_says_why(runs: Ru
     assert (failed["task"], failed["signal"]) == ("worker-0", "SIGKILL")
 
 
-def test_a_task_that_is_heard_of_no_more_is_lost_too(runs: Runs) -> None:
+def test_a_task_without_heartbeats_restarts_the_run(runs: Runs) -> None:
     says = "tasks are unhealthy (stopped sending heartbeats):\n/job:worker/task:1\nThe tasks\n"
     own = {"worker-0": {"code": {"20": f"raise RuntimeError({says!r})"}}, "worker-1": GATE}
     run = runs.start(QUICK_END, tasks=TWO, restarts=1, own=own)
@@ -55,17 +55,17 @@ def test_a_task_that_is_heard_of_no_more_is_lost_too(runs: Runs) -> None:
     assert states(run).count("starting") == 2
     failure = run.failure
     assert failure is not None
-    assert "no heartbeat of worker-1" in failure.cause
+    assert "no heartbeat from worker-1" in failure.cause
 
 
-def test_an_error_of_its_own_would_come_again_and_begins_nothing_anew(runs: Runs) -> None:
+def test_an_error_of_the_script_restarts_nothing(runs: Runs) -> None:
     own = {"worker-0": GATE, "worker-1": {"code": {"20": "raise ValueError('the reason')"}}}
     run = runs.start(QUICK_END, tasks=TWO, restarts=3, own=own)
     assert run.wait(LIMIT_SECONDS) == "failed"
     assert states(run).count("starting") == 1
 
 
-def test_a_run_that_is_not_begun_anew_has_no_task_killed(runs: Runs) -> None:
+def test_a_run_without_restarts_refuses_to_kill_a_task(runs: Runs) -> None:
     run = runs.start(QUICK_END, tasks=TWO, **GATE)
     at_gate(run)
     with pytest.raises(RunError, match="with restarts 0"):
@@ -74,7 +74,7 @@ def test_a_run_that_is_not_begun_anew_has_no_task_killed(runs: Runs) -> None:
     assert run.wait(LIMIT_SECONDS) == "finished"
 
 
-def test_a_task_that_it_does_not_have_is_named(runs: Runs) -> None:
+def test_an_unknown_task_is_not_killed(runs: Runs) -> None:
     run = runs.start(QUICK_END, tasks=TWO, restarts=1, **GATE)
     at_gate(run)
     with pytest.raises(RunError, match="got worker-7"):

@@ -1,4 +1,4 @@
-"""Runs of real processes: how they end, and what is written of it."""
+"""Runs of real processes: their ends, and the records of these ends."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ def test_a_run_goes_from_queued_to_finished_and_its_lock_is_free(runs: Runs) -> 
     assert event_of(run, "starting")["script_sha256"] == sha256(run.script)
 
 
-def test_the_trainer_writes_its_log_itself_and_has_its_own_environment(
+def test_the_trainer_writes_its_own_log_and_has_its_own_environment(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
@@ -39,7 +39,7 @@ def test_the_trainer_writes_its_log_itself_and_has_its_own_environment(
     assert "['1', '1', None]" in run.log()
 
 
-def test_stop_saves_ends_and_resumes_where_it_was(runs: Runs) -> None:
+def test_a_stopped_run_is_saved_and_resumes_at_the_same_step(runs: Runs) -> None:
     run = runs.start(pauses={"20": "go"})
     until(lambda: run.progress.step == 20)
     run.stop()
@@ -54,7 +54,7 @@ def test_stop_saves_ends_and_resumes_where_it_was(runs: Runs) -> None:
     assert not (run.dir / "stop").exists()
 
 
-def test_a_trainer_deaf_to_stop_is_ended_after_the_grace(runs: Runs) -> None:
+def test_a_trainer_that_ignores_a_stop_is_ended_after_the_grace_time(runs: Runs) -> None:
     bounds = Bounds(poll_seconds=0.02, stop_grace_seconds=0.1, kill_grace_seconds=0.1)
     run = runs.start(bounds, deaf=True, pauses={"20": "never"})
     until(lambda: run.progress.step == 20)
@@ -85,7 +85,7 @@ def test_a_killed_trainer_is_a_failure_that_resumes_to_the_same_curve(runs: Runs
     assert "SIGKILL" in run.failure.cause
     assert "memory" in run.failure.cause
     assert event_of(run, "failed")["signal"] == "SIGKILL"
-    until(lambda: not run.alive)  # the child it left held the lock too
+    until(lambda: not run.alive)  # its child process held the lock too
     (run.dir / "go").touch()
     assert run.resume().wait(LIMIT_SECONDS) == "finished"
     assert whole.wait(LIMIT_SECONDS) == "finished"
@@ -93,7 +93,7 @@ def test_a_killed_trainer_is_a_failure_that_resumes_to_the_same_curve(runs: Runs
     assert run.failure is None
 
 
-def test_a_killed_supervisor_leaves_a_trainer_that_saves_and_a_run_that_is_lost(
+def test_after_its_supervisor_is_killed_the_trainer_saves_and_the_run_is_lost(
     runs: Runs,
 ) -> None:
     run = runs.start(pauses={"40": "go"})
@@ -108,7 +108,7 @@ def test_a_killed_supervisor_leaves_a_trainer_that_saves_and_a_run_that_is_lost(
     assert run.missing == []
 
 
-def test_a_run_that_finished_in_spite_of_a_killed_supervisor_is_finished(runs: Runs) -> None:
+def test_a_run_that_finishes_after_its_supervisor_was_killed_is_finished(runs: Runs) -> None:
     run = runs.start(deaf=True, pauses={"40": "go"})
     until(lambda: run.progress.step == 40 and run.status == "running")
     os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
@@ -134,7 +134,7 @@ def test_the_trainer_holds_the_device_when_its_supervisor_is_dead(runs: Runs) ->
         ("import tensorflow_of_nowhere", "ModuleNotFoundError", "tensorflow_of_nowhere"),
         ("raise MemoryError()", "MemoryError (exit status 1)", "smaller"),
         ("open('/dev/full', 'w', buffering=1).write('x\\n')", "No space left", "Make room"),
-        ("sys.exit(0)", "without saying", "recorder"),
+        ("sys.exit(0)", "without a report", "recorder"),
         ("sys.exit(7)", "exit status 7", "log"),
         ("event('nonfinite', step=20, replica=1); sys.exit(3)", "step 20 on replica 1", "learning"),
         ("os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV", "log"),
@@ -149,7 +149,7 @@ def test_a_failure_names_cause_and_fix(runs: Runs, code: str, cause: str, fix: s
     assert "checkpoint" not in run.failure.log_tail or run.failure.log_tail
 
 
-def test_the_cause_is_of_this_attempt_not_of_an_earlier_one(runs: Runs) -> None:
+def test_the_cause_comes_from_this_attempt(runs: Runs) -> None:
     run = runs.start(code={"20": "raise ValueError('first')", "0": "sys.exit('second')"})
     path = run.dir / "train.py"
     assert run.wait(LIMIT_SECONDS) == "failed"
@@ -158,7 +158,7 @@ def test_the_cause_is_of_this_attempt_not_of_an_earlier_one(runs: Runs) -> None:
     assert "first" not in run.failure.cause + run.failure.log_tail
 
 
-def test_an_interpreter_that_is_not_there_is_a_failure(runs: Runs, tmp_path: Path) -> None:
+def test_a_missing_interpreter_is_a_failure(runs: Runs, tmp_path: Path) -> None:
     run = runs.start(interpreter=str(tmp_path / "python"))
     assert run.wait(LIMIT_SECONDS) == "failed"
     assert str(tmp_path / "python") in run.failure.cause
@@ -181,7 +181,7 @@ def test_a_trainer_that_does_not_end_after_its_last_event_is_ended(runs: Runs) -
     assert run.progress.note == ""
 
 
-def test_silence_in_training_is_told_with_the_task_and_taken_back(runs: Runs) -> None:
+def test_silence_in_training_is_reported_until_the_task_recovers(runs: Runs) -> None:
     bounds = Bounds(poll_seconds=0.02, stall_floor_seconds=0.1)
     run = runs.start(bounds, pauses={"20": "go"})
     until(lambda: run.progress.step == 20)
@@ -196,7 +196,7 @@ def test_silence_in_training_is_told_with_the_task_and_taken_back(runs: Runs) ->
     assert run.progress.note == ""
 
 
-def test_events_that_cannot_be_written_are_a_clear_error_before_the_start(runs: Runs) -> None:
+def test_unwritable_events_are_a_clear_error_before_the_start(runs: Runs) -> None:
     run = runs.make()
     (run.dir / "events.jsonl").mkdir()
     with pytest.raises(RunError, match="events must be writable"):
@@ -207,7 +207,7 @@ def test_events_that_cannot_be_written_are_a_clear_error_before_the_start(runs: 
     until(lambda: not run.alive)
 
 
-def test_the_supervisor_needs_no_package_but_the_standard_library(runs: Runs) -> None:
+def test_the_supervisor_needs_only_the_standard_library(runs: Runs) -> None:
     code = (
         "import sys, workbench.runs.supervise.__main__; "
         "print([name for name in ('numpy', 'pandas', 'tensorflow') if name in sys.modules])"

@@ -1,4 +1,4 @@
-"""Runs of several tasks that step together: started, stopped and ended as one."""
+"""Runs of several synchronous tasks, which start, stop and end together."""
 
 import os
 import signal
@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from tests.runs.run_folders import QUICK, Runs, event_of, pid_of, processes_of
-from tests.runs.task_groups import QUICK_END, TWO, told
+from tests.runs.task_groups import QUICK_END, TWO, tf_config_of
 from tests.waiting import LIMIT_SECONDS, until
 
 
-def test_tasks_start_together_each_with_its_place_in_the_cluster_its_log_records_and_lane(
+def test_tasks_start_together_and_each_has_its_tf_config_records_and_lane(
     runs: Runs,
 ) -> None:
     code = {"0": "print(os.environ['TF_CONFIG'])"}
@@ -22,7 +22,7 @@ def test_tasks_start_together_each_with_its_place_in_the_cluster_its_log_records
     assert run.progress.step == 40
     (run.dir / "go").touch()
     assert run.wait(LIMIT_SECONDS) == "finished"
-    first, second = (told(run, task) for task in TWO)
+    first, second = (tf_config_of(run, task) for task in TWO)
     assert first["cluster"] == second["cluster"]
     assert len(set(first["cluster"]["worker"])) == 2
     assert first["task"] == {"type": "worker", "index": 0}
@@ -35,7 +35,7 @@ def test_tasks_start_together_each_with_its_place_in_the_cluster_its_log_records
 
 @pytest.mark.parametrize("given", ["{", '{"cluster": {"worker": ["a:1"]}}', '{"task": 7}', ""])
 @pytest.mark.parametrize("tasks", [TWO, TWO[:1]])
-def test_what_the_asking_process_has_in_its_environment_never_reaches_the_tasks(
+def test_tf_variables_of_the_calling_process_do_not_reach_the_tasks(
     runs: Runs, monkeypatch: pytest.MonkeyPatch, given: str, tasks: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("TF_CONFIG", given)
@@ -49,13 +49,13 @@ def test_what_the_asking_process_has_in_its_environment_never_reaches_the_tasks(
         assert ", None]" in log
 
 
-def test_legacy_keras_is_given_to_the_runs_whose_plan_has_it(runs: Runs) -> None:
+def test_legacy_keras_is_set_if_the_plan_has_it(runs: Runs) -> None:
     run = runs.start(keras="legacy", code={"0": "print('is', os.environ['TF_USE_LEGACY_KERAS'])"})
     assert run.wait(LIMIT_SECONDS) == "finished"
     assert "is 1" in run.log()
 
 
-def test_stop_ends_tasks_that_wait_for_a_hanging_one_and_are_deaf_to_sigterm(runs: Runs) -> None:
+def test_a_stop_ends_tasks_that_hang_and_ignore_sigterm(runs: Runs) -> None:
     own = {"worker-0": {"inside": {"20": "never"}}, "worker-1": {"pauses": {"20": "never"}}}
     run = runs.start(QUICK_END, tasks=TWO, own=own, deaf=True)
     until(lambda: [lane.step for lane in run.progress.lanes] == [20, 20])
@@ -65,7 +65,7 @@ def test_stop_ends_tasks_that_wait_for_a_hanging_one_and_are_deaf_to_sigterm(run
     until(lambda: not processes_of(run))
 
 
-def test_stop_reaches_all_tasks_which_stop_at_the_same_step_and_resume_there(runs: Runs) -> None:
+def test_all_tasks_stop_at_the_same_step_and_resume_there(runs: Runs) -> None:
     run = runs.start(tasks=TWO, pauses={"20": "go"})
     until(lambda: [lane.step for lane in run.progress.lanes] == [20, 20])
     run.stop()
@@ -88,7 +88,7 @@ def test_a_killed_supervisor_leaves_no_task_and_the_run_is_lost_and_resumes(runs
     assert run.missing == []
 
 
-def test_a_task_that_cannot_have_its_port_is_named_with_its_fix(runs: Runs) -> None:
+def test_a_task_without_its_port_is_named_with_a_fix(runs: Runs) -> None:
     takes = """
 import socket
 port = int(config['cluster']['worker'][1].rpartition(':')[2])
@@ -106,7 +106,7 @@ except OSError as error:
     assert "resume the run" in run.failure.fix
 
 
-def test_where_there_are_not_ports_enough_no_task_is_started(runs: Runs) -> None:
+def test_no_task_is_started_without_enough_ports(runs: Runs) -> None:
     run = runs.make(tasks=[f"worker-{number}" for number in range(200)])
     command = f"ulimit -n 100; exec {sys.executable} -m workbench.runs.supervise {run.dir}"
     subprocess.run(["bash", "-c", command], check=True)
@@ -117,7 +117,7 @@ def test_where_there_are_not_ports_enough_no_task_is_started(runs: Runs) -> None
     assert event_of(run, "imported") is None
 
 
-def test_where_a_later_task_cannot_be_started_the_earlier_ones_are_ended(runs: Runs) -> None:
+def test_started_tasks_are_ended_if_a_later_one_cannot_be_started(runs: Runs) -> None:
     run = runs.make(tasks=TWO, own={"worker-0": {"deaf": True, "pauses": {"0": "never"}}})
     (run.dir / "worker-1" / "log.txt").mkdir(parents=True)
     subprocess.run([sys.executable, "-m", "workbench.runs.supervise", run.dir], check=True)
@@ -126,7 +126,7 @@ def test_where_a_later_task_cannot_be_started_the_earlier_ones_are_ended(runs: R
     until(lambda: not processes_of(run))
 
 
-def test_an_interpreter_that_is_not_there_is_named_in_a_run_of_several_tasks_too(
+def test_a_missing_interpreter_is_named_in_a_run_of_several_tasks(
     runs: Runs,
 ) -> None:
     run = runs.start(QUICK, tasks=TWO, interpreter=f"{sys.executable}-of-nowhere")

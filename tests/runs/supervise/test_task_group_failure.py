@@ -1,4 +1,4 @@
-"""Which of several tasks that step together is to blame for the end of all."""
+"""The task that caused the end of several synchronous tasks."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ ABORTED = "Collective ops is aborted by: recvmsg:Connection reset by peer [task:
         ("os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV"),
     ],
 )
-def test_a_task_that_dies_ends_the_run_which_names_it_and_leaves_nothing_behind(
+def test_a_failed_task_is_named_and_no_process_is_left(
     runs: Runs, when: str, code: str, cause: str
 ) -> None:
     stuck = {"deaf": True, "inside": {"20" if when == "20" else "0": "never"}}
@@ -57,7 +57,7 @@ def test_a_task_that_dies_ends_the_run_which_names_it_and_leaves_nothing_behind(
     until(lambda: not processes_of(run))
 
 
-def test_the_culprit_is_who_really_failed_although_another_was_first_to_end(runs: Runs) -> None:
+def test_the_task_that_failed_is_the_culprit_even_if_another_ended_first(runs: Runs) -> None:
     own = {
         "worker-0": {"code": {"20": f"raise RuntimeError({ABORTED!r})"}},
         "worker-1": {"code": {"20": f"{UNTIL_DEAD % 'worker-0'}\nraise ValueError('the reason')"}},
@@ -69,7 +69,7 @@ def test_the_culprit_is_who_really_failed_although_another_was_first_to_end(runs
     assert "the reason" in run.failure.log_tail
 
 
-def test_a_task_whose_data_just_ends_is_not_the_culprit_where_another_knows_why(runs: Runs) -> None:
+def test_a_task_whose_data_ended_is_not_the_culprit_if_another_failed(runs: Runs) -> None:
     unreadable = "Could not apply FILE based sharding"
     own = {
         "worker-0": {"code": {"20": "raise RuntimeError('End of sequence')"}},
@@ -83,7 +83,7 @@ def test_a_task_whose_data_just_ends_is_not_the_culprit_where_another_knows_why(
     assert "as many files" in run.failure.fix
 
 
-def test_a_killed_task_is_the_culprit_of_those_that_lose_it(runs: Runs) -> None:
+def test_a_killed_task_is_the_culprit(runs: Runs) -> None:
     own = {
         "worker-0": {"code": {"20": f"{UNTIL_DEAD % 'worker-1'}\nraise RuntimeError({ABORTED!r})"}},
         "worker-1": {"pauses": {"20": "never"}},
@@ -95,7 +95,7 @@ def test_a_killed_task_is_the_culprit_of_those_that_lose_it(runs: Runs) -> None:
     assert (run.failure.task, event_of(run, "failed")["signal"]) == ("worker-1", "SIGKILL")
 
 
-def test_a_task_that_ends_well_before_its_work_is_done_has_failed(runs: Runs) -> None:
+def test_a_task_that_exits_with_0_before_its_work_is_done_has_failed(runs: Runs) -> None:
     own = {
         "worker-0": {"code": {"20": f"{UNTIL_DEAD % 'worker-1'}\nraise RuntimeError({ABORTED!r})"}},
         "worker-1": {"code": {"20": "sys.exit(0)"}},
@@ -103,10 +103,10 @@ def test_a_task_that_ends_well_before_its_work_is_done_has_failed(runs: Runs) ->
     run = runs.start(PATIENT, tasks=TWO, own=own)
     assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
-    assert "without saying" in run.failure.cause
+    assert "without a report" in run.failure.cause
 
 
-def test_a_task_whose_loss_is_no_number_is_the_culprit(runs: Runs) -> None:
+def test_a_task_with_a_nonfinite_loss_is_the_culprit(runs: Runs) -> None:
     own = {
         "worker-0": {"code": {"20": "raise ValueError('of another kind')"}},
         "worker-1": {"code": {"20": "event('nonfinite', step=20, replica=1); sys.exit(3)"}},
@@ -117,22 +117,20 @@ def test_a_task_whose_loss_is_no_number_is_the_culprit(runs: Runs) -> None:
     assert "step 20 on replica 1" in run.failure.cause
 
 
-@pytest.mark.parametrize("said", [UNHEALTHY, NO_HEARTBEAT])
-def test_a_task_that_is_held_is_to_blame_not_the_one_that_waits_for_it(
-    runs: Runs, said: str
-) -> None:
+@pytest.mark.parametrize("error", [UNHEALTHY, NO_HEARTBEAT])
+def test_a_suspended_task_is_the_culprit(runs: Runs, error: str) -> None:
     own = {
-        "worker-0": {"code": {"20": f"{UNTIL_SUSPENDED}\nraise RuntimeError({said!r})"}},
+        "worker-0": {"code": {"20": f"{UNTIL_SUSPENDED}\nraise RuntimeError({error!r})"}},
         "worker-1": {"code": {"20": SUSPENDED}},
     }
     run = runs.start(QUICK_END, tasks=TWO, own=own)
     assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
-    assert run.failure.cause.startswith("TensorFlow has heard no heartbeat of worker-1")
+    assert run.failure.cause.startswith("TensorFlow received no heartbeat from worker-1")
     assert "its process" in run.failure.fix
 
 
-def test_of_losses_that_are_no_number_the_first_step_is_named(runs: Runs) -> None:
+def test_the_first_step_with_a_nonfinite_loss_is_named(runs: Runs) -> None:
     def code(step: int, replica: int) -> str:
         return f"event('nonfinite', step={step}, replica={replica}); sys.exit(3)"
 

@@ -1,4 +1,4 @@
-"""Tasks that step together and do not meet, or fall silent: the one that is behind is named."""
+"""Synchronous tasks that do not meet or fall silent: the task that is behind is named."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from workbench.runs.processes.bounds import Bounds
 from workbench.runs.supervise.task_group import TaskGroup
 
 
-def test_a_task_that_does_not_come_fails_the_run_after_the_time_given_to_meet(runs: Runs) -> None:
+def test_a_missing_task_fails_the_run_after_the_time_to_meet(runs: Runs) -> None:
     waits = {"deaf": True, "code": {"imported": "time.sleep(600)"}}
     own = {"worker-1": {"deaf": True, "code": {"born": "time.sleep(600)"}}, "worker-0": waits}
     run = runs.start(QUICK_END, tasks=TWO, own=own, rendezvous_seconds=1)
@@ -20,7 +20,7 @@ def test_a_task_that_does_not_come_fails_the_run_after_the_time_given_to_meet(ru
     until(lambda: not processes_of(run))
 
 
-def test_tasks_that_all_came_and_do_not_find_each_other_are_told_so(
+def test_tasks_that_do_not_find_each_other_fail_after_the_time_to_meet(
     runs: Runs, group_of: TaskGroups
 ) -> None:
     group = group_of(runs.make(tasks=TWO, code={"imported": "time.sleep(600)"}))
@@ -34,7 +34,7 @@ def test_tasks_that_all_came_and_do_not_find_each_other_are_told_so(
     assert group.conclusion()["cause"] == cause
 
 
-def test_before_a_first_task_is_there_the_time_to_meet_does_not_run(
+def test_the_time_to_meet_begins_with_the_first_ready_task(
     runs: Runs, group_of: TaskGroups
 ) -> None:
     run = runs.make(tasks=TWO, code={"born": "time.sleep(600)"})
@@ -44,9 +44,7 @@ def test_before_a_first_task_is_there_the_time_to_meet_does_not_run(
     assert not group.is_over(1000.0)
 
 
-def test_of_tasks_that_wait_for_a_silent_one_only_that_is_named_and_it_is_taken_back(
-    runs: Runs, group_of: TaskGroups
-) -> None:
+def test_only_the_silent_task_is_named_until_it_recovers(runs: Runs, group_of: TaskGroups) -> None:
     own = {"worker-0": {"inside": {"20": "go"}}, "worker-1": {"pauses": {"20": "go"}}}
     run = runs.make(tasks=TWO, own=own)
     group = group_of(run)
@@ -63,7 +61,7 @@ def test_of_tasks_that_wait_for_a_silent_one_only_that_is_named_and_it_is_taken_
     assert (recovered.name, recovered.task) == ("recovered", "worker-1")
 
 
-def test_of_tasks_in_the_same_call_the_one_that_the_system_holds_is_named(
+def test_a_suspended_task_is_named_among_tasks_in_the_same_call(
     runs: Runs, group_of: TaskGroups
 ) -> None:
     held = {"code": {"20": "os.kill(os.getpid(), signal.SIGSTOP)"}}
@@ -76,7 +74,7 @@ def test_of_tasks_in_the_same_call_the_one_that_the_system_holds_is_named(
     assert (stalled.name, stalled.task) == ("stalled", "worker-1")
 
 
-def test_a_task_that_hangs_before_its_first_step_is_named_after_the_time_given_to_meet(
+def test_a_task_that_hangs_before_its_first_step_is_named_after_the_time_to_meet(
     runs: Runs, group_of: TaskGroups
 ) -> None:
     own = {"worker-0": {"inside": {"0": "go"}}, "worker-1": {"pauses": {"0": "go"}}}
@@ -93,7 +91,7 @@ def test_a_task_that_hangs_before_its_first_step_is_named_after_the_time_given_t
     assert (recovered.name, recovered.task) == ("recovered", "worker-1")
 
 
-def test_a_silence_of_several_tasks_is_shown_at_the_one_that_is_behind(runs: Runs) -> None:
+def test_a_silence_of_several_tasks_is_shown_at_the_task_that_is_behind(runs: Runs) -> None:
     own = {"worker-0": {"inside": {"20": "go"}}, "worker-1": {"pauses": {"20": "go"}}}
     run = runs.start(Bounds(poll_seconds=0.02, stall_floor_seconds=0.1), tasks=TWO, own=own)
     until(lambda: "worker-1" in run.progress.note)
@@ -103,7 +101,7 @@ def test_a_silence_of_several_tasks_is_shown_at_the_one_that_is_behind(runs: Run
     assert run.wait(LIMIT_SECONDS) == "finished"
 
 
-def test_where_a_task_was_in_an_earlier_attempt_does_not_count(
+def test_the_entered_step_of_an_earlier_attempt_does_not_count(
     runs: Runs, group_of: TaskGroups
 ) -> None:
     run = runs.make(tasks=TWO, code={"born": "time.sleep(600)"})
@@ -113,5 +111,5 @@ def test_where_a_task_was_in_an_earlier_attempt_does_not_count(
 
 
 def entered_steps(group: TaskGroup) -> list[int]:
-    """The first step of the call that each task entered last."""
+    """Return the first step of the call that each task entered last."""
     return [task.watchdog.entered_step() for task in group.tasks]

@@ -1,4 +1,4 @@
-"""What a task is doing, told from what it writes. Time is handed in."""
+"""The phase and the silence of a task, found in its files. The tests pass the time."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ BOUNDS = Bounds(stall_floor_seconds=15.0, stall_factor=10.0)
 
 
 class Task:
-    """A task that says what it is told to say."""
+    """A task whose files a test writes."""
 
     def __init__(self, task_dir: Path, call_seconds: float = 0.5) -> None:
         self.writer = TaskWriter(task_dir)
@@ -38,7 +38,7 @@ def task(tmp_path: Path) -> Task:
 
 
 def change(watchdog: Watchdog, now: float, leader: Watchdog | None = None) -> str | None:
-    """Look; tell whether the task has just stalled or recovered."""
+    """Call `look`; return whether the task has just stalled or recovered."""
     before = watchdog.silent
     watchdog.look(now, leader)
     if watchdog.silent == before:
@@ -53,7 +53,7 @@ def watch(task: Task, total_steps: int = 100) -> Watchdog:
 def test_phases_follow_what_the_task_writes(task: Task) -> None:
     watchdog = watch(task, total_steps=3)
     phases = []
-    for deed in (
+    for action in (
         lambda: None,
         lambda: task.event("start", step=0),
         lambda: task.event("tracing"),
@@ -66,7 +66,7 @@ def test_phases_follow_what_the_task_writes(task: Task) -> None:
         task.call,
         lambda: task.event("epoch", step=3),
     ):
-        deed()
+        action()
         watchdog.look(1.0)
         phases.append(watchdog.phase)
     assert phases == [
@@ -84,7 +84,7 @@ def test_phases_follow_what_the_task_writes(task: Task) -> None:
     ]
 
 
-def test_start_and_first_call_seen_at_once_are_training(task: Task) -> None:
+def test_a_start_and_a_first_call_read_together_are_training(task: Task) -> None:
     watchdog = watch(task)
     task.event("start", step=0)
     task.call()
@@ -92,7 +92,7 @@ def test_start_and_first_call_seen_at_once_are_training(task: Task) -> None:
     assert (watchdog.phase, watchdog.recorded) == ("training", True)
 
 
-def test_it_alarms_once_and_takes_it_back(task: Task) -> None:
+def test_it_alarms_once_and_recovers(task: Task) -> None:
     watchdog = watch(task)
     task.event("start", step=0)
     task.call()
@@ -106,7 +106,7 @@ def test_it_alarms_once_and_takes_it_back(task: Task) -> None:
     assert change(watchdog, 46.5) == "stalled"
 
 
-def test_slow_calls_have_ten_times_their_median(tmp_path: Path) -> None:
+def test_slow_calls_may_take_ten_times_their_median(tmp_path: Path) -> None:
     task = Task(tmp_path / "worker-0", call_seconds=4.0)
     watchdog = watch(task)
     task.event("start", step=0)
@@ -132,7 +132,7 @@ def test_it_never_alarms_outside_training(task: Task, event: str | None) -> None
     assert change(watchdog, 10_000.0) is None
 
 
-def test_on_a_full_disk_it_counts_no_silence(disk: Disk) -> None:
+def test_silence_does_not_count_on_a_full_disk(disk: Disk) -> None:
     task = Task(disk.at / "worker-0")
     watchdog = watch(task)
     task.event("start", step=0)
@@ -148,7 +148,7 @@ def test_on_a_full_disk_it_counts_no_silence(disk: Disk) -> None:
     assert watchdog.silent
 
 
-def test_a_first_call_takes_the_time_it_takes(task: Task) -> None:
+def test_a_first_call_may_take_any_time(task: Task) -> None:
     watchdog = watch(task)
     task.event("start", step=0)
     task.event("traced", seconds=1.5)
@@ -160,7 +160,7 @@ def test_a_first_call_takes_the_time_it_takes(task: Task) -> None:
     assert change(watchdog, 10_017.0) == "stalled"
 
 
-def test_what_an_earlier_attempt_wrote_is_not_this_ones(task: Task) -> None:
+def test_events_of_an_earlier_attempt_do_not_count(task: Task) -> None:
     task.event("start", step=0)
     task.call()
     task.event("finished", step=1)
@@ -169,7 +169,7 @@ def test_what_an_earlier_attempt_wrote_is_not_this_ones(task: Task) -> None:
     assert (watchdog.phase, watchdog.recorded, watchdog.events) == ("starting", False, [])
 
 
-def test_the_newest_calls_are_read_whole(tmp_path: Path) -> None:
+def test_only_complete_rows_of_the_newest_calls_are_read(tmp_path: Path) -> None:
     task = Task(tmp_path / "worker-0")
     for _ in range(150):
         task.call()
@@ -180,7 +180,7 @@ def test_the_newest_calls_are_read_whole(tmp_path: Path) -> None:
     assert recent_calls(tmp_path / "none") == []
 
 
-def test_where_a_task_entered_is_the_step_that_it_noted_last(task: Task) -> None:
+def test_the_entered_step_is_the_last_noted_step(task: Task) -> None:
     watchdog, note = watch(task), task.writer.dir / ENTERED
     assert watchdog.entered_step() == -1
     being_written = ("", 20)
@@ -194,7 +194,7 @@ def chief(tmp_path: Path) -> Task:
     return Task(tmp_path / "chief-0")
 
 
-def test_a_worker_that_a_chief_leads_is_watched_by_what_the_chief_is_at(
+def test_a_worker_under_a_chief_is_watched_in_the_phase_of_the_chief(
     task: Task, chief: Task
 ) -> None:
     leader, watchdog = watch(chief), watch(task)
@@ -218,7 +218,7 @@ def test_a_worker_that_a_chief_leads_is_watched_by_what_the_chief_is_at(
     assert look(10_016.1) == "stalled"
 
 
-def test_a_leader_that_speaks_does_not_take_a_workers_silence_back(task: Task, chief: Task) -> None:
+def test_news_of_the_leader_does_not_end_the_silence_of_a_worker(task: Task, chief: Task) -> None:
     leader, watchdog = watch(chief), watch(task)
     task.call()
     watchdog.look(1.0, leader)

@@ -1,4 +1,4 @@
-"""The tab that compares: the newest comparison is shown, mistakes are said beside their fields."""
+"""The comparison's tab: it shows the newest comparison, and problems next to their fields."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ RATES = {"OneDevice": (1000.0, 1010.0, 990.0), "Mirrored x 2": (1500.0, 1600.0, 
 
 
 def view(root: Path, opened: list[Run] | None = None) -> ComparisonView:
-    told = [] if opened is None else opened
-    return ComparisonView(root, RunConfig, lambda: LAPTOP, told.append)
+    opened_runs = [] if opened is None else opened
+    return ComparisonView(root, RunConfig, lambda: LAPTOP, opened_runs.append)
 
 
 def rows_of(shown: str) -> list[list[str]]:
@@ -36,7 +36,7 @@ def rows_of(shown: str) -> list[list[str]]:
     return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
 
 
-def test_the_newest_is_shown_with_what_it_recommends(tmp_path: Path) -> None:
+def test_the_newest_comparison_is_shown_with_its_recommendation(tmp_path: Path) -> None:
     write_comparison(tmp_path, {"OneDevice": (), "Mirrored x 2": ()}, "stopped")
     write_comparison(tmp_path, RATES, name="compare-20260102-000000-abcd")
     opened: list[Run] = []
@@ -45,7 +45,7 @@ def test_the_newest_is_shown_with_what_it_recommends(tmp_path: Path) -> None:
     assert one[:3] == ["OneDevice", "1,000 (975 to 1,025)", "baseline"]
     assert two[2].startswith("1.52 (1.3")
     assert "no TPU here" in tpu[-1]
-    until(lambda: "6 of 6 runs done, finished" in shown._told.value)
+    until(lambda: "6 of 6 runs done, finished" in shown._progress.value)
     assert "Use Mirrored x 2: it is the fastest" in shown._advice.value
     until(lambda: "<polyline" in shown._curves.value)
     assert shown._resume.layout.display == shown._stop.layout.display == "none"
@@ -69,16 +69,16 @@ def test_rows_are_filtered_in_table_bars_and_curves_and_the_baseline_stays(tmp_p
     until(lambda: "<polyline" in shown._curves.value)
     shown._choices.only.value = " mirrored "
     until(lambda: [row[0] for row in rows_of(shown._table.value)] == ["OneDevice", "Mirrored x 2"])
-    assert "1 of 3 shown, and the baseline" in shown._choices._told.value
+    assert "1 of 3 shown, and the baseline" in shown._choices._rows_shown.value
     shown._choices.baseline.value = "Mirrored x 2"
     until(lambda: [row[0] for row in rows_of(shown._table.value)] == ["Mirrored x 2"])
     until(lambda: shown._curves.value.count("<polyline") == 1)
     assert "OneDevice" not in shown._bars.value
-    assert "1 of 3 shown<" in shown._choices._told.value
+    assert "1 of 3 shown<" in shown._choices._rows_shown.value
     assert [row["label"] for row in shown._colors.rows] == ["Mirrored x 2"]
     shown._choices.only.value = ""
     until(lambda: len(rows_of(shown._table.value)) == 3)
-    assert shown._choices._told.value == ""
+    assert shown._choices._rows_shown.value == ""
 
 
 def test_colours_are_chosen_and_found_again(tmp_path: Path) -> None:
@@ -130,22 +130,22 @@ def test_earlier_runs_join_a_comparison_and_leave_it(tmp_path: Path) -> None:
 def test_earlier_runs_are_compared_without_a_comparison(tmp_path: Path) -> None:
     runs = [timed_run(tmp_path, ONE, 1000.0), timed_run(tmp_path, TWO, 1500.0)]
     shown = view(tmp_path)
-    assert shown._told_of_rows.layout.display == "none"
+    assert shown._rows_box.layout.display == "none"
     shown._earlier._choose(runs)
     until(lambda: len(rows_of(shown._table.value)) == 2)
-    until(lambda: "2 earlier runs compared" in shown._told.value)
+    until(lambda: "2 earlier runs compared" in shown._progress.value)
     until(lambda: "Use Mirrored" in shown._advice.value)
     assert shown._start.disabled is False
-    until(lambda: shown._told_of_rows.layout.display is None)
+    until(lambda: shown._rows_box.layout.display is None)
     runs[0].delete()
     shown._choices.sort.value = "speed"
     until(lambda: len(rows_of(shown._table.value)) == 1)
     shown._earlier._choose([])
-    until(lambda: shown._told_of_rows.layout.display == "none")
-    assert shown._told.value == ""
+    until(lambda: shown._rows_box.layout.display == "none")
+    assert shown._progress.value == ""
 
 
-def test_a_look_uses_again_what_did_not_change(tmp_path: Path) -> None:
+def test_a_look_uses_unchanged_results_again(tmp_path: Path) -> None:
     comparison = write_comparison(tmp_path, RATES)
     run = timed_run(tmp_path, ONE, 1000.0)
     first = look_at(comparison, [run], FIRST, None)
@@ -160,12 +160,12 @@ def test_a_look_uses_again_what_did_not_change(tmp_path: Path) -> None:
     assert look_at(comparison, [run], "TPU", None).table.baseline == 0
 
 
-def test_one_that_was_stopped_can_go_on(tmp_path: Path) -> None:
+def test_a_stopped_comparison_can_be_resumed(tmp_path: Path) -> None:
     write_comparison(tmp_path, {**RATES, "Mirrored x 2": ()}, "stopped")
     shown = view(tmp_path)
-    until(lambda: "3 of 6 runs done, stopped" in shown._told.value)
+    until(lambda: "3 of 6 runs done, stopped" in shown._progress.value)
     until(lambda: shown._resume.layout.display is None)
-    assert rows_of(shown._table.value)[1][-2] == "waits"
+    assert rows_of(shown._table.value)[1][-2] == "waiting"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_one_that_was_stopped_can_go_on(tmp_path: Path) -> None:
         ("target", "90 %", "must be a finite number; got 90 %"),
     ],
 )
-def test_what_cannot_be_read_is_said_beside_the_field(
+def test_an_unreadable_value_is_shown_next_to_the_field(
     field: str, typed: str, words: str, tmp_path: Path
 ) -> None:
     shown = view(tmp_path)
@@ -188,30 +188,30 @@ def test_what_cannot_be_read_is_said_beside_the_field(
     assert not list(tmp_path.iterdir())
 
 
-def test_colours_that_cannot_be_read_are_said_and_only_colours_are_believed(tmp_path: Path) -> None:
+def test_unreadable_colours_are_reported_and_only_valid_colours_are_used(tmp_path: Path) -> None:
     comparison = write_comparison(tmp_path, RATES)
     kept = comparison.folder / KEPT
     kept.write_text("{")
     shown = view(tmp_path)
     until(lambda: "<polyline" in shown._curves.value)
-    assert "Remove that file, then choose them again." in shown._colors.note
+    assert "Remove that file, then choose the colours again." in shown._colors.note
     kept.write_text('{"colors": {"OneDevice": "#123456", "TPU": "\\"/><script>", "x": 7}}')
     assert read_colors(comparison.folder) == {"OneDevice": "#123456"}
     shown._colors.chosen = {"OneDevice": 'red"/><script>'}
     assert shown._colors.chosen == {}
 
 
-def test_colours_that_cannot_be_kept_hold_for_now(tmp_path: Path) -> None:
+def test_colours_that_cannot_be_saved_are_used_for_now(tmp_path: Path) -> None:
     comparison = write_comparison(tmp_path, RATES)
     shown = view(tmp_path)
     until(lambda: "<polyline" in shown._curves.value)
     (comparison.folder / KEPT).mkdir()
     shown._colors.chosen = {"OneDevice": "#123456"}
-    until(lambda: "The colours hold until this notebook is closed." in shown._colors.note)
+    until(lambda: "The colours are lost when this notebook is closed." in shown._colors.note)
     until(lambda: 'stroke="#123456"' in shown._curves.value)
 
 
-def test_precisions_and_xla_vary_where_they_are_ticked() -> None:
+def test_precisions_and_xla_vary_if_they_are_ticked() -> None:
     form = ComparisonForm()
     asked = form.read(RunConfig(precision="float64"))
     assert asked is not None
@@ -224,35 +224,35 @@ def test_precisions_and_xla_vary_where_they_are_ticked() -> None:
     assert asked.axes["xla"] == [False, True]
 
 
-def test_what_cannot_be_started_is_said(tmp_path: Path) -> None:
+def test_the_reason_is_shown_if_a_comparison_cannot_be_started(tmp_path: Path) -> None:
     shown = view(tmp_path)
     shown._form.strategies.write(["tpu"])
     shown._start.click()
-    until(lambda: "no TPU here" in shown._told.value)
+    until(lambda: "no TPU here" in shown._progress.value)
     until(lambda: not shown._start.disabled)
     shown._form.strategies.write([])
     shown._start.click()
-    until(lambda: "strategy must be varied over one value or more" in shown._told.value)
+    until(lambda: "strategy must be varied over one value or more" in shown._progress.value)
 
 
-def test_pictures_of_nothing_are_empty_and_text_is_escaped() -> None:
-    told = make_table([Group("<b>tpu</b>", reason="<script>")])
-    assert bars(told) == ""
+def test_pictures_without_results_are_empty_and_text_is_escaped() -> None:
+    empty = make_table([Group("<b>tpu</b>", reason="<script>")])
+    assert bars(empty) == ""
     assert curves([], "Loss", "steps") == ""
-    assert "<script>" not in table(told, [""])
-    assert "<b>tpu" not in table(told, [""])
+    assert "<script>" not in table(empty, [""])
+    assert "<b>tpu" not in table(empty, [""])
 
 
-def test_curves_are_told_in_words_too(tmp_path: Path) -> None:
+def test_curves_are_described_as_text_too(tmp_path: Path) -> None:
     import numpy as np
 
     line = Line("one & two", 0, np.arange(1000.0), np.append(np.nan, np.ones(999)))
     drawn = curves([line], "Loss", "steps")
-    assert 'aria-label="Loss along steps: one &amp; two comes to 1"' in drawn
+    assert 'aria-label="Loss along steps: one &amp; two ends at 1"' in drawn
     assert len(re.findall(r"\d,\d", drawn)) <= 500
 
 
-def test_long_names_beside_bars_keep_both_ends(tmp_path: Path) -> None:
+def test_long_names_next_to_bars_keep_both_ends(tmp_path: Path) -> None:
     name = f"{'a' * 40}{'b' * 40}"
     drawn = bars(make_table([Group(name, (timed_run(tmp_path, ONE, 1000.0),))]))
     assert f">{'a' * 17}…{'b' * 16}</text>" in drawn

@@ -1,4 +1,4 @@
-"""Fields: what is typed becomes a value, or a problem that says what to type."""
+"""Fields: typed text becomes a value, or a problem with a fix."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_whole_numbers_as_people_type_them(typed: str) -> None:
 
 
 @pytest.mark.parametrize("typed", ["", "ten", "1.5", "nan", "inf", "1e400", "__import__('os')"])
-def test_what_is_no_whole_number_says_what_to_type(typed: str) -> None:
+def test_text_that_is_no_whole_number_is_refused_with_an_example(typed: str) -> None:
     field = NumberField("epochs", "Epochs", whole=True)
     field.control.value = typed
     with pytest.raises(UnreadableError) as caught:
@@ -38,7 +38,7 @@ def test_what_is_no_whole_number_says_what_to_type(typed: str) -> None:
     assert "64" in caught.value.fix
 
 
-def test_an_optional_number_may_be_empty_and_says_what_is_chosen() -> None:
+def test_an_optional_number_may_be_empty_and_hints_at_the_chosen_value() -> None:
     field = NumberField("replicas", "Replicas", whole=True, optional=True)
     field.write(None)
     field.hint("2, chosen for you")
@@ -68,12 +68,12 @@ def test_problems_are_shown_and_escaped() -> None:
     assert field.box.children[-1].value == ""
 
 
-def test_a_change_is_told_once() -> None:
-    told: list[int] = []
+def test_a_change_is_reported_once() -> None:
+    changes: list[int] = []
     field = CheckField("eager", "Run eagerly")
-    field.on_change(lambda: told.append(1))
+    field.on_change(lambda: changes.append(1))
     field.control.value = True
-    assert told == [1]
+    assert changes == [1]
     assert field.read() is True
 
 
@@ -91,7 +91,7 @@ def test_own_model_shows_its_field_and_must_be_named() -> None:
     assert field.box.children[2].layout.display == "none"
 
 
-def test_ticked_devices_survive_a_new_look_at_the_machine() -> None:
+def test_ticked_devices_survive_a_new_inspection_of_the_machine() -> None:
     field = DevicesField(["CPU:0", "GPU:0", "GPU:1"])
     assert field.read() is None
     field.write(("GPU:1",))

@@ -1,4 +1,4 @@
-"""The form: opens ready to train, links the batch sizes, shows all problems at once."""
+"""The form: it opens ready to train, links the batch sizes, and shows all problems together."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_opens_on_two_virtual_replicas_without_gpus(form: Form) -> None:
     assert form.state.plan.virtual
 
 
-def test_opens_on_all_gpus_where_there_are_several() -> None:
+def test_opens_on_all_gpus_if_there_are_several() -> None:
     plan = Form(RunConfig(), FOUR_GPUS).state.plan
     assert plan is not None
     assert plan.physical_devices == ("GPU:0", "GPU:1", "GPU:2", "GPU:3")
@@ -90,7 +90,7 @@ def test_the_batch_size_typed_last_leads(form: Form) -> None:
     assert joined.value == "40"
 
 
-def test_an_indivisible_global_batch_names_the_nearest_beside_its_field(form: Form) -> None:
+def test_an_indivisible_global_batch_gets_the_nearest_sizes_next_to_its_field(form: Form) -> None:
     control(form, "global_batch_size").value = "65"
     assert form.state.plan is None
     assert "64 or 66" in problem_beside(form, "global_batch_size")
@@ -98,7 +98,7 @@ def test_an_indivisible_global_batch_names_the_nearest_beside_its_field(form: Fo
     assert problem_beside(form, "global_batch_size") == ""
 
 
-def test_all_problems_show_at_once_beside_their_fields(form: Form) -> None:
+def test_all_problems_are_shown_together_next_to_their_fields(form: Form) -> None:
     control(form, "epochs").value = "many"
     control(form, "learning_rate").value = "0"
     control(form, "global_batch_size").value = "65"
@@ -113,7 +113,7 @@ def test_all_problems_show_at_once_beside_their_fields(form: Form) -> None:
     assert "Global batch" in reason
 
 
-def test_what_cannot_be_read_leaves_what_was_asked_for_and_no_plan(form: Form) -> None:
+def test_an_unreadable_value_leaves_the_last_config_and_no_plan(form: Form) -> None:
     control(form, "epochs").value = "7"
     control(form, "epochs").value = "many"
     assert form.state.config.epochs == 7
@@ -121,19 +121,19 @@ def test_what_cannot_be_read_leaves_what_was_asked_for_and_no_plan(form: Form) -
     assert [problem.field for problem in form.state.problems] == ["epochs"]
 
 
-def test_the_batch_is_reckoned_while_something_else_is_wrong(form: Form) -> None:
+def test_the_batch_is_computed_while_another_field_has_a_problem(form: Form) -> None:
     control(form, "epochs").value = "many"
     control(form, "per_replica_batch_size").value = "32"
     assert control(form, "global_batch_size").value == "64"
 
 
-def test_an_empty_field_hints_at_what_the_plan_takes(form: Form) -> None:
+def test_an_empty_field_hints_at_the_value_of_the_plan(form: Form) -> None:
     control(form, "strategy").value = "multi_worker_mirrored"
     assert form.state.plan is not None
     assert control(form, "workers").placeholder == f"{form.state.plan.workers}, chosen for you"
 
 
-def test_the_engine_that_is_chosen_is_asked(form: Form, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_chosen_engine_is_asked(form: Form, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     control(form, "launcher").value = "slurm"
     until(lambda: "sinfo is not on this machine" in form._reach.box.value)
@@ -158,7 +158,7 @@ def test_a_preset_fills_the_form_and_is_left_by_an_edit(form: Form) -> None:
     assert form._preset.value == "cnn_fashion_mnist"
 
 
-def test_fields_without_meaning_are_out_of_sight(form: Form) -> None:
+def test_fields_without_meaning_are_hidden(form: Form) -> None:
     fields = {field.name: field.box.layout for field in form.parts.all}
     assert fields["data_dir"].display == "none"
     assert fields["synthetic_noise"].display is None
@@ -169,7 +169,7 @@ def test_fields_without_meaning_are_out_of_sight(form: Form) -> None:
     assert fields["replicas"].display == "none"
 
 
-def test_files_and_their_sharding_are_asked_for_where_they_mean_something(form: Form) -> None:
+def test_files_and_their_sharding_are_visible_if_they_have_a_meaning(form: Form) -> None:
     fields = {field.name: field.box.layout for field in form.parts.all}
 
     def shown() -> list[str]:
@@ -197,21 +197,21 @@ def test_without_tensorflow_the_plan_is_shown_and_train_is_off() -> None:
     assert form.state.problems == ()
 
 
-def test_another_interpreter_leaves_all_else_as_it_was_typed(form: Form) -> None:
+def test_another_interpreter_leaves_all_other_fields_as_typed(form: Form) -> None:
     control(form, "epochs").value = "many"
     form.use_interpreter("/somewhere/python")
     assert form.state.config.interpreter == "/somewhere/python"
     assert control(form, "epochs").value == "many"
 
 
-def test_each_change_tells_one_state(form: Form) -> None:
-    told: list[FormState] = []
-    form.on_change(told.append)
+def test_each_change_gives_one_state(form: Form) -> None:
+    states: list[FormState] = []
+    form.on_change(states.append)
     control(form, "epochs").value = "7"
-    assert [state.config.epochs for state in told] == [7]
+    assert [state.config.epochs for state in states] == [7]
 
 
-def test_what_is_typed_while_a_newer_look_at_the_machine_is_shown_counts(form: Form) -> None:
+def test_a_value_typed_while_newer_devices_are_shown_counts(form: Form) -> None:
     shown, go = threading.Event(), threading.Event()
 
     def wait(_: object) -> None:
@@ -224,22 +224,22 @@ def test_what_is_typed_while_a_newer_look_at_the_machine_is_shown_counts(form: F
     assert shown.wait(LIMIT_SECONDS)
     person = threading.Thread(target=setattr, args=(control(form, "epochs"), "value", "7"))
     person.start()
-    person.join(0.2)  # it is over by now only where the change was dropped
+    person.join(0.2)  # the thread has ended by now only if the change was dropped
     go.set()
     looker.join(30)
     person.join(30)
     assert form.state.config.epochs == 7
 
 
-def test_a_newer_look_at_the_machine_plans_again(form: Form) -> None:
-    told: list[FormState] = []
-    form.on_change(told.append)
+def test_newer_devices_change_the_plan(form: Form) -> None:
+    states: list[FormState] = []
+    form.on_change(states.append)
     form.use_devices(FOUR_GPUS)
-    assert told[-1].plan is not None
-    assert told[-1].plan.num_replicas_in_sync == 4
+    assert states[-1].plan is not None
+    assert states[-1].plan.num_replicas_in_sync == 4
 
 
-def test_a_preset_leaves_how_a_run_is_called_starts_and_is_kept(form: Form) -> None:
+def test_a_preset_leaves_name_start_and_archive_of_a_run(form: Form) -> None:
     preset = form._preset.value
     kept = {"archive": "/drive/runs", "interpreter": "/somewhere/python", "start": "cold"}
     for name, value in {**kept, "name": "mine", "start_now": True}.items():

@@ -1,4 +1,4 @@
-"""A function of the notebook as the data: looked at in the background, planned with, or refused."""
+"""A function of the notebook as the data: inspected in the background, then planned or refused."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,7 +52,7 @@ def form(notebook: Notebook, tmp_path: Path) -> Form:
     return Form(RunConfig(**addresses), LAPTOP, functions)
 
 
-def test_while_it_is_looked_at_there_is_neither_a_plan_nor_a_problem(form: Form) -> None:
+def test_during_the_inspection_there_is_neither_a_plan_nor_a_problem(form: Form) -> None:
     assert form.state.looking
     assert form.state.plan is None
     assert form.state.problems == ()
@@ -62,7 +62,7 @@ def test_while_it_is_looked_at_there_is_neither_a_plan_nor_a_problem(form: Form)
     assert "being counted" in plan_view._numbers.value
 
 
-def test_its_examples_are_planned_with_and_its_text_is_in_the_script(form: Form) -> None:
+def test_the_plan_has_its_examples_and_the_script_has_its_text(form: Form) -> None:
     plan = until(lambda: form.state.plan)
     assert not form.state.looking
     assert (plan.num_train_examples, plan.num_test_examples) == (300, 64)
@@ -73,14 +73,16 @@ def test_its_examples_are_planned_with_and_its_text_is_in_the_script(form: Form)
     assert script.partition("# ---- Recorder")[0].count("import numpy as np") == 1
 
 
-def test_fields_that_it_has_no_use_for_are_out_of_sight(form: Form) -> None:
+def test_fields_without_use_for_it_are_hidden(form: Form) -> None:
     until(lambda: form.state.plan)
     for name in ("data_dir", "synthetic_noise", "learning_rate"):
         (field,) = form.parts.named(name)
         assert field.box.layout.display == "none"
 
 
-def test_a_cell_that_ran_again_is_looked_at_anew(form: Form, notebook: Notebook) -> None:
+def test_the_data_is_inspected_again_after_its_cell_ran_again(
+    form: Form, notebook: Notebook
+) -> None:
     until(lambda: form.state.plan)
     notebook.run("EXAMPLES = 200")
     form.refresh()
@@ -88,7 +90,7 @@ def test_a_cell_that_ran_again_is_looked_at_anew(form: Form, notebook: Notebook)
     assert until(lambda: form.state.plan).num_train_examples == 200
 
 
-def test_what_is_wrong_with_it_is_told_beside_the_field_until_it_is_mended(
+def test_its_error_is_shown_next_to_the_field_until_it_is_fixed(
     form: Form, notebook: Notebook
 ) -> None:
     notebook.run("def load_data():\n    raise FileNotFoundError('no /data/images')")
@@ -103,7 +105,7 @@ def test_what_is_wrong_with_it_is_told_beside_the_field_until_it_is_mended(
     assert until(lambda: form.state.plan)
 
 
-def test_what_was_mended_outside_of_it_is_seen_when_a_cell_has_run(
+def test_a_fix_outside_of_it_is_found_after_a_cell_has_run(
     form: Form, notebook: Notebook, tmp_path: Path
 ) -> None:
     sizes = tmp_path / "examples.txt"
@@ -121,7 +123,7 @@ def load_data():
     assert until(lambda: form.state.plan).num_train_examples == 200
 
 
-def test_another_choice_meanwhile_is_planned_at_once(form: Form) -> None:
+def test_another_choice_during_the_inspection_is_planned_immediately(form: Form) -> None:
     form.write(RunConfig())
     assert form.state.plan is not None
     assert not form.state.looking

@@ -1,4 +1,4 @@
-"""A function of the notebook as the model: offered by name, always as it is now."""
+"""A function of the notebook as the model: offered by name, always in its newest version."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,7 +48,7 @@ def model_of(form: Form) -> FunctionField:
     return field
 
 
-def test_its_text_with_what_it_uses_is_kept_beside_the_runs_and_goes_into_the_script(
+def test_its_text_is_saved_in_the_folder_of_runs_and_goes_into_the_script(
     function: NotebookFunction, tmp_path: Path
 ) -> None:
     form = form_of(function)
@@ -69,7 +69,7 @@ def test_the_form_offers_it_by_its_name(function: NotebookFunction) -> None:
     assert field._own.layout.display == "none"
 
 
-def test_a_cell_that_ran_again_is_planned_with(
+def test_a_new_run_of_its_cell_changes_the_plan(
     function: NotebookFunction, notebook: Notebook
 ) -> None:
     form = form_of(function)
@@ -84,17 +84,17 @@ def test_a_cell_that_ran_again_is_planned_with(
     assert form.state.config.model == before
 
 
-def test_what_it_cannot_take_along_any_more_is_told_beside_the_field(
+def test_objects_that_cannot_be_copied_are_shown_next_to_the_field(
     function: NotebookFunction, notebook: Notebook
 ) -> None:
     form = form_of(function)
     notebook.run("WIDTH, OUTPUTS = object(), object()")
     form.refresh()
     assert form.state.plan is None
-    told = model_of(form)._problems.value
-    assert "build with WIDTH, an object of the notebook" in told
-    assert "build with OUTPUTS, an object of the notebook" in told
-    assert "Make it inside build." in told
+    problems = model_of(form)._problems.value
+    assert "build with WIDTH, an object of the notebook" in problems
+    assert "build with OUTPUTS, an object of the notebook" in problems
+    assert "Make it inside build." in problems
     notebook.run(SIZES)
     form.refresh()
     assert form.state.problems == ()
@@ -109,13 +109,13 @@ def test_a_config_that_names_another_model_is_shown_as_it_is(function: NotebookF
     assert model_of(form).control.label == "build()"
 
 
-def test_a_function_of_a_module_stays_there(tmp_path: Path) -> None:
+def test_a_function_of_a_module_keeps_its_address(tmp_path: Path) -> None:
     function = NotebookFunction(opened, "model", tmp_path)
     assert function.address() == "tests.capture.notebook:opened"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_function_that_cannot_be_written_down_is_refused_at_once(
+def test_a_function_that_cannot_be_saved_as_text_is_refused_immediately(
     notebook: Notebook, tmp_path: Path
 ) -> None:
     notebook.run("WIDTH = object()")
@@ -123,7 +123,7 @@ def test_a_function_that_cannot_be_written_down_is_refused_at_once(
         NotebookFunction(notebook["build"], "model", tmp_path)
 
 
-def test_a_folder_that_cannot_be_written_is_told_beside_the_field(
+def test_a_folder_that_cannot_be_written_is_shown_next_to_the_field(
     function: NotebookFunction, notebook: Notebook, tmp_path: Path
 ) -> None:
     form = form_of(function)

@@ -1,4 +1,4 @@
-"""What is made ready while the form is filled in, with a small module in TensorFlow's place."""
+"""The preparation while the form is filled in, with a small module instead of TensorFlow."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -24,63 +24,63 @@ def readiness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Readi
         until(lambda: held.state in ("absent", "refused"))
 
 
-def says(readiness: Readiness, text: str) -> Callable[[], bool]:
+def shows(readiness: Readiness, text: str) -> Callable[[], bool]:
     return lambda: text in readiness.box.value
 
 
-def test_it_says_when_train_starts_at_once(readiness: Readiness) -> None:
+def test_the_line_shows_when_train_starts_immediately(readiness: Readiness) -> None:
     assert readiness.box.value == ""
     readiness.ask(sys.executable, legacy=False)
-    until(says(readiness, READY))
+    until(shows(readiness, READY))
     server = readiness._server
     readiness.ask(sys.executable, legacy=False)
     assert readiness._server is server
 
 
-def test_another_keras_has_a_server_of_its_own(readiness: Readiness) -> None:
+def test_another_keras_has_its_own_server(readiness: Readiness) -> None:
     readiness.ask(sys.executable, legacy=False)
-    until(says(readiness, READY))
+    until(shows(readiness, READY))
     first = readiness._server
     readiness.ask(sys.executable, legacy=True)
     until(lambda: first is not None and first.state == "absent")
     until(lambda: readiness._server is not None and readiness._server.state == "ready")
     assert readiness._server is not first
-    until(says(readiness, READY))
+    until(shows(readiness, READY))
 
 
-def test_one_that_went_is_said_to_be_gone_and_comes_again(readiness: Readiness) -> None:
+def test_an_ended_server_is_not_shown_and_is_started_again(readiness: Readiness) -> None:
     readiness.ask(sys.executable, legacy=False)
-    until(says(readiness, READY))
+    until(shows(readiness, READY))
     server = readiness._server
     assert server is not None
     (server.folder / f"{server.name}.socket").unlink()
     until(lambda: readiness.box.value == "")
     readiness.ask(sys.executable, legacy=False)
-    until(says(readiness, READY))
+    until(shows(readiness, READY))
 
 
-def test_why_nothing_is_forked_is_said(
+def test_the_reason_is_shown_if_nothing_can_be_forked(
     readiness: Readiness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fork_server, "TENSORFLOW", ("no_such_module",))
     readiness.ask(sys.executable, legacy=False)
-    until(says(readiness, "Train loads TensorFlow first: ModuleNotFoundError"))
-    assert not says(readiness, LOADING)()
+    until(shows(readiness, "Train loads TensorFlow first: ModuleNotFoundError"))
+    assert not shows(readiness, LOADING)()
 
 
-def test_an_interpreter_that_cannot_be_started_is_left_to_train(
+def test_train_reports_an_interpreter_that_cannot_be_started(
     readiness: Readiness, tmp_path: Path
 ) -> None:
     readiness.ask(str(tmp_path / "python"), legacy=False)
     until(lambda: not readiness._follows)
     assert readiness.box.value == ""
     readiness.ask(sys.executable, legacy=False)
-    until(says(readiness, READY))
+    until(shows(readiness, READY))
 
 
-def test_where_none_is_needed_it_says_nothing(readiness: Readiness) -> None:
+def test_the_line_is_empty_if_no_server_is_needed(readiness: Readiness) -> None:
     readiness.ask(sys.executable, legacy=False)
-    until(says(readiness, READY))
+    until(shows(readiness, READY))
     server = readiness._server
     readiness.rest()
     assert readiness.box.value == ""

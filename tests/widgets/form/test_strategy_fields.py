@@ -1,4 +1,4 @@
-"""The form with each strategy: what it shows, what it keeps, what it says before a start."""
+"""The form with each strategy: visible fields, kept values, notes before a start."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def problem_beside(form: Form, name: str) -> str:
 
 
 @pytest.mark.parametrize("strategy", catalog.STRATEGIES)
-def test_only_fields_that_matter_are_in_sight(form: Form, strategy: str) -> None:
+def test_only_fields_that_matter_are_visible(form: Form, strategy: str) -> None:
     set_to(form, strategy=strategy)
     assert in_sight(form) & SOME_ONLY == OF_STRATEGY[strategy]
 
@@ -61,7 +61,7 @@ def test_each_strategy_is_ready_to_train(form: Form, strategy: str) -> None:
     assert form.state.plan is not None
 
 
-def test_what_was_typed_for_one_strategy_is_there_when_it_is_chosen_again(form: Form) -> None:
+def test_values_typed_for_a_strategy_return_when_it_is_chosen_again(form: Form) -> None:
     set_to(form, replicas="4", clip_norm="1", eager=True)
     for strategy in ("parameter_server", "multi_worker_mirrored", "one_device", "default"):
         set_to(form, strategy=strategy)
@@ -74,7 +74,7 @@ def test_what_was_typed_for_one_strategy_is_there_when_it_is_chosen_again(form: 
     assert form.state.config.workers == 3
 
 
-def test_what_was_typed_before_another_config_was_shown_does_not_come_back(form: Form) -> None:
+def test_values_typed_before_another_config_was_shown_do_not_return(form: Form) -> None:
     set_to(form, strategy="multi_worker_mirrored", workers="3")
     set_to(form, strategy="mirrored")
     form.write(RunConfig())
@@ -83,12 +83,12 @@ def test_what_was_typed_before_another_config_was_shown_does_not_come_back(form:
 
 
 @pytest.mark.parametrize("launcher", USES)
-def test_a_launcher_has_only_its_fields_in_sight(form: Form, launcher: str) -> None:
+def test_only_the_fields_of_the_launcher_are_visible(form: Form, launcher: str) -> None:
     set_to(form, launcher=launcher)
     assert in_sight(form) & set(OF_JOBS) == set(USES[launcher])
 
 
-def test_what_was_typed_for_one_launcher_is_there_when_it_is_chosen_again(form: Form) -> None:
+def test_values_typed_for_a_launcher_return_when_it_is_chosen_again(form: Form) -> None:
     set_to(form, strategy="multi_worker_mirrored", launcher="slurm", partition="gpu")
     set_to(form, launcher="ray")
     assert field(form, "partition").read() is None
@@ -96,7 +96,7 @@ def test_what_was_typed_for_one_launcher_is_there_when_it_is_chosen_again(form: 
     assert field(form, "partition").read() == "gpu"
 
 
-def test_xla_is_in_sight_where_it_can_be_used(form: Form) -> None:
+def test_xla_is_visible_if_it_can_be_used(form: Form) -> None:
     for strategy in catalog.STRATEGIES:
         set_to(form, strategy=strategy)
         assert ("xla" in in_sight(form)) == (not catalog.STRATEGIES[strategy].uncompiled)
@@ -108,7 +108,7 @@ def test_xla_is_in_sight_where_it_can_be_used(form: Form) -> None:
     assert "off with eager" in problem_beside(form, "xla")
 
 
-def test_what_only_one_strategy_takes_is_not_sent_with_another(form: Form) -> None:
+def test_values_for_one_strategy_are_not_sent_with_another(form: Form) -> None:
     typed = {
         "mirrored": {"cross_device_ops": "hierarchical_copy", "learning_rate_scaling": "linear"},
         "multi_worker_mirrored": {
@@ -128,13 +128,13 @@ def test_what_only_one_strategy_takes_is_not_sent_with_another(form: Form) -> No
             assert field(form, name).control.value == value
 
 
-def test_what_a_config_asks_for_in_vain_is_shown_with_its_problem() -> None:
+def test_a_value_that_the_strategy_does_not_take_is_shown_with_its_problem() -> None:
     form = Form(RunConfig(strategy="mirrored", workers=3), LAPTOP)
     assert "workers" in in_sight(form)
     assert "must be empty" in problem_beside(form, "workers")
 
 
-def test_workers_apart_have_no_global_batch(form: Form) -> None:
+def test_workers_that_are_not_synchronous_have_no_global_batch(form: Form) -> None:
     batch = form.parts.batch
     set_to(form, strategy="parameter_server")
     assert batch.fields[1].box.layout.display == "none"
@@ -148,7 +148,7 @@ def test_workers_apart_have_no_global_batch(form: Form) -> None:
     assert "whole number" in problem_beside(form, "per_replica_batch_size")
 
 
-def test_a_global_batch_is_set_aside_and_comes_back(form: Form) -> None:
+def test_a_global_batch_is_kept_and_returns(form: Form) -> None:
     set_to(form, global_batch_size="100", strategy="parameter_server")
     assert form.state.problems == ()
     assert form.state.config.global_batch_size is None
@@ -158,14 +158,14 @@ def test_a_global_batch_is_set_aside_and_comes_back(form: Form) -> None:
     assert field(form, "per_replica_batch_size").control.value == "50"
 
 
-def test_a_size_typed_meanwhile_leads_afterwards(form: Form) -> None:
+def test_a_size_typed_without_a_global_batch_leads_afterwards(form: Form) -> None:
     set_to(form, global_batch_size="100", strategy="parameter_server", per_replica_batch_size="8")
     set_to(form, strategy="mirrored")
     assert form.state.config.per_replica_batch_size == 8
     assert field(form, "global_batch_size").control.value == "16"
 
 
-def test_a_global_batch_that_a_config_asks_for_in_vain_is_in_sight() -> None:
+def test_a_global_batch_that_the_strategy_does_not_take_is_visible() -> None:
     form = Form(RunConfig(strategy="parameter_server", global_batch_size=128), LAPTOP)
     batch = form.parts.batch.fields[1]
     assert batch.box.layout.display is None
@@ -176,13 +176,13 @@ def test_a_global_batch_that_a_config_asks_for_in_vain_is_in_sight() -> None:
 
 
 @pytest.mark.parametrize("strategy", catalog.STRATEGIES)
-def test_servers_that_let_anyone_in_are_told_of_before_a_start(form: Form, strategy: str) -> None:
+def test_servers_without_access_control_are_noted_before_a_start(form: Form, strategy: str) -> None:
     set_to(form, strategy=strategy)
     notice = form.parts.strategy._warning.value
     assert ("every network interface" in notice) == catalog.STRATEGIES[strategy].workers
 
 
-def test_no_tpu_here_is_said_and_one_elsewhere_can_be_named(form: Form) -> None:
+def test_a_missing_tpu_is_shown_and_a_tpu_elsewhere_can_be_named(form: Form) -> None:
     def labels() -> list[str]:
         return [label for label, _ in form.parts.strategy.control.options]
 
@@ -201,7 +201,7 @@ def test_no_tpu_here_is_said_and_one_elsewhere_can_be_named(form: Form) -> None:
     assert form.state.config.strategy == "tpu"
 
 
-def test_a_tpu_found_by_a_newer_look_is_said_no_more_to_be_missing(form: Form) -> None:
+def test_a_tpu_found_by_a_newer_inspection_is_no_longer_shown_as_missing(form: Form) -> None:
     set_to(form, strategy="tpu")
     form.use_devices(replace(LAPTOP, tpu_chips=4, tpu_kind="v3"))
     assert form.state.plan is not None
@@ -209,7 +209,7 @@ def test_a_tpu_found_by_a_newer_look_is_said_no_more_to_be_missing(form: Form) -
     assert "TPU" in [label for label, _ in form.parts.strategy.control.options]
 
 
-def test_a_whole_epoch_a_call_says_what_it_costs(form: Form) -> None:
+def test_the_help_of_an_epoch_per_call_names_its_costs(form: Form) -> None:
     set_to(form, steps_per_call="epoch")
     assert "only at the epoch" in field(form, "steps_per_call")._help.value
     assert form.state.config.steps_per_call == "epoch"

@@ -1,4 +1,4 @@
-"""The button that starts a run, and what is to be known before."""
+"""The button that starts a run, and its notes before the start."""
 
 import dataclasses
 from pathlib import Path
@@ -11,7 +11,7 @@ from workbench.widgets.form.form import Form, FormState
 from workbench.widgets.form.train_button import TrainButton
 
 
-def test_what_is_to_be_known_before_the_start_stands_beside_it(tmp_path: Path) -> None:
+def test_notes_on_the_plan_are_shown_next_to_the_button(tmp_path: Path) -> None:
     button = TrainButton(tmp_path, lambda: LAPTOP)
     config = RunConfig(strategy="parameter_server", loop="fit")
     plan = make_plan(config, LAPTOP)
@@ -22,7 +22,7 @@ def test_what_is_to_be_known_before_the_start_stands_beside_it(tmp_path: Path) -
     button.close()
 
 
-def test_what_only_the_start_finds_is_shown_beside_its_field(tmp_path: Path) -> None:
+def test_a_problem_found_only_by_the_start_is_shown_next_to_its_field(tmp_path: Path) -> None:
     button, form = TrainButton(tmp_path, lambda: LAPTOP), Form(RunConfig(), LAPTOP)
     button.on_refused(form.show_refused)
     (archive,) = form.parts.named("archive")
@@ -36,7 +36,7 @@ def test_what_only_the_start_finds_is_shown_beside_its_field(tmp_path: Path) -> 
     button.close()
 
 
-def test_a_tpu_is_not_taken_ahead_of_the_click(tmp_path: Path) -> None:
+def test_a_tpu_is_not_taken_before_the_click(tmp_path: Path) -> None:
     button = TrainButton(tmp_path, lambda: dataclasses.replace(LAPTOP, tensorflow_for_tpus=True))
     button.edited(RunConfig())
     assert button._readiness._server is None

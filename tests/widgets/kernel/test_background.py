@@ -1,4 +1,4 @@
-"""Threads of the views end before the interpreter does, so that none takes it down with it."""
+"""Threads of the views end before the interpreter ends, so that no thread aborts it."""
 
 import subprocess
 import sys
@@ -19,17 +19,17 @@ from workbench.widgets.kernel import background
 from workbench.widgets.kernel.background import start_thread
 
 background.END_SECONDS = 1e9
-told, drawing = threading.Event(), threading.Event()
+stop, drawing = threading.Event(), threading.Event()
 
 def draw():
-    while not told.is_set():
+    while not stop.is_set():
         figure = Figure()
         figure.subplots().plot(range(10_000))
         FigureCanvasAgg(figure).draw()
         drawing.set()
     print("ended")
 
-start_thread(draw, "drawing", told.set)
+start_thread(draw, "drawing", stop.set)
 drawing.wait()
 """
 WAIT_FOR_EVER = """
@@ -38,15 +38,15 @@ from workbench.widgets.kernel import background
 from workbench.widgets.kernel.background import start_thread, waiting
 
 background.END_SECONDS = 1e9
-begun = threading.Event()
+started = threading.Event()
 
 def wait():
     with waiting():
-        begun.set()
+        started.set()
         threading.Event().wait()
 
 start_thread(wait, "waiting")
-begun.wait()
+started.wait()
 """
 WORK_TO_THE_END = """
 import threading
@@ -54,15 +54,15 @@ from workbench.widgets.kernel import background
 from workbench.widgets.kernel.background import run_in_background
 
 background.END_SECONDS = 1e9
-told, begun = threading.Event(), threading.Event()
+stop, started = threading.Event(), threading.Event()
 
 def work():
-    begun.set()
-    told.wait()
+    started.set()
+    stop.wait()
     return "stopped"
 
-run_in_background(work, print, print, told.set)
-begun.wait()
+run_in_background(work, print, print, stop.set)
+started.wait()
 """
 NOT_SHOWN = """
 from workbench.widgets.kernel.background import Latest, run_in_background
@@ -71,14 +71,14 @@ def show(result):
     raise ValueError(f"cannot show {result}")
 
 run_in_background(lambda: 1, show, print).join()
-latest, heard = Latest(), []
-latest.ask(lambda: 2, show, lambda error: heard.append(str(error)))
-while not heard:
+latest, outcomes = Latest(), []
+latest.ask(lambda: 2, show, lambda error: outcomes.append(str(error)))
+while not outcomes:
     pass
-latest.ask(lambda: 3, heard.append, heard.append)
-while len(heard) < 2:
+latest.ask(lambda: 3, outcomes.append, outcomes.append)
+while len(outcomes) < 2:
     pass
-print(heard)
+print(outcomes)
 """
 OVERTAKEN = """
 import threading
@@ -103,7 +103,7 @@ def begin(code: str) -> subprocess.Popen[str]:
 
 
 def ended_well(processes: Iterable[subprocess.Popen[str]]) -> list[str]:
-    """What processes printed, each of which ended by itself and without an error."""
+    """Return the output of each process; check that it ended by itself without an error."""
     printed = []
     for process in processes:
         output, errors = process.communicate(timeout=LIMIT_SECONDS)
@@ -113,11 +113,11 @@ def ended_well(processes: Iterable[subprocess.Popen[str]]) -> list[str]:
     return printed
 
 
-def test_a_thread_that_draws_is_told_and_waited_for() -> None:
+def test_a_drawing_thread_is_asked_to_end_and_waited_for() -> None:
     assert ended_well([begin(DRAW_TO_THE_END)]) == ["ended\n"]
 
 
-def test_long_work_is_told_to_stop_and_waited_for() -> None:
+def test_long_work_is_asked_to_stop_and_waited_for() -> None:
     assert ended_well([begin(WORK_TO_THE_END)]) == ["stopped\n"]
 
 
@@ -125,17 +125,17 @@ def test_a_thread_that_waits_for_others_is_not_waited_for() -> None:
     ended_well([begin(WAIT_FOR_EVER)])
 
 
-def test_what_cannot_be_shown_is_told_and_the_next_request_is_heard() -> None:
+def test_an_error_of_the_callback_is_reported_and_the_next_request_is_done() -> None:
     printed = ["cannot show 1\n['cannot show 2', 3]\n"]
     assert ended_well([begin(NOT_SHOWN)]) == printed
 
 
-def test_a_request_that_is_dropped_while_it_settles_ends_its_thread() -> None:
+def test_a_request_dropped_while_it_settles_ends_its_thread() -> None:
     assert ended_well([begin(OVERTAKEN)]) == ["[]\n"]
 
 
 @pytest.mark.slow
-def test_workbenches_that_are_left_at_once_end_well(tmp_path: Path) -> None:
+def test_workbenches_whose_process_ends_immediately_end_without_errors(tmp_path: Path) -> None:
     code = LEAVE_AT_ONCE.format(runs=str(tmp_path))
     for _ in range(PROCESSES // SIDE_BY_SIDE):
         ended_well([begin(code) for _ in range(SIDE_BY_SIDE)])

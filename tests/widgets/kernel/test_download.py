@@ -1,4 +1,4 @@
-"""Download: what a page is told and given; the page's half is tried in a browser."""
+"""Download: the messages and parts that a page gets; browser tests check the page's half."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Sent = list[tuple[dict[str, Any], list[bytes]]]
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
-    """What pages are sent."""
+    """The messages that were sent to pages."""
     found: Sent = []
     monkeypatch.setattr(
         DownloadWidget,
@@ -30,7 +30,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
 
 
 def ask(widget: DownloadWidget, kind: str, **more: Any) -> None:
-    """Ask as a page does."""
+    """Send a request in the way of a page."""
     widget._on_message(widget, {"kind": kind, "view": "one", **more}, [])
 
 
@@ -51,8 +51,8 @@ def test_a_page_gets_the_packed_run_part_by_part(
     content = b""
     while len(content) < packed["size"]:
         ask(widget, "part", **{"from": len(content)})
-        told, (part,) = sent[-1]
-        assert told == {"kind": "part", "view": "one", "from": len(content)}
+        content_sent, (part,) = sent[-1]
+        assert content_sent == {"kind": "part", "view": "one", "from": len(content)}
         content += part
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         assert file.testzip() is None
@@ -72,10 +72,10 @@ def test_parts_of_two_files_are_never_mixed(sent: Sent, tmp_path: Path) -> None:
     assert "has changed" in sent[-1][0]["text"]
     path.unlink()
     ask(widget, "part", **{"from": 0})
-    assert "must stay until it is downloaded" in sent[-1][0]["text"]
+    assert "must exist until its download ends" in sent[-1][0]["text"]
 
 
-def test_what_cannot_be_packed_is_told(sent: Sent, tmp_path: Path) -> None:
+def test_the_reason_is_sent_if_nothing_can_be_packed(sent: Sent, tmp_path: Path) -> None:
     run, widget = write_run(tmp_path), DownloadWidget("Download", "All of it")
     ask(widget, "pack")
     assert "nothing to download any more" in sent[-1][0]["text"]

@@ -1,4 +1,4 @@
-"""Long work on request: told while it goes on, stopped, given up, one at a time."""
+"""Long work on request: its progress, stopping it, abandoning it, one job at a time."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from workbench.plan import PlanError, Problem
 from workbench.runs import RunError
 from workbench.runs.folder.files import StoppedError
 from workbench.widgets.kernel.background import ONE_TENSORFLOW
-from workbench.widgets.parts.long_work import LongWork, Stopped, Told, progress
+from workbench.widgets.parts.long_work import LongWork, OnProgress, Stopped, progress
 
 
-def until_stopped(told: Told, stopped: Stopped) -> None:
-    """Go on until it is asked to stop."""
-    told("Timing steps", 90.0)
+def until_stopped(on_progress: OnProgress, stopped: Stopped) -> None:
+    """Work until a stop is requested."""
+    on_progress("Timing steps", 90.0)
     until(stopped)
     raise StoppedError("It was stopped.")
 
 
-def test_it_tells_how_far_it_is_and_then_what_came_of_it() -> None:
+def test_progress_is_shown_and_then_the_result() -> None:
     busy, results, gate = list[bool](), list[int](), Event()
     work = LongWork("timing", busy.append)
     assert work.button.layout.display == "none"
 
-    def measure(told: Told, stopped: Stopped) -> int:
-        told("Timing <b>steps</b>", 90.0)
+    def measure(on_progress: OnProgress, stopped: Stopped) -> int:
+        on_progress("Timing <b>steps</b>", 90.0)
         gate.wait()
         return 7
 
     work.begin(measure, results.append)
     assert work.busy
-    work.begin(measure, results.append)  # a second click that was on its way
+    work.begin(measure, results.append)  # a second click before the button was disabled
     assert busy == [True]
     until(lambda: "Timing &lt;b&gt;steps&lt;/b&gt;; about 1 min" in work.state.value)
     assert work.button.layout.display is None
@@ -57,7 +57,7 @@ def test_it_tells_how_far_it_is_and_then_what_came_of_it() -> None:
     ],
 )  # fmt: skip
 def test_a_failure_is_shown_with_each_of_its_problems(error: Exception, words: list[str]) -> None:
-    def fail(told: Told, stopped: Stopped) -> None:
+    def fail(on_progress: OnProgress, stopped: Stopped) -> None:
         raise error
 
     busy = list[bool]()
@@ -69,12 +69,12 @@ def test_a_failure_is_shown_with_each_of_its_problems(error: Exception, words: l
         assert each in work.state.value
 
 
-def test_a_click_stops_it_and_is_answered_at_once() -> None:
+def test_a_click_stops_the_work_and_is_answered_immediately() -> None:
     ending, busy = Event(), list[bool]()
 
-    def measure(told: Told, stopped: Stopped) -> None:
+    def measure(on_progress: OnProgress, stopped: Stopped) -> None:
         ending.wait()
-        until_stopped(told, stopped)
+        until_stopped(on_progress, stopped)
 
     work = LongWork("timing", busy.append)
     work.begin(measure, lambda _: pytest.fail("it was stopped"))
@@ -87,12 +87,12 @@ def test_a_click_stops_it_and_is_answered_at_once() -> None:
     assert work.button.layout.display == "none"
 
 
-def test_of_what_is_given_up_nothing_is_shown() -> None:
+def test_nothing_is_shown_of_abandoned_work() -> None:
     results, ended = list[int](), Event()
 
-    def measure(told: Told, stopped: Stopped) -> int:
+    def measure(on_progress: OnProgress, stopped: Stopped) -> int:
         until(stopped)
-        told("Timing steps", 5.0)
+        on_progress("Timing steps", 5.0)
         ended.set()
         return 7
 
@@ -101,25 +101,25 @@ def test_of_what_is_given_up_nothing_is_shown() -> None:
     work.give_up()
     work.say("Another run")
     ended.wait()
-    with ONE_TENSORFLOW:  # so that it is over
+    with ONE_TENSORFLOW:  # wait until the work has ended
         assert "Another run" in work.state.value
     assert results == []
     assert not work.busy
 
 
-def test_it_waits_until_no_other_view_has_tensorflow_at_work() -> None:
+def test_work_waits_until_no_other_view_uses_tensorflow() -> None:
     work, results = LongWork("timing", lambda busy: None), list[int]()
     with ONE_TENSORFLOW:
-        work.begin(lambda told, stopped: 7, results.append)
+        work.begin(lambda on_progress, stopped: 7, results.append)
         until(lambda: "Waiting for its turn ..." in work.state.value)
         work.button.click()
         until(lambda: "Stopped." in work.state.value)
     assert results == []
 
 
-def test_what_is_left_is_told_as_far_as_it_is_known() -> None:
+def test_the_time_left_is_shown_if_it_is_known() -> None:
     assert progress("Timing", None) == "Timing ..."
     assert progress("Timing", time.monotonic() + 3600) == "Timing; about 1 h 0 min left ..."
     assert progress("Timing", time.monotonic() - 1) == (
-        "Timing; it takes longer than was thought ..."
+        "Timing; this takes longer than expected ..."
     )

@@ -1,4 +1,4 @@
-"""What pages are put together of: shared looks, and so few messages that none can be lost."""
+"""The parts of pages: shared styles, and so few messages that none can be lost."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from workbench import Workbench
 from workbench.widgets.parts.page_parts import ANY_WIDTH, html, row, set_visible, styled
 
 KEPT_BY_A_KERNEL = 1000
-"""Messages that wait for a server which does not read just then: libzmq's ZMQ_SNDHWM."""
+"""The most messages that wait for a server that does not read at that time: libzmq's ZMQ_SNDHWM."""
 
 
-def test_a_workbench_is_told_in_fewer_messages_than_a_kernel_keeps(
+def test_a_workbench_needs_fewer_messages_than_a_kernel_keeps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
+    sent: list[str] = []
 
     def counted(name: str) -> None:
         real = getattr(ipw.Widget, name)
 
-        def tell(widget: ipw.Widget, *given: Any, **named: Any) -> Any:
-            told.append(name)
+        def counted_call(widget: ipw.Widget, *given: Any, **named: Any) -> Any:
+            sent.append(name)
             return real(widget, *given, **named)
 
-        monkeypatch.setattr(ipw.Widget, name, tell)
+        monkeypatch.setattr(ipw.Widget, name, counted_call)
 
     counted("open")
     counted("_send")
     workbench = Workbench(runs_dir=tmp_path)
     workbench._ipython_display_()
-    assert 100 < told.count("open") < len(told) < KEPT_BY_A_KERNEL
+    assert 100 < sent.count("open") < len(sent) < KEPT_BY_A_KERNEL
     workbench.close()
 
 
@@ -47,7 +47,7 @@ def test_widgets_of_a_kind_share_their_style() -> None:
     assert [wide.value, other.value] == ["a", "b"]
 
 
-def test_what_is_shared_is_not_changed() -> None:
+def test_shared_styles_and_layouts_cannot_be_changed() -> None:
     note = html("words", description="Note")
     assert note.layout is html(description="Another").layout
     with pytest.raises(TypeError, match=r"not changed; got display='none'.*fixed=False"):
@@ -62,7 +62,7 @@ def test_what_is_shared_is_not_changed() -> None:
     assert moved.layout.display == "none"
 
 
-def test_what_was_shared_and_is_closed_is_made_anew() -> None:
+def test_shared_parts_that_were_closed_are_made_again() -> None:
     closed = html(description="Note")
     closed.style.close()
     closed.layout.close()

@@ -1,4 +1,4 @@
-"""The picture of a plan: a box for all that takes part, told in words too, whole at any size."""
+"""The picture of a plan: a box for each part, a description, nothing cut off at any size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.widgets.pictures.plan import draw, is_wide
 
 TPU = replace(LAPTOP, tpu_chips=4, tpu_kind="v3")
 A_LETTER = 6.4
-"""Pixels that a letter of the picture's text takes, about."""
+"""The approximate width of a letter of the picture's text, in pixels."""
 
 
 def plan(strategy: str, devices: Any = LAPTOP, **asked: Any) -> Plan:
@@ -38,7 +38,7 @@ def spoken(drawn: str) -> str:
 
 
 def outside(drawn: str) -> list[str]:
-    """What reaches beyond the picture's edges: boxes, and texts by their likely width."""
+    """Return the boxes, and the texts by their likely width, that cross the picture's edges."""
     root = svg(drawn)
     across, down = map(float, root.attrib["viewBox"].split()[2:])
     found = []
@@ -70,14 +70,14 @@ def test_replicas_of_one_process_sum_their_gradients() -> None:
     assert "gradients are summed" in spoken(drawn)
 
 
-def test_central_storage_has_its_variables_once_on_the_host() -> None:
+def test_central_storage_has_one_copy_of_the_variables_on_the_host() -> None:
     drawn = draw(plan("central_storage"))
-    assert "variables: once, on the host (CPU:0)" in texts(drawn)
-    assert "the variables are once on the host" in spoken(drawn)
+    assert "variables: one copy, on the host (CPU:0)" in texts(drawn)
+    assert "the variables have one copy, on the host" in spoken(drawn)
     assert not any("summed" in text for text in texts(drawn))
 
 
-def test_a_tpu_has_its_cores() -> None:
+def test_a_tpu_is_drawn_with_its_cores() -> None:
     drawn = draw(plan("tpu", TPU))
     assert {f"core TPU:{core}" for core in range(8)} <= set(texts(drawn))
     elsewhere = draw(plan("tpu", tpu="my-<b>tpu", replicas=2))
@@ -118,7 +118,7 @@ def test_parameter_servers_chief_and_workers_without_a_common_batch(workers: int
     assert "None" not in drawn
 
 
-def test_of_many_workers_the_first_are_drawn() -> None:
+def test_only_the_first_of_many_workers_are_drawn() -> None:
     for strategy in ("multi_worker_mirrored", "parameter_server"):
         drawn = draw(plan(strategy, workers=11))
         assert "and 3 more workers like these" in drawn
@@ -126,17 +126,17 @@ def test_of_many_workers_the_first_are_drawn() -> None:
 
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
 @pytest.mark.parametrize("strategy", ["multi_worker_mirrored", "parameter_server"])
-def test_nothing_lies_outside_or_across_an_edge(strategy: str, workers: int) -> None:
+def test_pictures_of_several_workers_stay_within_their_edges(strategy: str, workers: int) -> None:
     assert outside(draw(plan(strategy, workers=workers))) == []
 
 
 @pytest.mark.parametrize("replicas", [1, 2, 4, 8])
 @pytest.mark.parametrize("strategy", ["mirrored", "central_storage"])
-def test_nothing_of_one_process_lies_outside(strategy: str, replicas: int) -> None:
+def test_pictures_of_one_process_stay_within_their_edges(strategy: str, replicas: int) -> None:
     assert outside(draw(plan(strategy, replicas=replicas))) == []
 
 
-def test_pictures_of_many_take_the_whole_width() -> None:
+def test_pictures_of_many_replicas_take_the_full_width() -> None:
     assert not is_wide(plan("multi_worker_mirrored", workers=4))
     assert is_wide(plan("multi_worker_mirrored", workers=5))
     assert is_wide(plan("mirrored", replicas=8))

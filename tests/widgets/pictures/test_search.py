@@ -1,4 +1,4 @@
-"""Pictures of the two searches, of results written down."""
+"""Pictures of the two searches, drawn from written results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def circles(drawn: str) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in found]
 
 
-def test_throughput_rises_to_the_right_and_what_does_not_fit_is_marked() -> None:
+def test_throughput_rises_to_the_right_and_a_size_that_does_not_fit_is_marked() -> None:
     drawn = throughput(TRIALS, largest=32, best=16)
     (x, y), (other_x, other_y) = circles(drawn)
     assert x < other_x
@@ -44,24 +44,26 @@ def test_an_interval_without_an_upper_end_has_no_cap_there() -> None:
     assert open_above.count("h8") == 1
 
 
-def test_sizes_are_told_in_words_too() -> None:
+def test_sizes_are_described_as_text_too() -> None:
     drawn = throughput(TRIALS, largest=32)
-    assert "16 a replica: 3,200; 32 a replica: 6,400; 64: does not fit; 32: the largest" in drawn
+    assert (
+        "16 per replica: 3,200; 32 per replica: 6,400; 64: does not fit; 32: the largest" in drawn
+    )
     assert 'aria-label="Throughput by batch size"' in drawn
 
 
-def test_one_size_alone_is_drawn() -> None:
+def test_a_single_size_is_drawn() -> None:
     drawn = throughput(TRIALS[:1], 16, 16)
     assert len(circles(drawn)) == 1
     assert ">16: the largest that fits, the best throughput</text>" in drawn
 
 
-def test_before_anything_is_measured_there_is_no_picture() -> None:
+def test_there_is_no_picture_before_the_first_measurement() -> None:
     assert throughput(()) == throughput(TRIALS[2:]) == ""
     assert losses([], [], [], (1e-7, 10.0)) == losses([1e-3], [None], [], (1e-7, 10.0)) == ""
 
 
-def test_the_loss_is_drawn_raw_and_smoothed_on_the_axis_of_the_whole_test() -> None:
+def test_the_loss_is_drawn_raw_and_smoothed_on_the_axis_of_the_complete_test() -> None:
     known = [loss for loss in LOSSES if loss is not None]
     half = losses(RATES[:50], LOSSES[:50], smoothed(known[:50]), (1e-5, 1.0), None)
     raw, smooth = re.findall(r'<polyline points="([^"]*)"', half)
@@ -72,7 +74,7 @@ def test_the_loss_is_drawn_raw_and_smoothed_on_the_axis_of_the_whole_test() -> N
     assert "suggested" not in half
 
 
-def test_the_suggestion_is_marked_and_told() -> None:
+def test_the_suggestion_is_marked_and_described() -> None:
     values = smoothed([loss for loss in LOSSES if loss is not None])
     drawn = losses(RATES, [*LOSSES[:-1], None], values[:-1], (1e-5, 1.0), 0.0032)
     assert ">0.0032: suggested</text>" in drawn
@@ -96,9 +98,7 @@ def test_a_long_test_is_thinned() -> None:
         (0.011, 0.013, [0.011, 0.013]),
     ],
 )
-def test_rates_are_marked_where_numbers_are_round(
-    low: float, high: float, ticks: list[float]
-) -> None:
+def test_rates_are_marked_at_round_numbers(low: float, high: float, ticks: list[float]) -> None:
     assert rate_ticks(low, high) == pytest.approx(ticks)
 
 

@@ -1,4 +1,4 @@
-"""Bringing a run back in a notebook: listed, copied, told; nothing that is here is replaced."""
+"""Restoring a run in a notebook: it is listed, copied and reported; no existing run is replaced."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.runs import Run
 from workbench.widgets.run.bring_back import BringBack
 
 
-def test_a_run_of_an_archive_is_listed_and_brought_back(tmp_path: Path) -> None:
+def test_a_run_of_an_archive_is_listed_and_restored(tmp_path: Path) -> None:
     root, brought = tmp_path / "runs", list[Run]()
     old = write_run(tmp_path / "archive", "running", 10)
     new = write_run(tmp_path / "archive", name="the <b>newest</b>")
@@ -28,14 +28,14 @@ def test_a_run_of_an_archive_is_listed_and_brought_back(tmp_path: Path) -> None:
     back._bring.click()
     until(lambda: brought)
     assert brought[0].dir == root / old.id
-    assert "lost at step 10. Resume goes on" in back._message.value
+    assert "lost at step 10. Resume continues" in back._message.value
     back._bring.click()
     until(lambda: "replaces nothing" in back._message.value)
     assert len(brought) == 1
     assert not back._bring.disabled
 
 
-def test_a_packed_run_is_brought_back_by_its_file(tmp_path: Path) -> None:
+def test_a_packed_run_is_restored_from_its_file(tmp_path: Path) -> None:
     run, brought = write_run(tmp_path / "runs"), list[Run]()
     path = run.pack()
     shutil.rmtree(run.dir)
@@ -48,7 +48,7 @@ def test_a_packed_run_is_brought_back_by_its_file(tmp_path: Path) -> None:
     assert "finished at step 156." in back._message.value
 
 
-def test_a_folder_without_runs_says_what_to_name(tmp_path: Path) -> None:
+def test_a_folder_without_runs_is_refused_with_a_hint(tmp_path: Path) -> None:
     back = BringBack(tmp_path / "runs", lambda run: None)
     back._folder.value = str(tmp_path)
     until(lambda: "holds no run.json" in back._message.value)

@@ -1,4 +1,4 @@
-"""Pages about the opened run: shown from its first step on, each told of the run and its status."""
+"""Pages about the opened run: visible from its first step on, informed of its status."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from workbench.widgets.run.closer_look import CloserLook
 
 
 class Page:
-    """Keeps what it was told last."""
+    """A page that stores the last run and status that it got."""
 
     def __init__(self) -> None:
         self.box = ipw.VBox()
-        self.told: tuple[Run | None, str] | None = None
+        self.shown: tuple[Run | None, str] | None = None
 
     def show(self, run: Run | None, status: str) -> None:
-        self.told = (run, status)
+        self.shown = (run, status)
 
 
-def test_pages_are_there_from_the_first_step_on(tmp_path: Path) -> None:
+def test_the_pages_are_visible_from_the_first_step_on(tmp_path: Path) -> None:
     made: list[Page] = []
 
     def make() -> Page:
@@ -39,7 +39,7 @@ def test_pages_are_there_from_the_first_step_on(tmp_path: Path) -> None:
     closer.show(run, "running")
     assert closer.box.layout.display is None
     assert closer.box.children[1].children == tuple(page.box for page in made)
-    assert [page.told for page in made] == [(run, "running")] * 2
+    assert [page.shown for page in made] == [(run, "running")] * 2
     closer.show(None, "")
     assert closer.box.layout.display == "none"
-    assert [page.told for page in made] == [(None, "")] * 2
+    assert [page.shown for page in made] == [(None, "")] * 2

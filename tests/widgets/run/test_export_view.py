@@ -1,4 +1,4 @@
-"""Report and export: the opened run is saved beside its folder, over nothing, and offered."""
+"""Report and export: the opened run is saved next to its folder, never overwriting, and offered."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.exports import tables
 from workbench.runs import Run
 from workbench.widgets.kernel.download import DownloadWidget
 from workbench.widgets.run.export_kinds import KINDS, Saved
-from workbench.widgets.run.export_view import ExportView, told_of
+from workbench.widgets.run.export_view import ExportView, saved_html
 
 ENDINGS = {
     "html": ".html",
@@ -40,7 +40,7 @@ def page_of(run: Run) -> ExportView:
 
 
 def save(page: ExportView, kind: str = "html") -> str:
-    """Save as this kind and return what is told then."""
+    """Save as this kind and return the message."""
     page._kind.write(kind)
     page._save.click()
     until(lambda: not page._save.disabled)
@@ -48,19 +48,19 @@ def save(page: ExportView, kind: str = "html") -> str:
 
 
 def offered(page: ExportView) -> DownloadWidget:
-    """What can be downloaded now."""
+    """Return the widget of the download that is offered now."""
     (widget,) = page._download.children
     assert isinstance(widget, DownloadWidget)
     return widget
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_is_saved_beside_the_run_and_can_be_downloaded(kind: str, run: Run) -> None:
+def test_each_kind_is_saved_next_to_the_run_and_can_be_downloaded(kind: str, run: Run) -> None:
     page = page_of(run)
-    told = save(page, kind)
+    shown = save(page, kind)
     path = run.dir.with_name(f"{run.id}{ENDINGS[kind]}")
     assert path.exists()
-    assert f"Saved {path}, " in told
+    assert f"Saved {path}, " in shown
     widget = offered(page)
     assert widget._make is not None
     made = widget._make()
@@ -76,16 +76,16 @@ def test_each_kind_is_saved_beside_the_run_and_can_be_downloaded(kind: str, run:
         assert widget._place is None
 
 
-def test_what_is_typed_next_is_told(run: Run) -> None:
+def test_the_next_command_is_shown(run: Run) -> None:
     page = page_of(run)
     assert f"tensorboard --logdir {run.dir}-tensorboard" in save(page, "tensorboard")
     assert f"workbench run --config {run.id}-bundle.zip" in save(page, "bundle")
     assert "<pre" not in save(page, "csv")
 
 
-def test_what_a_bundle_does_not_bring_is_told() -> None:
+def test_modules_missing_from_a_bundle_are_named() -> None:
     saved = Saved(Path("run-bundle.zip"), 2048, modules=("<mine>",))
-    assert "The script imports &lt;mine&gt;, which no package provides." in told_of(saved)
+    assert "The script imports &lt;mine&gt;, which no package provides." in saved_html(saved)
 
 
 def test_nothing_is_overwritten_and_the_next_free_name_is_proposed(run: Run) -> None:
@@ -97,16 +97,16 @@ def test_nothing_is_overwritten_and_the_next_free_name_is_proposed(run: Run) -> 
     assert page._path.read() == str(second)
     assert f"Saved {second}, " in save(page)
     page._path.write(str(first))
-    told = save(page)
-    assert "Problem" in told
-    assert "An export never overwrites" in told
-    assert "Choose another name, or remove it first." in told
+    shown = save(page)
+    assert "Problem" in shown
+    assert "An export never overwrites" in shown
+    assert "Choose another name, or remove it first." in shown
     assert page._download.children == ()
     assert page._path.read() == str(first)
     assert first.read_text() == text
 
 
-def test_a_kind_and_a_run_bring_their_own_names(run: Run, tmp_path: Path) -> None:
+def test_each_kind_and_each_run_has_its_own_file_name(run: Run, tmp_path: Path) -> None:
     page = page_of(run)
     page._kind.write("csv")
     assert page._path.read() == f"{run.dir}-csv"
@@ -131,20 +131,20 @@ def test_a_name_may_be_typed(run: Run, tmp_path: Path, monkeypatch: pytest.Monke
     assert "goes where can be written" in save(page)
 
 
-def test_a_package_that_is_missing_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    told = save(page_of(run), "parquet")
-    assert "is written by the package pyarrow" in told
-    assert "tf-distribute-workbench[export]" in told
+    shown = save(page_of(run), "parquet")
+    assert "needs the package pyarrow" in shown
+    assert "tf-distribute-workbench[export]" in shown
     assert not Path(f"{run.dir}-parquet").exists()
 
 
-def test_a_bundle_is_of_a_finished_run(tmp_path: Path) -> None:
+def test_a_bundle_needs_a_finished_run(tmp_path: Path) -> None:
     run = write_run(tmp_path / "runs", "stopped", steps=78)
-    assert "A bundle is made of a finished run" in save(page_of(run), "bundle")
+    assert "A bundle is made from a finished run" in save(page_of(run), "bundle")
 
 
-def test_long_saving_tells_how_far_it_is_and_is_stopped(
+def test_long_saving_shows_its_progress_and_can_be_stopped(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page, going_on = page_of(run), threading.Event()

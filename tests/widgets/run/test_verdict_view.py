@@ -1,4 +1,4 @@
-"""Why is it slow, on the page: asked of a run that is over, drawn, put into the form."""
+"""The page Why is it slow?: timing of an ended run, its drawing, a suggestion for the form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def view(written: list[RunConfig] | None = None) -> WhySlow:
 
 
 def asked(run: Run, written: list[RunConfig] | None = None) -> WhySlow:
-    """The page with a verdict on a run: calls of few steps are the cause."""
+    """Return the page with a verdict on a run: calls of few steps are the cause."""
     shown = view(written)
     shown.show(run, run.status)
     shown._show_verdict(verdict_on(run, {"host": 1e-3}))
@@ -52,15 +52,15 @@ def test_the_parts_are_drawn_listed_and_summed_up(tmp_path: Path) -> None:
     assert 'aria-label="A step: input 0' in page
 
 
-def test_what_the_run_recorded_otherwise_is_a_warning(tmp_path: Path) -> None:
+def test_a_difference_from_the_recorded_time_is_a_warning(tmp_path: Path) -> None:
     run = timed_run(tmp_path)
     assert "Note: " not in verdict_picture.page(verdict_on(run, {"host": 1e-3}, 2e-3))
     assert "does NOT agree" in verdict_picture.page(verdict_on(run, {"host": 1e-3}, 9e-3))
 
 
-def test_a_suggestion_is_told_in_the_words_of_the_form() -> None:
+def test_a_suggestion_uses_the_labels_of_the_form() -> None:
     changes = {"steps_per_call": None, "eager": False, "pipeline": "indexed", "workers": 2000}
-    words = verdict_picture.in_words(changes, lambda name: LABELS.get(name, name))
+    words = verdict_picture.changes_text(changes, lambda name: LABELS.get(name, name))
     assert words.startswith("Steps a call: empty; eager: off; pipeline: Indexed")
     assert words.endswith("; workers: 2,000")
 
@@ -74,17 +74,17 @@ def test_a_trial_shows_both_sides_and_whether_they_differ() -> None:
     assert "<img" not in shown
 
 
-def test_a_run_that_still_trains_is_asked_when_it_is_over(tmp_path: Path) -> None:
+def test_a_run_that_still_trains_can_be_timed_after_its_end(tmp_path: Path) -> None:
     run, shown = timed_run(tmp_path, state="running"), view()
     shown.show(run, "running")
     assert shown._find.disabled
-    assert "When the run is over its step can be timed" in shown._work.state.value
+    assert "The step can be timed after the run has ended" in shown._work.state.value
     shown.show(run, "finished")
     assert not shown._find.disabled
-    assert "When the run is over" not in shown._work.state.value
+    assert "after the run has ended" not in shown._work.state.value
 
 
-def test_of_a_run_that_failed_before_a_step_it_says_that_there_is_none(tmp_path: Path) -> None:
+def test_a_run_that_failed_before_its_first_step_has_no_step_to_time(tmp_path: Path) -> None:
     shown = view()
     shown.show(write_run(tmp_path, "failed", steps=0), "failed")
     shown._find.click()
@@ -96,7 +96,7 @@ def test_of_a_run_that_failed_before_a_step_it_says_that_there_is_none(tmp_path:
 @pytest.mark.parametrize(
     ("typed", "words"), [("soon", "must be a finite number; got soon"), ("", "got nothing")]
 )
-def test_seconds_that_are_none_are_said_beside_the_field(
+def test_invalid_seconds_are_shown_next_to_the_field(
     typed: str, words: str, tmp_path: Path
 ) -> None:
     shown = view()
@@ -107,7 +107,7 @@ def test_seconds_that_are_none_are_said_beside_the_field(
     assert not shown._work.busy
 
 
-def test_workers_that_wait_for_nobody_are_told_of_one_by_one(tmp_path: Path) -> None:
+def test_workers_that_are_not_synchronous_have_one_row_each(tmp_path: Path) -> None:
     run = write_run(tmp_path, "running", config=RunConfig(strategy="parameter_server"))
     shown = view()
     shown.show(run, "running")
@@ -121,13 +121,13 @@ def test_workers_that_wait_for_nobody_are_told_of_one_by_one(tmp_path: Path) -> 
     assert "no common step" in shown._found.value
 
 
-def test_what_is_suggested_is_put_into_the_form_with_the_rest_of_the_run(tmp_path: Path) -> None:
+def test_the_suggestion_is_put_into_the_form_with_the_config_of_the_run(tmp_path: Path) -> None:
     run, written = timed_run(tmp_path), list[RunConfig]()
     shown = asked(run, written)
     assert "Try Steps a call: empty. " in shown._suggested.value
     shown._put.click()
     assert [(each.steps_per_call, each.strategy) for each in written] == [(None, CHATTY.strategy)]
-    assert "config with Steps a call: empty. Train starts it." in shown._said.value
+    assert "config with Steps a call: empty. Train starts it." in shown._form_note.value
 
 
 def test_without_a_suggestion_there_is_advice_and_nothing_to_try(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_without_a_suggestion_there_is_advice_and_nothing_to_try(tmp_path: Path)
     assert shown._try.layout.display == shown._put.layout.display == "none"
 
 
-def test_of_another_run_nothing_is_left(tmp_path: Path) -> None:
+def test_nothing_is_shown_of_another_run(tmp_path: Path) -> None:
     first = timed_run(tmp_path)
     shown = asked(first)
     assert shown._try.layout.display is None
@@ -147,11 +147,11 @@ def test_of_another_run_nothing_is_left(tmp_path: Path) -> None:
     shown._show_verdict(verdict_on(first, {"host": 1e-3}))
     shown._show_trial(Trial(first.id, "b", Suggestion({}, ""), STEP, STEP, STEP, 9))
     assert shown._tried.value == ""
-    assert shown._found.value == shown._suggested.value == shown._said.value == ""
+    assert shown._found.value == shown._suggested.value == shown._form_note.value == ""
     assert shown._try.layout.display == "none"
 
 
-def test_what_was_found_before_is_there_when_the_run_is_opened_again(tmp_path: Path) -> None:
+def test_a_saved_verdict_is_shown_when_the_run_is_opened_again(tmp_path: Path) -> None:
     run, written = timed_run(tmp_path), list[RunConfig]()
     verdict = verdict_on(run, {"host": 1e-3})
     (run.dir / "verdict.json").write_text(json_text(verdict.to_json()))
@@ -163,15 +163,15 @@ def test_what_was_found_before_is_there_when_the_run_is_opened_again(tmp_path: P
     assert [each.steps_per_call for each in written] == [None]
 
 
-def test_a_verdict_that_cannot_be_read_is_said_and_found_anew(tmp_path: Path) -> None:
+def test_an_unreadable_verdict_is_reported_and_can_be_measured_again(tmp_path: Path) -> None:
     run, shown = timed_run(tmp_path), view()
     (run.dir / "verdict.json").write_text("{}")
     shown.show(run, "finished")
-    assert "Measure it again, which replaces it" in shown._found.value
+    assert "Measure again; that replaces the file" in shown._found.value
     assert not shown._find.disabled
 
 
-def test_a_run_that_goes_on_keeps_what_was_found_but_tries_nothing(tmp_path: Path) -> None:
+def test_a_resumed_run_keeps_its_verdict_but_offers_no_trial(tmp_path: Path) -> None:
     run = timed_run(tmp_path)
     shown = asked(run)
     shown.show(run, "running")

@@ -1,4 +1,4 @@
-"""The opened run on the kernel's side: followed to its end, unreadable ones told, hosts helped."""
+"""The opened run in the kernel: followed to its end, unreadable runs reported, help for hosts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_finished_run_is_shown_to_its_end(tmp_path: Path) -> None:
     assert view.run is None
 
 
-def test_a_run_whose_plan_cannot_be_read_is_told_and_not_opened(tmp_path: Path) -> None:
+def test_a_run_with_an_unreadable_plan_is_reported_and_not_opened(tmp_path: Path) -> None:
     run = write_run(tmp_path)
     (run.dir / "plan.json").write_text("{")
     view = RunView()
@@ -49,7 +49,7 @@ def test_a_run_resumed_elsewhere_is_followed_again(tmp_path: Path) -> None:
     view.end()
 
 
-def test_while_a_cell_runs_all_is_sent_to_pages_that_cannot_say_they_look(
+def test_while_a_cell_runs_the_complete_state_is_sent_to_pages_that_cannot_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[dict[str, Any]] = []

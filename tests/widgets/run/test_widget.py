@@ -1,4 +1,4 @@
-"""The run view's kernel half: answers, silence where nobody looks, actions, versions."""
+"""The run view's kernel half: answers, no messages without a visible page, actions, versions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from workbench.widgets.run.widget import DEAF_SECONDS, STATIC, RunWidget
 
 
 class Page:
-    """Hears what the kernel half sends, and asks as a page does."""
+    """A page that stores the messages of the kernel half and sends requests."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.heard: list[dict[str, Any]] = []
+        self.received: list[dict[str, Any]] = []
         self.versions: list[int] = []
         self.acts: list[tuple[str, int | None]] = []
         self.deaf = 0
-        monkeypatch.setattr(RunWidget, "send", lambda _, content, *__: self.heard.append(content))
+        monkeypatch.setattr(
+            RunWidget, "send", lambda _, content, *__: self.received.append(content)
+        )
         self.widget = RunWidget(
             self.versions.append, lambda *act: self.acts.append(act), self.note_deaf
         )
@@ -33,9 +35,9 @@ class Page:
         self.deaf += 1
 
     def ask(self, kind: str, **content: Any) -> list[dict[str, Any]]:
-        before = len(self.heard)
+        before = len(self.received)
         self.widget._handle_custom_msg({"kind": kind, **content}, [])
-        return self.heard[before:]
+        return self.received[before:]
 
     def ready(self, view: str = "a") -> list[dict[str, Any]]:
         return self.ask("ready", id=f"{view}-0", view=view, version=VERSION)
@@ -53,7 +55,7 @@ def feed(tmp_path: Path) -> RunFeed:
     return feed
 
 
-def test_a_page_that_is_ready_gets_the_whole(page: Page, feed: RunFeed) -> None:
+def test_a_page_that_is_ready_gets_the_complete_state(page: Page, feed: RunFeed) -> None:
     page.widget.follow(feed)
     (run,) = page.ready()
     assert (run["kind"], run["whole"]) == ("run", True)
@@ -61,7 +63,7 @@ def test_a_page_that_is_ready_gets_the_whole(page: Page, feed: RunFeed) -> None:
     assert page.versions == [VERSION]
 
 
-def test_a_page_that_goes_on_asking_is_known_to_be_deaf(
+def test_a_page_that_asks_for_too_long_receives_nothing(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
@@ -76,51 +78,51 @@ def test_a_page_that_goes_on_asking_is_known_to_be_deaf(
     assert page.ready("b")
 
 
-def test_without_a_run_a_page_is_told_so(page: Page) -> None:
+def test_a_page_gets_an_empty_state_without_a_run(page: Page) -> None:
     assert page.ready()[-1]["parts"] == {}
 
 
-def test_nothing_is_sent_while_no_page_has_it_in_sight(page: Page, feed: RunFeed) -> None:
+def test_nothing_is_sent_while_no_page_shows_the_view(page: Page, feed: RunFeed) -> None:
     page.widget.follow(feed)
     page.widget.send_news(feed, feed.whole())
-    assert page.heard == []
+    assert page.received == []
     page.ready("a")
     page.ready("b")
     page.ask("shown", view="a", shown=False)
     assert page.widget.watched
     page.ask("shown", view="b", shown=False)
     assert not page.widget.watched
-    before = len(page.heard)
+    before = len(page.received)
     page.widget.send_news(feed, feed.whole())
-    assert len(page.heard) == before
+    assert len(page.received) == before
     assert page.ask("shown", view="a", shown=True)[-1]["whole"]
 
 
-def test_news_of_a_run_that_is_no_longer_shown_are_dropped(
+def test_news_of_a_run_that_is_no_longer_shown_is_dropped(
     page: Page, feed: RunFeed, tmp_path: Path
 ) -> None:
     page.widget.follow(feed)
     page.ready()
     other = RunFeed(write_run(tmp_path / "other"))
     page.widget.follow(other)
-    before = len(page.heard)
+    before = len(page.received)
     page.widget.send_news(feed, feed.whole())
-    assert len(page.heard) == before
+    assert len(page.received) == before
 
 
 def test_closing_the_run_empties_the_page(page: Page, feed: RunFeed) -> None:
     page.widget.follow(feed)
     page.ready()
     page.widget.follow(None)
-    assert page.heard[-1]["parts"] == {}
-    assert page.heard[-1]["whole"]
+    assert page.received[-1]["parts"] == {}
+    assert page.received[-1]["whole"]
 
 
-def test_an_action_is_heard_and_done(page: Page, feed: RunFeed) -> None:
+def test_an_action_is_confirmed_and_done(page: Page, feed: RunFeed) -> None:
     page.widget.follow(feed)
     here = str(feed.run.dir)
-    heard = [{"kind": "heard", "id": "a-1"}]
-    assert page.ask("action", id="a-1", name="stop", dir=here) == heard
+    answer = [{"kind": "heard", "id": "a-1"}]
+    assert page.ask("action", id="a-1", name="stop", dir=here) == answer
     page.ask("action", id="a-2", name="train_on", dir=here, epochs=8)
     assert page.acts == [("stop", None, ""), ("train_on", 8, "")]
 
@@ -132,7 +134,7 @@ def test_an_action_for_a_run_that_is_no_longer_open_is_refused(page: Page, feed:
     assert page.acts == []
 
 
-def test_pages_that_went_without_a_word_are_forgotten(
+def test_pages_that_left_silently_are_forgotten(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page.ready("a")
@@ -147,20 +149,20 @@ def test_pages_that_went_without_a_word_are_forgotten(
     assert not page.widget.watched
 
 
-def test_an_action_that_is_asked_for_again_is_done_once(page: Page, feed: RunFeed) -> None:
+def test_a_repeated_request_for_an_action_is_done_once(page: Page, feed: RunFeed) -> None:
     page.widget.follow(feed)
     for _ in range(2):
         page.ask("action", id="a-1", name="stop", dir=str(feed.run.dir))
     assert page.acts == [("stop", None, "")]
 
 
-def test_a_part_is_answered_under_its_request(page: Page, feed: RunFeed) -> None:
+def test_an_answer_names_its_request(page: Page, feed: RunFeed) -> None:
     page.widget.follow(feed)
     answer = page.ask("window", request="a-7", firstStep=10, lastStep=20, mostPoints=100)[0]
     assert (answer["kind"], answer["request"]) == ("window", "a-7")
 
 
-def test_a_page_of_another_version_is_reported_and_told_nothing(page: Page) -> None:
+def test_a_page_of_another_version_is_reported_and_gets_no_messages(page: Page) -> None:
     assert page.ask("ready") == []
     assert page.ask("ready", id="a-0", view="a", version=VERSION + 1) == []
     assert page.versions == [1, VERSION + 1]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,37 +14,50 @@ from tests.waiting import until
 from tests.widgets.folders import write_run
 from tests.widgets.parts.test_markup import EVIL
 from workbench import units
+from workbench.runs.programs.step_xray import (
+    ReplicaXray,
+    StepXray,
+    WeightsCopy,
+    WeightsXray,
+    WorkersXray,
+    WorkerXray,
+)
 from workbench.widgets.pictures.xray import MOST, draw
 from workbench.widgets.run.xray_view import Xray, own_steps, page, summary
 
 
-def told(replicas: int = 2, copies: int | None = None) -> dict[str, Any]:
-    """What `Run.xray` returns of a step of so many replicas."""
-    each = [
-        {
-            "replica": at, "name": f"replica {at}", "task": "worker-0",
-            "device": f"CPU:{at}", "examples": 64, "rows": [at, 100 + at, 7, 8],
-            "loss_sum": 32.5 + at, "recorded_loss_sum": 32.5 + at, "difference": 0.0,
-            "correct": 40.0, "contribution": 0.25, "loss": 0.25, "gradient_norm": 0.375,
-            "sum_norm": 0.625,
-        }
-        for at in range(replicas)
-    ]  # fmt: skip
-    after = [{"device": f"CPU:{at}", "sha256": "5e304dcaa9bd"} for at in range(copies or replicas)]
-    return {
-        "step": 1234, "epoch": 2, "started_at_step": 1200, "examples": 128, "loss": 0.5,
-        "strategy_label": "Mirrored", "virtual": True, "clip_norm": None, "applied_norm": None,
-        "sum_norm": 0.625, "divides_by_batch": True, "agrees": True, "replicas": each,
-        "weights": {"before": [], "after": after, "differing": [], "own": [], "numbers": 321,
-                    "equal": True, "changed": True},
-    }  # fmt: skip
+def made(count: int = 2, copies: int | None = None, **fields: Any) -> StepXray:
+    """Return the X-ray of a step of so many replicas, with these fields."""
+    after = [WeightsCopy("worker-0", f"CPU:{at}", "5e304dcaa9bd") for at in range(copies or count)]
+    weights = WeightsXray(
+        before=[], after=after, differing=[], own=[], numbers=321, equal=True, changed=True
+    )
+    step = StepXray(
+        step=1234, epoch=2, started_at_step=1200, global_batch_size=128, examples=128, loss=0.5,
+        sum_norm=0.625, clip_norm=None, applied_norm=None, divides_by_batch=True, agrees=True,
+        strategy_label="Mirrored", virtual=True,
+        replicas=[replica(at) for at in range(count)], weights=weights,
+    )  # fmt: skip
+    return replace(step, **fields)
 
 
-def unequal() -> dict[str, Any]:
-    values = told()
-    values["weights"]["after"][1]["sha256"] = "0badc0ffee00"
-    values["weights"].update(equal=False, differing=["dense/kernel"])
-    return values
+def replica(at: int, **fields: Any) -> ReplicaXray:
+    """Return the X-ray of one replica, with these fields."""
+    usual = ReplicaXray(
+        replica=at, name=f"replica {at}", task="worker-0", device=f"CPU:{at}", examples=64,
+        rows=[at, 100 + at, 7, 8], loss_sum=32.5 + at, correct=40.0, contribution=0.25, loss=0.25,
+        gradient_norm=0.375, sum_norm=0.625, applied_norm=None, recorded_loss_sum=32.5 + at,
+        difference=0.0,
+    )  # fmt: skip
+    return replace(usual, **fields)
+
+
+def unequal(**fields: Any) -> StepXray:
+    """Return a step whose two copies of the weights differ."""
+    weights = made().weights
+    after = [weights.after[0], replace(weights.after[1], sha256="0badc0ffee00")]
+    differing = {"after": after, "equal": False, "differing": ["dense/kernel"], **fields}
+    return made(weights=replace(weights, **differing))
 
 
 def texts(picture: str) -> list[str]:
@@ -55,7 +68,7 @@ def texts(picture: str) -> list[str]:
 
 
 def test_the_diagram_holds_the_numbers_of_the_step() -> None:
-    drawn = texts(draw(told()))
+    drawn = texts(draw(made()))
     assert "global batch of step 1,234: 128 examples, dealt out" in drawn
     assert drawn.count("64 examples") == 2
     for words in ("no. 0, 100, 7 ...", "no. 1, 101, 7 ...", "replica 0", "replica 1",
@@ -76,26 +89,26 @@ def test_copies_that_differ_are_told_in_words() -> None:
 
 
 def test_one_copy_is_on_the_host() -> None:
-    shown = draw(told(copies=1))
+    shown = draw(made(copies=1))
     assert "one copy of the weights, on the host (CPU:0)" in texts(shown)
     assert "reduce to the host: sum of the gradients, norm 0.625000" in texts(shown)
     assert "equal" not in shown
-    assert page(told(copies=1)).count("5e304dcaa9bd (one copy)") == 2
+    assert page(made(copies=1)).count("5e304dcaa9bd (one copy)") == 2
 
 
 def test_one_replica_has_nothing_to_sum() -> None:
-    drawn = texts(draw(told(1)))
+    drawn = texts(draw(made(1)))
     assert "one replica: nothing to sum, norm 0.625000" in drawn
     assert "global batch of step 1,234: 128 examples" in drawn
 
 
 def test_a_clipped_sum_tells_both_norms() -> None:
-    values = {**told(), "clip_norm": 0.5, "applied_norm": 0.5}
+    values = made(clip_norm=0.5, applied_norm=0.5)
     assert "norm 0.625000, clipped to 0.500000" in draw(values)
 
 
 def test_of_many_replicas_the_first_are_drawn_and_all_are_listed() -> None:
-    shown = page(told(11))
+    shown = page(made(11))
     assert f"replica {MOST - 1}" in texts(shown)
     assert f"replica {MOST}" not in texts(shown)
     assert f"and {11 - MOST} more replicas" in shown
@@ -103,16 +116,14 @@ def test_of_many_replicas_the_first_are_drawn_and_all_are_listed() -> None:
 
 
 def test_a_screen_reader_hears_the_step() -> None:
-    (label,) = re.findall(r'<svg[^>]* role="img"[^>]*aria-label="([^"]+)"', draw(told()))
+    (label,) = re.findall(r'<svg[^>]* role="img"[^>]*aria-label="([^"]+)"', draw(made()))
     assert label.startswith("Step 1234: 128 examples. replica 0 took 64 examples, loss sum 32.5")
     assert label.endswith("Both copies of the weights are equal, bit by bit (321 numbers).")
 
 
 def test_what_is_not_known_or_not_finite_is_said() -> None:
-    values = told()
-    values["replicas"][0].update(loss_sum=None, gradient_norm=None, rows=None)
-    values.update(agrees=None, sum_norm=None)
-    shown = page(values)
+    unknown = replica(0, loss_sum=None, gradient_norm=None, rows=None)
+    shown = page(made(agrees=None, sum_norm=None, replicas=[unknown, replica(1)]))
     assert "norm not finite" in shown
     assert "a gradient is not finite, so neither is the sum" in shown
     assert "not in the training set" in texts(shown)
@@ -130,18 +141,17 @@ def test_what_is_not_known_or_not_finite_is_said() -> None:
     ],
 )
 def test_what_is_to_be_said_of_it_stands_below(changes: dict[str, Any], words: str) -> None:
-    assert words in page({**told(), **changes})
+    assert words in page(made(**changes))
 
 
 def test_text_from_outside_is_escaped_and_nothing_runs() -> None:
-    values = unequal()
-    values["weights"].update(differing=[EVIL], own=[EVIL])
-    values["replicas"][0]["device"] = EVIL
-    values["weights"]["after"][0] = {"device": EVIL, "sha256": EVIL}
-    for made in (page(values), page({**copy.deepcopy(values), "agrees": False})):
-        assert "<img" not in made
-        assert '"alert' not in made
-        assert "<script" not in made
+    after = [WeightsCopy("worker-0", EVIL, EVIL), made().weights.after[1]]
+    xray = unequal(differing=[EVIL], own=[EVIL], after=after)
+    xray = replace(xray, replicas=[replica(0, device=EVIL), replica(1)])
+    for shown in (page(xray), page(replace(xray, agrees=False))):
+        assert "<img" not in shown
+        assert '"alert' not in shown
+        assert "<script" not in shown
 
 
 def test_a_step_that_was_not_done_is_refused_beside_the_field(tmp_path: Path) -> None:
@@ -158,31 +168,31 @@ def test_what_another_run_gave_is_not_shown(tmp_path: Path) -> None:
     view = Xray()
     first, second = write_run(tmp_path), write_run(tmp_path)
     view.show(first, "finished")
-    view._show(first, told())
+    view._show(first, made())
     assert "Step 1,234 of epoch 2, done again from step 1,200 on." in view._state.value
     assert "<svg" in view._picture.value
     view.show(second, "finished")
     assert view._picture.value == ""
-    view._show(first, told())
+    view._show(first, made())
     assert view._picture.value == ""
 
 
 def test_of_several_workers_the_box_has_both_names_and_the_device_alone() -> None:
-    values = told()
-    for at, replica in enumerate(values["replicas"]):
-        replica.update(name=f"worker {at}, replica {at}", device=f"worker-{at}/CPU:0")
-    shown = texts(draw(values))
+    replicas = [
+        replica(at, name=f"worker {at}, replica {at}", device=f"worker-{at}/CPU:0")
+        for at in range(2)
+    ]
+    shown = texts(draw(made(replicas=replicas)))
     assert "worker 1, replica 1" in shown
     assert shown.count("CPU:0") == 2
 
 
 def test_workers_without_a_common_step_are_told_of_one_by_one() -> None:
-    done = {"loss_sum": 32.5, "loss": 0.5, "correct": 40.0, "staleness": 3}
     workers = [
-        {"task": "worker-0", "examples": 64, "rows": [7, 1], **done},
-        {"task": "worker-1", "examples": 64, "rows": [5, 2], **dict.fromkeys(done)},
+        WorkerXray("worker-0", 64, [7, 1], 32.5, 0.5, 40.0, 3),
+        WorkerXray("worker-1", 64, [5, 2], None, None, None, None),
     ]
-    values = {"step": 12, "strategy_label": "ParameterServer", "workers": workers}
+    values = WorkersXray(12, "ParameterServer", workers)
     assert summary(values) == "Step 12 of each worker, which is its own: they wait for nobody."
     shown = own_steps(values)
     assert "<td>worker\u00a00</td>" in shown

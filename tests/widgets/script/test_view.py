@@ -1,4 +1,4 @@
-"""Scripts in the page: opened and taken back, compared, and never written over."""
+"""Scripts on the page: opened and undone, compared, never overwritten."""
 
 from pathlib import Path
 
@@ -33,19 +33,19 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_script_fills_the_form_and_a_click_fills_it_as_before(page: Page, path: Path) -> None:
+def test_a_script_fills_the_form_and_a_click_restores_it(page: Page, path: Path) -> None:
     before = page.config
-    assert not page.shows("Back to what was there")
+    assert not page.shows("Restore the form")
     page.open(path)
     assert (page.config.epochs, page.config.seed) == (7, 3)
-    assert "is as the workbench wrote it" in page.text
+    assert "is unchanged since the workbench wrote it" in page.text
     assert not page.shows("Train this script as it is")
-    page.click("Back to what was there")
+    page.click("Restore the form")
     assert page.config == before
-    assert not page.shows("Back to what was there")
+    assert not page.shows("Restore the form")
 
 
-def test_what_no_script_tells_stays_as_it_was_typed(page: Page, path: Path) -> None:
+def test_fields_that_no_script_has_stay_as_typed(page: Page, path: Path) -> None:
     page.open(path)
     assert (page.config.name, page.config.archive) == ("before", None)
 
@@ -56,12 +56,12 @@ def test_an_edited_model_is_kept_in_a_file_that_the_form_names(page: Page, path:
     where, _, function = str(page.config.model).rpartition(":")
     assert function == "make_model"
     assert "Dense(48," in Path(where).read_text()
-    assert "make_model is your own function for model now" in page.text
+    assert "make_model is now your own function for model" in page.text
     assert page.form.state.problems == ()
     assert "Difference of the opened file and the form" in page.text
 
 
-def test_what_the_form_does_not_know_is_named_and_the_script_can_be_trained_as_it_is(
+def test_parts_unknown_to_the_form_are_named_and_the_script_can_be_trained(
     page: Page, path: Path
 ) -> None:
     path.write_text(script().replace(*BY_HAND))
@@ -72,7 +72,7 @@ def test_what_the_form_does_not_know_is_named_and_the_script_can_be_trained_as_i
 
 
 @pytest.mark.slow
-def test_training_it_as_it_is_runs_that_very_text(page: Page, path: Path) -> None:
+def test_training_the_script_as_it_is_runs_exactly_its_text(page: Page, path: Path) -> None:
     small = RunConfig(epochs=1, synthetic_examples=640)
     path.write_text(script(small).replace(*BY_HAND))
     page.open(path)
@@ -84,7 +84,7 @@ def test_training_it_as_it_is_runs_that_very_text(page: Page, path: Path) -> Non
 
 
 @pytest.mark.parametrize("text", [None, b"print(1)\n", b"def (", b"\xff\xfe"])
-def test_what_cannot_be_opened_is_said_and_the_form_stays(
+def test_a_file_that_cannot_be_opened_is_reported_and_the_form_stays(
     text: bytes | None, page: Page, tmp_path: Path
 ) -> None:
     before, path = page.config, tmp_path / "other.py"
@@ -94,10 +94,10 @@ def test_what_cannot_be_opened_is_said_and_the_form_stays(
     assert "Problem: " in page.text
     assert str(path) in page.text
     assert page.config == before
-    assert not page.shows("Back to what was there")
+    assert not page.shows("Restore the form")
 
 
-def test_a_script_that_a_person_edited_is_never_written_over(page: Page, path: Path) -> None:
+def test_an_edited_script_is_never_overwritten(page: Page, path: Path) -> None:
     path.write_text("mine\n")
     page.fill("Save as", str(path))
     page.click("Save .py")
@@ -108,7 +108,7 @@ def test_a_script_that_a_person_edited_is_never_written_over(page: Page, path: P
     assert (path.parent / "train-2.py").read_text() == script(page.config)
 
 
-def test_one_edited_after_it_was_saved_from_here_stays_too(page: Page, path: Path) -> None:
+def test_a_script_edited_after_it_was_saved_is_never_overwritten(page: Page, path: Path) -> None:
     path.unlink()
     page.fill("Save as", str(path))
     page.click("Save .py")
@@ -119,9 +119,7 @@ def test_one_edited_after_it_was_saved_from_here_stays_too(page: Page, path: Pat
     assert BY_HAND[1] in path.read_text()
 
 
-def test_another_script_of_the_workbench_is_replaced_when_that_is_asked(
-    page: Page, path: Path
-) -> None:
+def test_another_script_of_the_workbench_is_replaced_on_request(page: Page, path: Path) -> None:
     page.fill("Save as", str(path))
     page.click("Save .py")
     assert path.read_text() == script()
@@ -129,7 +127,9 @@ def test_another_script_of_the_workbench_is_replaced_when_that_is_asked(
     assert path.read_text() == script(page.config)
 
 
-def test_one_edited_between_the_question_and_the_answer_stays(page: Page, path: Path) -> None:
+def test_a_script_edited_between_question_and_answer_is_never_overwritten(
+    page: Page, path: Path
+) -> None:
     page.fill("Save as", str(path))
     page.click("Save .py")
     path.write_text(script().replace(*BY_HAND))
@@ -138,13 +138,13 @@ def test_one_edited_between_the_question_and_the_answer_stays(page: Page, path: 
     assert "never overwritten" in page.text
 
 
-def test_two_runs_and_a_file_stand_beside_each_other(tmp_path: Path, path: Path) -> None:
+def test_two_runs_and_a_file_are_compared_side_by_side(tmp_path: Path, path: Path) -> None:
     page = Page(tmp_path / "runs", RunConfig(epochs=2))
     one = write_run(tmp_path / "runs", config=RunConfig(epochs=2))
     other = write_run(tmp_path / "runs", config=RunConfig(epochs=4))
     page.view.show_run(one)
     page.fill("Compare with", "opened run's script")
-    assert "are the same, letter by letter" in page.text
+    assert "are identical" in page.text
     page.fill("Which script", "run")
     page.fill("Compare with", "other")
     assert "Type a run" in page.text
@@ -157,13 +157,13 @@ def test_two_runs_and_a_file_stand_beside_each_other(tmp_path: Path, path: Path)
     assert "Problem: " in page.text
 
 
-def test_what_differs_is_told_in_words_and_what_is_the_same_is_folded() -> None:
+def test_differences_are_summarized_and_identical_lines_are_folded() -> None:
     left = "".join(f"line {number}\n" for number in range(40))
     right = left.replace("line 20\n", "line twenty\n").replace("line 30\n", "") + "more\n"
     shown = difference(left, right, "<one>", "other")
     assert "Left &lt;one&gt;, right other: 1 line changed, 1 line only in &lt;one&gt;" in shown
     assert "1 line only in other." in shown
-    assert "<summary>17 lines that are the same</summary>" in shown
+    assert "<summary>17 identical lines</summary>" in shown
     assert '<span class="wb-hidden">changed: </span>line <mark>twenty</mark>' in shown
     assert 'tabindex="0" role="region"' in shown
     assert "<one>" not in shown

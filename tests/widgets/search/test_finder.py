@@ -1,4 +1,4 @@
-"""The tab that finds batch size and learning rate: what is shown, refused, and used in the form."""
+"""The tab that finds batch size and learning rate: results, refusals, use in the form."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TESTED = RateTest(RATES, (*LOSSES[:-1], None), LOSSES[:-1], 0.0032, 0.0032, 0.1,
 
 
 class Page:
-    """A form with the tab beside it, as the workbench joins them."""
+    """A form and the tab, connected as in the workbench."""
 
     def __init__(self, config: RunConfig = FEW) -> None:
         self.form = Form(config, LAPTOP)
@@ -51,7 +51,7 @@ def page() -> Page:
 
 
 def shown(*buttons: Any) -> list[str]:
-    """The labels of the buttons that are in sight."""
+    """Return the labels of the visible buttons."""
     return [each.description for each in buttons if each.layout.display is None]
 
 
@@ -68,22 +68,24 @@ def beside(view: Any, name: str) -> str:
     return str(field(view, name)._problems.value)
 
 
-def test_it_opens_with_what_is_usual_and_offers_nothing_to_use(page: Page) -> None:
+def test_it_opens_with_the_defaults_and_offers_no_result(page: Page) -> None:
     assert [each.read() for each in page.batch._fields] == [None, 600]
     assert [each.read() for each in page.rate._fields] == [1e-7, 10, 150]
     assert shown(*page.batch._uses, *page.rate._uses, page.batch._end, page.rate._end) == []
 
 
-def test_a_search_under_way_shows_what_is_known(page: Page) -> None:
-    told = page.batch._show_progress(BatchProgress(TRIALS[:2], 64, 20.0, 40.0, ("run-1",)))
-    assert "2 sizes tried, 64 a replica now, about 40 s left" in told
-    assert "run-1 trained on the same devices meanwhile" in told
+def test_a_running_search_shows_its_trials(page: Page) -> None:
+    shown_progress = page.batch._show_progress(
+        BatchProgress(TRIALS[:2], 64, 20.0, 40.0, ("run-1",))
+    )
+    assert "2 sizes tried, 64 a replica now, about 40 s left" in shown_progress
+    assert "run-1 trained on the same devices meanwhile" in shown_progress
     assert [row[0] for row in rows_of(page.batch._table.value)] == ["16", "32"]
     assert page.batch._picture.value.count("<circle") == 2
     assert shown(*page.batch._uses) == []
 
 
-def test_what_was_found_is_marked_and_used_in_the_form(page: Page) -> None:
+def test_the_results_are_marked_and_used_in_the_form(page: Page) -> None:
     words = page.batch._show_found(dataclasses.replace(FOUND, beside=("run-1",)))
     assert words == "3 sizes tried in 1 min 0 s"
     assert WHY in page.batch._answer.value
@@ -98,27 +100,27 @@ def test_what_was_found_is_marked_and_used_in_the_form(page: Page) -> None:
     assert page.config.learning_rate == FEW.learning_rate
     page.batch._fastest.click()
     assert page.config.per_replica_batch_size == 16
-    assert "The form has 16 examples a replica now." in page.batch._told.value
+    assert "The form has 16 examples per replica now." in page.batch._progress.value
 
 
-def test_a_form_that_has_changed_since_is_told(page: Page) -> None:
+def test_a_change_of_the_form_since_the_search_is_shown(page: Page) -> None:
     page.batch._config = FEW
     page.batch._show_found(FOUND)
     page.form.write(dataclasses.replace(FEW, learning_rate=0.1))
     page.batch._largest.click()
-    assert "Search again" not in page.batch._told.value
+    assert "Search again" not in page.batch._progress.value
     page.form.write(dataclasses.replace(FEW, precision="float64"))
     page.batch._largest.click()
-    assert "Search again" in page.batch._told.value
+    assert "Search again" in page.batch._progress.value
     assert page.config.precision == "float64"
 
 
-def test_a_test_under_way_shows_its_curve(page: Page) -> None:
+def test_a_running_test_shows_its_curve(page: Page) -> None:
     page.rate._asked = {"lowest": 1e-7, "highest": 10.0}
     assert "0 of 150 steps" in page.rate._show_progress(RateProgress((), (), 150, 1.0, None))
     assert page.rate._picture.value == ""
-    told = page.rate._show_progress(RateProgress(RATES[:50], LOSSES[:50], 150, 3.0, 6.0))
-    assert "50 of 150 steps, learning rate 2.8e-03, about 6 s left" in told
+    shown_progress = page.rate._show_progress(RateProgress(RATES[:50], LOSSES[:50], 150, 3.0, 6.0))
+    assert "50 of 150 steps, learning rate 2.8e-03, about 6 s left" in shown_progress
     assert page.rate._picture.value.count("<polyline") == 2
 
 
@@ -142,7 +144,7 @@ def test_a_suggestion_is_used_in_the_form(page: Page) -> None:
         ({"suggestion": None, "learning_rate": None, "reason": "It never fell."}, "It never fell."),
     ],
 )
-def test_where_the_form_has_no_rate_to_change_none_is_offered(
+def test_no_rate_is_offered_if_the_form_has_none_to_change(
     page: Page, values: dict[str, Any], words: str
 ) -> None:
     page.rate._asked = {"lowest": 1e-7, "highest": 10.0}
@@ -151,11 +153,11 @@ def test_where_the_form_has_no_rate_to_change_none_is_offered(
     assert shown(*page.rate._uses) == []
 
 
-def test_what_was_found_stays_until_there_is_something_new(page: Page) -> None:
+def test_the_results_stay_until_there_are_new_ones(page: Page) -> None:
     page.batch._show_found(FOUND)
     table, nothing = page.batch._table.value, dataclasses.replace(FOUND, trials=())
     page.batch._show_progress(BatchProgress((), 1, 1.0, None))
-    page.batch._failed(RunError("A budget is enough for one trial at least."))
+    page.batch._failed(RunError("A budget must be enough for one trial."))
     page.batch._show_found(nothing)
     assert page.batch._table.value == table
     assert len(shown(*page.batch._uses)) == 2
@@ -170,7 +172,7 @@ def test_what_was_found_stays_until_there_is_something_new(page: Page) -> None:
         ("budget", "0", "must be seconds above 0; got 0"),
     ],
 )
-def test_what_a_search_cannot_take_is_said_beside_the_field(
+def test_a_value_that_a_search_cannot_use_is_shown_next_to_the_field(
     page: Page, name: str, typed: str, words: str
 ) -> None:
     field(page.batch, name).control.value = typed
@@ -182,35 +184,35 @@ def test_what_a_search_cannot_take_is_said_beside_the_field(
     assert beside(page.batch, name) == ""
 
 
-def test_several_mistakes_of_a_test_are_said_at_once(page: Page) -> None:
+def test_several_problems_of_a_test_are_shown_together(page: Page) -> None:
     for name, typed in (("lowest", "-1"), ("highest", "-2"), ("steps", "3")):
         field(page.rate, name).control.value = typed
     page.rate._find.click()
     until(lambda: "must be at least 50" in beside(page.rate, "steps"))
     assert "must be a rate above 0; got -1" in beside(page.rate, "lowest")
     assert "must be a rate above the lowest, -1; got -2" in beside(page.rate, "highest")
-    assert not page.rate._told.value
+    assert not page.rate._progress.value
 
 
-def test_what_is_wrong_with_the_form_is_said_and_no_search_begins() -> None:
+def test_problems_of_the_form_are_shown_and_no_search_starts() -> None:
     page = Page(dataclasses.replace(FEW, optimizer="adm", synthetic_examples=0))
     page.batch._find.click()
-    assert page.batch._told.value.count("wb-error") == 2
-    assert "optimizer must be one of" in page.batch._told.value
+    assert page.batch._progress.value.count("wb-error") == 2
+    assert "optimizer must be one of" in page.batch._progress.value
     assert not page.batch._find.disabled
 
 
 def test_a_strategy_whose_replicas_do_not_step_together_is_refused() -> None:
     page = Page(RunConfig(strategy="parameter_server"))
     page.rate._find.click()
-    until(lambda: "strategy must be one whose replicas step together" in page.rate._told.value)
+    until(lambda: "strategy must be one whose replicas step together" in page.rate._progress.value)
     until(lambda: not page.rate._find.disabled)
 
 
-def test_the_log_of_what_failed_is_folded_and_escaped(page: Page) -> None:
+def test_the_log_of_a_failure_is_folded_and_escaped(page: Page) -> None:
     page.batch._failed(RunError("It failed.\nTraceback <b>"))
-    assert "<b>Problem: </b>It failed.</div><details>" in page.batch._told.value
-    assert "Traceback &lt;b&gt;" in page.batch._told.value
+    assert "<b>Problem: </b>It failed.</div><details>" in page.batch._progress.value
+    assert "Traceback &lt;b&gt;" in page.batch._progress.value
 
 
 def test_one_search_at_a_time_and_closing_ends_it(page: Page) -> None:
@@ -230,10 +232,10 @@ def test_a_batch_size_that_the_form_cannot_plan_is_found_and_used() -> None:
     assert page.form.state.plan is None
     page.batch._find.click()
     until(lambda: shown(*page.batch._uses))
-    assert "The data ends it" in page.batch._answer.value
+    assert "The data is the limit" in page.batch._answer.value
     assert [row[0] for row in rows_of(page.batch._table.value)] == ["1", "2", "4", "8"]
-    assert "4 sizes tried in " in page.batch._told.value
-    assert "OneDevice, Custom loop, Synthetic" in page.batch._told.value
+    assert "4 sizes tried in " in page.batch._progress.value
+    assert "OneDevice, Custom loop, Synthetic" in page.batch._progress.value
     page.batch._largest.click()
     assert page.config.per_replica_batch_size == 8
     assert page.form.state.plan is not None
@@ -250,7 +252,7 @@ def test_a_learning_rate_is_found_and_used() -> None:
 
 
 @pytest.mark.slow
-def test_a_model_of_ones_own_is_told_where_its_rate_is_changed() -> None:
+def test_the_place_of_the_rate_in_a_custom_model_is_shown() -> None:
     page = Page(RunConfig(strategy="one_device", model=f"{OWN}:with_momentum"))
     field(page.rate, "lowest").control.value = "1e-4"
     page.rate._find.click()
@@ -259,10 +261,10 @@ def test_a_model_of_ones_own_is_told_where_its_rate_is_changed() -> None:
 
 
 @pytest.mark.slow
-def test_where_nothing_fits_that_is_said_and_what_was_tried_is_shown(page: Page) -> None:
+def test_if_no_size_fits_the_reason_and_the_trials_are_shown(page: Page) -> None:
     field(page.batch, "memory_limit").write(100)
     page.batch._find.click()
-    until(lambda: "Allow more memory" in page.batch._told.value)
+    until(lambda: "Allow more memory" in page.batch._progress.value)
     until(lambda: not page.batch._find.disabled)
     ((size, _, fits, *_),) = rows_of(page.batch._table.value)
     assert (size, fits) == ("1", "does not fit")
@@ -270,7 +272,7 @@ def test_where_nothing_fits_that_is_said_and_what_was_tried_is_shown(page: Page)
 
 
 @pytest.mark.slow
-def test_a_search_that_is_stopped_keeps_what_there_is() -> None:
+def test_a_stopped_search_keeps_its_results() -> None:
     page = Page(RunConfig(strategy="one_device"))
     page.batch._find.click()
     until(lambda: rows_of(page.batch._table.value))

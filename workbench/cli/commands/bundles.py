@@ -24,14 +24,14 @@ def add_to(adding: Any) -> None:
     """Add the command."""
     parser = adding.add_parser(
         "bundle",
-        help="write a finished run to a zip file that does it again elsewhere",
+        help="write a finished run to a zip file, to repeat it elsewhere",
         description="Write script, config, exact versions, the data's hash and the losses of a"
-        " finished run to a zip file. `workbench run --config FILE` does it again and says whether"
-        " it came out the same.",
+        " finished run to a zip file. `workbench run --config FILE` repeats the run and reports"
+        " whether the results agree.",
     )
     parser.add_argument("run", metavar="RUN", help="a run's id or folder")
-    words = "default: the run's id and -bundle.zip; nothing is ever overwritten"
-    parser.add_argument("-o", "--output", metavar="FILE", help=words)
+    text = "default: the run's id and -bundle.zip; existing files are never overwritten"
+    parser.add_argument("-o", "--output", metavar="FILE", help=text)
     add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
     parser.set_defaults(command=bundle)
@@ -44,15 +44,15 @@ def bundle(arguments: Namespace) -> int:
     run = open_run(arguments.run, arguments.runs_dir)
     path = full_path(arguments.output or f"{run.id}-bundle.zip")
     print("Looking up versions and hashing the data ...", file=sys.stderr, flush=True)
-    told = write_bundle(run, path)
-    for module in told.modules:
-        words = f"Note: the script imports {module}, which no package provides. Take it along."
-        print(words, file=sys.stderr)
+    manifest = write_bundle(run, path)
+    for module in manifest.modules:
+        text = f"Note: the script imports {module}, which no package provides. Copy it along."
+        print(text, file=sys.stderr)
     if arguments.json:
-        print(json.dumps({"run": run.id, "path": str(path), "data_sha256": told.data_sha256}))
+        print(json.dumps({"run": run.id, "path": str(path), "data_sha256": manifest.data_sha256}))
     else:
         print(f"Wrote {path}, {path.stat().st_size:,} bytes.")
-        print(f"Do it again elsewhere: workbench run --config {path.name}")
+        print(f"Repeat it elsewhere: workbench run --config {path.name}")
     return AGREES
 
 
@@ -64,8 +64,8 @@ def replay(arguments: Namespace) -> int:
     opened = read_bundle(arguments.config)
     if arguments.detach:
         raise RunError(
-            "A replay is watched to its end, to be compared then; received --detach. Leave it out, "
-            "or take config.json out of the bundle and give that as --config."
+            "A replay is watched to its end, because it is compared then; received --detach. Leave "
+            "it out, or extract config.json from the bundle and give it as --config."
         )
     out = sys.stderr if arguments.json else sys.stdout
     run = _as_it_is(opened, arguments) if arguments.trust else _as_rendered(opened, arguments)
@@ -74,7 +74,7 @@ def replay(arguments: Namespace) -> int:
     if run.status == "finished":
         print("Comparing with the bundle ...", file=out, flush=True)
         found = check_replay(opened, run)
-        tell(found, out)
+        print_report(found, out)
     if arguments.json:
         print(json.dumps({**run.result(), "replay": found and found.to_json()}))
     return DIFFERS if found and not found.holds else exit_status(run)
@@ -84,52 +84,52 @@ def _as_it_is(opened: Bundle, arguments: Namespace) -> Run:
     """Start the bundle's own script."""
     from .scripts import run_text
 
-    told = f"Running the bundle's own script as it is, sha256 {opened.script_sha256}."
-    print(told, file=sys.stderr)
+    message = f"Running the bundle's own script as it is, sha256 {opened.script_sha256}."
+    print(message, file=sys.stderr)
     return run_text(opened.script, "train.py", arguments, ("preset",))
 
 
 def _as_rendered(opened: Bundle, arguments: Namespace) -> Run:
     """Start the script that the workbench writes for the bundle's config: no foreign code."""
-    from workbench.cli.before import checked, devices_for, tell_before
+    from workbench.cli.before import checked, devices_for, print_notes
     from workbench.codegen import render_script
     from workbench.runs import start_run
     from workbench.runs.folder.files import sha256
-    from workbench.scripts import NOT_TOLD
+    from workbench.scripts import NOT_IN_SCRIPTS
 
     config = config_from(arguments)
     if any(":" in (getattr(opened.config, field) or "") for field in DOORS):
-        raise _untrusted(opened, arguments, "it holds functions of somebody's own")
+        raise _untrusted(opened, arguments, "it contains another person's functions")
     devices = devices_for(config)
     plan = checked(config, devices)
     script = sha256(render_script(plan))
-    changed = _changed(opened.config, config, given_flags(arguments), NOT_TOLD)
+    changed = _changed(opened.config, config, given_flags(arguments), NOT_IN_SCRIPTS)
     if script != opened.script_sha256 and not changed:
-        raise _untrusted(opened, arguments, f"here the same config makes {script[:12]}")
-    same = "the bundle's own" if script == opened.script_sha256 else f"changed by {changed}"
+        raise _untrusted(opened, arguments, f"here the same config gives {script[:12]}")
+    same = "the same as the bundle's" if script == opened.script_sha256 else f"changed by {changed}"
     print(f"The script is written here, sha256 {script}: {same}.", file=sys.stderr)
-    tell_before(plan)
+    print_notes(plan)
     return start_run(config, arguments.runs_dir, devices)
 
 
 def _changed(
-    there: RunConfig, here: RunConfig, given: dict[str, object], untold: tuple[str, ...]
+    there: RunConfig, here: RunConfig, given: dict[str, object], ignored: tuple[str, ...]
 ) -> str:
     """Return the flags that change the training, as text; empty if none does."""
     names = [name for name in given if getattr(there, name) != getattr(here, name)]
-    return ", ".join(f"--{name.replace('_', '-')}" for name in names if name not in untold)
+    return ", ".join(f"--{name.replace('_', '-')}" for name in names if name not in ignored)
 
 
 def _untrusted(opened: Bundle, arguments: Namespace, why: str) -> RunError:
     return RunError(
-        "A bundle's script is run unasked only where it is what this workbench writes for its "
-        f"config; this one has the sha256 {opened.script_sha256}, written by release "
-        f"{opened.manifest.workbench[:40]}, and {why}. It is somebody's code: read it with "
+        "Without --trust, a bundle's script runs only if this workbench writes the same script for "
+        f"its config; this one has the sha256 {opened.script_sha256}, written by release "
+        f"{opened.manifest.workbench[:40]}, and {why}. It is another person's code: read it with "
         f"unzip -p {arguments.config} train.py, then run it as it is with --trust."
     )
 
 
-def tell(found: Replay, out: TextIO) -> None:
+def print_report(found: Replay, out: TextIO) -> None:
     """Print how a replay compares with the bundle."""
     lines = [
         ("script", "same" if found.same_script else "different"),
@@ -140,15 +140,15 @@ def tell(found: Replay, out: TextIO) -> None:
         ("loss", _losses(found)),
     ]
     print(f"Replay of {found.of}:", file=out)
-    for name, words in lines:
-        print(f"  {name:<11} {words}", file=out)
+    for name, text in lines:
+        print(f"  {name:<11} {text}", file=out)
     print(_verdict(found), file=out, flush=True)
 
 
 def _versions(there: str | None, here: str | None) -> str:
     if there == here:
         return f"{here}, same"
-    return f"{here or 'not set'}, different: there {there or 'not set'}"
+    return f"{here or 'not set'}, different: {there or 'not set'} in the bundle"
 
 
 def _losses(found: Replay) -> str:
@@ -157,7 +157,7 @@ def _losses(found: Replay) -> str:
         return "not comparable: workers do not step together"
     if most is None:
         return f"not comparable: {found.agreement.reason}"
-    return f"largest difference {most:.1e} over all steps, {found.tolerance:.0e} is rounding"
+    return f"largest difference {most:.1e} over all steps; up to {found.tolerance:.0e} is rounding"
 
 
 def _verdict(found: Replay) -> str:
@@ -165,8 +165,8 @@ def _verdict(found: Replay) -> str:
         reason = found.agreement.reason if found.same_data else "it was trained on other data"
         hint = ""
         if found.same_data and found.agreement.max_loss_difference and not found.changed:
-            hint = " In larger models rounding alone grows so; in float64 it does not."
+            hint = " In larger models, rounding alone can grow this far; in float64 it does not."
         return f"It does not agree: {reason}.{hint}"
     if found.tolerance is None:
-        return "It trained as the bundle's run did: every step recorded, on the same data."
+        return "It trained like the bundle's run: every step is recorded, on the same data."
     return "It agrees: the same data, and every step's loss within rounding."

@@ -47,26 +47,26 @@ def add_to(adding: Any) -> None:
     """Add the command."""
     parser = adding.add_parser(
         "compare",
-        help="train strategies, loops or batches side by side, or compare runs that are there",
-        description="Train every combination of the flags that are given several values, each as"
-        " often as --repeats says, and compare their speeds with intervals. Without any, all"
-        " strategies that this machine can run, and one is recommended. With RUN, compare what is"
-        " there. Ctrl-C stops with what there is; --resume goes on.",
+        help="train strategies, loops or batches side by side, or compare existing runs",
+        description="Train every combination of the flags that have several values, --repeats times"
+        " each, and compare their speeds with intervals. Without such flags, compare all strategies"
+        " that this machine can run, and recommend one. With RUN, compare existing runs. Ctrl-C"
+        " stops and prints the results so far; --resume continues.",
     )
-    words = "runs by id or folder, or the folder of an earlier comparison"
-    parser.add_argument("runs", metavar="RUN", nargs="*", help=words)
-    words = "runs of each. Three or more give intervals. Default: 3."
-    parser.add_argument("--repeats", type=int, metavar="N", default=3, help=words)
-    words = "the most seconds that all runs together may take. Default: as long as they take."
-    parser.add_argument("--budget", type=float, metavar="SECONDS", help=words)
-    words = "tell when this accuracy was reached, such as 0.9: in the test, or in training."
-    parser.add_argument("--target-accuracy", type=float, metavar="X", help=words)
-    words = "the row that the others are compared with, by its label. Default: the first."
-    parser.add_argument("--baseline", metavar="LABEL", help=words)
-    words = "write a page of HTML with table, charts, configs and scripts, to show to anybody"
-    parser.add_argument("--html", metavar="FILE", help=words)
-    words = "go on with an earlier comparison that was stopped"
-    parser.add_argument("--resume", action="store_true", help=words)
+    text = "runs by id or folder, or the folder of an earlier comparison"
+    parser.add_argument("runs", metavar="RUN", nargs="*", help=text)
+    text = "runs of each combination. Three or more give intervals. Default: 3."
+    parser.add_argument("--repeats", type=int, metavar="N", default=3, help=text)
+    text = "limit in seconds for all runs together. Default: no limit."
+    parser.add_argument("--budget", type=float, metavar="SECONDS", help=text)
+    text = "report when each run reached this accuracy, such as 0.9, in the test or in training."
+    parser.add_argument("--target-accuracy", type=float, metavar="X", help=text)
+    text = "label of the row that the others are compared with. Default: the first row."
+    parser.add_argument("--baseline", metavar="LABEL", help=text)
+    text = "write an HTML page with table, charts, configs and scripts, to share"
+    parser.add_argument("--html", metavar="FILE", help=text)
+    text = "continue an earlier comparison that was stopped"
+    parser.add_argument("--resume", action="store_true", help=text)
     add_config_flags(parser, several=AXES)
     add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
@@ -91,8 +91,8 @@ def compare(arguments: Namespace) -> int:
         page = page_of(groups, table, advice, arguments.html)
         print(f"Wrote {page}", file=sys.stderr)
     if arguments.json:
-        told = {**table.to_json(), "advice": advice.to_json()}
-        print(json.dumps({**told, "folder": str(going_on.folder) if going_on else None}))
+        result = {**table.to_json(), "advice": advice.to_json()}
+        print(json.dumps({**result, "folder": str(going_on.folder) if going_on else None}))
     else:
         print(report(table), "", advice.sentence, sep="\n")
         if advice.group is not None:
@@ -110,7 +110,7 @@ def page_of(groups: Sequence[Group], table: Table, advice: Advice, path: str) ->
     def comparison(_: Sequence[Subject]) -> Html:
         rows = [cells(row, is_baseline=at == table.baseline) for at, row in enumerate(table.rows)]
         notes = [tag("p", f"{note}.") for note in table.notes]
-        made = html_table(HEAD, rows, "What is compared, with 95 % intervals")
+        made = html_table(HEAD, rows, "The compared runs, with 95 % intervals")
         return section("Comparison", tag("p", advice.sentence), *notes, made)
 
     first = [group.runs[0] for group in groups if group.runs]
@@ -136,14 +136,14 @@ def _named(arguments: Namespace) -> tuple[list[Group], Comparison | None]:
     if first is None:
         if arguments.resume:
             raise RunError(
-                "A comparison is resumed by its folder; received runs. Resume each of them by "
+                "--resume needs the folder of a comparison; received runs. Resume each run with "
                 "`workbench runs resume RUN`."
             )
         return group_runs([open_run(name, arguments.runs_dir) for name in arguments.runs]), None
     if len(arguments.runs) > 1:
         raise RunError(
-            f"One comparison can be shown, or several runs; received {len(arguments.runs)} names, "
-            f"and {arguments.runs[0]} is a comparison. Name it alone."
+            f"The names are one comparison or several runs; received {len(arguments.runs)} names, "
+            f"and {arguments.runs[0]} is a comparison. Give only this name."
         )
     if arguments.resume:
         first.resume()
@@ -200,7 +200,7 @@ def _follow(comparison: Comparison) -> None:
             time.sleep(POLL_SECONDS)
     line.end()
     if comparison.state == "lost":
-        print(f"The comparison's queue ended: {comparison.log(5)}", file=sys.stderr)
+        print(f"The comparison's queue ended unexpectedly: {comparison.log(5)}", file=sys.stderr)
 
 
 def _ending(comparison: Comparison) -> str:

@@ -19,12 +19,12 @@ def environment(arguments: Namespace) -> int:
     """Make or find the environment, and print its interpreter."""
     build = _build(arguments)
     loads, takes = build.download_bytes / GIB, build.disk_bytes / GIB
-    needed = f"loads up to {loads:.1f} GiB, takes up to {takes:.1f} GiB of disk and a few minutes"
+    needed = f"download up to {loads:.1f} GiB, disk up to {takes:.1f} GiB, time a few minutes"
     print(f"{build.label}: {needed}.", file=sys.stderr)
-    made = make(build, arguments.interpreter, told=_Teller().tell)
+    made = make(build, arguments.interpreter, on_progress=_ProgressPrinter().show)
     if sys.stderr.isatty():
         print(file=sys.stderr)
-    _tell(made)
+    _print_result(made)
     print(json.dumps(asdict(made)) if arguments.json else made.interpreter)
     return 0
 
@@ -36,24 +36,24 @@ def _build(arguments: Namespace) -> Build:
     build = fitting_build(devices)
     if build is None:
         raise MakingError(
-            "The interpreter lacks the TensorFlow for the TPU or CPU here",
+            "A build is chosen if the interpreter lacks the TensorFlow for the TPU or CPU here",
             f"{devices.interpreter} with TensorFlow {devices.tensorflow_version or 'not installed'}"
             f" and {devices.tpu_chips} TPU chips",
-            f"Choose one by --build {' or '.join(BUILDS)}, or install what `workbench detect` "
-            "says is missing for GPUs.",
+            f"Choose a build with --build {' or '.join(BUILDS)}, or install the missing GPU parts "
+            "that `workbench detect` names.",
         )
     return build
 
 
-def _tell(made: Made) -> None:
+def _print_result(made: Made) -> None:
     for note in made.notes:
         print(f"Note: {note}", file=sys.stderr)
-    how = "was there already" if made.reused else f"made in {made.elapsed_seconds:.0f} s"
+    how = "existed already" if made.reused else f"was made in {made.elapsed_seconds:.0f} s"
     use = f"workbench run --interpreter {shlex.quote(made.interpreter)}"
     print(f"The environment {how}. Train with: {use}", file=sys.stderr)
 
 
-class _Teller:
+class _ProgressPrinter:
     """A reporter of the progress: one line per step.
 
     On a terminal the line is rewritten, and also shows the last line of the active tool.
@@ -62,7 +62,7 @@ class _Teller:
     def __init__(self) -> None:
         self._number = 0
 
-    def tell(self, progress: Progress) -> None:
+    def show(self, progress: Progress) -> None:
         """Show the progress."""
         step = f"{progress.number} of {progress.steps}: {progress.step}"
         if sys.stderr.isatty():

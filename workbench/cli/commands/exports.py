@@ -19,15 +19,15 @@ def add_to(adding: Any) -> None:
     """Add the command."""
     parser = adding.add_parser(
         "export",
-        help="write runs as CSV, Parquet, TensorBoard event files or one page of HTML",
-        description="Write one or several runs for other tools. Nothing is ever overwritten.",
+        help="write runs as CSV, Parquet, TensorBoard event files or one HTML page",
+        description="Write runs for other tools. Existing files are never overwritten.",
     )
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run's id or folder")
-    words = "csv, parquet: a folder of tables. tensorboard: a folder for tensorboard --logdir. "
-    words += "html: a page that opens from disk, to show to anybody."
-    parser.add_argument("--format", choices=FORMATS, required=True, help=words)
-    words = "default: the run's id, or runs where they are several, with the format's ending"
-    parser.add_argument("-o", "--output", metavar="PATH", help=words)
+    text = "csv, parquet: a folder of tables. tensorboard: a folder for tensorboard --logdir. "
+    text += "html: one page that opens from disk, to share."
+    parser.add_argument("--format", choices=FORMATS, required=True, help=text)
+    text = "default: the run's id, or `runs` for several runs, with the ending of the format"
+    parser.add_argument("-o", "--output", metavar="PATH", help=text)
     add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
     parser.set_defaults(command=export)
@@ -38,17 +38,17 @@ def export(arguments: Namespace) -> int:
     runs = [open_run(run, arguments.runs_dir) for run in arguments.runs]
     line, began = ProgressLine(), time.monotonic()
 
-    def tell(done: int, total: int) -> None:
+    def show_progress(done: int, total: int) -> None:
         left = (time.monotonic() - began) / done * (total - done)
         line.write(f"{done} of {total} parts written", left)
 
     try:
-        path = export_runs(runs, arguments.format, arguments.output, tell)
+        path = export_runs(runs, arguments.format, arguments.output, show_progress)
     finally:
         line.end()
     if arguments.json:
-        told = {"runs": [run.id for run in runs], "format": arguments.format, "path": str(path)}
-        print(json.dumps(told))
+        result = {"runs": [run.id for run in runs], "format": arguments.format, "path": str(path)}
+        print(json.dumps(result))
     else:
         print(f"Wrote {path}.{_open_with(arguments.format, str(path))}")
     return 0

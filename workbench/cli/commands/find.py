@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.catalog import COMPILED, STRATEGIES
 from workbench.cli.before import check_tensorflow, devices_for
-from workbench.cli.flags import add_config_flags, config_from
+from workbench.cli.flags import add_config_flags, config_from, sentence
 from workbench.cli.interrupts import stop_by_interrupt
 from workbench.cli.progress_line import ProgressLine
 from workbench.cli.watching import columns
@@ -44,23 +44,24 @@ def add_to(adding: Any) -> None:
     finding = adding.add_parser("find", help="find the batch size or the learning rate by trials")
     finding.set_defaults(command=None)
     what = finding.add_subparsers(metavar="WHAT", required=True)
-    words = "find the largest per-replica batch that fits and the one with the best throughput"
-    how = "Each trial trains some steps in a process of its own. Ctrl-C stops and prints what"
-    how += " there is."
-    sizes = what.add_parser("batch-size", help=words, description=f"{words.capitalize()}. {how}")
-    words = "Most memory of a process on a CPU, of a replica on GPUs. Default: what there is."
-    sizes.add_argument("--memory-limit", type=int, metavar="MIB", help=words)
-    words = f"Seconds that the search may take. Default: {BUDGET_SECONDS:g}."
-    sizes.add_argument("--budget", type=float, default=BUDGET_SECONDS, metavar="S", help=words)
+    text = "find the largest per-replica batch that fits and the one with the best throughput"
+    how = "Each trial trains some steps in a separate process. Ctrl-C stops and prints the results"
+    how += " so far."
+    sizes = what.add_parser("batch-size", help=text, description=f"{sentence(text)} {how}")
+    text = "Memory limit: of a process on a CPU, of a replica on GPUs. Default: available memory."
+    sizes.add_argument("--memory-limit", type=int, metavar="MIB", help=text)
+    text = f"Seconds that the search may take. Default: {BUDGET_SECONDS:g}."
+    sizes.add_argument("--budget", type=float, default=BUDGET_SECONDS, metavar="S", help=text)
     sizes.set_defaults(command=batch_size)
-    words = "raise the learning rate until the loss diverges and suggest one (Smith 2017)"
-    how = "It trains from the start in a process of its own. Ctrl-C stops and prints what there is."
-    rates = what.add_parser("learning-rate", help=words, description=f"{words.capitalize()}. {how}")
+    text = "raise the learning rate until the loss diverges, and suggest a rate (Smith 2017)"
+    how = "It trains from the start in a separate process. Ctrl-C stops and prints the results"
+    how += " so far."
+    rates = what.add_parser("learning-rate", help=text, description=f"{sentence(text)} {how}")
     for flag, rate in ("--lowest", LOWEST), ("--highest", HIGHEST):
-        words = f"The {flag[2:]} learning rate. Default: {rate:g}."
-        rates.add_argument(flag, type=float, default=rate, metavar="X", help=words)
-    words = f"Steps from the lowest to the highest. Default: {STEPS}."
-    rates.add_argument("--steps", type=int, default=STEPS, metavar="N", help=words)
+        text = f"The {flag[2:]} learning rate. Default: {rate:g}."
+        rates.add_argument(flag, type=float, default=rate, metavar="X", help=text)
+    text = f"Steps from the lowest to the highest. Default: {STEPS}."
+    rates.add_argument("--steps", type=int, default=STEPS, metavar="N", help=text)
     rates.set_defaults(command=learning_rate)
     for parser in (sizes, rates):
         add_config_flags(parser)
@@ -72,12 +73,12 @@ def batch_size(arguments: Namespace) -> int:
     config = config_from(arguments)
     devices, line = _devices(config), ProgressLine()
 
-    def tell(progress: BatchProgress) -> None:
+    def show_progress(progress: BatchProgress) -> None:
         line.write(batch_progress(progress), progress.eta_seconds)
 
     with stop_by_interrupt() as stop:
         found = find_batch_size(
-            config, arguments.memory_limit, arguments.budget, devices, tell, stop.is_set
+            config, arguments.memory_limit, arguments.budget, devices, show_progress, stop.is_set
         )
     line.end()
     print(json.dumps(found.to_json()) if arguments.json else batch_report(found))
@@ -89,7 +90,7 @@ def learning_rate(arguments: Namespace) -> int:
     config = config_from(arguments)
     devices, line = _devices(config), ProgressLine()
 
-    def tell(progress: RateProgress) -> None:
+    def show_progress(progress: RateProgress) -> None:
         line.write(rate_progress(progress), progress.eta_seconds)
 
     with stop_by_interrupt() as stop:
@@ -99,7 +100,7 @@ def learning_rate(arguments: Namespace) -> int:
             arguments.highest,
             arguments.steps,
             devices,
-            tell,
+            show_progress,
             stop.is_set,
         )
     line.end()

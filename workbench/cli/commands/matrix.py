@@ -19,7 +19,7 @@ def matrix(arguments: Namespace) -> int:
     """Run the matrix; return 0 if nothing failed, else 1, also if it was stopped."""
     line = ProgressLine()
 
-    def tell(matrix: Matrix) -> None:
+    def show_progress(matrix: Matrix) -> None:
         running = next((cell for cell in matrix.cells if cell.status == "running"), None)
         now = f": {running.strategy}, {running.loop}" if running else ""
         line.write(f"{matrix.done} of {len(matrix.cells)} done", matrix.eta_seconds, now)
@@ -30,7 +30,7 @@ def matrix(arguments: Namespace) -> int:
             arguments.data,
             arguments.runs_dir,
             interpreter=arguments.interpreter,
-            told=tell,
+            on_progress=show_progress,
             stopped=stop.is_set,
             model=arguments.model,
             start=arguments.start,
@@ -51,13 +51,13 @@ def report(done: Matrix) -> str:
     counts = dict.fromkeys(("pass", "fail", "unavailable", "stopped"), 0)
     for cell in done.cells:
         counts[cell.status] = counts.get(cell.status, 0) + 1
-    told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    counted = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
     took = timedelta(seconds=round(done.seconds))
     return "\n".join(
         [
             *columns(HEAD, rows),
             "",
-            f"{told}; {done.steps} steps each against OneDevice's custom loop, in {took}.",
+            f"{counted}; {done.steps} steps each against OneDevice's custom loop, in {took}.",
         ]
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from contextlib import AbstractContextManager, nullcontext
 
-from workbench.cli.before import checked, devices_for, tell_before
+from workbench.cli.before import checked, devices_for, print_notes
 from workbench.cli.flags import config_from, is_bundle
 from workbench.cli.watching import follow
 from workbench.config import RunConfig
@@ -36,7 +36,7 @@ def run(arguments: Namespace) -> int:
         config = rehearsed(config)
     devices = devices_for(config)
     with _ahead(config):
-        tell_before(checked(config, devices))
+        print_notes(checked(config, devices))
         return follow(start_run(config, arguments.runs_dir, devices), arguments)
 
 

@@ -8,7 +8,7 @@ from argparse import Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.before import tell_before
+from workbench.cli.before import print_notes
 from workbench.cli.outcome import FAILED, OK
 from workbench.cli.watching import follow, show, table
 from workbench.runs import list_runs, open_run, restore_run
@@ -43,8 +43,8 @@ def xray(arguments: Namespace) -> int:
     """`workbench runs xray`: do a step again and show the numbers of every replica."""
     from .xray import table_of_step
 
-    told = open_run(arguments.run, arguments.runs_dir).xray(arguments.step)
-    print(json.dumps(told) if arguments.json else table_of_step(told))
+    result = open_run(arguments.run, arguments.runs_dir).xray(arguments.step)
+    print(json.dumps(asdict(result)) if arguments.json else table_of_step(result))
     return OK
 
 
@@ -60,7 +60,7 @@ def resume(arguments: Namespace) -> int:
     """`workbench runs resume`."""
     opened = open_run(arguments.run, arguments.runs_dir)
     resumed = opened.resume(arguments.epochs, arguments.workers)
-    tell_before(resumed.plan)
+    print_notes(resumed.plan)
     return follow(resumed, arguments)
 
 

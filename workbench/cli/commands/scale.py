@@ -27,19 +27,19 @@ def add_to(adding: Any) -> None:
     """Add the command."""
     parser = adding.add_parser(
         "scale",
-        help="say how far more replicas help a run",
-        description="Measure the gradient noise scale of a run, at its newest checkpoint: up to"
-        " which global batch more replicas help, and what that is in examples a second. The run is"
-        " not changed. Ctrl-C gives it up.",
+        help="show how far more replicas help a run",
+        description="Measure the gradient noise scale of a run at its newest checkpoint. It shows"
+        " up to which global batch more replicas help, and the speed in examples a second. The run"
+        " itself does not change. Ctrl-C cancels.",
     )
     parser.add_argument("run", metavar="RUN", help="a run's id or folder")
-    words = f"batches to take, fewer where the data has fewer. Default: {STEPS}."
-    parser.add_argument("--steps", type=int, metavar="K", default=STEPS, help=words)
-    words = "measure also at the first weights and at each older checkpoint that is kept."
-    parser.add_argument("--growth", action="store_true", help=words)
-    words = "other runs of the same model and data, whose goodput is to stand beside."
-    parser.add_argument("--beside", nargs="+", metavar="RUN", default=[], help=words)
-    parser.add_argument("--html", metavar="FILE", help="save the figure, which opens in a browser")
+    text = f"batches to measure, fewer if the data has fewer. Default: {STEPS}."
+    parser.add_argument("--steps", type=int, metavar="K", default=STEPS, help=text)
+    text = "measure also with the first weights and at each older checkpoint that is kept."
+    parser.add_argument("--growth", action="store_true", help=text)
+    text = "other runs of the same model and data, to show their goodput too."
+    parser.add_argument("--beside", nargs="+", metavar="RUN", default=[], help=text)
+    parser.add_argument("--html", metavar="FILE", help="save the figure as an HTML page")
     add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
     parser.set_defaults(command=scale)
@@ -52,7 +52,7 @@ def scale(arguments: Namespace) -> int:
     page = None if arguments.html is None else Path(arguments.html)
     if page is not None and (page.exists() or not page.parent.is_dir()):
         raise _unsaved(page, "exists" if page.exists() else "its folder does not exist")
-    tell_before(run, arguments.steps)
+    announce(run, arguments.steps)
     answer = should_scale(run, arguments.steps, growth=arguments.growth, beside=beside)
     if page is not None:
         save(answer, page)
@@ -60,12 +60,12 @@ def scale(arguments: Namespace) -> int:
     return OK
 
 
-def tell_before(run: Run, steps: int) -> None:
+def announce(run: Run, steps: int) -> None:
     """Print the measurement that starts now, and how long its steps took in the run itself."""
     seconds = expected_seconds(run, steps)
-    took = "" if seconds is None else f" The same took the run itself {seconds:,.0f} s."
-    words = f"Taking up to {steps:,} steps at the newest checkpoint of {run.id}, training nothing."
-    print(f"{words}{took}", file=sys.stderr, flush=True)
+    took = "" if seconds is None else f" As many steps of the run itself took {seconds:,.0f} s."
+    where = f"at the newest checkpoint of {run.id}, without training."
+    print(f"Measuring up to {steps:,} steps {where}{took}", file=sys.stderr, flush=True)
 
 
 def report(answer: Scaling) -> str:
@@ -97,6 +97,6 @@ def save(answer: Scaling, path: Path) -> None:
 
 def _unsaved(path: Path, why: str) -> OutputError:
     return OutputError(
-        f"A figure is saved in a new file of a folder that can be written; {path}: {why}. "
+        f"A figure is saved as a new file in a folder that can be written; {path}: {why}. "
         "Choose another name."
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli.before import check_tensorflow, devices_for, tell_before
+from workbench.cli.before import check_tensorflow, devices_for, print_notes
 from workbench.cli.flags import config_from, given_flags
 from workbench.cli.outcome import OK, OutputError
 from workbench.config import Problem
@@ -18,7 +18,7 @@ from workbench.runs import start_edited
 from workbench.runs.folder.files import expanded, runs_root
 from workbench.runs.folder.functions import keep_function
 from workbench.runs.programs.own_data import look
-from workbench.scripts import NOT_TOLD, Opened, ScriptError, read_script, sentences, unified
+from workbench.scripts import NOT_IN_SCRIPTS, Opened, ScriptError, read_script, sentences, unified
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -47,7 +47,7 @@ def script(arguments: Namespace) -> int:
 def open_config(arguments: Namespace) -> RunConfig:
     """Return the config of the script named by `--open`, and keep its own functions in files."""
     opened = read_script(_text(Path(arguments.open)))
-    _tell(opened, arguments.open)
+    _report(opened, arguments.open)
     return opened.with_files(_kept(opened, arguments))
 
 
@@ -62,12 +62,12 @@ def run_text(text: str, name: str, arguments: Namespace, refused: Sequence[str])
     opened = read_script(text)
     also = given_flags(arguments)
     _check_alone(arguments, name, refused)
-    _tell(opened, name)
+    _report(opened, name)
     devices = devices_for(opened.with_files(also))
     if problems := check_tensorflow(devices):
         raise PlanError(problems)
     plan = opened.plan_as_it_is(devices, _kept(opened, arguments), **also)
-    tell_before(plan)
+    print_notes(plan)
     return start_edited(
         opened.text,
         plan,
@@ -82,18 +82,18 @@ def print_difference(other: Path, script: str) -> int:
     difference = unified(_text(other), script, str(other), "this script")
     print(difference, end="")
     if not difference:
-        print(f"{other} is this very script.", file=sys.stderr)
+        print(f"{other} and this script are the same.", file=sys.stderr)
     return OK
 
 
 def _check_alone(arguments: Namespace, script: str, refused: Sequence[str]) -> None:
     """Refuse flags for values that the script itself sets."""
-    given = [name for name in given_flags(arguments) if name not in NOT_TOLD]
+    given = [name for name in given_flags(arguments) if name not in NOT_IN_SCRIPTS]
     given += [name for name in refused if getattr(arguments, name) is not None]
     if given:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        fix = f"Leave that out and change it in the script, or: workbench script --open {script}"
-        rule = "given without flags of what it tells itself"
+        fix = f"Leave them out and edit the script, or: workbench script --open {script}"
+        rule = "given without flags for values that it sets itself"
         raise ScriptError(rule, flags, f"{fix} {flags.split(', ')[0]} ...")
 
 
@@ -103,7 +103,7 @@ def _text(path: Path) -> str:
     except (OSError, UnicodeDecodeError, RuntimeError) as error:
         fix = f"Fix the path: {str(error).rstrip('.')}."
         raise PlanError(
-            [Problem("script", "a file of text that can be read", str(path), fix)]
+            [Problem("script", "a text file that can be read", str(path), fix)]
         ) from error
 
 
@@ -112,20 +112,20 @@ def _kept(opened: Opened, arguments: Namespace) -> dict[str, str]:
     return {each.field: keep_function(each.source, each.function, root) for each in opened.kept}
 
 
-def _tell(opened: Opened, name: str) -> None:
+def _report(opened: Opened, name: str) -> None:
     """Report on standard error how the script was understood.
 
     Standard output belongs to the script or the run.
     """
     plan = opened.reference.plan
     if opened.as_made:
-        print(f"{name} is as the workbench wrote it.", file=sys.stderr)
+        print(f"{name} is unchanged since the workbench wrote it.", file=sys.stderr)
     else:
         print(f"{name} was edited since the workbench wrote it.", file=sys.stderr)
     epochs = f"{opened.config.epochs} epoch{'s' * (opened.config.epochs != 1)}"
     trains = f"{plan.strategy_label} strategy, {plan.who_trains}, {epochs}"
     print(f"  understood as: {trains}", file=sys.stderr)
-    for sentence in sentences(opened.told):
+    for sentence in sentences(opened.differences):
         print(f"  {sentence}", file=sys.stderr)
 
 
@@ -137,11 +137,11 @@ def _save(path: Path, text: str) -> None:
         if path.is_file() and path.read_bytes() == text.encode():
             return
         raise OutputError(
-            f"Saving never overwrites another text; {path} exists and differs. "
+            f"Saving never overwrites a different file; {path} exists and differs. "
             "Choose another name, or remove it first."
         ) from None
     except OSError as error:
         raise OutputError(
-            f"A script is saved into a folder that can be written; {path}: {error.strerror}. "
-            "Choose another place."
+            f"A script is saved in a folder that can be written; {path}: {error.strerror}. "
+            "Choose another folder."
         ) from error

@@ -8,6 +8,7 @@ import shlex
 from argparse import Namespace
 from typing import Any
 
+from workbench.cli.flags import sentence
 from workbench.cli.interrupts import stop_by_interrupt
 from workbench.cli.progress_line import ProgressLine
 from workbench.cli.watching import columns
@@ -28,8 +29,8 @@ from workbench.tf_config import (
 SECONDS = 60.0
 KINDS = {"worker": "+", "chief": None, "ps": "+"}
 ABOUT = """\
-TF_CONFIG tells a task of the others. TensorFlow waits silently for one that cannot be
-reached; these commands say beforehand what is wrong."""
+TF_CONFIG gives a task the addresses of all tasks. TensorFlow waits silently for a task that it
+cannot reach; these commands find the problem before training."""
 
 
 def add_to(adding: Any) -> None:
@@ -40,27 +41,27 @@ def add_to(adding: Any) -> None:
     )  # fmt: skip
     parser.set_defaults(command=None)
     what = parser.add_subparsers(metavar="WHAT", required=True)
-    words = "print the TF_CONFIG of each task, given their addresses"
-    making = what.add_parser("make", help=words, description=f"{words.capitalize()}.")
+    text = "print the TF_CONFIG of each task from the addresses of all tasks"
+    making = what.add_parser("make", help=text, description=sentence(text))
     for kind, count in KINDS.items():
-        words = "address of the chief" if count is None else f"addresses of all {kind} tasks"
-        making.add_argument(f"--{kind}", nargs=count, metavar="HOST:PORT", help=words)
-    words = "how many tasks test checkpoints beside the cluster. Default: 0."
-    making.add_argument("--evaluators", type=int, default=0, metavar="N", help=words)
-    making.add_argument("--task", metavar="TASK", help="print only this one's, such as worker-0")
+        text = "address of the chief" if count is None else f"addresses of all {kind} tasks"
+        making.add_argument(f"--{kind}", nargs=count, metavar="HOST:PORT", help=text)
+    text = "number of evaluators, which test checkpoints outside the cluster. Default: 0."
+    making.add_argument("--evaluators", type=int, default=0, metavar="N", help=text)
+    making.add_argument("--task", metavar="TASK", help="print only one, such as worker-0's")
     making.add_argument("--json", action="store_true", help="print one JSON object, by task")
     making.set_defaults(command=make)
-    words = "say what is wrong with this host's TF_CONFIG"
-    checking = what.add_parser("check", help=words, description=f"{words.capitalize()}.")
+    text = "check the TF_CONFIG of this host"
+    checking = what.add_parser("check", help=text, description=sentence(text))
     checking.set_defaults(command=check)
-    words = "call all other tasks, each of which does the same, before TensorFlow does"
-    meeting = what.add_parser("meet", help=words, description=f"{words.capitalize()}.")
-    words = f"how long to wait for the others. Default: {SECONDS:g}."
-    meeting.add_argument("--seconds", type=float, default=SECONDS, metavar="X", help=words)
+    text = "call all other tasks before TensorFlow does; every host runs this at the same time"
+    meeting = what.add_parser("meet", help=text, description=sentence(text))
+    text = f"seconds to wait for the other tasks. Default: {SECONDS:g}."
+    meeting.add_argument("--seconds", type=float, default=SECONDS, metavar="X", help=text)
     meeting.set_defaults(command=meet_others)
     for each in (checking, meeting):
-        words = "the JSON. Default: the environment's TF_CONFIG."
-        each.add_argument("tf_config", nargs="?", metavar="TF_CONFIG", help=words)
+        text = "the JSON. Default: the environment's TF_CONFIG."
+        each.add_argument("tf_config", nargs="?", metavar="TF_CONFIG", help=text)
         each.add_argument("--json", action="store_true", help="print one line of JSON")
 
 
@@ -97,8 +98,8 @@ def check(arguments: Namespace) -> int:
         print(json.dumps({"task": str(task), "cluster": dict(cluster.addresses)}))
     else:
         print(
-            f"This is {task} of a cluster of {others}. All hosts can be looked up. Whether they "
-            "answer: workbench tf-config meet, on all of them at once."
+            f"This is {task} of a cluster of {others}. All hosts can be looked up. To test whether "
+            "they answer, run workbench tf-config meet on all of them at the same time."
         )
     return 0
 
@@ -110,22 +111,22 @@ def meet_others(arguments: Namespace) -> int:
     line = ProgressLine()
     count = len([each for each in cluster.tasks if each != task and each.type != "evaluator"])
 
-    def tell(meeting: Meeting) -> None:
+    def show_progress(meeting: Meeting) -> None:
         line.write(f"{len(meeting.met)} of {count} other tasks have answered")
 
     with stop_by_interrupt() as stop:
         try:
-            meeting = meet(cluster, task, arguments.seconds, tell, stop.is_set)
+            meeting = meet(cluster, task, arguments.seconds, show_progress, stop.is_set)
         finally:
             line.end()
-    print(json.dumps(_told(meeting)) if arguments.json else report(meeting))
+    print(json.dumps(_to_json(meeting)) if arguments.json else report(meeting))
     return int(bool(meeting.missing))
 
 
 def report(meeting: Meeting) -> str:
     """Return a line for each other task."""
     rows = [
-        (str(answer.task), answer.address, *_words(answer))
+        (str(answer.task), answer.address, *_round_trip(answer))
         for _, answer in sorted(meeting.answers.items())
     ]
     head = ("task", "address", "round trip", "")
@@ -141,7 +142,7 @@ def report(meeting: Meeting) -> str:
     return "\n".join(lines)
 
 
-def _words(answer: Answer) -> tuple[str, str]:
+def _round_trip(answer: Answer) -> tuple[str, str]:
     if answer.problem:
         return "", answer.problem
     took = f"{1e3 * (answer.round_trip_seconds or 0.0):.3g} ms"
@@ -149,10 +150,10 @@ def _words(answer: Answer) -> tuple[str, str]:
     if not answer.clock_differs:
         return took, ""
     word = "ahead" if ahead > 0 else "behind"
-    return took, f"its clock is {abs(ahead):,.1f} s {word}: set both by the network (NTP)."
+    return took, f"its clock is {abs(ahead):,.1f} s {word}: synchronize both clocks with NTP."
 
 
-def _told(meeting: Meeting) -> dict[str, Any]:
+def _to_json(meeting: Meeting) -> dict[str, Any]:
     return {
         "task": str(meeting.task),
         "tasks": {
@@ -172,7 +173,7 @@ def _given(arguments: Namespace) -> tuple[Cluster, Identity]:
     text = arguments.tf_config or os.environ.get("TF_CONFIG")
     if not text:
         raise RunError(
-            "A task of several has a TF_CONFIG; none is given and none is in the environment. "
-            "Make it: workbench tf-config make --worker HOST:PORT HOST:PORT"
+            "This command needs a TF_CONFIG; received none as an argument and none in the "
+            "environment. Make one: workbench tf-config make --worker HOST:PORT HOST:PORT"
         )
     return read_tf_config(text)

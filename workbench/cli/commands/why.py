@@ -20,7 +20,7 @@ from workbench.verdict import SECONDS, Verdict, judge, wording
 from workbench.verdict.own_paces import own_paces, slowest_of
 from workbench.verdict.parts import Breakdown
 from workbench.verdict.trial import Trial, try_out
-from workbench.verdict.verdict import Told
+from workbench.verdict.verdict import OnProgress
 
 BAR_WIDTH = 30
 LINE_WIDTH = 98
@@ -30,15 +30,15 @@ def add_to(adding: Any) -> None:
     """Add the command."""
     parser = adding.add_parser(
         "why",
-        help="say where a step's time goes, and what to change",
-        description="Time a run's step, and the same step without one part or another, in processes"
-        " of its own; say what takes the time and suggest one change. The run is not changed.",
+        help="show where a step's time goes, and what to change",
+        description="Time a run's step in separate processes, complete and with parts left out."
+        " Show what takes the time, and suggest one change. The run itself does not change.",
     )
     parser.add_argument("run", metavar="RUN", help="a run's id or folder")
-    words = "try the suggestion: a short new run with it, and both timed side by side"
-    parser.add_argument("--apply", action="store_true", help=words)
-    words = f"how long to measure, the start of the processes not counted. Default: {SECONDS:g}."
-    parser.add_argument("--seconds", type=float, metavar="X", default=SECONDS, help=words)
+    text = "try the suggestion: start a short run with it, and time both side by side"
+    parser.add_argument("--apply", action="store_true", help=text)
+    text = f"seconds to measure, without the start of the processes. Default: {SECONDS:g}."
+    parser.add_argument("--seconds", type=float, metavar="X", default=SECONDS, help=text)
     add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")
     parser.set_defaults(command=why)
@@ -48,15 +48,15 @@ def why(arguments: Namespace) -> int:
     """Measure a step and print the report; with --apply, try the suggestion too."""
     run = open_run(arguments.run, arguments.runs_dir)
     if not run.plan.synchronous:
-        return _tell_own_paces(run, arguments)
-    with _telling() as told:
-        verdict = judge(run, arguments.seconds, told)
+        return _print_own_paces(run, arguments)
+    with _progress_line() as on_progress:
+        verdict = judge(run, arguments.seconds, on_progress)
     if not arguments.json:
         print(report(verdict, run), flush=True)
     trial = None
     if arguments.apply and verdict.suggestion is not None:
-        with _telling() as told:
-            trial = try_out(run, verdict, told=told)
+        with _progress_line() as on_progress:
+            trial = try_out(run, verdict, on_progress=on_progress)
         if not arguments.json:
             print(f"\n{trial_report(trial)}")
     if arguments.json:
@@ -65,14 +65,14 @@ def why(arguments: Namespace) -> int:
     return 0
 
 
-def _tell_own_paces(run: Run, arguments: Namespace) -> int:
+def _print_own_paces(run: Run, arguments: Namespace) -> int:
     """Print how long each worker takes, because asynchronous workers have no common step."""
     paces = own_paces(run)
     if arguments.json:
         slowest = slowest_of(paces)
         task = None if slowest is None else slowest.task
-        told = {"run": run.id, "own_paces": [asdict(pace) for pace in paces], "slowest": task}
-        print(json.dumps(told))
+        result = {"run": run.id, "own_paces": [asdict(pace) for pace in paces], "slowest": task}
+        print(json.dumps(result))
         return 0
     table = columns(wording.OWN_HEAD, wording.own_pace_rows(paces))
     print(*table, "", textwrap.fill(wording.OWN, LINE_WIDTH), sep="\n")
@@ -117,26 +117,26 @@ def _rows(found: Breakdown) -> Iterator[tuple[str, ...]]:
 
 
 @contextmanager
-def _telling() -> Iterator[Told]:
+def _progress_line() -> Iterator[OnProgress]:
     """Show the current work and its estimated time on standard error."""
     line, over = ProgressLine(), threading.Event()
-    words, end = "", 0.0
+    text, end = "", 0.0
 
-    def told(what: str, left_seconds: float) -> None:
-        nonlocal words, end
-        words, end = f"{what}: about {left_seconds:.0f} s", time.monotonic() + left_seconds
-        line.write(words, left_seconds)
+    def on_progress(what: str, left_seconds: float) -> None:
+        nonlocal text, end
+        text, end = f"{what}: about {left_seconds:.0f} s", time.monotonic() + left_seconds
+        line.write(text, left_seconds)
 
-    def tell() -> None:
+    def count_down() -> None:
         while not over.wait(1.0):
-            if words:
-                line.write(words, max(0.0, end - time.monotonic()))
+            if text:
+                line.write(text, max(0.0, end - time.monotonic()))
 
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
+    clock = threading.Thread(target=count_down, daemon=True)
+    clock.start()
     try:
-        yield told
+        yield on_progress
     finally:
         over.set()
-        teller.join()
+        clock.join()
         line.end()

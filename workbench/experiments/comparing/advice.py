@@ -49,7 +49,7 @@ def recommend(groups: Sequence[Group]) -> Advice:
     }
     alike = {at: speed for at, speed in speeds.items() if _steps_together(groups[at])} or speeds
     if not alike:
-        return Advice(None, "No run has come to an end yet, so that nothing can be recommended.")
+        return Advice(None, "No run has ended yet, so there is no recommendation.")
     fastest = max(alike, key=lambda at: alike[at])
     rows = make_table(groups, fastest, with_losses=False).rows
     as_fast = [at for at in alike if at == fastest or rows[at].differs is False]
@@ -58,7 +58,7 @@ def recommend(groups: Sequence[Group]) -> Advice:
     reason = _reason(rows, chosen, fastest, others)
     aside = "".join(
         f" {groups[at].label} does {speeds[at]:,.0f} examples a second, but its workers do not "
-        "wait for each other: that is another training, and its losses show whether a good one."
+        "wait for each other. It trains in another way; its losses show whether it trains well."
         for at in speeds
         if at not in alike and speeds[at] > alike[chosen]
     )
@@ -68,20 +68,20 @@ def recommend(groups: Sequence[Group]) -> Advice:
 def _reason(rows: Sequence[Row], chosen: int, fastest: int, others: Sequence[int]) -> str:
     """Return the reason for a recommendation, given rows compared with the fastest."""
     if not others:
-        return "it is the only one that trained here."
+        return "it is the only candidate that trained here."
     if chosen != fastest:
         share = _share(rows[chosen].speed_up, rows[chosen].speed_up_interval)
         return (
             f"{rows[fastest].label} is not significantly faster, and this one is simpler; it has "
-            f"{share} of that one's speed."
+            f"{share} of the fastest speed."
         )
     runner_up = max(others, key=lambda at: rows[at].examples_per_second or 0.0)
     row = rows[runner_up]
     slower = f"{row.label} has {_share(row.speed_up, row.speed_up_interval)} of its speed"
     if row.differs is None:
-        return f"it is the fastest, though of so few runs chance is not excluded; {slower}."
+        return f"it is the fastest, but with so few runs this may be chance; {slower}."
     if not row.differs:
-        return f"none is significantly faster, and it is the simplest; {slower}."
+        return f"no other is significantly faster, and it is the simplest; {slower}."
     return f"it is the fastest; {slower}."
 
 

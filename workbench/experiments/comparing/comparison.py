@@ -91,9 +91,9 @@ class Comparison:
         """Whether the queue goes on; if not, how it ended."""
         if self.alive:
             return "stopping" if (self.folder / STOP).exists() else "running"
-        told = [event["state"] for event in self.events if event["event"] == "state"]
-        if told and told[-1] in ("finished", "stopped"):
-            last: State = told[-1]
+        states = [event["state"] for event in self.events if event["event"] == "state"]
+        if states and states[-1] in ("finished", "stopped"):
+            last: State = states[-1]
             return last
         return "lost"
 
@@ -166,7 +166,7 @@ class Comparison:
         """
         if self.state == "finished":
             raise RunError(
-                f"Only a comparison that was stopped or lost goes on; {self.folder.name} is "
+                f"Only a stopped or lost comparison can be resumed; {self.folder.name} is "
                 "finished. Start a new one."
             )
         _spawn(self.folder)
@@ -257,25 +257,25 @@ def _check(
     if not any(not each.reason for each in candidates):
         reasons = "".join(f"\n  {each.label}: {each.reason}" for each in candidates)
         raise RunError(
-            "A comparison needs a candidate that can be had here; received "
-            f"{len(candidates)}, and none can:{reasons or ' none.'}\nMend what is named there, or "
-            "choose others."
+            "A comparison needs a candidate that can run here; received "
+            f"{len(candidates)}, and none can:{reasons or ' none.'}\nFix the named problems, or "
+            "choose other candidates."
         )
     rules: Mapping[str, tuple[bool, object, str, str]] = {
-        "repeats": (repeats >= 1, repeats, "1 or more", "3 give intervals"),
+        "repeats": (repeats >= 1, repeats, "1 or more", "3 or more give intervals"),
         "budget_seconds": (
             *(budget_seconds is None or budget_seconds > 0, budget_seconds),
             *("above 0", "Leave it out for no limit"),
         ),
         "target_accuracy": (
             *(target_accuracy is None or 0 < target_accuracy <= 1, target_accuracy),
-            *("above 0 and at most 1", "Of 90 %, give 0.9"),
+            *("above 0 and at most 1", "For 90 %, give 0.9"),
         ),
-        "drop_below": (0 <= drop_below < 1, drop_below, "from 0 and below 1", "0 drops none"),
+        "drop_below": (0 <= drop_below < 1, drop_below, "at least 0 and below 1", "0 drops none"),
     }
     for name, (holds, got, rule, fix) in rules.items():
         if not holds:
-            raise RunError(f"{name} is {rule}; received {got}. {fix}.")
+            raise RunError(f"{name} must be {rule}; received {got}. {fix}.")
 
 
 def _spawn(folder: Path) -> None:
@@ -287,8 +287,8 @@ def _spawn(folder: Path) -> None:
     lock = locks.take(lock_of(folder))
     if lock is None:
         raise RunError(
-            f"A comparison has one queue; that of {folder.name} is alive. Stop it first, or let it "
-            "finish."
+            f"A comparison has one queue; the queue of {folder.name} is alive. Stop it first, or "
+            "let it finish."
         )
     command = [
         sys.executable,
@@ -315,7 +315,7 @@ def _spawn(folder: Path) -> None:
         os.close(lock)
     if launcher.wait():
         raise RunError(
-            f"A comparison is under way when its queue has started; {sys.executable} ended with "
+            f"A comparison needs its queue process; {sys.executable} ended with exit status "
             f"{launcher.returncode}. Its log ends with: {log_tail(folder / LOG, 5)}. Check that it "
             "can import workbench, then resume the comparison."
         )

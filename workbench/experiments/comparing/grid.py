@@ -84,7 +84,7 @@ def _check(axes: Mapping[str, Sequence[Any]]) -> None:
         if not values
     ]
     if {"global_batch_size", "per_replica_batch_size"} <= axes.keys():
-        rule, got = "varied, or the batch of each replica, not both", "both"
+        rule, got = "varied, or per_replica_batch_size, but not both", "both"
         problems.append(Problem("global_batch_size", rule, got, "Leave one of them out."))
     if problems:
         raise ConfigError(problems)
@@ -138,11 +138,11 @@ def _fitting(config: RunConfig) -> RunConfig:
 def _label(plan: Plan, axes: Mapping[str, Sequence[Any]]) -> str:
     """Return strategy and replicas, and the values of all other varied fields."""
     many = plan.num_replicas_in_sync if plan.synchronous else plan.workers
-    words = [plan.strategy_label + (f" x {many}" if many > 1 else "")]
+    parts = [plan.strategy_label + (f" x {many}" if many > 1 else "")]
     for name, values in axes.items():
         if len(values) > 1 and name not in _IN_EVERY_LABEL:
-            words.append(_IN_WORDS[name](plan) if name in _IN_WORDS else getattr(plan.config, name))
-    return ", ".join(words)
+            parts.append(_TEXTS[name](plan) if name in _TEXTS else getattr(plan.config, name))
+    return ", ".join(parts)
 
 
 def _named(name: str, value: Any) -> str:
@@ -152,7 +152,7 @@ def _named(name: str, value: Any) -> str:
 
 _XLA = {True: "XLA on", False: "XLA off"}
 _IN_EVERY_LABEL = ("strategy", "replicas", "workers")
-_IN_WORDS: Mapping[str, Callable[[Plan], str]] = {
+_TEXTS: Mapping[str, Callable[[Plan], str]] = {
     "global_batch_size": lambda plan: f"batch {plan.global_batch_size or plan.examples_per_step:,}",
     "per_replica_batch_size": lambda plan: f"{plan.per_replica_batch_size:,} a replica",
     "xla": lambda plan: _XLA[plan.config.xla or plan.on_tpu],  # TPUs always use XLA

@@ -81,12 +81,12 @@ def measure(run: Run) -> Measures:
     kept = _kept(run.dir, stamp)
     if kept is not None:
         return kept
-    told = _measured(run)
-    if told.status in OVER and _stamp(run.dir) == stamp:
-        values = {"version": VERSION, "stamp": stamp, **asdict(told)}
+    measures = _measured(run)
+    if measures.status in OVER and _stamp(run.dir) == stamp:
+        values = {"version": VERSION, "stamp": stamp, **asdict(measures)}
         with contextlib.suppress(RunError):  # a read-only folder is measured again
             write_text(run.dir / KEPT, json_text(values))
-    return told
+    return measures
 
 
 def _measured(run: Run) -> Measures:

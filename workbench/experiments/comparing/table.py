@@ -149,10 +149,10 @@ def group_runs(runs: Sequence[Run]) -> list[Group]:
     found: dict[str, list[Run]] = {}
     for run in runs:
         found.setdefault(run.script, []).append(run)
-    return told_apart([Group(_title(each[0]), tuple(each)) for each in found.values()])
+    return with_distinct_labels([Group(_title(each[0]), tuple(each)) for each in found.values()])
 
 
-def told_apart(groups: Sequence[Group]) -> list[Group]:
+def with_distinct_labels(groups: Sequence[Group]) -> list[Group]:
     """Return groups with different labels: the id of its first run is added to a repeated label."""
     apart: list[Group] = []
     for group in groups:
@@ -186,35 +186,37 @@ def make_table(
     if baseline is not None and not 0 <= baseline < len(groups):
         raise RunError(
             f"A baseline is the number of a row, from 0 to {len(groups) - 1}; received {baseline}. "
-            "Choose one of those."
+            "Choose one of these numbers."
         )
-    told = [[measure(run) for run in group.runs] for group in groups]
-    rows = [_row(group, each, target_accuracy) for group, each in zip(groups, told, strict=True)]
+    measured = [[measure(run) for run in group.runs] for group in groups]
+    rows = [
+        _row(group, each, target_accuracy) for group, each in zip(groups, measured, strict=True)
+    ]
     able = [at for at, row in enumerate(rows) if row.examples_per_second]
     at = baseline if baseline is not None else able[0] if able else None
     if at is not None:
-        rates = [_rates(group, each) for group, each in zip(groups, told, strict=True)]
+        rates = [_rates(group, each) for group, each in zip(groups, measured, strict=True)]
         rows = [_against(row, rate, rows[at], rates[at])
                 for row, rate in zip(rows, rates, strict=True)]  # fmt: skip
         if with_losses:
             rows = [_with_losses(row, group, groups[at])
                     for row, group in zip(rows, groups, strict=True)]  # fmt: skip
-    return Table(tuple(rows), at, tuple(_differences(told)), target_accuracy)
+    return Table(tuple(rows), at, tuple(_differences(measured)), target_accuracy)
 
 
-def _row(group: Group, told: Sequence[Measures], target_accuracy: float | None) -> Row:
+def _row(group: Group, measured: Sequence[Measures], target_accuracy: float | None) -> Row:
     """Return a row without the values that need a baseline."""
-    done = [each for each in told if each.status == "finished"]
+    done = [each for each in measured if each.status == "finished"]
     rates = [each.examples_per_second for each in done if each.examples_per_second]
     row = Row(
         group.label,
-        tuple(each.run for each in told),
-        tuple(each.status for each in told),
-        replicas=told[0].replicas if told else None,
-        global_batch_size=told[0].global_batch_size if told else None,
+        tuple(each.run for each in measured),
+        tuple(each.status for each in measured),
+        replicas=measured[0].replicas if measured else None,
+        global_batch_size=measured[0].global_batch_size if measured else None,
         examples_per_second=math.exp(sum(map(math.log, rates)) / len(rates)) if rates else None,
         examples_per_second_interval=rate_interval(rates),
-        notes=tuple(_notes(group, told, len(rates))),
+        notes=tuple(_notes(group, measured, len(rates))),
     )
     medians: dict[str, Any] = {
         name: _median([getattr(each, name) for each in done]) for name in MEDIANS
@@ -227,15 +229,15 @@ def _row(group: Group, told: Sequence[Measures], target_accuracy: float | None) 
     return replace(row, target_seconds=reached, notes=(*row.notes, *never))
 
 
-def _notes(group: Group, told: Sequence[Measures], rates: int) -> list[str]:
+def _notes(group: Group, measured: Sequence[Measures], rates: int) -> list[str]:
     notes = [group.reason] if group.reason else []
-    for words, count in (
-        ("still going", sum(each.alive for each in told)),
-        ("stopped", sum(each.status == "stopped" for each in told)),
-        ("failed", sum(each.status in ("failed", "lost") for each in told)),
+    for state, count in (
+        ("still going", sum(each.alive for each in measured)),
+        ("stopped", sum(each.status == "stopped" for each in measured)),
+        ("failed", sum(each.status in ("failed", "lost") for each in measured)),
     ):
         if count:
-            notes.append(f"{count} of {len(told)} {words}, not counted")
+            notes.append(f"{count} of {len(measured)} {state}, not counted")
     if 0 < rates < FEWEST_REPEATS:
         notes.append(f"an interval needs {FEWEST_REPEATS} finished runs, there {_are(rates)}")
     return notes
@@ -245,12 +247,12 @@ def _are(count: int) -> str:
     return f"is {count}" if count == 1 else f"are {count}"
 
 
-def _rates(group: Group, told: Sequence[Measures]) -> dict[int, float]:
+def _rates(group: Group, measured: Sequence[Measures]) -> dict[int, float]:
     """Return the speeds of the finished runs by round; runs without rounds get numbers below 0."""
-    rounds = group.rounds or tuple(range(-len(told), 0))
+    rounds = group.rounds or tuple(range(-len(measured), 0))
     return {
         at: each.examples_per_second
-        for at, each in zip(rounds, told, strict=True)
+        for at, each in zip(rounds, measured, strict=True)
         if each.status == "finished" and each.examples_per_second
     }
 
@@ -287,9 +289,9 @@ def _with_losses(row: Row, group: Group, base: Group) -> Row:
     return replace(row, max_loss_difference=found.max_loss_difference)
 
 
-def _differences(told: Sequence[Sequence[Measures]]) -> list[str]:
+def _differences(measured: Sequence[Sequence[Measures]]) -> list[str]:
     """Return notes on values that differ between runs and make their numbers hard to compare."""
-    runs = [each for group in told for each in group]
+    runs = [each for group in measured for each in group]
     return [
         f"{name} differs among these runs ({', '.join(values)}): {consequence}"
         for name, consequence in _SAME.items()
@@ -298,12 +300,12 @@ def _differences(told: Sequence[Sequence[Measures]]) -> list[str]:
 
 
 _SAME = {
-    "data": "their losses and speeds tell of other work",
-    "model": "their losses and speeds tell of other work",
+    "data": "their losses and speeds come from different work",
+    "model": "their losses and speeds come from different work",
     "seed": "their losses differ by chance too",
     "learning rate": "their losses differ by it too",
     "precision": "their losses differ by rounding too",
-    "XLA": "it rounds in another order, so that their losses agree but for rounding",
+    "XLA": "it rounds in another order, so their losses agree except for rounding",
 }
 
 

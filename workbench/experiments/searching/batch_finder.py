@@ -31,7 +31,7 @@ def find_batch_size(
     memory_limit_mib: int | None = None,
     budget_seconds: float = BUDGET_SECONDS,
     devices: Devices | None = None,
-    told: Callable[[BatchProgress], None] = lambda progress: None,
+    on_progress: Callable[[BatchProgress], None] = lambda progress: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> FoundBatch:
     """Find the largest per-replica batch that fits and the one with the best throughput.
@@ -48,7 +48,7 @@ def find_batch_size(
             that the config's `gpu_memory` allows.
         budget_seconds: how long the search may take.
         devices: the devices of this machine; None: they are detected now.
-        told: called when a trial starts or ends, and twice a second.
+        on_progress: called when a trial starts or ends, and twice a second.
         stopped: asked many times a second; true ends the search, and the results so far are
             returned.
 
@@ -82,7 +82,7 @@ def find_batch_size(
         loaded_ahead(config.interpreter, legacy=legacy, start=config.start),
         tempfile.TemporaryDirectory(prefix="workbench-find-") as folder,
     ):
-        search = Search(plans, Path(folder), limit_mib, on_cpu, deadline, told, stopped)
+        search = Search(plans, Path(folder), limit_mib, on_cpu, deadline, on_progress, stopped)
         return search.run(budget_seconds)
 
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from .batch_plans import Plans
 
 SILENT = (
-    "A trial tells what it measured; it ended before that, as where your own code calls sys.exit. "
-    "Take that call out."
+    "A trial reports its measurements; this trial ended before that, for example because your own "
+    "code calls sys.exit. Remove that call."
 )
-TELL_SECONDS = 0.5
+REPORT_SECONDS = 0.5
 BACKSTOP_MIB = 2048
 BACKSTOP_MIB_A_CORE = 64
 """Memory that a process may map beyond its limit without using it: thread stacks, arenas."""
@@ -46,12 +46,12 @@ class Search:
         limit_mib: int | None,
         on_cpu: bool,
         deadline: float,
-        told: Callable[[BatchProgress], None],
+        on_progress: Callable[[BatchProgress], None],
         stopped: Callable[[], bool],
     ) -> None:
         self._plans, self._folder, self._limit_mib, self._on_cpu = plans, folder, limit_mib, on_cpu
-        self._deadline, self._told, self._stopped = deadline, told, stopped
-        self._began = self._told_at = time.monotonic()
+        self._deadline, self._on_progress, self._stopped = deadline, on_progress, stopped
+        self._began = self._reported_at = time.monotonic()
         self._trials: dict[int, Trial] = {}
         self._rates: dict[int, Rate] = {}
         self._trying: int | None = None
@@ -81,11 +81,11 @@ class Search:
             end = self._fails or self._plans.most + 1
             self._try_alone(self._plans.nearest(size, self._fits or 0, end))
         self._trying = None
-        self._tell()
+        self._report()
         if not self._trials and self._end == "budget":
             raise RunError(
-                f"A budget is enough for one trial at least; received {budget_seconds:g} s, and "
-                "the first was not over. Give the search more seconds."
+                f"A budget must be enough for one trial; received {budget_seconds:g} s, and the "
+                "first trial had not ended. Give the search more seconds."
             )
         if self._fits is None and self._fails is not None:
             raise _nothing_fits(self._trials[self._fails], self._limit_mib)
@@ -101,18 +101,18 @@ class Search:
         left, full = list(plans), list[int]()
         self._trying = left[0]
 
-        def heard(lines: list[dict[str, Any]]) -> None:
+        def take_next(lines: list[dict[str, Any]]) -> None:
             size = int(lines[0]["folder"])
             if full or not self._take(plans[size], lines, alone=len(left) == len(plans)):
                 full.append(size)
                 return
             left.remove(size)
             self._trying = left[0] if left else None
-            self._tell()
+            self._report()
 
         try:
             ending = self._run(
-                list(plans.values()), heard, lambda: "done" if full else self._give_up()
+                list(plans.values()), take_next, lambda: "done" if full else self._give_up()
             )
         except RunError:
             if len(left) == len(plans):
@@ -125,23 +125,23 @@ class Search:
 
     def _try_alone(self, plan: Plan) -> None:
         self._trying = plan.per_replica_batch_size
-        self._tell()
-        heard = list[bool]()
+        self._report()
+        fitted = list[bool]()
 
-        def hear(lines: list[dict[str, Any]]) -> None:
-            heard.append(self._take(plan, lines, alone=True))
+        def take(lines: list[dict[str, Any]]) -> None:
+            fitted.append(self._take(plan, lines, alone=True))
 
-        ending = self._run([plan], hear, lambda: "done" if heard else self._give_up())
+        ending = self._run([plan], take, lambda: "done" if fitted else self._give_up())
         if ending.end == "memory":
             self._take_failure(plan, ending.reason)
-        elif ending.end == "done" and not heard:
+        elif ending.end == "done" and not fitted:
             raise RunError(SILENT)
-        self._tell()
+        self._report()
 
     def _run(
         self,
         plans: list[Plan],
-        heard: Callable[[list[dict[str, Any]]], None],
+        on_answers: Callable[[list[dict[str, Any]]], None],
         give_up: Callable[[], End | None],
     ) -> Ending:
         from workbench.codegen import render_script
@@ -164,7 +164,7 @@ class Search:
             program("try_batches", str(backstop), *folders),
             first.tasks,
             self._folder,
-            heard,
+            on_answers,
             give_up,
             None if watched is None else watched * MIB,
             first.config.start,
@@ -179,8 +179,8 @@ class Search:
             return "stopped"
         if now > self._deadline:
             return "budget"
-        if now - self._told_at > TELL_SECONDS:
-            self._tell()
+        if now - self._reported_at > REPORT_SECONDS:
+            self._report()
         return None
 
     def _take(self, plan: Plan, lines: list[dict[str, Any]], *, alone: bool) -> bool:
@@ -202,12 +202,12 @@ class Search:
         self._rates.pop(size, None)
         self._trials[size] = Trial(size, plan.examples_per_step, fits=False, reason=reason)
 
-    def _tell(self) -> None:
-        self._told_at = time.monotonic()
+    def _report(self) -> None:
+        self._reported_at = time.monotonic()
         self._beside.update(dict.fromkeys(holders(self._plans.first.physical_devices)))
-        elapsed_seconds = self._told_at - self._began
+        elapsed_seconds = self._reported_at - self._began
         known = self._by_size(), self._trying, elapsed_seconds, self._eta_seconds()
-        self._told(BatchProgress(*known, tuple(self._beside)))
+        self._on_progress(BatchProgress(*known, tuple(self._beside)))
 
     def _by_size(self) -> tuple[Trial, ...]:
         return tuple(self._trials[size] for size in sorted(self._trials))
@@ -254,14 +254,15 @@ class Search:
             why = self._trials[self._fails].reason
             return "memory", f"{self._fails:,} a replica do not fit: {why}."
         examples = f"{self._plans.first.num_train_examples:,} examples"
-        return "data", f"The data ends it: {examples} make no larger batch than {self._fits:,}."
+        reason = f"The data is the limit: {examples} make no batch larger than {self._fits:,}."
+        return "data", reason
 
 
 def _nothing_fits(trial: Trial, limit_mib: int | None) -> RunError:
     limit = "the GPU's memory" if limit_mib is None else f"{limit_mib:,} MiB"
     size = trial.per_replica_batch_size
     return RunError(
-        f"A batch of {size} example{'s' * (size > 1)} a replica fits into the memory; received "
-        f"{limit}, and of that batch: {trial.reason}. Allow more memory, or make the model or the "
-        "data smaller."
+        f"A batch of {size} example{'s' * (size > 1)} a replica must fit into the memory; received "
+        f"{limit}, and with that batch: {trial.reason}. Allow more memory, or make the model or "
+        "the data smaller."
     )

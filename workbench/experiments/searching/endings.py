@@ -17,7 +17,7 @@ _BROKEN = re.compile(
 )
 
 
-def want_of_memory(exit_status: int, cause: str, log: str) -> str | None:
+def lack_of_memory(exit_status: int, cause: str, log: str) -> str | None:
     """Return in words how a process ended for lack of memory; None if it ended otherwise.
 
     Args:
@@ -27,10 +27,10 @@ def want_of_memory(exit_status: int, cause: str, log: str) -> str | None:
         log: the end of the process's log.
     """
     if exit_status == -signal.SIGKILL:
-        return "the system ended it (SIGKILL), as it does when memory is short"
+        return "the system killed it (SIGKILL), as it does when memory is short"
     if exit_status == -signal.SIGABRT:
         if _MEMORY.search(log) or not _BROKEN.search(log):
-            return "it aborted (SIGABRT), as where std::bad_alloc is not caught"
+            return "it aborted (SIGABRT), as it does when std::bad_alloc is not caught"
         return None
     if exit_status > 0 and _MEMORY.search(cause) and not _OTHER_RESOURCES.search(cause):
         return cause

@@ -78,8 +78,8 @@ def read_curve(rates: Sequence[float], losses: Sequence[float], steps: int) -> R
     known = [loss for loss in losses if math.isfinite(loss)]
     first = max(LEAST, steps // PART)
     if len(known) < 2 * first:
-        few = f"The loss diverged, or the test ended, after {len(known)} steps: too few to read."
-        return Reading(None, None, f"{few} Begin at a lower rate.")
+        few = f"The loss diverged, or the test ended, after {len(known)} steps: too few to read"
+        return Reading(None, None, f"{few} the curve. Start at a lower rate.")
     raw, smooth = np.array(known), np.array(smoothed(known))
     lowest = MEMORY - 1 + int(np.argmin(smooth[MEMORY - 1 :]))
     start, scatter = float(raw[:first].mean()), float(raw[:first].std(ddof=1))
@@ -87,14 +87,14 @@ def read_curve(rates: Sequence[float], losses: Sequence[float], steps: int) -> R
     least = max(ERRORS * error, LEAST_FALL * abs(start))
     fall = start - float(smooth[lowest])
     if fall <= least:
-        never = f"The loss never fell: it began at {start:.4g} and its lowest, {smooth[lowest]:.4g}"
-        noise = f"is within {least:.2g} of that, which batches alone may do"
-        return Reading(None, None, f"{never}, {noise}. Try higher rates, or look at the data.")
+        never = f"The loss never fell: it began at {start:.4g}; its lowest, {smooth[lowest]:.4g},"
+        noise = f"is within {least:.2g} of that, and different batches alone can cause this"
+        return Reading(None, None, f"{never} {noise}. Try higher rates, or check the data.")
     begin = int(np.flatnonzero(smooth[: lowest + 1] > start - least)[-1:].sum())
     steepest = _steepest(np.log10(rates[: len(raw)]), raw, begin, lowest, first | 1)
     rate, minimum = float(rates[steepest]), float(rates[lowest])
     reason = (
-        f"The loss falls fastest at {rate:.2g}, by least-squares lines through {first | 1} steps; "
+        f"The loss falls fastest at {rate:.2g} (least-squares lines through {first | 1} steps); "
         f"it is lowest at {minimum:.2g}."
     )
     return Reading(float(f"{rate:.2g}"), minimum, reason)

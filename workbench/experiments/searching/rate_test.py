@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 LOWEST, HIGHEST, STEPS = 1e-7, 10.0, 150
 LEAST_STEPS = 50
-TELL_SECONDS = 0.2
+REPORT_SECONDS = 0.2
 
 
 def find_learning_rate(
@@ -40,7 +40,7 @@ def find_learning_rate(
     highest: float = HIGHEST,
     steps: int = STEPS,
     devices: Devices | None = None,
-    told: Callable[[RateProgress], None] = lambda progress: None,
+    on_progress: Callable[[RateProgress], None] = lambda progress: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> RateTest:
     """Train from the start; multiply the learning rate at each step until the loss diverges.
@@ -55,7 +55,7 @@ def find_learning_rate(
         highest: the learning rate of the last step.
         steps: the number of steps; if the data has fewer, it is repeated.
         devices: the devices of this machine; None: they are detected now.
-        told: called now and then as steps are done.
+        on_progress: called now and then as steps are done.
         stopped: asked many times a second; true ends the test, and the results so far are returned.
 
     Raises:
@@ -69,7 +69,7 @@ def find_learning_rate(
     devices = devices or detect(config.interpreter)
     asked = dataclasses.replace(config, epochs=1, steps_per_epoch=steps, steps_per_call=1)
     plan = make_plan(asked, devices, look(config))
-    test = _Test(plan, steps, told, stopped)
+    test = _Test(plan, steps, on_progress, stopped)
     with tempfile.TemporaryDirectory(prefix="workbench-find-") as folder:
         return test.run(Path(folder), lowest, highest)
 
@@ -86,7 +86,7 @@ def _check(config: RunConfig, lowest: float, highest: float, steps: int) -> None
         rule = f"a rate above the lowest, {lowest:g}"
         problems.append(Problem("highest", rule, f"{highest:g}", f"Set it to {HIGHEST:g}."))
     if steps < LEAST_STEPS:
-        rule = f"at least {LEAST_STEPS}, or a curve cannot be read"
+        rule = f"at least {LEAST_STEPS}, because fewer show no readable curve"
         problems.append(Problem("steps", rule, f"{steps}", f"Set it to {STEPS}."))
     if problems:
         raise PlanError(problems)
@@ -99,13 +99,14 @@ class _Test:
         self,
         plan: Plan,
         steps: int,
-        told: Callable[[RateProgress], None],
+        on_progress: Callable[[RateProgress], None],
         stopped: Callable[[], bool],
     ) -> None:
-        self._plan, self._steps, self._told, self._stopped = plan, steps, told, stopped
+        self._plan, self._steps, self._stopped = plan, steps, stopped
+        self._on_progress = on_progress
         self._rates: list[float] = []
         self._losses: list[float] = []
-        self._began = self._told_at = time.monotonic()
+        self._began = self._reported_at = time.monotonic()
         self._first_at: float | None = None
 
     def run(self, folder: Path, lowest: float, highest: float) -> RateTest:
@@ -118,22 +119,24 @@ class _Test:
         test = program("raise_rate", str(script), repr(lowest), repr(highest), str(self._steps))
         launch, tasks = Launch.of(folder, card, self._plan.to_json()), self._plan.tasks
         start = self._plan.config.start
-        ending = run_watched(launch, test, tasks, folder, self._hear, self._give_up, start=start)
-        self._tell()
+        ending = run_watched(
+            launch, test, tasks, folder, self._add_step, self._give_up, start=start
+        )
+        self._report()
         if ending.end == "memory":
             raise RunError(
-                "A step of this batch fits into the memory; received "
+                "A step of the test must fit into the memory; received "
                 f"{self._plan.per_replica_batch_size:,} a replica: {ending.reason}. Choose a "
                 "smaller batch; `workbench find batch-size` finds the largest."
             )
         if ending.end == "done" and self._give_up() is None:
             raise RunError(
-                f"A test trains {self._steps} steps; it ended after {len(self._losses)}, as where "
-                "your own code calls sys.exit. Take that call out."
+                f"A test trains {self._steps} steps; this one ended after {len(self._losses)}, for "
+                "example because your own code calls sys.exit. Remove that call."
             )
         return self._result("stopped" if ending.end == "stopped" else self._end_of_curve())
 
-    def _hear(self, lines: list[dict[str, Any]]) -> None:
+    def _add_step(self, lines: list[dict[str, Any]]) -> None:
         """Add a step, of which each task has reported its own part."""
         if self._losses and has_diverged(self._losses):
             return
@@ -144,8 +147,8 @@ class _Test:
         self._first_at = self._first_at or time.monotonic()
 
     def _give_up(self) -> End | None:
-        if time.monotonic() - self._told_at > TELL_SECONDS:
-            self._tell()
+        if time.monotonic() - self._reported_at > REPORT_SECONDS:
+            self._report()
         if self._stopped():
             return "stopped"
         whole = len(self._losses) == self._steps
@@ -154,13 +157,13 @@ class _Test:
     def _end_of_curve(self) -> Literal["highest", "diverged"]:
         return "diverged" if has_diverged(self._losses) else "highest"
 
-    def _tell(self) -> None:
-        self._told_at = now = time.monotonic()
+    def _report(self) -> None:
+        self._reported_at = now = time.monotonic()
         done, eta = len(self._losses), None
         if self._first_at is not None and done > 1:
             eta = (now - self._first_at) / (done - 1) * (self._steps - done)
         curve = tuple(self._rates), _known(self._losses)
-        self._told(RateProgress(*curve, self._steps, now - self._began, eta))
+        self._on_progress(RateProgress(*curve, self._steps, now - self._began, eta))
 
     def _result(self, ended: Literal["highest", "diverged", "stopped"]) -> RateTest:
         finite = [loss for loss in self._losses if math.isfinite(loss)]

@@ -28,12 +28,12 @@ class Rate:
 
         The standard error is for a ratio of sums (Cochran, Sampling Techniques, 6.4).
         """
-        told = [(float(steps), float(seconds)) for steps, seconds in blocks]
-        steps, count = sum(each for each, _ in told), len(told)
-        mean = sum(seconds for _, seconds in told) / steps
+        measured = [(float(steps), float(seconds)) for steps, seconds in blocks]
+        steps, count = sum(each for each, _ in measured), len(measured)
+        mean = sum(seconds for _, seconds in measured) / steps
         error = None
         if count > 1:
-            squares = sum((seconds - mean * own) ** 2 for own, seconds in told)
+            squares = sum((seconds - mean * own) ** 2 for own, seconds in measured)
             error = math.sqrt(squares * count / (count - 1)) / steps
         return cls(examples_per_step, mean, error, count)
 

@@ -13,7 +13,7 @@ from workbench.runs.processes.environment import Launch
 from workbench.runs.programs.child import Child, Work, children, to_blame
 from workbench.runs.programs.run import failed_error, not_started
 
-from .endings import want_of_memory
+from .endings import lack_of_memory
 
 POLL_SECONDS = 0.02
 """Short, because memory can run out within a moment."""
@@ -35,7 +35,7 @@ def run_watched(
     program: Sequence[str],
     tasks: Sequence[str],
     folder: Path,
-    heard: Callable[[list[dict[str, Any]]], None],
+    on_answers: Callable[[list[dict[str, Any]]], None],
     give_up: Callable[[], End | None],
     limit_bytes: int | None = None,
     start: str = "auto",
@@ -47,7 +47,7 @@ def run_watched(
         program: the arguments of the interpreter, for a program that answers in lines of JSON.
         tasks: each task, such as `worker-0`, is one process.
         folder: where their logs and their temporary files are written.
-        heard: called with the lines of JSON of all tasks, one line from each task.
+        on_answers: called with the lines of JSON of all tasks, one line from each task.
         give_up: asked many times a second; if it returns an end, the processes are ended. It is
             asked before any failure is checked, because a program that has given all its answers
             may end in any way.
@@ -68,7 +68,7 @@ def run_watched(
 
     try:
         with children(work, tasks, folder, stopped) as started:
-            return _watch(started, launch.interpreter, heard, give_up, limit_bytes)
+            return _watch(started, launch.interpreter, on_answers, give_up, limit_bytes)
     except StoppedError:
         return Ending(given_up[0])
     except OSError as error:
@@ -78,14 +78,14 @@ def run_watched(
 def _watch(
     started: Sequence[Child],
     interpreter: str,
-    heard: Callable[[list[dict[str, Any]]], None],
+    on_answers: Callable[[list[dict[str, Any]]], None],
     give_up: Callable[[], End | None],
     limit_bytes: int | None,
 ) -> Ending:
     while True:
         statuses = [child.poll() for child in started]
         while all(child.answers for child in started):
-            heard([child.answers.pop(0) for child in started])
+            on_answers([child.answers.pop(0) for child in started])
         if end := give_up():
             return Ending(end)
         if any(statuses):
@@ -106,6 +106,6 @@ def _why_failed(started: Sequence[Child], interpreter: str) -> Ending:
     for child in started:
         if status := child.poll():
             cause = child.explained(interpreter)["cause"].removesuffix(f" (exit status {status})")
-            if (reason := want_of_memory(status, cause, child.log)) is not None:
+            if (reason := lack_of_memory(status, cause, child.log)) is not None:
                 return Ending("memory", reason)
-    raise failed_error(blamed, "A trial trains some steps and tells of them", interpreter)
+    raise failed_error(blamed, "A trial trains some steps and reports them", interpreter)

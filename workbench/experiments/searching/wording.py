@@ -46,26 +46,26 @@ def rate_progress(progress: RateProgress) -> str:
 
 def batch_sentences(found: FoundBatch) -> list[str]:
     """Return the reason of a search's end, and the notes on its table."""
-    told = [found.reason]
+    sentences = [found.reason]
     if found.memory_limit_mib is not None:
-        told.append(f"The memory limit was {found.memory_limit_mib:,} MiB.")
+        sentences.append(f"The memory limit was {found.memory_limit_mib:,} MiB.")
     if any(trial.fits and not trial.alone for trial in found.trials):
-        told.append("~ at most: smaller sizes had been tried in the same process.")
-    return told
+        sentences.append("~ means at most: smaller sizes were tried earlier in the same process.")
+    return sentences
 
 
 def beside(runs: Sequence[str]) -> str:
     """Return how other runs on the same devices affect the measurements."""
     trained = f"{' and '.join(runs)} trained on the same devices meanwhile"
-    return f"{trained}. Alone, more may fit, and every size is faster."
+    return f"{trained}. Alone, a larger size may fit, and every size is faster."
 
 
 def rate_sentences(test: RateTest) -> list[str]:
     """Return how a test ended, the reading of its curve, and where to change a compiled rate."""
-    told = []
+    sentences = []
     if test.ended == "diverged":
-        told.append(f"The loss diverged at {test.rates[-1]:.2g}.")
-    told.append(test.reason)
+        sentences.append(f"The loss diverged at {test.rates[-1]:.2g}.")
+    sentences.append(test.reason)
     if test.learning_rate is not None and test.optimizer == COMPILED:
-        told.append(f"Compile your model's optimizer with learning_rate={test.suggestion:g}")
-    return told
+        sentences.append(f"Compile your model's optimizer with learning_rate={test.suggestion:g}")
+    return sentences

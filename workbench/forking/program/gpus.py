@@ -40,8 +40,8 @@ def why_not(folder: Path, lock_fd: int) -> str:
     if ended in (TRAINED, HAS_NONE):
         return ""
     if ended == -signal.SIGALRM:
-        return f"a forked process took over {PROOF_SECONDS} s to train on the GPUs of this machine"
-    return "a forked process could not train on the GPUs when that was tried"
+        return f"a forked process needed over {PROOF_SECONDS} s to train on this machine's GPUs"
+    return "a forked process could not train on the GPUs in a test"
 
 
 def known(folder: Path) -> dict[str, int]:

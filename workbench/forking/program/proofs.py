@@ -22,11 +22,12 @@ def why_not(threads: list[str]) -> str:
     `threads` are the names of its threads other than the main thread.
     """
     if threads:
-        return f"its import left threads running, which a fork would lack: {', '.join(threads)}"
+        names = ", ".join(threads)
+        return f"its import left threads running, which a forked process would lack: {names}"
     if opened := open_devices():
         return f"its import opened {', '.join(opened)}"
     if has_context():
-        return "its import began to use TensorFlow, which is not to be forked then"
+        return "its import used TensorFlow, and after that a process must not be forked"
     return ""
 
 

@@ -87,7 +87,7 @@ class Server:
         if memory_is_short():
             return SHORT
         if importlib.util.find_spec("libtpu") is not None:
-            return "its TensorFlow is one for TPUs, and takes the TPU when it is imported"
+            return "its TensorFlow is built for TPUs and takes the TPU when it is imported"
         try:
             self.folders = proofs.Stamps(proofs.package_folders())
             for module in modules:
@@ -144,13 +144,13 @@ class Server:
             if peer_of(connection) != os.geteuid():
                 return None
             if changed := self.files.changed() or self.folders.changed():
-                tell(connection, refused=f"{changed} changed since it was imported")
+                send(connection, refused=f"{changed} changed since it was imported")
                 self.stale = True
                 return None
             try:
                 keeper = os.fork()
             except OSError as error:
-                tell(connection, refused=f"no process can be forked: {error.strerror}")
+                send(connection, refused=f"no process can be forked: {error.strerror}")
                 return None
             if keeper:
                 self.children.add(keeper)
@@ -170,7 +170,7 @@ def keep(connection: socket.socket) -> Order | None:
         order = Order.receive(connection)
         worker = os.fork() if order else 0
     except (OSError, TypeError, ValueError) as error:
-        tell(connection, refused=str(error))
+        send(connection, refused=str(error))
         os._exit(1)
     if order is None:
         os._exit(0)
@@ -180,7 +180,7 @@ def keep(connection: socket.socket) -> Order | None:
         signal.signal(number, signal.SIG_IGN)  # meant for the kept process; its end ends this one
     if ended := os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT):
         sign = 1 if ended.si_code == os.CLD_EXITED else -1
-        tell(connection, status=sign * ended.si_status)
+        send(connection, status=sign * ended.si_status)
     with contextlib.suppress(OSError):  # its number is not used again until the client knows
         while connection.recv(64):
             pass
@@ -194,7 +194,7 @@ def begin(order: Order, connection: socket.socket, keeper: int) -> bool:
     if os.getppid() != keeper:
         return False
     os.setsid()
-    tell(connection, pid=os.getpid())
+    send(connection, pid=os.getpid())
     return order.take_descriptors(connection)
 
 
@@ -207,17 +207,17 @@ def settle() -> list[str]:
     gc.collect()
     gc.freeze()
     ctypes.CDLL(None).fflush(None)  # else each fork would write the buffered output of C code
-    told, tells = os.pipe()
+    read_end, write_end = os.pipe()
     if os.fork():
-        os.write(tells, json.dumps(proofs.other_threads()).encode())
+        os.write(write_end, json.dumps(proofs.other_threads()).encode())
         os._exit(0)
-    os.close(tells)
-    with os.fdopen(told, "rb") as names:
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as names:
         threads: list[str] = json.load(names)
     return threads
 
 
-def tell(connection: socket.socket, **values: object) -> None:
+def send(connection: socket.socket, **values: object) -> None:
     """Send a line of JSON, if the other end still listens."""
     with contextlib.suppress(OSError):
         connection.sendall(json.dumps(values).encode() + b"\n")
@@ -225,8 +225,9 @@ def tell(connection: socket.socket, **values: object) -> None:
 
 def peer_of(connection: socket.socket) -> int:
     """Return the number of the user at the other end."""
-    told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    return int(struct.unpack("3i", told)[1])
+    size = struct.calcsize("3i")
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+    return int(struct.unpack("3i", credentials)[1])
 
 
 def memory_is_short() -> bool:

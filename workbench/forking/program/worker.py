@@ -83,15 +83,15 @@ def obey(order: Order, start: Start) -> None:
         os.dup2(descriptor, number)
         os.close(descriptor)
     take_on(order, start)
-    words = [sys.executable, "-u", *order.arguments]
-    sys.argv, sys.orig_argv = list(order.arguments), words
-    show_as(words)
+    command = [sys.executable, "-u", *order.arguments]
+    sys.argv, sys.orig_argv = list(order.arguments), command
+    show_as(command)
     script = order.arguments[0]
     sys.path[:] = [*paths_in(os.environ), *(each for each in sys.path if each not in start.paths)]
     if not os.environ.get("PYTHONSAFEPATH"):
         sys.path.insert(0, str(Path(script).parent))
     be_oneself()
-    sys.excepthook = tell_error
+    sys.excepthook = print_error
     run(script)
 
 
@@ -131,15 +131,15 @@ def paths_in(environment: Mapping[str, str]) -> list[str]:
     return [str(Path.cwd() / path) for path in given.split(os.pathsep)] if given else []
 
 
-def show_as(words: list[str]) -> None:
-    """Make the system list this process under these words, as far as there is room for them.
+def show_as(command: list[str]) -> None:
+    """Make the system list this process under this command line, as far as there is room for it.
 
-    They are written over the words of the server: see "arg_start" in proc_pid_stat(5).
+    It is written over the command line of the server: see "arg_start" in proc_pid_stat(5).
     """
-    told = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    start, end = map(int, told[45:47])
+    fields = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    start, end = map(int, fields[45:47])
     if end - start > 1:  # some sandboxes show no addresses
-        text = b"\0".join(map(os.fsencode, words))[: end - start - 1]
+        text = b"\0".join(map(os.fsencode, command))[: end - start - 1]
         ctypes.memset(start, 0, end - start)
         ctypes.memmove(start, text, len(text))
 
@@ -153,7 +153,7 @@ def run(script: str) -> None:
     exec(compile(Path(script).read_bytes(), script, "exec", dont_inherit=True), vars(module))
 
 
-def tell_error(
+def print_error(
     kind: type[BaseException], error: BaseException, trace: types.TracebackType | None
 ) -> None:
     """Print an error as Python does, with the trace from the script's own first line on."""

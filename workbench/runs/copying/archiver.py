@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench import flock
-from workbench.runs.copying.copies import TOLD
+from workbench.runs.copying.copies import COPY_EVENTS
 from workbench.runs.folder.archive import archive_of, fix_of
 from workbench.runs.folder.checkpoints import FOLDER, STATE
 from workbench.runs.folder.events import EventLog, read_events
@@ -35,7 +35,10 @@ NICENESS = 10
 AGAIN_SECONDS = 30.0
 """From the last start of a copying process that has died until it is started again."""
 
-GIVEN_UP = "No more is tried, as the run is over: resume it, or pack it and take the file along."
+GIVEN_UP = (
+    "The run is over, so no more copies are tried: resume it, or pack it and take the file "
+    "with you."
+)
 
 
 class Copying:
@@ -95,7 +98,7 @@ class Archiver:
 
     def __init__(self, run_dir: Path, folder: Path, options: argparse.Namespace) -> None:
         self.run_dir, self.folder, self.options = run_dir, folder, options
-        self.events = EventLog(run_dir / TOLD)
+        self.events = EventLog(run_dir / COPY_EVENTS)
         self.mirror = Mirror(run_dir, folder)
         self.lock = run_lock(run_dir)
         self.over_since: float | None = None
@@ -105,14 +108,14 @@ class Archiver:
         self._due_at = 0.0
         self._saved: tuple[int, int] | None = None
         """Time and inode of the newest checkpoint list when the last copy began."""
-        self._told: tuple[Any, ...] = ()
+        self._last_event: tuple[Any, ...] = ()
 
     def run(self) -> None:
         """Copy until there is nothing left to copy, or until a copy has no more use."""
         while not self._turn(time.monotonic()):
             self._sleep()
-        if self._told[:1] == ("unarchived",) and self._too_late(time.monotonic()):
-            self._write("unarchived", cause=self._told[1], fix=GIVEN_UP)
+        if self._last_event[:1] == ("unarchived",) and self._too_late(time.monotonic()):
+            self._write("unarchived", cause=self._last_event[1], fix=GIVEN_UP)
 
     def _turn(self, now: float) -> bool:
         """Check the current copy, or start a copy that is due; return whether all is done."""
@@ -123,14 +126,14 @@ class Archiver:
         done = self._under_way
         if done is not None:
             if not done.over:
-                self._tell_of_silence(done, now)
+                self._record_delay(done, now)
                 return self._too_late(now)
             self._under_way = None
             late = self.over_since is not None and not done.last
             self._due_at = now if late else now + self.options.every
             if isinstance(done.error, GoneError):
                 return True
-            self._tell(done)
+            self._record(done)
             if done.last and done.error is None:
                 return True
         if self._is_due(now):
@@ -139,7 +142,7 @@ class Archiver:
         return self._too_late(now)
 
     def _is_due(self, now: float) -> bool:
-        working = not self._told or self._told[0] == "archived"
+        working = not self._last_event or self._last_event[0] == "archived"
         return now >= self._due_at or (working and self._newest() != self._saved)
 
     def _newest(self) -> tuple[int, int] | None:
@@ -156,13 +159,13 @@ class Archiver:
 
     def _taken_over(self) -> bool:
         """Return whether the run was resumed by another supervisor, which has it copied itself."""
-        told = [e for e in read_events(self.run_dir / "events.jsonl") if "supervisor_pid" in e]
-        return bool(told) and told[-1]["supervisor_pid"] != self.options.supervisor
+        starts = [e for e in read_events(self.run_dir / "events.jsonl") if "supervisor_pid" in e]
+        return bool(starts) and starts[-1]["supervisor_pid"] != self.options.supervisor
 
     def _too_late(self, now: float) -> bool:
         return self.over_since is not None and now - self.over_since > self.options.last
 
-    def _tell(self, done: Pass) -> None:
+    def _record(self, done: Pass) -> None:
         if done.error is None:
             self._write("archived", step=done.step, whole=done.last)
             return
@@ -176,19 +179,19 @@ class Archiver:
             self._write("unarchived", cause=str(error), fix="Fix that file.")
         else:
             cause = f"{type(error).__name__}: {error}"
-            self._write("unarchived", cause=cause, fix="Fix what that names.")
+            self._write("unarchived", cause=cause, fix="Fix this error.")
 
-    def _tell_of_silence(self, under_way: Pass, now: float) -> None:
+    def _record_delay(self, under_way: Pass, now: float) -> None:
         seconds = self.options.slow
         if now - under_way.began_at > seconds:
             cause = f"{self.folder} has not taken a copy for more than {seconds:g} s"
-            self._write("unarchived", cause=cause, fix="Look at the disk or the network it is on.")
+            self._write("unarchived", cause=cause, fix="Check its disk or its network.")
 
     def _write(self, name: str, **values: Any) -> None:
         """Write an event, unless it repeats the last one."""
-        news = (name, *values.values())
-        if news != self._told:
-            self._told = news
+        event = (name, *values.values())
+        if event != self._last_event:
+            self._last_event = event
             self.events.write(name, folder=str(self.folder), **values)
 
     def _sleep(self) -> None:

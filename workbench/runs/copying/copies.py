@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.runs.folder.events import Event, read_events
 
-TOLD = "archive.jsonl"
+COPY_EVENTS = "archive.jsonl"
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def read_copies(run_dir: Path) -> Copies | None:
         RunError: the file with their events cannot be read.
     """
     copied, failing = None, None
-    for event in read_events(run_dir / TOLD):
+    for event in read_events(run_dir / COPY_EVENTS):
         if event["event"] == "archived":
             copied, failing = event, None
         elif event["event"] == "unarchived":
@@ -61,8 +61,7 @@ def read_copies(run_dir: Path) -> Copies | None:
 
 def copies_log(run_dir: Path, lines: int) -> str:
     """Return the last events of a run's copies, a line each; empty if there are none."""
-    told = [_line(event) for event in read_events(run_dir / TOLD)[-lines:]]
-    return "\n".join(told)
+    return "\n".join(_line(event) for event in read_events(run_dir / COPY_EVENTS)[-lines:])
 
 
 def _line(event: Event) -> str:

@@ -85,8 +85,8 @@ class Mirror:
         _write(self.folder / MARK, [json_text(mark).encode()])
 
     def _saved_step(self) -> int:
-        told = read_events(self.run_dir / leader_of(self.run_dir) / "events.jsonl")
-        return max((int(e.get("step", 0)) for e in told if e["event"] == "checkpoint"), default=0)
+        events = read_events(self.run_dir / leader_of(self.run_dir) / "events.jsonl")
+        return max((int(e.get("step", 0)) for e in events if e["event"] == "checkpoint"), default=0)
 
     def _copy(self, path: Path) -> None:
         """Copy a file if it changed; a file that changes during the copy waits for the next one."""

@@ -57,7 +57,7 @@ def unpack(path: Path, folder: Path) -> Path:
             packed.extractall(folder)
     except BROKEN_ZIP as error:
         raise RunError(
-            f"A packed run is a whole zip file; {path}: {error}. Download or upload it again."
+            f"A packed run is a complete zip file; {path}: {error}. Download or upload it again."
         ) from error
     found = [card.parent for card in folder.glob(f"*/{CARD}")]
     if len(found) != 1:

@@ -67,8 +67,8 @@ def archived_folders(place: Path) -> list[Path]:
     folders = [place] if (place / CARD).is_file() else run_folders(place)
     if not folders:
         raise RunError(
-            f"Runs are brought back from an archive or from a copy of one run; {place} holds no "
-            "run.json, nor does a folder in it. Name the folder that was given as archive; on "
+            f"Runs are restored from an archive or from a copy of one run; {place} holds no "
+            "run.json, and no folder in it does. Name the folder that was given as archive; on "
             "Drive, mount Drive first."
         )
     return sorted(folders, key=lambda each: (read_card(each).created, each.name), reverse=True)
@@ -88,7 +88,7 @@ def _restore(source: Path, root: Path, came_from: Path) -> Path:
     except shutil.Error as error:
         shutil.rmtree(hidden, ignore_errors=True)
         raise RunError(
-            f"A run is brought back with all its files; {source}: {error.args[0][0][2]}. Check "
+            f"A run is restored with all its files; {source}: {error.args[0][0][2]}. Check "
             "that its disk answers and that there is room here, then try again."
         ) from error
     except OSError as error:
@@ -105,7 +105,7 @@ def _checked_id(source: Path, root: Path) -> str:
     if not (source / CARD).is_file():
         below = ", ".join(folder.name for folder in archived_folders(source)[:3])
         raise RunError(
-            f"A run is brought back from the folder that holds its run.json; {source} holds "
+            f"A run is restored from the folder that holds its run.json; {source} holds "
             f"several runs. Name one of them, such as {below}."
         )
     run_id = read_card(source).made_as
@@ -117,11 +117,11 @@ def _checked_id(source: Path, root: Path) -> str:
             f"{got}. Choose another copy, or complete this one."
         )
     if is_alive(source):
-        raise alive_error(source, "brought back")
+        raise alive_error(source, "restored")
     if (root / run_id).exists():
         raise RunError(
-            f"A run is brought back only where there is none of its id, and replaces nothing; "
-            f"{root / run_id} is there already. Open that one, or delete it first."
+            f"A run is restored only if no run has its id, so it replaces nothing; "
+            f"{root / run_id} exists already. Open that run, or delete it first."
         )
     return run_id
 

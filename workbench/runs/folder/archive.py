@@ -86,7 +86,11 @@ def refusal(archive: str, runs: Path) -> Refusal | None:
     try:
         folder = place(archive, Path.cwd())
     except RunError:
-        return "a folder of a user who has a home", archive, "Write the path in full, or set HOME."
+        return (
+            "a folder below an existing home folder",
+            archive,
+            "Write the path in full, or set HOME.",
+        )
     silent = f"{folder}, which has not answered for {ANSWER_SECONDS:g} s"
     found: list[Refusal | None] = []
     thread = threading.Thread(
@@ -103,7 +107,7 @@ def _refusal(folder: Path, runs: Path) -> Refusal | None:
     try:
         real = folder.resolve()
         if runs.resolve() in (real, *real.parents):
-            rule = "a folder outside the folder of runs, which it is to outlive"
+            rule = "a folder outside the folder of runs, so that it outlives them"
             return rule, str(folder), "Choose a folder of another disk, or of Drive."
         _try(folder)
     except OSError as error:

@@ -38,8 +38,8 @@ def _loss(run_dir: Path) -> Failure:
     names = [event["event"] for event in attempt_events(run_dir)]
     saved = "The trainer saved a checkpoint and ended. " if "stopped" in names else ""
     return Failure(
-        cause="The supervisor ended without writing how: it was killed, or the machine went "
-        f"down. {saved}".strip(),
+        cause="The supervisor ended without a record of its end: it was killed, or the machine "
+        f"went down. {saved}".strip(),
         task="supervisor",
         log_tail=log_tail(run_dir / leader_of(run_dir) / "log.txt", LOG_LINES),
         fix="Resume the run: it goes on from its last checkpoint.",

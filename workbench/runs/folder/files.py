@@ -60,7 +60,7 @@ def expanded(path: str | os.PathLike[str]) -> Path:
         return Path(path).expanduser()
     except RuntimeError as error:
         raise RunError(
-            "A path that begins with ~ names the home folder of a user who has one; received "
+            "A path that begins with ~ needs an existing home folder; received "
             f"{os.fspath(path)!r}. Write the path in full, or set HOME."
         ) from error
 
@@ -194,7 +194,7 @@ def read_json(path: Path) -> dict[str, Any]:
         restore = "Restore the file from a copy, or delete the folder and start the run again."
         denied = isinstance(error, PermissionError)
         raise RunError(
-            f"A run folder holds a whole {path.name}; {path}: {_short(error)}. "
+            f"A run folder holds a complete {path.name}; {path}: {_short(error)}. "
             + ("Give yourself the right to read it." if denied else restore)
         ) from error
     if not isinstance(values, dict):

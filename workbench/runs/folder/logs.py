@@ -13,7 +13,7 @@ _ESCAPE = re.compile(  # an unfinished code ends with its line
     r"|\x1b[ -/]*[0-~]?"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_SIGNAL_TOLD = re.compile(r"preemption_notifier\.cc.* SIGTERM caught")
+_SIGNAL_REPORT = re.compile(r"preemption_notifier\.cc.* SIGTERM caught")
 
 
 def log_tail(path: Path, lines: int, since: int = 0) -> str:
@@ -35,7 +35,7 @@ def log_tail(path: Path, lines: int, since: int = 0) -> str:
     first, *rest = content.decode("utf-8", "replace").split("\n")
     shown = [_shown(first, begun=begun), *map(_shown, rest)]
     over = any(line.startswith(("finished ", "stopped ")) for line in shown)
-    while shown and (not shown[-1].strip() or (over and _SIGNAL_TOLD.search(shown[-1]))):
+    while shown and (not shown[-1].strip() or (over and _SIGNAL_REPORT.search(shown[-1]))):
         shown.pop()
     return "\n".join(shown[-lines:])
 

@@ -75,7 +75,7 @@ def _config(values: Any, path: Path) -> RunConfig:
 
 def _of_another_release(path: Path, error: Exception) -> RunError:
     return RunError(
-        f"A run is read by what its release wrote; {path}: {error}. "
+        f"The files of a run must fit this release; {path}: {error}. "
         "Open the run with the release that wrote it."
     )
 

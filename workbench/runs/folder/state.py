@@ -61,8 +61,8 @@ def _lives_renamed(run_dir: Path) -> bool:
 
 def _identity(folder: Path) -> bytes:
     """Return an identity that a folder keeps after a rename and shares with no copy of it."""
-    told = folder.stat()
-    return f"{told.st_dev} {told.st_ino}".encode()
+    found = folder.stat()
+    return f"{found.st_dev} {found.st_ino}".encode()
 
 
 def home_of(run_dir: Path) -> Path:

@@ -11,7 +11,7 @@ from .events import Event
 
 ROOM_BYTES = 64 * 1024
 """With less free space than this on its disk, a run writes no more than a few lines."""
-MOST_WORDS = 200
+MOST_CHARACTERS = 200
 ROOM_FIX = "Make room on the disk"
 _ABOUT_ROOM = re.compile(
     "No space left on device|(?:disk )?quota exceeded|file too large", re.IGNORECASE
@@ -58,16 +58,16 @@ def _sentences(events: Sequence[Event], *, living: bool) -> Iterable[str]:
     if _last(events, "start"):
         for event in (event for event in events if event["event"] == "checkpoint_damaged"):
             name = Path(str(event.get("checkpoint"))).name
-            yield f"The checkpoint {name} could not be read, so it went on from an older one."
+            yield f"The checkpoint {name} could not be read, so the run went on from an older one."
     failed = _last(events, "checkpoint_failed")
     if failed is not None and not waits and _last(events, "checkpoint", failed) is None:
         step = f"{failed.get('step', 0):,}"
         yield f"The checkpoint of step {step} could not be saved: {_error(failed)}"
     if steps := sum(int(event.get("steps", 0)) for event in events if _unrecorded(event)):
         why = _error(next(filter(_unrecorded, reversed(events))))
-        yield f"{steps:,} steps were trained and not recorded whole: {why}"
+        yield f"{steps:,} steps were trained but not recorded completely: {why}"
     if lost := _last(events, "model_not_saved"):
-        again = "Then resume the run for one epoch more, which saves it again."
+        again = "Then resume the run for one more epoch, which saves it again."
         yield f"The trained model could not be saved: {_error(lost)} {again}"
 
 
@@ -83,8 +83,8 @@ def _last(events: Sequence[Event], name: str, after: Event | None = None) -> Eve
 
 def _error(event: Event) -> str:
     """Return the error of an event as a sentence; for a full disk, that error and the fix."""
-    words = " ".join(str(event.get("error", "")).split())
-    if room := _ABOUT_ROOM.search(words):  # TensorFlow names its own file and operation first
+    text = " ".join(str(event.get("error", "")).split())
+    if room := _ABOUT_ROOM.search(text):  # TensorFlow names its own file and operation first
         return f"{room[0][0].upper()}{room[0][1:]}. {ROOM_FIX}."
-    said = words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]} ..."
-    return said if said.endswith((".", "...")) else f"{said}."
+    shortened = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} ..."
+    return shortened if shortened.endswith((".", "...")) else f"{shortened}."

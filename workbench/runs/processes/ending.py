@@ -49,7 +49,7 @@ class TaskProcess(ABC):
     def ask_to_stop(self, now: float) -> None:
         """Ask the process to finish the current call, save and end."""
         self._stop_asked_at = now
-        self._tell_to_stop()
+        self._request_stop()
 
     def escalate(self, now: float, bounds: Bounds, *, work_is_over: bool, is_saving: bool) -> None:
         """End the process if its time to end by itself is over.
@@ -75,7 +75,7 @@ class TaskProcess(ABC):
             if now - self._stop_asked_at > grace:
                 self._end(
                     now,
-                    f"It did not stop within {grace:g} s and was ended; a resume does again the "
+                    f"It did not stop within {grace:g} s and was ended; a resume repeats the "
                     "steps since its last checkpoint.",
                 )
 
@@ -92,7 +92,7 @@ class TaskProcess(ABC):
         """Wait for the end of a killed process."""
 
     @abstractmethod
-    def _tell_to_stop(self) -> None: ...
+    def _request_stop(self) -> None: ...
 
     @abstractmethod
     def _terminate(self) -> None: ...

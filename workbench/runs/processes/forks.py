@@ -24,7 +24,7 @@ BEGUN = "begun"
 """The event that records how each task's process was started: `forked`, or `cold: why`."""
 COLD = "cold"
 FORKED = "forked"
-ASKED = "as was asked for"
+ASKED = "as requested"
 OWN_ENVIRONMENT = "the script sets its environment before it imports TensorFlow"
 _IMPORT = re.compile(r"^\s*(?:import|from)\s+tensorflow\b", re.MULTILINE)
 _ENVIRONMENT = re.compile(r"\b(?:environ|putenv)\b")

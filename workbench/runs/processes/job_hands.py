@@ -77,8 +77,8 @@ class Job:
     def _watch(self) -> None:
         while not self._closed.is_set():
             try:
-                told = self.engine.look(self.folder.path, self.name)
-                self._look = told or JobStatus("over", "FORGOTTEN", attempt=self._look.attempt)
+                status = self.engine.look(self.folder.path, self.name)
+                self._look = status or JobStatus("over", "FORGOTTEN", attempt=self._look.attempt)
                 self.trouble = ""
             except NOT_ASKED as error:
                 self.trouble = str(error)
@@ -105,7 +105,7 @@ class JobHands(Hands):
 
     def begun(self, tasks: Sequence[str]) -> bool:
         """Return whether a task has reported anything in this attempt."""
-        return any(self.folder.told(task, "clock") for task in tasks)
+        return any(self.folder.message(task, "clock") for task in tasks)
 
     def start(self, task: str, log: Path) -> TaskProcess:
         """Follow the task that its hand has started; a later call has the task started again."""
@@ -128,9 +128,9 @@ class JobProcess(TaskProcess):
     def exit_status(self) -> int | None:
         """The exit status that its hand reports; as after a kill if the job ended without one."""
         if self._ended is None:
-            told = json.loads(self._hands.folder.told(self._task, "exit") or "{}")
-            if told.get("started") == self._times:
-                self._ended = told
+            report = json.loads(self._hands.folder.message(self._task, "exit") or "{}")
+            if report.get("started") == self._times:
+                self._ended = report
             elif self._hands.job.is_over(self._hands.attempt):
                 self._ended = {"status": KILLED, "peak_bytes": 0}
         return None if self._ended is None else self._ended["status"]
@@ -153,7 +153,7 @@ class JobProcess(TaskProcess):
         while self.exit_status is None and time.monotonic() < until:
             time.sleep(0.1)
 
-    def _tell_to_stop(self) -> None:
+    def _request_stop(self) -> None:
         self._hands.folder.ask(self._task, "stop")
 
     def _terminate(self) -> None:

@@ -69,8 +69,8 @@ class LocalProcess(TaskProcess):
     def suspended(self) -> bool:
         """Whether the system suspended it, as after SIGSTOP; see "state" in proc_pid_stat(5)."""
         with contextlib.suppress(OSError, IndexError):
-            told = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
-            return told.rpartition(")")[2].split()[0] in ("T", "t")
+            text = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
+            return text.rpartition(")")[2].split()[0] in ("T", "t")
         return False
 
     def kill(self) -> None:
@@ -87,7 +87,7 @@ class LocalProcess(TaskProcess):
         """Wait for the end of a killed process."""
         self.process.wait()
 
-    def _tell_to_stop(self) -> None:
+    def _request_stop(self) -> None:
         with contextlib.suppress(BrokenPipeError):
             os.write(self._stop_pipe, b"s")
 

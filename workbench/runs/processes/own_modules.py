@@ -47,6 +47,6 @@ def changes_in(events: Sequence[Event]) -> str:
             known[module] = found
     return " ".join(
         f"The source of {module} changed between two attempts; since "
-        f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M} it trains with the new one."
+        f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M} the run trains with the new one."
         for module, at in sorted(changed.items())
     )

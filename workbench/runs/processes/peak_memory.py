@@ -24,8 +24,8 @@ def peak_bytes_of(pid: int) -> int | None:
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    told = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")]
-    return 1024 * int(told[0]) if told else None
+    kibibytes = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")]
+    return 1024 * int(kibibytes[0]) if kibibytes else None
 
 
 def read_peak_bytes(run_dir: Path) -> dict[str, int]:

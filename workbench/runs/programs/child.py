@@ -22,7 +22,7 @@ from workbench.runs.folder.tasks import ONE_TASK, environments
 from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import COLD, Forks
 from workbench.runs.processes.peak_memory import peak_bytes_of
-from workbench.runs.supervise.diagnosis import explain, follows_another, tensorflow_says
+from workbench.runs.supervise.diagnosis import explain, follows_another, is_from_tensorflow
 
 ON_CPU = {**WITHOUT_TPU, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 """The environment of a process that must not take a device."""
@@ -209,7 +209,7 @@ def children(
         for task, variables in environments(tasks, stack).items():
             if stopped():
                 raise StoppedError(
-                    "A process is started for who waits for its answer; it was stopped. Ask again."
+                    "A process runs only while its caller waits; it was stopped. Ask again."
                 )
             own = replace(work, environment={**work.environment, **variables})
             started.append(Child(own, folder / f"{task}.log", forks))
@@ -230,7 +230,7 @@ class Ended:
 
     exit_status: int
     answers: list[dict[str, Any]]
-    last_words: str
+    message: str
     """The last line of its standard error that is not TensorFlow's; or how it ended."""
 
 
@@ -249,18 +249,18 @@ def run_to_end(work: Work, seconds: float) -> Ended:
     with contextlib.suppress(StoppedError), children(work, stopped=late) as (child,):
         while not late():
             if (status := child.poll()) is not None:
-                return Ended(status, child.answers, _last_words(status, child.log))
+                return Ended(status, child.answers, _message(status, child.log))
             time.sleep(POLL_SECONDS)
     raise TimeoutError(f"it did not end within {seconds:g} s")
 
 
-def _last_words(exit_status: int, log: str) -> str:
+def _message(exit_status: int, log: str) -> str:
     if exit_status < 0:
         number = -exit_status
         name = signal.Signals(number).name if number in signal.valid_signals() else str(number)
         return f"it was ended by the signal {name}"
-    said = [line for line in log.splitlines() if line.strip() and not tensorflow_says(line)]
-    return said[-1] if said else "it ended without a message"
+    own_lines = [line for line in log.splitlines() if line.strip() and not is_from_tensorflow(line)]
+    return own_lines[-1] if own_lines else "it ended without a message"
 
 
 def to_blame(started: Sequence[Child]) -> Child:

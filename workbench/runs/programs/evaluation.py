@@ -43,7 +43,7 @@ def load_model(run_dir: Path) -> Any:
         module = importlib.import_module(package)
     except ImportError as error:
         raise RunError(
-            f"Loading this model needs {package} in the Python that asks; {sys.executable}: "
+            f"Loading this model needs {package} in the calling Python; {sys.executable}: "
             f"{error}. Install it there ({sys.executable} -m pip install "
             f"{package.replace('_', '-')}), or use evaluate()."
         ) from error
@@ -57,7 +57,7 @@ def _require_model(run_dir: Path) -> None:
     if why := why_no_model(attempt_events(run_dir)):
         raise RunError(
             f"A run saves its model when it finishes; {run_dir} has no {MODEL}. {why} Fix that, "
-            "then resume the run for one epoch more, which saves it again."
+            "then resume the run for one more epoch, which saves it again."
         )
     raise RunError(
         f"A run saves its model when it finishes; {run_dir} has no {MODEL}. "

@@ -84,10 +84,10 @@ def _inspect(asked: _Question) -> ModelSummary:
             ended = run_to_end(work, asked.timeout_seconds)
         except OSError as error:  # or a TimeoutError
             raise _problem(asked.model, str(error)) from error
-    said = ended.last_words
+    message = ended.message
     if ended.exit_status != 0 or not ended.answers:
-        got = said if ended.exit_status else ENDED
-        raise _told(said) or _problem(asked.model, got)
+        got = message if ended.exit_status else ENDED
+        raise _model_error(message) or _problem(asked.model, got)
     values = ended.answers[-1]
     return ModelSummary(**{**values, "layers": tuple(map(tuple, values["layers"]))})
 
@@ -97,15 +97,15 @@ def _changed(own: OwnFunction | None) -> str:
     return "" if file is None else f"{file} {file.stat().st_mtime_ns}"
 
 
-def _told(line: str) -> PlanError | None:
+def _model_error(line: str) -> PlanError | None:
     """Return the script's own error about a model that it cannot train; None if it has none."""
     # Errors about the model, not about the data.
     of_model = r"a model|a tf\.keras\.Model|labels from|losses that|a loss (?:of|whose)"
-    said = re.fullmatch(rf"Needs ((?:{of_model}) [^;]+); (.+)\. (.+)", line)  # rule, got, fix
-    return PlanError((Problem("model", *said.groups()),)) if said else None
+    found = re.fullmatch(rf"Needs ((?:{of_model}) [^;]+); (.+)\. (.+)", line)  # rule, got, fix
+    return PlanError((Problem("model", *found.groups()),)) if found else None
 
 
 def _problem(model: str, got: str) -> PlanError:
     rule = "a function that builds a compiled Keras model in the run's interpreter"
-    fix = f"Call {model} by itself in that interpreter and fix what it says."
+    fix = f"Call {model} by itself in that interpreter and fix its error."
     return PlanError((Problem("model", rule, got, fix),))

@@ -76,28 +76,30 @@ def measure_gradients(
     _require_checkpoint(run_dir, growth=growth)
     tasks, at = workers_of(plan), "all" if growth else "last"
     wanted = str(min(steps, in_pass)), str(in_pass), at
-    told = run_programs(run_dir, "noise", *wanted, tasks=tasks, stopped=stopped)
-    found = [joined([each["at"][place] for each in told]) for place in range(len(told[0]["at"]))]
+    results = run_programs(run_dir, "noise", *wanted, tasks=tasks, stopped=stopped)
+    found = [
+        joined([each["at"][place] for each in results]) for place in range(len(results[0]["at"]))
+    ]
     for each in found:
         require_finite(each)
     return tuple(found)
 
 
-def joined(told: list[dict[str, Any]]) -> Gradients:
+def joined(results: list[dict[str, Any]]) -> Gradients:
     """Return the tasks' results at the same weights as one, with the replicas side by side."""
-    counts = np.hstack([each["examples"] for each in told])
+    counts = np.hstack([each["examples"] for each in results])
     if np.ptp(counts):
         raise RunError(
-            "Noise is measured of batches of one size; received steps whose replicas took "
+            "A noise measurement needs batches of one size; received steps whose replicas took "
             f"{counts.min():g} to {counts.max():g} examples. Choose a global batch that the "
             "replicas can share evenly."
         )
     return Gradients(
-        step=told[0]["step"],
+        step=results[0]["step"],
         per_replica_batch_size=int(counts.flat[0]),
-        squared_norms=np.hstack([each["squared_norms"] for each in told]),
-        products=np.asarray(told[0]["products"]),
-        weights=told[0]["weights"],
+        squared_norms=np.hstack([each["squared_norms"] for each in results]),
+        products=np.asarray(results[0]["products"]),
+        weights=results[0]["weights"],
     )
 
 
@@ -111,13 +113,13 @@ def _require_common_steps(plan: dict[str, Any]) -> None:
     rule = "A noise scale compares the gradients of replicas that step together"
     if not shape_of(plan).synchronous:
         raise RunError(
-            f"{rule}; received a run of {plan['strategy_label']}, whose workers each step by "
-            "themselves. Choose a run of another strategy, such as Mirrored."
+            f"{rule}; received a run of {plan['strategy_label']}, whose workers step "
+            "independently. Choose a run of another strategy, such as Mirrored."
         )
     if len(workers_of(plan)) > 1 and plan.get("auto_shard") == "off":
         raise RunError(
             f"{rule} on different examples; received a run with auto_shard off, whose workers all "
-            "take the same. Choose a run with auto_shard data."
+            "take the same examples. Choose a run with auto_shard data."
         )
     if (plan.get("config") or {}).get("precision") == "mixed_float16":
         raise RunError(
@@ -129,13 +131,13 @@ def _require_common_steps(plan: dict[str, Any]) -> None:
 def _require_steps(steps: int, in_pass: int) -> None:
     if steps < FEWEST_STEPS:
         raise RunError(
-            f"An interval is made of at least {FEWEST_STEPS} steps; received {steps}. Ask for "
+            f"An interval needs at least {FEWEST_STEPS} steps; received {steps}. Ask for "
             f"{FEWEST_STEPS} or more, such as 128."
         )
     if in_pass < FEWEST_STEPS:
         raise RunError(
-            f"An interval is made of at least {FEWEST_STEPS} steps of different examples; received "
-            f"a run whose data holds {in_pass} whole global batches. Choose a run with a smaller "
+            f"An interval needs at least {FEWEST_STEPS} steps of different examples; received "
+            f"a run whose data holds {in_pass} full global batches. Choose a run with a smaller "
             "batch, or more data."
         )
 
@@ -144,9 +146,9 @@ def _require_checkpoint(run_dir: Path, *, growth: bool) -> None:
     saved = Saved.read(run_dir / FOLDER)
     if not growth and (saved is None or not saved.whole()):
         raise RunError(
-            f"Noise is measured at weights that training has reached; {run_dir} has saved no "
-            "checkpoint yet. Let it train to the end of an epoch, or ask for its growth, which "
-            "begins at the first weights."
+            f"A noise measurement needs trained weights; {run_dir} has saved no checkpoint yet. "
+            "Let it train to the end of an epoch, or measure the growth of the noise, which starts "
+            "at the first weights."
         )
 
 
@@ -157,8 +159,8 @@ def require_finite(found: Gradients) -> None:
         wrong = found.squared_norms[steps[0], replicas[0]]
         what = "not a number" if math.isnan(wrong) else "infinite"
         raise RunError(
-            f"Noise is measured of gradients that are finite; that of replica {replicas[0]} is "
-            f"{what} at the weights of step {found.step}, in batch {steps[0]} of those taken. "
-            "Choose a smaller learning rate, or clip_norm, and look at one step: workbench runs "
+            f"A noise measurement needs finite gradients; the gradient of replica {replicas[0]} is "
+            f"{what} at the weights of step {found.step}, in batch {steps[0]} of the measurement. "
+            "Choose a smaller learning rate, or clip_norm, and inspect one step: workbench runs "
             "xray."
         )

@@ -86,13 +86,13 @@ def _ask(request: _Request, start: str) -> DataFacts:
     except OSError as error:  # or a TimeoutError
         raise _failed(str(error)) from error
     if ended.exit_status != 0 or not ended.answers:
-        raise _failed(ended.last_words)
-    told = ended.answers[-1]
-    if "problem" in told:
-        raise PlanError([Problem("data", **told["problem"])])
-    return DataFacts(**told["facts"])
+        raise _failed(ended.message)
+    answer = ended.answers[-1]
+    if "problem" in answer:
+        raise PlanError([Problem("data", **answer["problem"])])
+    return DataFacts(**answer["facts"])
 
 
 def _failed(got: str) -> PlanError:
     rule = "a function that can be called in the run's interpreter"
-    return PlanError([Problem("data", rule, got, "Call it there by itself and fix what it says.")])
+    return PlanError([Problem("data", rule, got, "Call it there by itself and fix its error.")])

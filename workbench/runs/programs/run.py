@@ -34,9 +34,9 @@ def work_on(run_dir: Path, name: str, *arguments: str, given: bytes | None = b""
         RunError: the run's files cannot be read.
     """
     card, plan, config = (read_json(run_dir / f"{name}.json") for name in ("run", "plan", "config"))
-    words = program(name, str(run_dir.absolute()), *arguments)
+    command = program(name, str(run_dir.absolute()), *arguments)
     start = COLD if name in WITHOUT_TENSORFLOW else config.get("start")
-    return Work(Launch.of(run_dir, card, plan), words, given=given, start=start)
+    return Work(Launch.of(run_dir, card, plan), command, given=given, start=start)
 
 
 def run_program(run_dir: Path, name: str, *arguments: str) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def run_programs(
 
 def stopped_error(name: str) -> StoppedError:
     """Return the error of a program that was ended on request."""
-    return StoppedError(f"{name} tells what it measured at its end; it was stopped. Ask again.")
+    return StoppedError(f"{name} returns its result only at its end; it was stopped. Ask again.")
 
 
 def not_started(error: OSError, interpreter: str) -> RunError:

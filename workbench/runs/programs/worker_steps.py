@@ -11,6 +11,7 @@ from workbench.runs.records.reader import read_range
 from workbench.runs.records.staleness import read_staleness
 
 from .run import run_program
+from .step_xray import WorkersXray, WorkerXray
 
 
 def longest(run_dir: Path, plan: dict[str, Any]) -> int:
@@ -19,31 +20,33 @@ def longest(run_dir: Path, plan: dict[str, Any]) -> int:
     return max(recorded_steps(run_dir / task, shape)[0] for task in workers_of(plan))
 
 
-def own_steps(run_dir: Path, plan: dict[str, Any], step: int) -> dict[str, Any]:
+def xray_workers(run_dir: Path, plan: dict[str, Any], step: int) -> WorkersXray:
     """Return each worker's examples in its own step `step`, and the record of that step.
 
     The examples come from the run's own pipeline, in a process of the run's interpreter, which
     searches for them in the training set. Nothing is trained again: the weights in a step depend
     on the updates by other workers, and no second training repeats these updates.
 
-    Returns:
-        step, strategy_label, and workers, a dict each: task, examples, rows (their numbers in the
-        training set), and from the record, None if there is none: loss_sum, loss (its mean),
-        correct, staleness (updates by others between its reading of the weights and its own
-        update).
-
     Raises:
         RunError: the process fails.
     """
-    told = run_program(run_dir, "xray", str(step))
+    reply = run_program(run_dir, "xray", str(step))
     tasks = workers_of(plan)
     stale = read_staleness(run_dir, tasks).query("step == @step").set_index("worker")["staleness"]
     workers = []
-    for number, (task, own) in enumerate(zip(tasks, told["workers"], strict=True)):
-        record = dict.fromkeys(("loss_sum", "loss", "correct"))
+    for number, (task, own) in enumerate(zip(tasks, reply["workers"], strict=True)):
+        loss_sum = loss = correct = None
         for block in read_range(run_dir / task, 1, step, step):
             loss_sum, correct, examples = block.values[0, 0].tolist()
-            record = {"loss_sum": loss_sum, "loss": loss_sum / examples, "correct": correct}
-        behind = int(stale[number]) if number in stale else None
-        workers.append({"task": task, **own, **record, "staleness": behind})
-    return {"step": step, "strategy_label": plan["strategy_label"], "workers": workers}
+            loss = loss_sum / examples
+        workers.append(
+            WorkerXray(
+                task=task,
+                **own,
+                loss_sum=loss_sum,
+                loss=loss,
+                correct=correct,
+                staleness=int(stale[number]) if number in stale else None,
+            )
+        )
+    return WorkersXray(step, plan["strategy_label"], workers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,11 @@ from workbench.runs.records.reader import read_range
 from workbench.runs.records.worker_counts import UNKNOWN, worker_counts_of, workers_at
 
 from .run import run_programs
-from .worker_steps import longest, own_steps
-
-TOLERANCE = 1e-6
-"""The tolerance of the mean loss, absolute below 1 and relative above it."""
+from .step_xray import ReplicaXray, StepXray, WeightsCopy, WeightsXray, WorkersXray
+from .worker_steps import longest, xray_workers
 
 
-def xray(run_dir: Path, step: int) -> dict[str, Any]:
+def xray(run_dir: Path, step: int) -> StepXray | WorkersXray:
     """Do a step again, in separate processes, and return the values of every replica in it.
 
     It starts from the nearest checkpoint at or before the step, or from the first weights. It goes
@@ -33,47 +32,29 @@ def xray(run_dir: Path, step: int) -> dict[str, Any]:
     seconds plus the time of the steps on the way. The run is not changed. The result is kept in
     xray-STEP.json.
 
-    If workers do not wait for each other, there is no common step. Then the result comes from
-    `worker_steps.own_steps`; it has the key `workers`.
+    If workers do not wait for each other, there is no common step. Then the result is a
+    `WorkersXray`.
 
     Args:
         run_dir: a run, alive or over.
         step: 0-based, one that the run has done.
-
-    Returns:
-        Of the step: step, epoch (from 1), started_at_step, global_batch_size, examples, loss (its
-        mean over them), sum_norm (of the gradient summed over the replicas), clip_norm and
-        applied_norm (after clipping; None if nothing is clipped), divides_by_batch (whether each
-        replica differentiated its contribution; another kind of loss may have other weights),
-        agrees (with the record; None if there is no record, or another number of workers did the
-        step), strategy_label, virtual.
-
-        replicas, a dict each: replica, name, task, device, examples, rows (their numbers in the
-        training set; None for an example that is not in it), loss_sum, correct, contribution
-        (loss sum over the step's examples), loss (what it differentiated), gradient_norm,
-        sum_norm (as it received it), recorded_loss_sum, difference.
-
-        weights: before and after (task, device and hash of each copy), differing (trained weights
-        whose copies are not equal), own (weights that are not trained and differ between the
-        replicas), equal, changed, numbers.
-
-        A number that is not finite is None.
 
     Raises:
         RunError: the run has no such step, its precision scales losses, or a process fails.
     """
     plan = read_numbers(run_dir)
     shape, tasks = shape_of(plan), workers_of(plan)
+    result: StepXray | WorkersXray
     if shape.synchronous:
         _require_unscaled(plan)
         _require_done(step, steps_done(run_dir, plan, attempt_events(run_dir)))
-        told = run_programs(run_dir, "xray", str(step), tasks=tasks)
+        replies = run_programs(run_dir, "xray", str(step), tasks=tasks)
         row = recorded_row(run_dir, tasks, shape, step)
-        result = describe(dict(zip(tasks, told, strict=True)), plan, row)
+        result = describe(dict(zip(tasks, replies, strict=True)), plan, row)
     else:
         _require_done(step, longest(run_dir, plan))
-        result = own_steps(run_dir, plan, step)
-    write_text(run_dir / f"xray-{step}.json", json_text(result))
+        result = xray_workers(run_dir, plan, step)
+    write_text(run_dir / f"xray-{step}.json", json_text(asdict(result)))
     return result
 
 
@@ -98,99 +79,95 @@ def recorded_row(
 
 
 def describe(
-    told: Mapping[str, dict[str, Any]], plan: dict[str, Any], row: list[list[float]] | None
-) -> dict[str, Any]:
-    """Return the tasks' results as one, completed from the plan and compared with the record."""
-    owned = [(task, own) for task, each in told.items() for own in each["replicas"]]
+    replies: Mapping[str, dict[str, Any]], plan: dict[str, Any], row: list[list[float]] | None
+) -> StepXray:
+    """Return the tasks' replies as one, completed from the plan and compared with the record."""
+    owned = [(task, own) for task, reply in replies.items() for own in reply["replicas"]]
     examples = sum(own["examples"] for _, own in owned)
     replicas = [
-        {
-            "replica": at,
-            "name": f"{task.replace('-', ' ')}, replica {at}" if len(told) > 1 else f"replica {at}",
-            "task": task,
-            "device": plan["replica_devices"][at],
-            **own,
-            "contribution": _over(own["loss_sum"], examples),
-            "recorded_loss_sum": _finite(row[at][0]) if row else None,
-        }
+        _replica(own, at, task, plan["replica_devices"][at], examples, row[at][0] if row else None)
         for at, (task, own) in enumerate(owned)
     ]
-    for replica in replicas:
-        replica["difference"] = _difference(replica["loss_sum"], replica["recorded_loss_sum"])
-    first = next(iter(told.values()))
-    return {
-        **first,
-        "strategy_label": plan["strategy_label"],
-        "virtual": plan["virtual"],
-        "examples": examples,
-        "replicas": replicas,
-        "loss": _sum([replica["contribution"] for replica in replicas]),
-        "sum_norm": replicas[0]["sum_norm"],
-        "applied_norm": replicas[0].get("applied_norm"),
-        "divides_by_batch": all(_divided(replica) for replica in replicas),
-        "agrees": agrees(replicas, row),
-        "weights": _weights({task: each["weights"] for task, each in told.items()}),
-    }
-
-
-def _weights(told: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the copies of all tasks together, and whether they are equal."""
-    first = next(iter(told.values()))
-    before, after, others = (
-        [{"task": task, **copy} for task, each in told.items() for copy in each[name]]
-        for name in ("before", "after", "others")
+    if len(replies) > 1:
+        replicas = [
+            replace(each, name=f"{each.task.replace('-', ' ')}, {each.name}") for each in replicas
+        ]
+    first = next(iter(replies.values()))
+    return StepXray(
+        step=first["step"],
+        epoch=first["epoch"],
+        started_at_step=first["started_at_step"],
+        global_batch_size=first["global_batch_size"],
+        examples=examples,
+        loss=_sum([replica.contribution for replica in replicas]),
+        sum_norm=replicas[0].sum_norm,
+        clip_norm=first["clip_norm"],
+        applied_norm=replicas[0].applied_norm,
+        divides_by_batch=all(replica.divides_by_batch for replica in replicas),
+        agrees=agrees(replicas, row),
+        strategy_label=plan["strategy_label"],
+        virtual=plan["virtual"],
+        replicas=replicas,
+        weights=_weights({task: reply["weights"] for task, reply in replies.items()}),
     )
-    result = {
-        "differing": _differing(first["names"], after),
-        "own": _differing(first["other_names"], others),
-        "equal": len({copy["sha256"] for copy in after}) == 1,
-        "numbers": first["numbers"],
-    }
-    for copy in (*before, *after):
-        del copy["parts"]
-    return {"before": before, "after": after, **result, "changed": before != after}
 
 
-def _differing(names: Sequence[str], copies: Sequence[dict[str, Any]]) -> list[str]:
+def _replica(
+    own: dict[str, Any], at: int, task: str, device: str, examples: int, recorded: float | None
+) -> ReplicaXray:
+    """Return one replica of a task's reply, in a step of so many examples."""
+    loss_sum: float | None = own["loss_sum"]
+    known = recorded if recorded is not None and math.isfinite(recorded) else None
+    return ReplicaXray(
+        **{"applied_norm": None, **own},
+        replica=at,
+        name=f"replica {at}",
+        task=task,
+        device=device,
+        contribution=None if loss_sum is None else loss_sum / examples,
+        recorded_loss_sum=known,
+        difference=None if loss_sum is None or known is None else loss_sum - known,
+    )
+
+
+def _weights(replies: Mapping[str, dict[str, Any]]) -> WeightsXray:
+    """Return the copies of all tasks together, and whether they are equal."""
+    first = next(iter(replies.values()))
+    before, after = (
+        [
+            WeightsCopy(task, copy["device"], copy["sha256"])
+            for task, reply in replies.items()
+            for copy in reply[name]
+        ]
+        for name in ("before", "after")
+    )
+    return WeightsXray(
+        before=before,
+        after=after,
+        differing=_differing(first["names"], replies, "after"),
+        own=_differing(first["other_names"], replies, "others"),
+        numbers=first["numbers"],
+        equal=len({copy.sha256 for copy in after}) == 1,
+        changed=before != after,
+    )
+
+
+def _differing(
+    names: Sequence[str], replies: Mapping[str, dict[str, Any]], which: str
+) -> list[str]:
     """Return the names of weights whose copies have different hashes."""
-    hashes = zip(*(copy["parts"] for copy in copies), strict=True)
+    copies = [copy["parts"] for reply in replies.values() for copy in reply[which]]
+    hashes = zip(*copies, strict=True)
     return [name for name, each in zip(names, hashes, strict=True) if len(set(each)) > 1]
 
 
-def agrees(replicas: list[dict[str, Any]], row: list[list[float]] | None) -> bool | None:
+def agrees(replicas: Sequence[ReplicaXray], row: list[list[float]] | None) -> bool | None:
     """Return whether each replica's examples and loss sum match the record; None: no record."""
     if row is None:
         return None
     return len(replicas) == len(row) and all(
-        replica["examples"] == recorded[2] and _same(replica["loss_sum"], recorded)
-        for replica, recorded in zip(replicas, row, strict=True)
+        replica.agrees_with(recorded) for replica, recorded in zip(replicas, row, strict=True)
     )
-
-
-def _same(loss_sum: float | None, recorded: list[float]) -> bool:
-    if loss_sum is None or not math.isfinite(recorded[0]):
-        return loss_sum is None and not math.isfinite(recorded[0])
-    return abs(loss_sum - recorded[0]) <= TOLERANCE * max(recorded[2], abs(recorded[0]))
-
-
-def _divided(replica: dict[str, Any]) -> bool:
-    loss: float | None = replica["loss"]
-    contribution: float | None = replica["contribution"]
-    if loss is None or contribution is None:
-        return loss is contribution
-    return abs(loss - contribution) <= 10 * TOLERANCE * max(1.0, abs(contribution))
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _over(value: float | None, count: int) -> float | None:
-    return None if value is None else value / count
-
-
-def _difference(value: float | None, other: float | None) -> float | None:
-    return None if value is None or other is None else value - other
 
 
 def _sum(values: list[float | None]) -> float | None:
@@ -208,10 +185,10 @@ def _require_unscaled(plan: dict[str, Any]) -> None:
 
 def _require_done(step: int, done: int) -> None:
     if not 0 <= step < done:
-        first = "A step that the run has done can be taken apart"
+        rule = "An X-ray needs a step that the run has done"
         if not done:
-            raise RunError(f"{first}; received {step}, and it has done none. Let it train first.")
+            raise RunError(f"{rule}; received {step}, and it has done none. Let it train first.")
         raise RunError(
-            f"{first}, from 0 to {done - 1}; received {step}. Choose one of those, or let the run "
-            "go on."
+            f"{rule}, from 0 to {done - 1}; received {step}. Choose one of those, or let the run "
+            "continue."
         )

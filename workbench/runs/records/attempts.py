@@ -40,7 +40,7 @@ class Attempt:
     """One attempt at a run, from its place in the queue to its end."""
 
     def __init__(self) -> None:
-        self.told: list[Event] = []
+        self.supervisor_events: list[Event] = []
         """The events of the supervisor."""
         self.events: list[Event] = []
         """The events of the trainer."""
@@ -52,7 +52,7 @@ class Attempt:
     @property
     def over(self) -> bool:
         """Whether its end is recorded."""
-        return any(event.get("state") in OVER for event in self.told)
+        return any(event.get("state") in OVER for event in self.supervisor_events)
 
     def spans(self) -> list[Span]:
         """Return its stages, in order and without gaps."""
@@ -66,7 +66,7 @@ class Attempt:
         """Return its silences, each from the time at which it was reported."""
         found: list[Span] = []
         since: float | None = None
-        for event in self.told:
+        for event in self.supervisor_events:
             if event["event"] == "stalled":
                 since = float(event["time"])
             elif event["event"] == "recovered" and since is not None:
@@ -82,7 +82,7 @@ class Attempt:
         if self.calls:
             return float(self.calls[0][0, 3])
         traced = self.events[-1] if self.events else None
-        recorded = any(event.get("state") == "running" for event in self.told)
+        recorded = any(event.get("state") == "running" for event in self.supervisor_events)
         if self.now is None or traced is None or traced["event"] != "traced" or recorded:
             return None
         return self.now - float(traced["time"])
@@ -91,7 +91,7 @@ class Attempt:
         """Return the begin of each stage, with the stage."""
         marks = [
             (float(event["time"]), _stage_in(event))
-            for event in self.told
+            for event in self.supervisor_events
             if event.get("state") in STAGE_IN_STATE
         ]
         for event in self.events:
@@ -109,14 +109,18 @@ class Attempt:
 
     def _end(self, stage: str) -> float:
         """Return the time up to which the last stage, `stage`, is known."""
-        written = [float(event["time"]) for event in self.told if event.get("state") in OVER]
+        written = [
+            float(event["time"]) for event in self.supervisor_events if event.get("state") in OVER
+        ]
         if written:
             return written[0]
-        silent = [event for event in self.told if event["event"] in ("stalled", "recovered")]
+        silent = [
+            event for event in self.supervisor_events if event["event"] in ("stalled", "recovered")
+        ]
         stalled = silent and silent[-1]["event"] == "stalled"
         if self.now is not None and (stage != "training" or stalled):
             return self.now
-        signs = [float(event["time"]) for event in (*self.told, *self.events)]
+        signs = [float(event["time"]) for event in (*self.supervisor_events, *self.events)]
         return max(signs + [float(calls[-1, 2] + calls[-1, 3]) for calls in self.calls])
 
 
@@ -137,7 +141,7 @@ def read_attempts(run_dir: Path, calls: Sequence[Doubles]) -> list[Attempt]:
     for event in read_events(run_dir / "events.jsonl"):
         if not attempts or (event.get("state") == "queued" and "behind" not in event):
             attempts.append(Attempt())
-        attempts[-1].told.append(event)
+        attempts[-1].supervisor_events.append(event)
         if event.get("state") == "starting":
             begun.append((float(event["time"]), attempts[-1]))
     opened: list[tuple[float, Attempt]] = []

@@ -11,13 +11,13 @@ from workbench.runs.folder.events import Event
 from .segments import Doubles
 
 
-def told(events: Sequence[Event], name: str) -> Doubles:
+def column_of(events: Sequence[Event], name: str) -> Doubles:
     """Return the value of each event under a name; NaN if it is unknown."""
     values = [event.get(name) for event in events]
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
-def told_metrics(epochs: Sequence[Event]) -> dict[str, Doubles]:
+def metric_columns(epochs: Sequence[Event]) -> dict[str, Doubles]:
     """Return the metrics that a custom model was compiled with, [epochs], train next to test.
 
     Metrics that the workbench records itself, such as a known accuracy, are left out.
@@ -27,4 +27,4 @@ def told_metrics(epochs: Sequence[Event]) -> dict[str, Doubles]:
     names = list(dict.fromkeys(name for each in metrics for name in each if name not in recorded))
     trained = {f"test_{name}": name for name in names}
     beside = sorted(names, key=lambda name: names.index(trained.get(name, name)))
-    return {name: told(metrics, name) for name in beside}
+    return {name: column_of(metrics, name) for name in beside}

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from workbench.runs.folder.events import Event
 
 from .arrays import TaskRecords, shared_steps
-from .epoch_events import told, told_metrics
+from .epoch_events import column_of, metric_columns
 from .segments import Doubles
 from .worker_counts import workers_at
 
@@ -43,8 +43,8 @@ def epoch_columns(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]
         "epoch": over + 1,
         "loss": ratio(sums[0], sums[2])[over],
         "accuracy": ratio(sums[1], sums[2])[over],
-        "test_loss": told(ends, "test_loss"),
-        "test_accuracy": told(ends, "test_accuracy"),
+        "test_loss": column_of(ends, "test_loss"),
+        "test_accuracy": column_of(ends, "test_accuracy"),
         "examples": sums[2].astype(np.int64)[over],
         "seconds": _epoch_seconds(tasks, count)[over],
         "steps": steps[over],
@@ -74,8 +74,8 @@ def _own_epochs(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) 
         "epoch": np.arange(1, count + 1),
         "loss": ratio(sums[0], sums[2]),
         "accuracy": ratio(sums[1], sums[2]),
-        "test_loss": told(ends, "test_loss"),
-        "test_accuracy": told(ends, "test_accuracy"),
+        "test_loss": column_of(ends, "test_loss"),
+        "test_accuracy": column_of(ends, "test_accuracy"),
         "examples": sums[2].astype(np.int64),
         "seconds": seconds,
         "steps": steps,
@@ -85,7 +85,7 @@ def _own_epochs(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) 
 
 def _with_metrics(columns: Columns, ends: list[Event]) -> Columns:
     """Add the model's own metrics; they replace unknown values, such as the accuracy."""
-    metrics = told_metrics(ends)
+    metrics = metric_columns(ends)
     known = {name: values for name, values in columns.items() if name in metrics}
     filled = {name: np.where(np.isnan(v), metrics[name], v) for name, v in known.items()}
     return columns | metrics | filled

@@ -129,8 +129,8 @@ def last_results(run_dir: Path, leader_events: Sequence[Event]) -> dict[str, flo
     epochs = newest_epochs(run_dir, leader_events)
     last = epochs[max(epochs)] if epochs else {}
     known = {name: value for name, value in last.items() if value is not None}
-    told = {**(last.get("metrics") or {}), **known}
-    return {name: _number(told.get(name)) for name in RESULTS}
+    results = {**(last.get("metrics") or {}), **known}
+    return {name: _number(results.get(name)) for name in RESULTS}
 
 
 def _number(value: Any) -> float | None:

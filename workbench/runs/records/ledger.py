@@ -84,8 +84,8 @@ def read_ledger(run_dir: Path, now: float | None = None) -> Ledger:
 
 def _begun(attempt: Attempt, task: str) -> str:
     """Return how the process of a task was started; empty if that was not recorded."""
-    told = [event["how"] for event in attempt.told if event["event"] == BEGUN]
-    return str(told[-1].get(task, "")) if told else ""
+    starts = [event["how"] for event in attempt.supervisor_events if event["event"] == BEGUN]
+    return str(starts[-1].get(task, "")) if starts else ""
 
 
 def _first_step(spans: Sequence[Span], first_call: float | None, begun: str) -> tuple[Entry, ...]:

@@ -14,7 +14,7 @@ from workbench.runs.folder.events import Event, EventTail, note_epoch
 from workbench.runs.folder.tasks import EVALUATOR
 
 from .curves import MOST_POINTS, Curves
-from .epoch_events import told, told_metrics
+from .epoch_events import column_of, metric_columns
 from .reader import Block, StepReader, read_range
 from .worker_counts import WorkerCounts, worker_counts_of, workers_at
 
@@ -116,8 +116,8 @@ class LiveRun:
         """Return the ends of epochs; an epoch that a resume did again has its newer values."""
         rows = self.epoch_rows()
         names = ("step", "loss", "accuracy", "test_loss", "test_accuracy")
-        numbers = {name: told(rows, name) for name in names}
-        return EpochPoints(**numbers, metrics=told_metrics(rows))
+        numbers = {name: column_of(rows, name) for name in names}
+        return EpochPoints(**numbers, metrics=metric_columns(rows))
 
     def epoch_rows(self) -> list[dict[str, Any]]:
         """Return the epoch events in order."""

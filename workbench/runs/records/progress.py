@@ -87,15 +87,15 @@ def read_progress(run_dir: Path) -> Progress:
     Raises:
         RunError: its folder is missing or cannot be read.
     """
-    plan, told = read_numbers(run_dir), supervisor_events(run_dir)
+    plan, events = read_numbers(run_dir), supervisor_events(run_dir)
     shape, leader = shape_of(plan), tasks_of(plan)[0]
-    state = status(run_dir, told)
-    events = since_start(read_events(run_dir / leader / "events.jsonl"), told)
-    step, fresh = _steps_done(run_dir, plan, shape, events)
+    state = status(run_dir, events)
+    leader_events = since_start(read_events(run_dir / leader / "events.jsonl"), events)
+    step, fresh = _steps_done(run_dir, plan, shape, leader_events)
     epochs, total = int(plan["epochs"]), int(plan["total_steps"])
-    phase = _phase(state, events, total, fresh=fresh)
+    phase = _phase(state, leader_events, total, fresh=fresh)
     going = phase in ("training", "testing", "saving", "stopping")
-    silence = last_silence(told) if state in LIVE else None
+    silence = last_silence(events) if state in LIVE else None
     moving = going and fresh and not silence
     rates = {
         task: _recent_rate(run_dir / task, shape) if moving else None for task in workers_of(plan)
@@ -103,25 +103,25 @@ def read_progress(run_dir: Path) -> Progress:
     copies = read_copies(run_dir)
     living = state in LIVE
     rehearsed = read_events(run_dir / FOLDER / leader / "events.jsonl")
-    lost = losses_of(rehearsed or events, living=living)
+    lost = losses_of(rehearsed or leader_events, living=living)
     troubles = (
         copies.trouble if copies else "",
-        lost or trouble_in(told),
+        lost or trouble_in(events),
         disk_note(run_dir) if living else "",
     )
     rate = _joined_rate(list(rates.values()), synchronous=shape.synchronous)
     lanes = _lanes(run_dir, plan, phase, step, rates, silence)
-    configs = {task: json.dumps(config) for task, config in tf_configs(told).items()}
+    configs = {task: json.dumps(config) for task, config in tf_configs(events).items()}
     return Progress(
         step=step,
         total_steps=total,
         epoch=min(step // shape.steps_per_epoch + 1, epochs),
         epochs=epochs,
         steps_per_second=rate,
-        eta_seconds=_eta(rate, total - step, shape, events),
+        eta_seconds=_eta(rate, total - step, shape, leader_events),
         phase=phase,
-        note=" ".join(filter(None, (_note(state, last_state(told) or {}, silence), *troubles))),
-        changed=changes_in(told),
+        note=" ".join(filter(None, (_note(state, last_state(events) or {}, silence), *troubles))),
+        changed=changes_in(events),
         lanes=tuple(replace(lane, tf_config=configs.get(lane.task, "")) for lane in lanes),
     )
 
@@ -137,7 +137,7 @@ def _lanes(
     """Yield the lane of each task, without its `tf_config`."""
     shape, tasks = shape_of(plan), tasks_of(plan)
     for task in tasks:
-        note = f"{task} has fallen silent." if silence and silence.get("task") == task else ""
+        note = f"{task} is silent." if silence and silence.get("task") == task else ""
         if task in rates:
             own = step if len(tasks) == 1 else recorded_steps(run_dir / task, shape)[0]
             yield Lane(task, phase, own, rates[task], note)
@@ -166,14 +166,14 @@ def _steps_done(
     run_dir: Path, plan: dict[str, Any], shape: Shape, events: Sequence[Event]
 ) -> tuple[int, bool]:
     """Return the steps done, and whether this attempt has recorded any."""
-    told = max([0, *(_step_after(event) for event in events)])
+    reported = max([0, *(_step_after(event) for event in events)])
     start = next((event for event in reversed(events) if event["event"] == "start"), None)
     done = [recorded_steps(run_dir / task, shape) for task in workers_of(plan)]
     newest = max(changed for _, changed in done)
     if not newest or (start is not None and newest < start["time"]):
-        return told, False
+        return reported, False
     steps = [step for step, _ in done]
-    return max(told, max(steps) if shape.synchronous else sum(steps)), start is not None
+    return max(reported, max(steps) if shape.synchronous else sum(steps)), start is not None
 
 
 def recorded_steps(task_dir: Path, shape: Shape) -> tuple[int, float]:

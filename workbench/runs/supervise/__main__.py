@@ -55,9 +55,9 @@ def _supervisor_of(run_dir: Path) -> type[Supervisor]:
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m workbench.runs.supervise")
     parser.add_argument("run_dir", type=Path)
-    parser.add_argument("--detach", action="store_true", help="go on as nobody's child")
-    parser.add_argument("--lock-fd", type=int, help="the run's lock, held by who starts this")
-    parser.add_argument("--ready-fd", type=int, help="where to say that the run is under way")
+    parser.add_argument("--detach", action="store_true", help="detach from the caller")
+    parser.add_argument("--lock-fd", type=int, help="the run's lock, held by the caller")
+    parser.add_argument("--ready-fd", type=int, help="the pipe that reports the start")
     for name, default in _bounds().items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=float, default=default)
     return parser.parse_args(arguments)

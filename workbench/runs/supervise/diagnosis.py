@@ -25,7 +25,7 @@ FIXES: tuple[tuple[str, str], ...] = (
     ),
     (
         r"No OpKernel was registered.*ConfigureDistributedTPU",
-        "This TensorFlow was built without TPU support: install tensorflow-tpu in its place for "
+        "This TensorFlow was built without TPU support: install tensorflow-tpu instead for "
         "the run's interpreter ({interpreter}), or choose another strategy.",
     ),
     (
@@ -37,7 +37,7 @@ FIXES: tuple[tuple[str, str], ...] = (
         r"No matching devices found for '/device:TPU_SYSTEM|The TPU is already in use"
         r"|libtpu multi-process lockfile",
         "TensorFlow could not take the TPU: end the process that holds it, which `workbench "
-        "detect --interpreter {interpreter}` names (a notebook's kernel that uses JAX is to be "
+        "detect --interpreter {interpreter}` names (a notebook's kernel that uses JAX must be "
         "restarted), then resume the run.",
     ),
     (
@@ -48,7 +48,7 @@ FIXES: tuple[tuple[str, str], ...] = (
     (
         r"ResourceExhaustedError|RESOURCE_EXHAUSTED|OOM when allocating|out of memory"
         r"|MemoryError|bad_alloc",
-        "Make the batch or the model smaller, or end what else uses the device's memory.",
+        "Make the batch or the model smaller, or end other programs that use the device's memory.",
     ),
     (r"No space left on device|Disk quota exceeded", "Make room on the disk, then resume the run."),
     (
@@ -58,18 +58,17 @@ FIXES: tuple[tuple[str, str], ...] = (
     (
         r"not bound to checkpointed values"
         r"|incompatible tensor with shape|checkpoint.*(?:[Ss]hape|mismatch)|[Ss]hape.*checkpoint",
-        "The checkpoint is of another model: put back the script that wrote it, or start a new "
+        "The checkpoint belongs to another model: restore the script that wrote it, or start a new "
         "run.",
     ),
     (
         r"DataLossError|Unable to open table file|truncated block read",
-        "A file that is read is damaged, which the log names: put it back from a copy, then resume "
-        "the run.",
+        "A file is damaged; the log names it. Restore it from a copy, then resume the run.",
     ),
     (
         r"Could not apply FILE based sharding",
         "Each worker needs a file of its own: write the data to at least as many files as there "
-        "are workers, or choose data or off as auto_shard.",
+        "are workers, or set auto_shard to data or off.",
     ),
     (
         r"[Nn]o NCCL|NcclAllReduce|NCCL error",
@@ -81,7 +80,7 @@ FIXES: tuple[tuple[str, str], ...] = (
     ),
     (
         r"[Aa]ddress already in use|Could not start gRPC server",
-        "Another process has taken the port meanwhile: resume the run, which takes free ones.",
+        "Another process has taken the port: resume the run, which then takes free ports.",
     ),
     (r"Failed to connect|Connection refused|URLError|timed out", "Check the network and resume."),
     (r"SyntaxError|IndentationError", "Fix train.py at the line named in the log, then resume."),
@@ -92,8 +91,8 @@ _NO_GPU = re.compile(
     r"|Could not load dynamic library|Cannot dlopen some GPU libraries).*$",
     re.MULTILINE,
 )
-UNSAID_FIX = "Let train.py end through its recorder, as the script of a new run does."
-OTHER_FIX = "Read the end of the log, fix what it names, then resume the run."
+NO_REPORT_FIX = "Let train.py end through its recorder, as the script of a new run does."
+OTHER_FIX = "Read the end of the log, fix the error in it, then resume the run."
 NONFINITE_FIX = (
     "Lower the learning rate, clip the gradient, or look for broken examples; then start a new run."
 )
@@ -104,10 +103,10 @@ _FOLLOWS_ANOTHER = re.compile(
     r"Collective ops is aborted|tasks are unhealthy|CoordinationService|Socket closed"
     r"|failed to connect to all addresses|Connection reset by peer|End of sequence"
 )
-_UNHEARD = re.compile(r"stopped sending heartbeats\):\s*((?:/job:\S+\s+)+)")
-_UNHEARD_TASK = re.compile(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)")
-UNHEARD_FIX = (
-    "See that its host, its process and the network between the hosts go on, then resume the run."
+_WITHOUT_HEARTBEAT = re.compile(r"stopped sending heartbeats\):\s*((?:/job:\S+\s+)+)")
+_TASK_NAME = re.compile(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)")
+HEARTBEAT_FIX = (
+    "Check its host, its process and the network between the hosts, then resume the run."
 )
 _OF_TENSORFLOW = re.compile(
     r"[IWEF]\d{4} \d\d:\d\d|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] "
@@ -132,9 +131,9 @@ def explain(
         )
         return {"cause": message, "fix": NONFINITE_FIX, "exit_status": exit_status}
     if exit_status == 0:
-        cause = "The script ended without saying that it finished or stopped."
-        return {"cause": cause, "fix": UNSAID_FIX, "exit_status": 0}
-    if tasks := unheard(log):
+        cause = "The script ended without a report that it finished or stopped."
+        return {"cause": cause, "fix": NO_REPORT_FIX, "exit_status": 0}
+    if tasks := without_heartbeat(log):
         return explain_silent(" and ".join(tasks), exit_status)
     cause = _exception_line(log) or "The script wrote no reason to its log."
     cause = f"{cause} (exit status {exit_status})"
@@ -143,8 +142,8 @@ def explain(
 
 def explain_silent(who: str, exit_status: int) -> dict[str, Any]:
     """Return `cause`, `fix` and `exit_status` of a task that ended because of a silent task."""
-    cause = f"TensorFlow has heard no heartbeat of {who} for too long (exit status {exit_status})."
-    return {"cause": cause, "fix": UNHEARD_FIX, "exit_status": exit_status}
+    cause = f"TensorFlow received no heartbeat from {who} for too long (exit status {exit_status})."
+    return {"cause": cause, "fix": HEARTBEAT_FIX, "exit_status": exit_status}
 
 
 def follows_another(log: str) -> bool:
@@ -152,37 +151,42 @@ def follows_another(log: str) -> bool:
     return bool(_FOLLOWS_ANOTHER.search(_exception_line(log)))
 
 
-def tensorflow_says(line: str) -> bool:
+def is_from_tensorflow(line: str) -> bool:
     """Return whether a line of a log is one of TensorFlow's own reports on its work."""
     return _OF_TENSORFLOW.match(line) is not None
 
 
-def unheard(log: str) -> list[str]:
+def without_heartbeat(log: str) -> list[str]:
     """Return the tasks whose TensorFlow heartbeats have stopped, as a log reports."""
-    found = _UNHEARD.search(log)
-    return [f"{kind}-{at}" for kind, at in _UNHEARD_TASK.findall(found[1])] if found else []
+    found = _WITHOUT_HEARTBEAT.search(log)
+    return [f"{kind}-{at}" for kind, at in _TASK_NAME.findall(found[1])] if found else []
 
 
 def blame_disk(ended: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return the end of an attempt, with a full disk as the cause if no other cause is known."""
-    told = ended.get("note") or (ended.get("fix") in (OTHER_FIX, UNSAID_FIX) and ended.get("cause"))
-    if not told or not is_full(folder):
+    reported = ended.get("note") or (
+        ended.get("fix") in (OTHER_FIX, NO_REPORT_FIX) and ended.get("cause")
+    )
+    if not reported or not is_full(folder):
         return ended
-    said = f"The disk of {folder} is full. {told}"
+    text = f"The disk of {folder} is full. {reported}"
     if ended.get("note"):
-        return {**ended, "note": said}
-    return {**ended, "cause": said, "fix": f"{ROOM_FIX}, then resume the run."}
+        return {**ended, "note": text}
+    return {**ended, "cause": text, "fix": f"{ROOM_FIX}, then resume the run."}
 
 
 def cannot_start(error: OSError, interpreter: str) -> dict[str, Any]:
     """Return `cause` and `fix` if a task's process could not be started at all."""
     if isinstance(error, NoAddressError):
         cause = f"Each task of a run needs a free port on this machine: {error.strerror}."
-        return {"cause": cause, "fix": "End what holds ports or open files, then resume the run."}
+        return {
+            "cause": cause,
+            "fix": "End programs that hold ports or open files, then resume the run.",
+        }
     why = error.strerror or error
     if str(error.filename) == interpreter:
         cause = f"The run's interpreter could not be started; {interpreter}: {why}."
-        return {"cause": cause, "fix": "Choose an interpreter that is there and may be executed."}
+        return {"cause": cause, "fix": "Choose an interpreter that exists and can be executed."}
     if error.filename is not None:
         cause = f"A task's process could not be started; {error.filename}: {why}."
         return {"cause": cause, "fix": "Fix that file or folder, then resume the run."}

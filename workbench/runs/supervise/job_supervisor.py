@@ -47,7 +47,7 @@ class JobSupervisor(Supervisor):
         try:
             job, group = self._job_that_lives() or self._submit()
         except (LauncherError, OSError) as error:
-            fix = "Fix what it names, then resume the run."
+            fix = "Fix this error, then resume the run."
             self._state("failed", task=self.engine.name, cause=str(error), fix=fix, log="")
             return
         try:
@@ -68,7 +68,7 @@ class JobSupervisor(Supervisor):
         return Job(self.engine, folder, name), group
 
     def _submit(self) -> tuple[Job, TaskGroup]:
-        folder = JobFolder.make(self.dir, self._told())
+        folder = JobFolder.make(self.dir, self._job_values())
         group = self._group(folder, 0)  # before its tasks can start, so that no event is missed
         name = self.engine.submit(folder.path, self.config, self.tasks)
         folder.note(self.engine.name, name)
@@ -79,7 +79,7 @@ class JobSupervisor(Supervisor):
         interpreter = self.launch.interpreter
         return TaskGroup(self.dir, self.plan, hands, interpreter, self.bounds, begun=begun)
 
-    def _told(self) -> dict[str, Any]:
+    def _job_values(self) -> dict[str, Any]:
         module_dir = self.launch.module_dir
         script = [str(self.dir / SCRIPT), "--run-dir", str(self.dir)]
         return {
@@ -106,7 +106,7 @@ class JobSupervisor(Supervisor):
             ended = self._follow_once(job, group, look)
             settled = job.settle(look.attempt, SETTLE_SECONDS)
             if settled.attempt == look.attempt and settled.phase != "waiting":
-                return self._with_the_engines_word(ended, settled)
+                return self._with_engine_report(ended, settled)
             if self._stop_asked():
                 job.cancel()
                 return ended
@@ -168,23 +168,27 @@ class JobSupervisor(Supervisor):
         return {
             "state": "failed",
             "task": self.engine.name,
-            "cause": f"Job {job.name} ended before its tasks began; {self.engine.name.title()} "
-            f"says {look.state}{why}.",
-            "fix": "Read the log; where it is empty, see that the run's folder is on a disk that "
-            "the hosts share and may write. Then resume the run.",
+            "cause": f"Job {job.name} ended before its tasks started; {self.engine.name.title()} "
+            f"reports {look.state}{why}.",
+            "fix": "Read the log; if it is empty, check that the run's folder is on a disk that "
+            "the hosts share and can write. Then resume the run.",
             "log": job.folder.output,
         }
 
-    def _with_the_engines_word(self, ended: dict[str, Any], look: JobStatus) -> dict[str, Any]:
+    def _with_engine_report(self, ended: dict[str, Any], look: JobStatus) -> dict[str, Any]:
         """Add the engine's report of the job's end, if that ended the run."""
         if ended["state"] == "finished" or look.state in ("COMPLETED", "RUNNING", "COMPLETING"):
             return ended
-        said = f"{self.engine.name.title()} ended the job: {look.state}."
+        report = f"{self.engine.name.title()} ended the job: {look.state}."
         if ended["state"] == "stopped":
-            return ended if self._stop_asked() else {**ended, "note": f"{said} Resume goes on."}
+            return (
+                ended
+                if self._stop_asked()
+                else {**ended, "note": f"{report} Resume the run to continue."}
+            )
         if look.state == "FAILED":
             return ended
-        return {**ended, "cause": f"{said} {ended['cause']}"}
+        return {**ended, "cause": f"{report} {ended['cause']}"}
 
     def _script_sha256(self) -> str:
         with contextlib.suppress(OSError):

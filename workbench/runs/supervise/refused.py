@@ -11,20 +11,21 @@ from collections.abc import Iterator
 LINES = 400
 """Lines of a log's end; below the reason TensorFlow lists where the operation was made."""
 _XLA_FIX = (
-    "Turn xla off, or replace that in your model, step or metrics: text and Python go into data."
+    "Turn xla off, or replace the operation in your model, step or metrics; text and Python "
+    "belong in the data."
 )
 _XLA: tuple[tuple[str, str], ...] = (
     (
         r"Detected unsupported operations when trying to compile graph .* on XLA_\w+: (?P<op>\w+)",
-        "operations that it has a kernel for; this step has {op}, for which it has none here",
+        "operations that it has a kernel for; this step has {op}, which has no kernel here",
     ),
     (
         r"Input \d+ to node `[^`]*` with op (?P<op>\w+) must be a compile-time constant",
-        "shapes that are known before a step runs; that of {op} hangs on the step's numbers",
+        "shapes that are known before a step runs; the shape of {op} depends on the step's numbers",
     ),
     (
         r"can't deduce compile time constant \w+ shape for (?P<op>strided slice)",
-        "shapes that are known before a step runs; that of {op} hangs on the step's numbers",
+        "shapes that are known before a step runs; the shape of {op} depends on the step's numbers",
     ),
     (
         r"(?P<op>Const) op with type DT_STRING is not supported by XLA",
@@ -32,7 +33,7 @@ _XLA: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Trying to access resource (?P<op>\S+) .*located in device \S+ from device",
-        "variables of the replica's own device; this step reads {op} from another one",
+        "variables of the replica's own device; this step reads {op} from another device",
     ),
 )
 _HALF_FIX = (

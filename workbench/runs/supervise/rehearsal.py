@@ -31,10 +31,10 @@ MADE_FOR = "made_for"
 """A file in that folder: the sha256 of the run's script."""
 _WENT_WELL = ".rehearsed"
 """A folder next to the runs: a file for each script, named by the script's sha256."""
-MOST_WORDS = 200
+MOST_CHARACTERS = 200
 """The number of characters of an error that are reported."""
-OWN_FIX = "Read the end of the log, fix what it names in your own code, then train again."
-NOTE = "A rehearsal: two steps, a test and the saving of your own model are done first."
+OWN_FIX = "Read the end of the log, fix the error in your own code, then train again."
+NOTE = "A rehearsal: two steps, a test and a save of your own model are done first."
 
 
 def went_well(root: Path, script: str) -> bool:
@@ -44,8 +44,8 @@ def went_well(root: Path, script: str) -> bool:
 
 def trouble_in(events: Sequence[Event]) -> str:
     """Return the trouble in the last rehearsal that is no failure, from the supervisor's events."""
-    told = [event for event in events if event["event"] == "rehearsed"]
-    return str(told[-1].get("trouble", "")) if told else ""
+    rehearsals = [event for event in events if event["event"] == "rehearsed"]
+    return str(rehearsals[-1].get("trouble", "")) if rehearsals else ""
 
 
 class Rehearsal:
@@ -96,13 +96,13 @@ class Rehearsal:
                 group.escalate(now)
         finally:
             group.end(time.monotonic())
-        return self._told(group.conclusion(), group.leader.name)
+        return self._result(group.conclusion(), group.leader.name)
 
-    def _told(self, conclusion: dict[str, Any], leader: str) -> dict[str, Any]:
+    def _result(self, conclusion: dict[str, Any], leader: str) -> dict[str, Any]:
         if conclusion["state"] == "failed":
-            told = f"In a rehearsal of two steps, before the run itself: {conclusion['cause']}"
+            cause = f"In a rehearsal of two steps, before the run itself: {conclusion['cause']}"
             fix = OWN_FIX if conclusion["fix"] == OTHER_FIX else conclusion["fix"]
-            return {**conclusion, "cause": told, "fix": fix}
+            return {**conclusion, "cause": cause, "fix": fix}
         if conclusion["state"] != "finished":
             return conclusion
         events = read_events(self._folder / leader / "events.jsonl")
@@ -118,9 +118,9 @@ class Rehearsal:
 
 
 def _unsaved(error: str) -> str:
-    words = " ".join(error.split())
-    said = words if len(words) <= MOST_WORDS else f"{words[:MOST_WORDS]} ..."
+    text = " ".join(error.split())
+    shortened = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} ..."
     return (
-        f"At the end this model cannot be saved whole, only its checkpoints: {said} Give layers of "
-        "your own get_config to have it saved; training goes on."
+        f"At the end only the checkpoints of this model can be saved, not the model: {shortened} "
+        "To save it, give your own layers a get_config method; training goes on."
     )

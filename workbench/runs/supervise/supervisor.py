@@ -37,7 +37,7 @@ from .rehearsal import NOTE, Rehearsal
 from .task_group import TaskGroup
 
 LAST_WRITE_SECONDS = 60.0
-LOADS = "TensorFlow is loaded once; the run's processes are forked from there."
+LOADS = "TensorFlow is loaded once in a server, which then forks the run's processes."
 STOPPED_EARLY = "Stopped before its processes were started."
 
 
@@ -60,7 +60,7 @@ class Supervisor:
         self.forks = Forks(self.launch, self.state_dir, config.get("start"))
         self.devices = tuple(self.plan.get("physical_devices", ()))
         self.events = EventLog(run_dir / "events.jsonl")
-        self.told_to_stop = False
+        self.stop_requested = False
         self.why_restarted: dict[str, str] = {}
         """The note of an attempt that follows another: the reason why the earlier one ended."""
         self.killed = ""
@@ -94,7 +94,7 @@ class Supervisor:
     def give_up(self, error: Exception) -> None:
         """Record that the run failed because of an error in the supervisor itself."""
         cause = str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
-        fix = "Read supervisor.log in the run's folder, fix what it names, then resume the run."
+        fix = "Read supervisor.log in the run's folder, fix the error in it, then resume the run."
         log = traceback.format_exc()
         self._state("failed", task="supervisor", cause=cause, fix=fix, log=log)
 
@@ -126,17 +126,17 @@ class Supervisor:
             if not again or self._stop_asked():
                 self._state(**ended)
                 return
-            cause = "Killed, as asked." if ended["task"] == self.killed else ended["cause"]
-            note = f"{ended['task']}: {cause} All start again from the last checkpoint."
+            cause = "Killed on request." if ended["task"] == self.killed else ended["cause"]
+            note = f"{ended['task']}: {cause} All tasks start again from the last checkpoint."
             self.why_restarted = {"note": note}
 
     def _attempt(self, group: TaskGroup, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Train once; return the state in which the attempt ends."""
         try:
             configs = group.choose_addresses()
-            told = {"tf_configs": configs} if configs else {}
+            addresses = {"tf_configs": configs} if configs else {}
             modules = module_hashes(self.plan, self.launch.working_dir)
-            self._state("starting", **facts, **told, **modules, **self.why_restarted)
+            self._state("starting", **facts, **addresses, **modules, **self.why_restarted)
             group.start(time.monotonic())
             self.events.write(BEGUN, how=group.begun)
         except OSError as error:
@@ -209,7 +209,7 @@ class Supervisor:
         return self.events.write("state", state=state, **details)
 
     def _stop_asked(self) -> bool:
-        return self.told_to_stop or (self.dir / "stop").exists()
+        return self.stop_requested or (self.dir / "stop").exists()
 
     def _kill_asked(self) -> str:
         """Return the task that must be killed, only once; an empty string if there is none."""
@@ -222,7 +222,7 @@ class Supervisor:
         return task
 
     def _stop_by_signal(self) -> None:
-        self.told_to_stop = True
+        self.stop_requested = True
 
     def _sleep(self) -> None:
         if self.copying is not None:

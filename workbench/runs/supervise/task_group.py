@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.runs.folder.tasks import tasks_of
 from workbench.runs.processes.bounds import Bounds
 
-from .diagnosis import cannot_start, explain, explain_silent, follows_another, unheard
+from .diagnosis import cannot_start, explain, explain_silent, follows_another, without_heartbeat
 from .refused import LINES, explain_refused
 from .stalls import CommonSilence, LedSilence
 from .task import ENDS, Task
@@ -142,7 +142,7 @@ class TaskGroup:
         if self.verdict or self.stopping or not self.dead:
             return False
         culprit = self._culprit()
-        silent = self._unheard() or unheard(culprit.log_end())
+        silent = self._unresponsive() or without_heartbeat(culprit.log_end())
         return (culprit.exit_status or 0) < 0 or bool(silent)
 
     def escalate(self, now: float) -> None:
@@ -179,7 +179,7 @@ class TaskGroup:
         log, status = culprit.log_end(), culprit.exit_status or 0
         reason = explain(status, culprit.watchdog.events, log, self.interpreter)
         reason |= explain_refused(culprit.log_end(LINES)) if status > 0 else {}
-        if silent := self._unheard():
+        if silent := self._unresponsive():
             reason |= explain_silent(silent.name, status)
             culprit, log = silent, silent.log_end()
         return {"state": "failed", "task": culprit.name, "log": log, **reason}
@@ -218,8 +218,8 @@ class TaskGroup:
             reason = cannot_start(error, self.interpreter)
             self.verdict = {"task": task.name, "log": log, **reason}
             return []
-        told = {"cause": reason["cause"], "begun": task.process.begun}
-        return [Change("restarted", task.name, told)]
+        details = {"cause": reason["cause"], "begun": task.process.begun}
+        return [Change("restarted", task.name, details)]
 
     def _look_for_silence(self, now: float) -> list[Change]:
         """Check all tasks; return the task that holds up the others, or that all go on again."""
@@ -231,8 +231,8 @@ class TaskGroup:
             return []
         if self._silent is None:
             return [Change("recovered", known.name, {})] if known else []
-        told = {"silent_seconds": round(self._silence.seconds, 1), "log": self._silent.log_end()}
-        return [Change("stalled", self._silent.name, told)]
+        details = {"silent_seconds": round(self._silence.seconds, 1), "log": self._silent.log_end()}
+        return [Change("stalled", self._silent.name, details)]
 
     def _check_rendezvous(self, now: float) -> None:
         """Give up if tasks do not find each other: TensorFlow itself waits silently."""
@@ -251,12 +251,12 @@ class TaskGroup:
         self.verdict = {
             "task": culprit.name,
             "cause": f"The tasks have {self.bounds.rendezvous_seconds:g} s to meet; {missing}.",
-            "fix": "Read the log of that task, fix what it names, then resume; where a start "
-            "just takes longer, set rendezvous_seconds to more.",
+            "fix": "Read the log of that task, fix the error in it, then resume; if a start only "
+            "takes longer, increase rendezvous_seconds.",
             "log": culprit.log_end(),
         }
 
-    def _unheard(self) -> Task | None:
+    def _unresponsive(self) -> Task | None:
         """Return the task that the others waited for until they gave up; None if it is unknown.
 
         TensorFlow names it in their logs, except if it is the task that listens to all others.
@@ -265,7 +265,7 @@ class TaskGroup:
         logs = [task.log_end() for task in self.dead]
         if not logs or not all(map(follows_another, logs)):
             return None
-        named = {task for log in logs for task in unheard(log)}
+        named = {task for log in logs for task in without_heartbeat(log)}
         living = [task for task in self.tasks if task not in self.dead]
         found = [task for task in living if task.name in named] or self._held
         return found[0] if found else None
@@ -281,5 +281,5 @@ class TaskGroup:
 
 def _first_nonfinite(task: Task) -> tuple[int, int]:
     """Return the first step at which a task met a non-finite number, and the replica."""
-    told = [event for event in task.watchdog.events if event["event"] == "nonfinite"]
-    return min((int(each.get("step") or 0), int(each.get("replica") or 0)) for each in told)
+    events = [event for event in task.watchdog.events if event["event"] == "nonfinite"]
+    return min((int(each.get("step") or 0), int(each.get("replica") or 0)) for each in events)

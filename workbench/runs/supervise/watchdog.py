@@ -54,13 +54,13 @@ class Watchdog:
         self._total_steps = total_steps
         self._tail = EventTail(task_dir / "events.jsonl", skip_present=True)
         self._calls = self._newest_calls()
-        self._heard_at = 0.0
+        self._news_at = 0.0
         self._entered_step = -1
         self._stalled = False
 
     def begin(self, now: float) -> None:
         """Count the silence from now on."""
-        self._heard_at = now
+        self._news_at = now
         self._stalled = False
 
     @property
@@ -101,8 +101,8 @@ class Watchdog:
         led_on = leader is not None and leader.silent_seconds == 0.0
         excused = not self._stalled and (led_on or is_full(self._task_dir))
         if news or grown or excused:
-            self._heard_at = now
-        self.silent_seconds = now - self._heard_at
+            self._news_at = now
+        self.silent_seconds = now - self._news_at
         led = leader is not None and leader.phase not in ("starting", "tracing")
         self._note_silence(leader.phase if leader and led else self.phase)
 

@@ -17,7 +17,7 @@ from .look import FIRST
 if TYPE_CHECKING:
     from workbench.experiments import Row, Table
 
-AGAINST_FIRST = ("the first with a speed", FIRST)
+AGAINST_FIRST = ("the first row with a speed", FIRST)
 SORTS: Mapping[str, Callable[[Row], float]] = {
     "speed": lambda row: -(row.examples_per_second or 0.0),
     "accuracy": lambda row: -(row.last_accuracy or 0.0),
@@ -35,16 +35,16 @@ class ComparisonChoices:
         self._changed = changed
         self._offering = False
         self.baseline = _choice("Against", [AGAINST_FIRST])
-        self.sort = _choice("Sorted by", [("as asked", ""), *((name, name) for name in SORTS)])
+        self.sort = _choice("Sorted by", [("as listed", ""), *((name, name) for name in SORTS)])
         self.only = text_box("Show only")
         self.only.placeholder = "part of a name"
         self.measure = _choice("Curves of", [(name, key) for key, name in MEASURES.items()])
         self.along = _choice("Curves along", [(name, key) for key, name in ALONG.items()])
-        self._told = html(description="How many rows are shown")
+        self._rows_shown = html(description="How many rows are shown")
         of_rows, of_curves = (self.baseline, self.sort, self.only), (self.measure, self.along)
         for control in (*of_rows, *of_curves):
             control.observe(self._on_choice, "value")
-        self.of_rows = ipw.Box([*of_rows, self._told])
+        self.of_rows = ipw.Box([*of_rows, self._rows_shown])
         self.of_curves = ipw.Box(list(of_curves))
         for box in (self.of_rows, self.of_curves):
             box.add_class("wb-row")
@@ -74,8 +74,8 @@ class ComparisonChoices:
         if self.sort.value:
             shown.sort(key=lambda at: SORTS[self.sort.value](table.rows[at]))
         pinned = ", and the baseline" if len(shown) > len(found) else ""
-        words = f"{len(found)} of {len(rows)} shown{pinned}"
-        self._told.value = markup.quiet(words) if wanted else ""
+        text = f"{len(found)} of {len(rows)} shown{pinned}"
+        self._rows_shown.value = markup.quiet(text) if wanted else ""
         return shown
 
     def _on_choice(self, _: Any) -> None:

@@ -72,7 +72,7 @@ class RowColors(anywidget.AnyWidget):
         self._changed()
 
     def _failed(self, error: Exception) -> None:
-        self._say(f"The colours hold until this notebook is closed. {error}")
+        self._say(f"The colours are lost when this notebook is closed. {error}")
 
     def _say(self, note: str) -> None:
         self.note = note
@@ -86,12 +86,12 @@ def read_colors(folder: Path) -> dict[str, str]:
     """
     path = folder / KEPT
     try:
-        told = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        return _colors(told.get("colors"))
+        values = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        return _colors(values.get("colors"))
     except (OSError, ValueError, AttributeError) as error:
         raise RunError(
             f"Chosen colours are a JSON object in {KEPT}; {path}: {error}. Remove that file, then "
-            "choose them again."
+            "choose the colours again."
         ) from error
 
 
@@ -104,9 +104,9 @@ def write_colors(folder: Path, chosen: Mapping[str, str]) -> None:
     write_text(folder / KEPT, json_text({"version": VERSION, "colors": dict(chosen)}))
 
 
-def _colors(told: object) -> dict[str, str]:
+def _colors(values: object) -> dict[str, str]:
     """Return only the valid colours, because colours go into pictures unchanged."""
-    pairs = told.items() if isinstance(told, Mapping) else ()
+    pairs = values.items() if isinstance(values, Mapping) else ()
     return {
         str(label): color
         for label, color in pairs

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 ROWS = 7
-ABOUT = "Runs of one script are one row. Several are selected with Ctrl or Shift."
+ABOUT = "Runs of the same script share one row. Select several with Ctrl or Shift."
 
 
 class EarlierRuns:
@@ -35,8 +35,9 @@ class EarlierRuns:
         self._found = _list("Finished runs")
         self._added = _list("Earlier runs in the table")
         self._add = button("Add to the table", "Compare the runs selected above", self._on_add)
-        self._remove = button("Take out", "Compare the runs selected above no more",
-                               self._on_remove)  # fmt: skip
+        self._remove = button(
+            "Remove from the table", "Stop comparing the runs selected above", self._on_remove
+        )
         self._message = html(description="State of the list of finished runs")
         sides = [
             _field(self._found, self._add),
@@ -53,7 +54,7 @@ class EarlierRuns:
         self._lists.layout.display = None if shown else "none"
         self._message.value = ""
         if shown:
-            self._message.value = markup.quiet("Looking ...")
+            self._message.value = markup.quiet("Searching for runs ...")
             run_in_background(lambda: finished_runs(self._runs_dir), self._show, self._failed)
 
     def _show(self, found: list[tuple[str, Run]]) -> None:
@@ -98,11 +99,11 @@ def finished_runs(runs_dir: str | Path | None) -> list[tuple[str, Run]]:
     for run in list_runs(runs_dir):
         with contextlib.suppress(RunError, OSError):
             if run.status == "finished":
-                found.append((_words(run), run))
+                found.append((_label(run), run))
     return found
 
 
-def _words(run: Run) -> str:
+def _label(run: Run) -> str:
     name = f"{run.name}, " if run.name else ""
     return f"{name}{run.id}: {describe(run.plan)}"
 

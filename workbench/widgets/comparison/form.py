@@ -26,7 +26,8 @@ from workbench.widgets.parts.page_parts import html, styled
 
 SIZES = {
     "global_batch_size": Choice(
-        "The same global batch", "All train alike; a replica takes its share of it."
+        "The same global batch",
+        "Every candidate uses this global batch; each replica takes its share.",
     ),
     "per_replica_batch_size": Choice(
         "The same batch on each replica", "More replicas take more examples in a step."
@@ -35,10 +36,10 @@ SIZES = {
 
 PRECISIONS = {name: each for name, each in catalog.PRECISIONS.items() if name != "float64"}
 XLA = {
-    "off": Choice("Off", "TensorFlow's own operations, one after another."),
-    "on": Choice("On", "Each replica's step compiled by XLA."),
+    "off": Choice("Off", "TensorFlow runs its own operations one after another."),
+    "on": Choice("On", "XLA compiles each replica's step."),
 }
-AS_IN_FORM = "None ticked: as in the form above."
+AS_IN_FORM = "If none is ticked, the form above decides."
 
 
 @dataclass(frozen=True)
@@ -93,19 +94,21 @@ class ComparisonForm:
         self.replicas = TextField(
             "compared_replicas", "Replicas to compare", hint="as the plan chooses"
         )
-        self.replicas.show_help("Several, such as 1, 2, 4, are compared.")
-        self.sizes = TextField("compared_sizes", "Batch sizes to compare", hint="the form's")
-        self.sizes.show_help("Several, such as 64, 256, are compared.")
-        self.equal = ChoiceField("compared_equal", "What the sizes are of", SIZES)
-        self.steps = NumberField("compared_steps", "Steps a run", whole=True, optional=True)
-        self.steps.show_help("All in one epoch. Empty: as many as show a speed.")
-        self.repeats = NumberField("compared_repeats", "Runs of each", whole=True)
+        self.replicas.show_help("List several to compare them, such as 1, 2, 4.")
+        self.sizes = TextField("compared_sizes", "Batch sizes to compare", hint="as in the form")
+        self.sizes.show_help("List several to compare them, such as 64, 256.")
+        self.equal = ChoiceField("compared_equal", "Meaning of the sizes", SIZES)
+        self.steps = NumberField("compared_steps", "Steps per run", whole=True, optional=True)
+        self.steps.show_help("All in one epoch. Empty: enough steps to measure a speed.")
+        self.repeats = NumberField("compared_repeats", "Runs per candidate", whole=True)
         self.repeats.write(3)
-        self.repeats.show_help("Three or more give intervals.")
+        self.repeats.show_help("Three or more runs give an interval.")
         self.budget = NumberField("budget_seconds", "Budget in seconds", whole=False, optional=True)
-        self.budget.show_help("The most that all runs together may take. Empty: no limit.")
+        self.budget.show_help("The limit for all runs together. Empty: no limit.")
         self.target = NumberField("target_accuracy", "Target accuracy", whole=False, optional=True)
-        self.target.show_help("Such as 0.9: the table shows the time until it is reached.")
+        self.target.show_help(
+            "For example 0.9. The table then shows the time until a run reaches it."
+        )
         self._fields = (
             *(self.replicas, self.sizes, self.equal, self.steps),
             *(self.repeats, self.budget, self.target),
@@ -116,7 +119,7 @@ class ComparisonForm:
 
     def read(self, config: RunConfig) -> Asked | None:
         """Return the requested comparison. If a field cannot be read, show that and return None."""
-        told: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for field, read in (
             (self.replicas, lambda: _numbers(self.replicas.read())),
             (self.sizes, lambda: _numbers(self.sizes.read())),
@@ -127,31 +130,31 @@ class ComparisonForm:
         ):
             field.show_problems([])
             try:
-                told[field.name] = read()
+                values[field.name] = read()
             except UnreadableError as error:
                 field.show_problems([f"must be {error.rule}; got {error.got}. {error.fix}"])
-        if len(told) < len(self._fields) - 1:
+        if len(values) < len(self._fields) - 1:
             return None
         axes: dict[str, Sequence[Any]] = {
             "strategy": sorted(self.strategies.read(), key=SIMPLEST_FIRST.index),
             "loop": self.loops.read(),
         }
-        if told["compared_replicas"]:
-            axes["replicas"] = told["compared_replicas"]
-        if told["compared_sizes"]:
-            axes[self.equal.read()] = told["compared_sizes"]
+        if values["compared_replicas"]:
+            axes["replicas"] = values["compared_replicas"]
+        if values["compared_sizes"]:
+            axes[self.equal.read()] = values["compared_sizes"]
             config = replace(config, global_batch_size=None, per_replica_batch_size=None)
         if precisions := self.precisions.read():
             axes["precision"] = precisions
         if xla := self.xla.read():
             axes["xla"] = [name == "on" for name in xla]
-        steps = told["compared_steps"] or steps_that_show_speed(config.data)
+        steps = values["compared_steps"] or steps_that_show_speed(config.data)
         return Asked(
             replace(config, epochs=1, steps_per_epoch=int(steps)),
             axes,
-            int(told["compared_repeats"]),
-            told["budget_seconds"],
-            told["target_accuracy"],
+            int(values["compared_repeats"]),
+            values["budget_seconds"],
+            values["target_accuracy"],
         )
 
 

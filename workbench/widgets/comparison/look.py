@@ -16,7 +16,7 @@ from workbench.experiments import (
     groups_of,
     make_table,
     recommend,
-    told_apart,
+    with_distinct_labels,
 )
 from workbench.runs.folder.state import LIVE
 
@@ -60,13 +60,15 @@ def look_at(
     """
     state = comparison.state if comparison else ""
     stamps = {run.dir: stamp for run in earlier if (stamp := _stamp(run))}
-    told = (comparison.folder, len(comparison.trials), comparison.ended) if comparison else ()
-    key = (told, state, tuple(stamps.items()), baseline)
+    compared = (comparison.folder, len(comparison.trials), comparison.ended) if comparison else ()
+    key = (compared, state, tuple(stamps.items()), baseline)
     if before is not None and before.key == key:
         groups, table, advice = before.groups, before.table, before.advice
     else:
         own = groups_of(comparison) if comparison else []
-        groups = told_apart([*own, *group_runs([run for run in earlier if run.dir in stamps])])
+        groups = with_distinct_labels(
+            [*own, *group_runs([run for run in earlier if run.dir in stamps])]
+        )
         target = comparison.target_accuracy if comparison else None
         table = make_table(groups, _number_of(baseline, groups), target)
         advice = recommend(own or groups)
@@ -97,7 +99,7 @@ def _number_of(baseline: str, groups: Sequence[Group]) -> int | None:
 
 def _state(comparison: Comparison, group: Group) -> str:
     if not group.runs:
-        return "" if group.reason else "waits"
+        return "" if group.reason else "waiting"
     done = sum(run.status == "finished" for run in group.runs)
     alive = [run for run in group.runs if run.status in LIVE]
     if alive:
@@ -114,7 +116,7 @@ def _progress(comparison: Comparison, state: str) -> str:
     if state == "running" and comparison.eta_seconds is not None:
         parts.append(f"about {units.duration(comparison.eta_seconds)} left")
     elif state == "lost":
-        parts.append("its queue ended without a message; resume it with the button")
+        parts.append("its queue process ended without a message; click Resume the comparison")
     elif state != "running":
         parts.append(state)
     return f"{', '.join(parts)}. Runs: {comparison.folder}"

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 ABOUT = (
-    "Trains what the form above asks for in every combination of what is ticked and listed here, "
-    "one run after another, and compares the speeds. It goes on when this page is closed."
+    "Trains the form's config in every combination of the choices below, one run after another, "
+    "and compares the speeds. The comparison continues when this page is closed."
 )
 GOING_ON = ("running", "stopping")
 LOOK_SECONDS = 1.0
@@ -64,16 +64,18 @@ class ComparisonView:
         """
         self._choosing: Latest[float] = Latest(SETTLE_SECONDS)
         self._form = ComparisonForm()
-        self._start = button("Compare", "Train all combinations in turn", self._on_start)
+        self._start = button("Compare", "Train all combinations, one after another", self._on_start)
         self._stop = button(
-            "Stop the comparison", "Stop the run under way, with a checkpoint", self._on_stop
+            "Stop the comparison", "Stop the current run, with a checkpoint", self._on_stop
         )
-        self._resume = button("Go on", "Go on where it was stopped", self._on_resume)
+        self._resume = button(
+            "Resume the comparison", "Continue where the comparison was stopped", self._on_resume
+        )
         self._open = button("Open the recommended run", "Its script is in the tab Script",
                              self._on_open)  # fmt: skip
-        self._told = html(description="Progress of the comparison")
-        self._advice = html(description="What is recommended")
-        self._table = html(description="What is compared")
+        self._progress = html(description="Progress of the comparison")
+        self._advice = html(description="Recommendation")
+        self._table = html(description="Comparison table")
         self._bars = html(description="Speeds")
         self._curves = html(description="Curves")
         self._choices = ComparisonChoices(self._on_choice)
@@ -99,9 +101,9 @@ class ComparisonView:
             self._poller.stop()
 
     def _lay_out(self) -> Any:
-        buttons = row(self._start, self._stop, self._resume, self._told)
+        buttons = row(self._start, self._stop, self._resume, self._progress)
         advice = row(self._open, self._advice)
-        self._told_of_rows = styled(
+        self._rows_box = styled(
             ipw.VBox,
             "wb-spaced",
             children=[
@@ -109,7 +111,7 @@ class ComparisonView:
                 *(self._choices.of_curves, self._curves, self._colors_place),
             ],
         )
-        parts = (self._form.box, buttons, self._earlier.box, self._told_of_rows)
+        parts = (self._form.box, buttons, self._earlier.box, self._rows_box)
         box = section("Which strategy, which batch?", ABOUT, *parts)
         box.add_class("wb-compare")
         return box
@@ -118,7 +120,7 @@ class ComparisonView:
         asked = self._form.read(self._config())
         if asked is None:
             return
-        self._told.value = markup.quiet("Starting ...")
+        self._progress.value = markup.quiet("Starting ...")
         self._start.disabled = True
         run_in_background(lambda: self._begin(asked), self._follow, self._failed)
 
@@ -139,7 +141,9 @@ class ComparisonView:
         if self._comparison is not None:
             self._comparison.stop()
             self._stop.disabled = True
-            self._told.value = markup.quiet("Asked to stop; the run under way saves and ends.")
+            self._progress.value = markup.quiet(
+                "Stopping; the current run saves a checkpoint and ends."
+            )
 
     def _on_resume(self, _: Any) -> None:
         comparison = self._comparison
@@ -180,7 +184,7 @@ class ComparisonView:
                 self._seen = look_at(comparison, earlier, self._choices.baseline.value, self._seen)
                 self._show(self._seen)
             elif self._seen is not None:
-                self._seen, self._told.value = None, ""
+                self._seen, self._progress.value = None, ""
             self._show_buttons()
             if self._seen is None or self._seen.state not in GOING_ON:
                 self.close()
@@ -191,7 +195,7 @@ class ComparisonView:
         self._choices.offer(labels)
         shown = self._choices.arrange(seen.table)
         colors = self._colors.chosen
-        self._told.value = markup.quiet(seen.progress)
+        self._progress.value = markup.quiet(seen.progress)
         self._advice.value = markup.quiet(seen.advice.sentence)
         self._table.value = comparison_picture.table(seen.table, seen.states, shown)
         self._bars.value = comparison_picture.bars(seen.table, shown, colors)
@@ -223,7 +227,7 @@ class ComparisonView:
         set_visible(self._stop, visible=alive)
         set_visible(self._resume, visible=state in ("stopped", "lost"))
         set_visible(self._open, visible=recommended)
-        set_visible(self._told_of_rows, visible=self._seen is not None)
+        set_visible(self._rows_box, visible=self._seen is not None)
         self._start.disabled = alive
         self._stop.disabled = state == "stopping"
         self._resume.disabled = False
@@ -231,4 +235,4 @@ class ComparisonView:
     def _failed(self, error: Exception) -> None:
         self._show_buttons()
         problems = error.problems if isinstance(error, ConfigError) else [error]
-        self._told.value = "".join(markup.notice("error", str(each)) for each in problems)
+        self._progress.value = "".join(markup.notice("error", str(each)) for each in problems)

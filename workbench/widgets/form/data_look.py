@@ -57,8 +57,10 @@ class DataLook:
 
     def _failed(self, error: Exception) -> None:
         found = error.problems if isinstance(error, PlanError) else ()
-        fix = "Call the function by itself and fix what it says."
-        self._problems = found or (Problem("data", "one that can be looked at", str(error), fix),)
+        fix = "Call the function by itself and fix its error."
+        self._problems = found or (
+            Problem("data", "a function whose data can be inspected", str(error), fix),
+        )
         self._done()
 
 

@@ -34,8 +34,8 @@ class Field(ABC):
         self.label = label
         self.control = control
         self._changed: Changed = lambda: None
-        said = _help_text(FIELD_HELP.get(name, "") if help_text is None else help_text)
-        self._help = html(said, description=f"Help for {label}")
+        help_html = _help_text(FIELD_HELP.get(name, "") if help_text is None else help_text)
+        self._help = html(help_html, description=f"Help for {label}")
         self._problems = html(description=f"Problems in {label}")
         parts = [control, self._help, self._problems]
         self.box = styled(ipw.VBox, "wb-field", children=parts)

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 CUSTOM = ""
 LOOKING = (
-    "Your data is looked at: its function runs once, in a process of its own, so that its "
-    "examples are counted before the plan. Train is on when that is done."
+    "Your data is being inspected: its function runs once in a separate process, which counts the "
+    "examples for the plan. After that, Train is on."
 )
 
 
@@ -183,8 +183,8 @@ class Form:
             plan = make_plan(config, self._devices, self._data.facts(config))
         except PlanError as error:
             problems += self._data.problems(config)
-            told = {problem.field for problem in problems} | ({"data"} if looking else set())
-            problems += [p for p in error.problems if p.field not in told]
+            reported = {problem.field for problem in problems} | ({"data"} if looking else set())
+            problems += [p for p in error.problems if p.field not in reported]
         if unread:
             plan = None
         if self._devices.tensorflow_version is None:
@@ -251,7 +251,7 @@ class Form:
         )
         hints = {
             "replicas": _replicas_hint(plan),
-            "steps_per_epoch": f"{plan.steps_per_epoch:,}: the data once",
+            "steps_per_epoch": f"{plan.steps_per_epoch:,}: all data once",
             "workers": f"{plan.workers}, chosen for you",
             "parameter_servers": f"{_servers(plan)}, chosen for you",
             "rendezvous_seconds": f"{Bounds().rendezvous_seconds:g}",
@@ -266,7 +266,7 @@ class Form:
 
 
 def _no_tensorflow(devices: Devices) -> Problem:
-    fix = "Under Hardware stands how to get one; or name another Python."
+    fix = "The section Hardware shows how to get one; or name another Python."
     return Problem("interpreter", "a Python that can import TensorFlow", devices.interpreter, fix)
 
 
@@ -284,7 +284,7 @@ def _arithmetic(plan: Plan) -> str:
     _, _, rest = plan.arithmetic.partition("; ")
     return (
         f"{plan.per_replica_batch_size} examples in each worker's step; {rest}; "
-        f"the {plan.workers} workers share an epoch's steps, each as many as it can take"
+        f"the {plan.workers} workers share the steps of an epoch, each at its own pace"
     )
 
 
@@ -305,7 +305,7 @@ def label_of(name: str, parts: form_layout.Parts) -> str:
 
 
 def _preset_box() -> Any:
-    options = [("Own settings", CUSTOM)]
+    options = [("Custom settings", CUSTOM)]
     options += [(row.label, key) for key, row in catalog.PRESETS.items()]
     return styled(ipw.Dropdown, options=options, description="Preset", style=ANY_WIDTH)
 

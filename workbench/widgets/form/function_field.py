@@ -59,7 +59,7 @@ class FunctionField(Field):
             raise UnreadableError(
                 "named as module:function or file.py:function",
                 "nothing",
-                f"Type the name, or choose a {self.name} of the list.",
+                f"Type the name, or choose a {self.name} from the list.",
             )
         return str(typed)
 
@@ -82,7 +82,7 @@ class FunctionField(Field):
         row = self._rows.get(chosen)
         others = {
             OWN: FIELD_HELP[self.name],
-            HERE: "Your function as it is now: run its cell again to change it.",
+            HERE: "Your function from the notebook. To change it, run its cell again.",
             USUAL: self._usual[1] if self._usual else "",
         }
         self.show_help(row.help if row else others[chosen])
@@ -116,6 +116,6 @@ def _address(function: NotebookFunction) -> str:
         fix = " ".join(dict.fromkeys(problem.fix for problem in error.problems))
         raise UnreadableError(rule, got, fix) from error
     except RunError as error:
-        rule = "kept beside the runs, in a folder that can be written"
+        rule = "saved in the folder of runs, which must be writable"
         fix = "Give Workbench another runs_dir."
         raise UnreadableError(rule, str(error), fix) from error

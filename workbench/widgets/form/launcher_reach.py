@@ -22,7 +22,7 @@ class LauncherReach:
     """
 
     def __init__(self) -> None:
-        self.box = html(description="What can be reached")
+        self.box = html(description="Reach of the chosen engine")
         self._asking: Latest[Reach] = Latest(SETTLE_SECONDS)
         self._asked: tuple[str | None, ...] = ()
 
@@ -42,7 +42,7 @@ class LauncherReach:
 
     def _show(self, reach: Reach) -> None:
         level = "info" if reach.reachable else "warning"
-        self.box.value = markup.notice(level, reach.words)
+        self.box.value = markup.notice(level, reach.summary)
 
     def _failed(self, error: Exception) -> None:
         self.box.value = markup.notice("warning", str(error))

@@ -13,8 +13,8 @@ from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html
 
-LOADING = "Loading TensorFlow ahead of Train ..."
-READY = "TensorFlow is loaded: Train starts at once."
+LOADING = "Loading TensorFlow in advance, for Train ..."
+READY = "TensorFlow is loaded: Train starts immediately."
 LOOK_SECONDS = 0.5
 RETRY_SECONDS = 60.0
 
@@ -83,9 +83,9 @@ class Readiness:
                 self._again_at = time.monotonic() + again
 
     def _show(self, server: ForkServer) -> None:
-        said = {"loading": LOADING, "ready": READY, "absent": ""}
-        told = said.get(server.state, f"Train loads TensorFlow first: {server.why_not}.")
-        self.box.value = markup.quiet(told) if told else ""
+        messages = {"loading": LOADING, "ready": READY, "absent": ""}
+        message = messages.get(server.state, f"Train loads TensorFlow first: {server.why_not}.")
+        self.box.value = markup.quiet(message) if message else ""
 
     def _failed(self, error: Exception) -> None:
         """Show nothing: Train works without it, and names the problem of the interpreter."""

@@ -22,7 +22,7 @@ from .fields import (
     text_box,
 )
 
-LATER = "The arithmetic stands here once the problems are fixed."
+LATER = "The arithmetic appears here after the problems are fixed."
 
 
 class BatchFields:
@@ -52,7 +52,7 @@ class BatchFields:
         pair = styled(
             ipw.Box, "wb-pair", children=[self.fields[0].box, self._times, self.fields[1].box]
         )
-        self._sum = html(description="What the batch sizes come to")
+        self._sum = html(description="Result of the batch sizes")
         self.box = styled(ipw.VBox, "wb-field", "wb-span", children=[pair, self._sum])
 
     def read(self) -> dict[str, int | None]:
@@ -131,10 +131,10 @@ class BatchFields:
     def _show_pair(self) -> None:
         """Show the global batch size if there is one, or if the config asks for it in error."""
         self.fields[1].show(self._synchronous or self._leader == 1)
-        words = f"&times; {self._replicas or ''} replica{'s' * (self._replicas != 1)} ="
+        text = f"&times; {self._replicas or ''} replica{'s' * (self._replicas != 1)} ="
         if not self._synchronous:
-            words = "each worker's batch; there is no global batch"
-        self._times.value = f'<div class="wb-times">{words}</div>'
+            text = "each worker's batch; there is no global batch"
+        self._times.value = f'<div class="wb-times">{text}</div>'
 
     def _show(self, arithmetic: str) -> None:
         self._show_pair()
@@ -172,7 +172,7 @@ class DevicesField(Field):
         super().__init__("devices", "Devices", self._row, "")
         self._label.value = "<div><b>Devices</b></div>"
         self.box.children = [self._label, self._row, self._help, self._problems]
-        self.show_help("None ticked: every GPU, else the CPU.")
+        self.show_help("None ticked: every GPU; without a GPU, the CPU.")
         self.offer(names)
 
     def offer(self, names: Sequence[str]) -> None:
@@ -232,8 +232,10 @@ def gpu_memory_field() -> OrNumberField:
     """Return the field of GPU memory: as needed, all at the start, or a limit in MiB a replica."""
     rows = {
         "growth": Choice("As needed", "Memory is taken as it is needed."),
-        "all": Choice("All at once", "All memory is taken at the start: TensorFlow's own way."),
-        "limit": Choice("A limit", "No more than so many MiB for each replica."),
+        "all": Choice(
+            "All at the start", "All memory is taken at the start: TensorFlow's default."
+        ),
+        "limit": Choice("A limit", "At most this number of MiB for each replica."),
     }
     label = "MiB for each replica"
     return OrNumberField("gpu_memory", "GPU memory", rows, "limit", label, 4096)
@@ -242,13 +244,14 @@ def gpu_memory_field() -> OrNumberField:
 def steps_per_call_field() -> OrNumberField:
     """Return the field of steps per graph call: found while training, a number, or an epoch."""
     rows = {
-        "": Choice("As many as take 0.2 s", "Found while training."),
+        "": Choice("As many as take 0.2 s", "The number is found during training."),
         "number": Choice(
-            "A number of steps", "1 is the lessons' loop, a call a step, and to debug."
+            "A number of steps", "1 is one call per step: the lessons' loop; it helps debugging."
         ),
         "epoch": Choice(
-            "A whole epoch", "One graph call an epoch: records and stops only at the epoch's end."
+            "A whole epoch",
+            "One graph call per epoch: it records and stops only at the epoch's end.",
         ),
     }
     label = "Steps in a call"
-    return OrNumberField("steps_per_call", "Steps a graph call", rows, "number", label, 1)
+    return OrNumberField("steps_per_call", "Steps per graph call", rows, "number", label, 1)

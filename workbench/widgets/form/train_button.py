@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from .form import FormState
 
 REHEARSE = (
-    "Train this with several workers as processes of this machine: kill one, and see all go on "
-    "from the checkpoint, until you stop it"
+    "Train this config with several workers as processes on this machine. Kill a worker, and all "
+    "workers continue from the checkpoint, until you stop the run"
 )
 
 
@@ -46,7 +46,9 @@ class TrainButton:
         self._started: Callable[[Run], None] = lambda run: None
         self._refused: Callable[[Iterable[Problem]], None] = lambda problems: None
         self._train = ipw.Button(
-            description="Train", tooltip="Start a run as the form says", button_style="primary"
+            description="Train",
+            tooltip="Start a run with the form's config",
+            button_style="primary",
         )
         self._train.on_click(self._on_train)
         self._rehearse = ipw.Button(description="Rehearse workers", tooltip=REHEARSE)

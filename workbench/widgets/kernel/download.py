@@ -15,7 +15,7 @@ from workbench.widgets.static import STATIC
 from .background import run_in_background
 
 PART_BYTES = 4 * 2**20
-CHANGED = "The file has changed meanwhile. Click again to download it as it is now."
+CHANGED = "The file has changed. Click again to download the new content."
 NOTHING = "There is nothing to download any more. Open the run again, then click."
 
 
@@ -64,14 +64,16 @@ class DownloadWidget(anywidget.AnyWidget):
         self.send({"kind": "packing", "view": view})
         run_in_background(
             lambda: _made(make),
-            lambda made: self._tell(view, *made, place),
+            lambda made: self._send_packed(view, *made, place),
             lambda error: self._refuse(view, str(error)),
         )
 
-    def _tell(self, view: str, path: Path, known: tuple[int, int], place: Path | None) -> None:
+    def _send_packed(
+        self, view: str, path: Path, known: tuple[int, int], place: Path | None
+    ) -> None:
         self._packed[view] = path, known
-        told = {"name": path.name, "path": str(place or path), "size": known[0]}
-        self.send({"kind": "packed", "view": view, **told})
+        facts = {"name": path.name, "path": str(place or path), "size": known[0]}
+        self.send({"kind": "packed", "view": view, **facts})
 
     def _give(self, view: str, start: int) -> None:
         if view not in self._packed:
@@ -86,7 +88,8 @@ class DownloadWidget(anywidget.AnyWidget):
                 file.seek(start)
                 part = file.read(PART_BYTES)
         except OSError as error:
-            self._refuse(view, f"{path} must stay until it is downloaded: {error}. Click again.")
+            rule = "A file must exist until its download ends"
+            self._refuse(view, f"{rule}; {path}: {error}. Click again.")
             return
         self.send({"kind": "part", "view": view, "from": start}, [part])
 

@@ -12,21 +12,21 @@ class Watchers:
     """The views in sight. Each view reports now and then that it is still in sight."""
 
     def __init__(self) -> None:
-        self._heard_at: dict[str, float] = {}
+        self._reported_at: dict[str, float] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._heard_at)
+        return bool(self._reported_at)
 
-    def hear(self, content: dict[str, Any]) -> None:
+    def record(self, content: dict[str, Any]) -> None:
         """Record a page's report: `shown` false means out of sight, all else means in sight."""
         if content.get("shown", True):
-            self._heard_at[content["view"]] = time.monotonic()
+            self._reported_at[content["view"]] = time.monotonic()
         else:
-            self._heard_at.pop(content["view"], None)
+            self._reported_at.pop(content["view"], None)
 
     def forget_silent(self) -> None:
         """Forget pages that left silently. Call this only if pages' messages could arrive."""
         now = time.monotonic()
-        for view, heard_at in list(self._heard_at.items()):
-            if now - heard_at > SILENCE_SECONDS:
-                self._heard_at.pop(view, None)
+        for view, reported_at in list(self._reported_at.items()):
+            if now - reported_at > SILENCE_SECONDS:
+                self._reported_at.pop(view, None)

@@ -20,7 +20,7 @@ from . import markup
 from .page_parts import html
 
 T = TypeVar("T")
-Told = Callable[[str, float | None], object]
+OnProgress = Callable[[str, float | None], object]
 """A callback that gets the present activity and the seconds left; None means unknown."""
 Stopped = Callable[[], bool]
 
@@ -41,9 +41,9 @@ class LongWork:
         self._stop: threading.Event | None = None
         """The event that stops the work in progress; None if there is none."""
         self._poller: Poller | None = None
-        self._words = ""
+        self._activity = ""
         self._end: float | None = None
-        self.button = ipw.Button(description="Stop measuring", tooltip=f"Give up: {name}")
+        self.button = ipw.Button(description="Stop measuring", tooltip=f"Stop {name}")
         self.button.on_click(self._on_stop)
         self.state = html(description=f"State of: {name}")
         self._show_button()
@@ -53,7 +53,7 @@ class LongWork:
         """Whether work is in progress."""
         return self._stop is not None
 
-    def begin(self, work: Callable[[Told, Stopped], T], done: Callable[[T], None]) -> None:
+    def begin(self, work: Callable[[OnProgress, Stopped], T], done: Callable[[T], None]) -> None:
         """Start the work, unless other work is in progress, and call `done` with its result.
 
         A failure is shown.
@@ -61,13 +61,15 @@ class LongWork:
         if self.busy:
             return
         stop = threading.Event()
-        self._stop, self._words, self._end = stop, "Waiting for its turn", None
+        self._stop, self._activity, self._end = stop, "Waiting for its turn", None
         self._show_button()
         self._on_busy(True)
 
         def alone() -> T:
             with _turn_of_tensorflow(stop):
-                return work(lambda words, left: self._tell(stop, words, left), stop.is_set)
+                return work(
+                    lambda activity, left: self._set_progress(stop, activity, left), stop.is_set
+                )
 
         self._poller = Poller(lambda: self._look(stop), self._show_error)
         run_in_background(
@@ -77,9 +79,9 @@ class LongWork:
             stop.set,
         )
 
-    def say(self, words: str) -> None:
+    def say(self, text: str) -> None:
         """Show a line of plain text instead of the progress."""
-        self.state.value = markup.quiet(words)
+        self.state.value = markup.quiet(text)
 
     def give_up(self) -> None:
         """Stop the work in progress. Its progress and its result are not shown any more."""
@@ -97,26 +99,28 @@ class LongWork:
             self.button.disabled = True
             self.say("Stopping ...")
 
-    def _tell(self, stop: threading.Event, words: str, left_seconds: float | None) -> None:
+    def _set_progress(
+        self, stop: threading.Event, activity: str, left_seconds: float | None
+    ) -> None:
         with self._turn:
             if self._stop is stop:
                 now = time.monotonic()
-                self._words = words
+                self._activity = activity
                 self._end = None if left_seconds is None else now + left_seconds
         self._look(stop)
 
     def _look(self, stop: threading.Event) -> float:
         with self._turn:
             if self._stop is stop and not stop.is_set():
-                self.say(progress(self._words, self._end))
+                self.say(progress(self._activity, self._end))
         return LOOK_SECONDS
 
-    def _finish(self, stop: threading.Event, said: str, then: Callable[[], None]) -> None:
+    def _finish(self, stop: threading.Event, message: str, then: Callable[[], None]) -> None:
         with self._turn:
             if self._stop is not stop:
                 return
             self._stop = None
-            self.state.value = said
+            self.state.value = message
         self._put_away()
         then()
 
@@ -134,21 +138,21 @@ class LongWork:
         self.state.value = _why_ended(error)
 
 
-def progress(words: str, end: float | None) -> str:
+def progress(activity: str, end: float | None) -> str:
     """Return the present activity and the time left. `end` is a time of the monotonic clock."""
     if end is None:
-        return f"{words} ..."
+        return f"{activity} ..."
     left = end - time.monotonic()
     if left <= 0:
-        return f"{words}; it takes longer than was thought ..."
-    return f"{words}; about {units.duration(left)} left ..."
+        return f"{activity}; this takes longer than expected ..."
+    return f"{activity}; about {units.duration(left)} left ..."
 
 
 @contextmanager
 def _turn_of_tensorflow(stop: threading.Event) -> Iterator[None]:
     while not ONE_TENSORFLOW.acquire(timeout=WAIT_SECONDS):
         if stop.is_set():
-            raise StoppedError("What is measured waits for its turn; it was stopped. Ask again.")
+            raise StoppedError("A measurement waits for its turn; it was stopped. Start it again.")
     try:
         yield
     finally:

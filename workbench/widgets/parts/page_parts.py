@@ -45,18 +45,18 @@ def styled(
     return kind(**traits)
 
 
-def _share(kind: Any, part: str, said: Mapping[str, str]) -> Any:
-    key = (getattr(kind, part).klass, *sorted(said.items()))
+def _share(kind: Any, part: str, values: Mapping[str, str]) -> Any:
+    key = (getattr(kind, part).klass, *sorted(values.items()))
     kept = _shared.get(key)
     if kept is None or kept.comm is None:  # `Widget.close_all()` may have closed it
-        kept = _shared[key] = key[0](**said)
+        kept = _shared[key] = key[0](**values)
         kept.observe(_refuse, [name for name in kept.keys if not name.startswith("_")])
     return kept
 
 
 def _refuse(change: Any) -> None:
     raise TypeError(
-        f"what widgets share is not changed; got {change['name']}={change['new']!r}. "
+        f"shared styles and layouts are not changed; got {change['name']}={change['new']!r}. "
         "Make the widget with fixed=False."
     )
 

@@ -57,44 +57,44 @@ class Line:
         return _Ink(self.number, self.color).pen
 
 
-def table(told: Table, states: Sequence[str], shown: Sequence[int] | None = None) -> str:
+def table(comparison: Table, states: Sequence[str], shown: Sequence[int] | None = None) -> str:
     """Return the table (HTML).
 
     Args:
-        told: the comparison.
+        comparison: the compared rows, and notes on them.
         states: the state of each row, in words.
         shown: the numbers of the rows that are shown, in their order; None: all.
     """
     rows = []
-    for at in range(len(told.rows)) if shown is None else shown:
-        *numbers, notes = cells(told.rows[at], is_baseline=at == told.baseline)
+    for at in range(len(comparison.rows)) if shown is None else shown:
+        *numbers, notes = cells(comparison.rows[at], is_baseline=at == comparison.baseline)
         rows.append([*numbers, states[at], notes])
     used = [at for at in range(len(COLUMNS)) if at < 2 or any(row[at] for row in rows)]
     numeric = [used.index(at) for at in used if at in NUMERIC]
     made = markup.table(
-        "What is compared", [COLUMNS[at] for at in used], [[r[at] for at in used] for r in rows],
+        "Comparison table", [COLUMNS[at] for at in used], [[r[at] for at in used] for r in rows],
         numeric,
     )  # fmt: skip
-    notes = "".join(markup.notice("warning", f"{note}.") for note in told.notes)
-    return notes + markup.scrolling("What is compared", made)
+    notes = "".join(markup.notice("warning", f"{note}.") for note in comparison.notes)
+    return notes + markup.scrolling("Comparison table", made)
 
 
 def bars(
-    told: Table, shown: Sequence[int] | None = None, colors: Mapping[str, str] | None = None
+    comparison: Table, shown: Sequence[int] | None = None, colors: Mapping[str, str] | None = None
 ) -> str:
     """Return the speeds with their intervals as bars (SVG); empty before a speed is known.
 
     `shown` is the same as in `table`. `colors` has the colours that the user chose, by the rows'
     labels.
     """
-    numbers = range(len(told.rows)) if shown is None else shown
-    rows = [(at, told.rows[at]) for at in numbers if told.rows[at].examples_per_second]
+    numbers = range(len(comparison.rows)) if shown is None else shown
+    rows = [(at, comparison.rows[at]) for at in numbers if comparison.rows[at].examples_per_second]
     if not rows:
         return ""
-    said = "; ".join(f"{row.label}: {row.examples_per_second:,.0f} examples a second"
+    account = "; ".join(f"{row.label}: {row.examples_per_second:,.0f} examples a second"
                      for _, row in rows)  # fmt: skip
     drawn = [_bar(row, number, (colors or {}).get(row.label, "")) for number, row in rows]
-    return interval_bars.draw(drawn, "Speeds", said, max(bar.high or bar.value for bar in drawn))
+    return interval_bars.draw(drawn, "Speeds", account, max(bar.high or bar.value for bar in drawn))
 
 
 def curves(lines: Sequence[Line], title: str, along: str) -> str:
@@ -115,8 +115,8 @@ def curves(lines: Sequence[Line], title: str, along: str) -> str:
     for tick in np.linspace(0, 1, TICKS + 1):
         y = 24 + tick * height
         parts.append(drawing.grid(MARGIN_LEFT, y, MARGIN_LEFT + width, y))
-        said = f"{high - tick * (high - low):.3g}"
-        parts.append(drawing.text(said, MARGIN_LEFT - 6, y + 4, "wb-faint", "end"))
+        label = f"{high - tick * (high - low):.3g}"
+        parts.append(drawing.text(label, MARGIN_LEFT - 6, y + 4, "wb-faint", "end"))
         across = MARGIN_LEFT + tick * width
         parts.append(drawing.text(f"{tick * x_high:.4g}", across, CURVE_HEIGHT - 12, "wb-faint",
                                   "middle"))  # fmt: skip
@@ -124,7 +124,7 @@ def curves(lines: Sequence[Line], title: str, along: str) -> str:
     for line in shown:
         parts.append(_polyline(*place(line.x, line.y), line.pen))
     account = f"{title} along {along}: " + "; ".join(
-        f"{line.label} comes to {line.y[-1]:.4g}" for line in shown
+        f"{line.label} ends at {line.y[-1]:.4g}" for line in shown
     )
     drawn = drawing.svg(ACROSS, CURVE_HEIGHT + 6, account, *parts, name="Curves")
     return drawn + _legend(shown)

@@ -52,11 +52,11 @@ def rect(box: Box, radius: int, look: str) -> str:
     )
 
 
-def text(said: str, x: float, y: float, look: str = "", anchor: str = "") -> str:
+def text(content: str, x: float, y: float, look: str = "", anchor: str = "") -> str:
     """Draw a line of text that starts at a point; `anchor` can place it otherwise."""
     css = f' class="{look}"' if look else ""
     where = f' text-anchor="{anchor}"' if anchor else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}"{where}{css}>{markup.text(said)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}"{where}{css}>{markup.text(content)}</text>'
 
 
 def grid(x: float, y: float, to_x: float, to_y: float) -> str:
@@ -76,27 +76,27 @@ def filled(box: Box, color: str, *lines: str) -> str:
     """Draw a coloured box with lines of text in its middle; all lines after the first are faint."""
     top = box.y + box.height / 2 - 8 * (len(lines) - 1) + 4
     drawn = "".join(
-        words(line, box.middle, top + 16 * at, faint=at > 0) for at, line in enumerate(lines)
+        label(line, box.middle, top + 16 * at, faint=at > 0) for at, line in enumerate(lines)
     )
     look = f'fill="{color}" fill-opacity="0.14" stroke="{color}" stroke-width="1.5"'
     return rect(box, 4, look) + drawn
 
 
-def shard(box: Box, color: str, said: str) -> str:
+def shard(box: Box, color: str, content: str) -> str:
     """Draw the examples that a replica or a worker takes."""
     look = f'fill="{color}" fill-opacity="0.3"'
-    return rect(box, 3, look) + words(said, box.middle, box.y + box.height / 2 + 4)
+    return rect(box, 3, look) + label(content, box.middle, box.y + box.height / 2 + 4)
 
 
-def band(box: Box, said: str) -> str:
+def band(box: Box, content: str) -> str:
     """Draw a bar with the action that all boxes next to it share."""
     look = 'fill="currentColor" fill-opacity="0.09"'
-    return rect(box, 4, look) + words(said, box.middle, box.y + box.height / 2 + 4)
+    return rect(box, 4, look) + label(content, box.middle, box.y + box.height / 2 + 4)
 
 
-def words(said: str, x: float, y: float, *, faint: bool = False, middle: bool = True) -> str:
+def label(content: str, x: float, y: float, *, faint: bool = False, middle: bool = True) -> str:
     """Draw a line of text: its middle, or without `middle` its start, is at the point."""
-    return text(said, x, y, "wb-faint" if faint else "", "middle" if middle else "")
+    return text(content, x, y, "wb-faint" if faint else "", "middle" if middle else "")
 
 
 def arrow(x: float, tail: float, head: float, *, both: bool = False) -> str:

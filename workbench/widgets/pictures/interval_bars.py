@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 from . import drawing
 
-ACROSS, DOWN, LABEL, SAID = 720, 26, 220, 90
+ACROSS, DOWN, LABEL_WIDTH, VALUE_WIDTH = 720, 26, 220, 90
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its label, its length, the ends of its interval, and its value in words."""
+    """One bar: its label, its length, the ends of its interval, and its value as text."""
 
     label: str
     value: float
     low: float | None
     high: float | None
     """An interval with one end has a whisker with one end."""
-    said: str
+    text: str
     number: int
     """The number of its usual colour."""
     color: str = ""
@@ -31,15 +31,15 @@ def draw(
     title: str,
     account: str,
     highest: float,
-    label: float = LABEL,
-    said: float = SAID,
+    label_width: float = LABEL_WIDTH,
+    value_width: float = VALUE_WIDTH,
 ) -> str:
     """Return the bars, one below the other; a bar of the value `highest` fills the width.
 
-    `label` and `said` are the widths of labels and values in pixels.
+    `label_width` and `value_width` are the widths of labels and values in pixels.
     """
-    scale = (ACROSS - label - said) / highest
-    drawn = [_bar(bar, label, at * DOWN, scale) for at, bar in enumerate(bars)]
+    scale = (ACROSS - label_width - value_width) / highest
+    drawn = [_bar(bar, label_width, at * DOWN, scale) for at, bar in enumerate(bars)]
     return drawing.svg(ACROSS, DOWN * len(bars) + 4, account, *drawn, name=title)
 
 
@@ -54,7 +54,7 @@ def _bar(bar: Bar, left: float, top: float, scale: float) -> str:
             drawing.text(bar.label, left - 8, top + DOWN / 2 + 4, anchor="end"),
             drawing.rect(box, 2, f'fill="{color}" fill-opacity="0.45"{outline}'),
             _whisker(ends, top + DOWN / 2 - 1, f'stroke="{color}"{outline}'),
-            drawing.text(bar.said, right + 6, top + DOWN / 2 + 3, "wb-faint"),
+            drawing.text(bar.text, right + 6, top + DOWN / 2 + 3, "wb-faint"),
         ]
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from workbench.plan.placement import LOCAL
 from workbench.widgets.parts import markup
 
-from .drawing import GAP, Box, arrow, band, color_of, columns, filled, frame, shard, svg, words
+from .drawing import GAP, Box, arrow, band, color_of, columns, filled, frame, label, shard, svg
 from .servers import draw_servers
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ def _draw_process(plan: Plan) -> str:
     bottom = top + DEVICE_HEIGHT + (30 if summed else GAP)
     parts = [frame(Box(1, 1, across - 2, bottom - 1), f"worker 0: one process, {_where(plan)}")]
     if central:
-        parts.append(band(host, "variables: once, on the host (CPU:0)"))
+        parts.append(band(host, "variables: one copy, on the host (CPU:0)"))
         parts += [arrow(box.middle, host.bottom + 4, top - 4, both=True) for box in boxes]
     if summed:
         sums = "gradients are summed over the replicas in every step"
-        parts.append(words(sums, across / 2, bottom - 10, faint=True))
+        parts.append(label(sums, across / 2, bottom - 10, faint=True))
     for at, (device, box) in enumerate(zip(shown, boxes, strict=True)):
         parts.append(_replica(plan, at, device, box))
         parts.append(_share(plan, at, box, bottom))
@@ -103,7 +103,7 @@ def _share(plan: Plan, replica: int, box: Box, above: float) -> str:
 
 def _batch_text(plan: Plan, y: float) -> str:
     text = f"the global batch of one step: {plan.global_batch_size:,} examples"
-    return words(text, GAP, y, faint=True, middle=False)
+    return label(text, GAP, y, faint=True, middle=False)
 
 
 def _where(plan: Plan) -> str:
@@ -137,6 +137,7 @@ def _account(plan: Plan) -> str:
     summed = "gradients are summed over the replicas in every step"
     if plan.strategy == "central_storage":
         summed = (
-            "the variables are once on the host, where every replica reads them and sends gradients"
+            "the variables have one copy, on the host, where every replica reads it and sends "
+            "gradients"
         )
     return f"One process with {count} replicas on {devices}; {takes}; {summed}."

@@ -12,7 +12,7 @@ from . import interval_bars
 
 WHERE, SCALE = "Weights", "Noise scale"
 EFFICIENCY = "Statistical efficiency"
-WIDTHS = {"label": 190.0, "said": 110.0}
+WIDTHS = {"label_width": 190.0, "value_width": 110.0}
 
 
 def page(answer: Scaling) -> str:
@@ -37,7 +37,7 @@ def bars(answer: Scaling) -> str:
     ]
     if not drawn:
         return ""
-    account = "; ".join(f"{bar.label}: {bar.said}" for bar in drawn)
+    account = "; ".join(f"{bar.label}: {bar.text}" for bar in drawn)
     return markup.heading(EFFICIENCY, 3) + interval_bars.draw(
         drawn, EFFICIENCY, f"{EFFICIENCY}. {account}", 1.0, **WIDTHS
     )
@@ -47,11 +47,11 @@ def _bar(each: Larger, replicas: int, number: int) -> interval_bars.Bar | None:
     value = each.efficiency_low if each.efficiency is None else each.efficiency
     if value is None:
         return None
-    said = wording.share(value) if each.efficiency is not None else f"at least {value:.0%}"
-    now = " (as it is)" if each.times == 1 else ""
+    text = wording.share(value) if each.efficiency is not None else f"at least {value:.0%}"
+    now = " (now)" if each.times == 1 else ""
     label = f"{each.global_batch_size:,} on {each.times * replicas:,} replicas{now}"
     return interval_bars.Bar(
-        label, value, each.efficiency_low, each.efficiency_high, said, 0 if number else 1
+        label, value, each.efficiency_low, each.efficiency_high, text, 0 if number else 1
     )
 
 

@@ -61,13 +61,13 @@ class Frame:
         for value in even_ticks(self.y_low, self.y_high):
             y = self.y(value)
             parts.append(drawing.grid(box.x, y, box.right, y))
-            said = units.number(value)
-            parts.append(drawing.text(said, box.x - 6, y + 4, "wb-faint", "end"))
+            label = units.number(value)
+            parts.append(drawing.text(label, box.x - 6, y + 4, "wb-faint", "end"))
         for value in ticks:
             x = self.x(value)
             parts.append(drawing.grid(x, box.y, x, box.bottom))
-            said = f"{value:,}" if isinstance(value, int) else f"{value:g}"
-            parts.append(drawing.text(said, x, box.bottom + 16, "wb-faint", "middle"))
+            label = f"{value:,}" if isinstance(value, int) else f"{value:g}"
+            parts.append(drawing.text(label, x, box.bottom + 16, "wb-faint", "middle"))
         return "".join(parts)
 
     def line(self, xs: Sequence[float], ys: Sequence[float], look: str) -> str:
@@ -85,13 +85,13 @@ class Frame:
             f'<polyline points="{points}" fill="none" {look}/></svg>'
         )
 
-    def mark(self, value: float, said: str, line: int, color: str) -> str:
-        """Draw a vertical line at a value, with words on text line `line` above the frame."""
+    def mark(self, value: float, label: str, line: int, color: str) -> str:
+        """Draw a vertical line at a value, with its label on text line `line` above the frame."""
         x, y = self.x(value), LINE * (line + 1)
-        anchor, aside = ("end", -5) if x > LETTER * len(said) else ("start", 5)
+        anchor, aside = ("end", -5) if x > LETTER * len(label) else ("start", 5)
         path = f"M{x:.1f} {y - 10:.1f} V{self.box.bottom:.1f}"
         look = f'stroke="{color}" stroke-width="1.5" stroke-dasharray="5 3"'
-        return f'<path d="{path}" {look}/>' + drawing.text(said, x + aside, y - 2, anchor=anchor)
+        return f'<path d="{path}" {look}/>' + drawing.text(label, x + aside, y - 2, anchor=anchor)
 
 
 def throughput(trials: Sequence[Trial], largest: int | None = None, best: int | None = None) -> str:
@@ -111,19 +111,19 @@ def throughput(trials: Sequence[Trial], largest: int | None = None, best: int | 
     room = max(2.0, sizes[-1] / sizes[0]) ** MARGIN
     top = 1.05 * max(map(_shown_high, fitting))
     frame = Frame(sizes[0] / room, sizes[-1] * room, 0.0, top, lines=len(marks) + 1)
-    parts = [frame.axes("Examples a second", "examples a replica in a step", _size_ticks(sizes))]
+    parts = [frame.axes("Examples a second", "per-replica batch size", _size_ticks(sizes))]
     if failing is not None:
         parts.append(_shade(frame, failing))
     parts += [
-        frame.mark(size, f"{size:,}: {said}", line, color)
-        for line, (size, said, color) in enumerate(marks, start=1)
+        frame.mark(size, f"{size:,}: {label}", line, color)
+        for line, (size, label, color) in enumerate(marks, start=1)
     ]
     parts.append(_speeds(frame, fitting))
     measured = [
-        f"{trial.per_replica_batch_size:,} a replica: {trial.examples_per_second:,.0f}"
+        f"{trial.per_replica_batch_size:,} per replica: {trial.examples_per_second:,.0f}"
         for trial in fitting
     ]
-    marked = [f"{size:,}: {said}" for size, said, _ in marks]
+    marked = [f"{size:,}: {label}" for size, label, _ in marks]
     account = f"Examples a second by batch size. {'; '.join(measured + marked)}"
     drawn = drawing.svg(ACROSS, DOWN, account, *parts, name="Throughput by batch size")
     return drawn + _keys(("examples a second, with their 95 % interval", SPEED))
@@ -155,12 +155,12 @@ def losses(
     thin = f'stroke="{MEAN_COLOR}" stroke-width="1" stroke-opacity="0.8"'
     thick = f'stroke="{RATE_COLOR}" stroke-width="2.5"'
     parts += [frame.line(xs, ys, thin), frame.line(rates[: len(smooth)], smooth, thick)]
-    said = f"Loss by learning rate: smoothed {smooth[0]:.4g} at {rates[0]:.2g}, "
-    said += f"{smooth[-1]:.4g} at {rates[len(smooth) - 1]:.2g}, lowest {min(smooth):.4g}"
+    account = f"Loss by learning rate: smoothed {smooth[0]:.4g} at {rates[0]:.2g}, "
+    account += f"{smooth[-1]:.4g} at {rates[len(smooth) - 1]:.2g}, lowest {min(smooth):.4g}"
     if suggestion is not None:
         parts.append(frame.mark(suggestion, f"{suggestion:g}: suggested", 1, TEST_COLOR))
-        said += f"; {suggestion:g} is suggested"
-    drawn = drawing.svg(ACROSS, DOWN, said, *parts, name="Loss by learning rate")
+        account += f"; {suggestion:g} is suggested"
+    drawn = drawing.svg(ACROSS, DOWN, account, *parts, name="Loss by learning rate")
     return drawn + _keys(("of each step", thin), ("smoothed", thick))
 
 
@@ -198,16 +198,16 @@ def _marks(
 ) -> list[tuple[int, str, str]]:
     """Return each marked size with its description and its colour.
 
-    The greatest size comes first. Its words are highest, so no line of another mark crosses them.
+    The greatest size comes first. Its label is highest, so no line of another mark crosses them.
     """
     fits, fastest = "the largest that fits", "the best throughput"
     both = largest is not None and largest == best
-    told = (
+    marks = (
         (failing, "does not fit", TEST_COLOR),
         (largest, f"{fits}, {fastest}" if both else fits, LARGEST_COLOR),
         (None if both else best, fastest, BEST_COLOR),
     )
-    return [(size, said, color) for size, said, color in told if size is not None]
+    return [(size, label, color) for size, label, color in marks if size is not None]
 
 
 def _speeds(frame: Frame, fitting: Sequence[Trial]) -> str:
@@ -250,7 +250,7 @@ def _whisker(frame: Frame, trial: Trial) -> str:
 def _keys(*lines: tuple[str, str]) -> str:
     keys = "".join(
         f'<span class="wb-key"><svg width="28" height="8" aria-hidden="true">'
-        f'<path d="M0 4 H28" {look}/></svg> {markup.text(said)}</span>'
-        for said, look in lines
+        f'<path d="M0 4 H28" {look}/></svg> {markup.text(label)}</span>'
+        for label, look in lines
     )
     return f'<div class="wb-keys">{keys}</div>'

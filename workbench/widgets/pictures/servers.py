@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.widgets.parts import markup
 
-from .drawing import GAP, Box, arrow, band, color_of, columns, filled, frame, shard, svg, words
+from .drawing import GAP, Box, arrow, band, color_of, columns, filled, frame, label, shard, svg
 
 if TYPE_CHECKING:
     from workbench.plan import Plan
@@ -31,7 +31,7 @@ def draw_servers(plan: Plan) -> str:
     third = columns(held, *row, joint.bottom + 26, SERVER_HEIGHT)
     parts = [_leader(task, box) for task, box in zip(leaders, first, strict=True)]
     parts.append(arrow(first[0].middle, first[0].bottom + 3, given.y - 3))
-    parts.append(band(given, "steps, each handed to whichever worker is free"))
+    parts.append(band(given, "steps, each given to a worker that is free"))
     for at, box in enumerate(second):
         parts += _worker(plan, at, box)
         parts.append(arrow(box.middle, given.bottom + 3, box.y - 3))
@@ -41,18 +41,18 @@ def draw_servers(plan: Plan) -> str:
         parts.append(filled(box, HOLDS, f"ps {at}", _holds(at, len(servers))))
         parts.append(arrow(box.middle, joint.bottom + 3, box.y - 3, both=True))
     down = third[0].bottom + 22
-    text = f"no global batch: a step is one worker's, of {plan.per_replica_batch_size:,} examples"
-    parts.append(words(text, GAP, down - 5, faint=True, middle=False))
+    text = f"no global batch: in a step, one worker takes {plan.per_replica_batch_size:,} examples"
+    parts.append(label(text, GAP, down - 5, faint=True, middle=False))
     drawn = svg(across, down, _account(plan, len(servers)), *parts)
     return drawn + _more(plan.workers - workers, "worker") + _more(len(servers) - held, "server")
 
 
 def _leader(task: str, box: Box) -> str:
     kind, _, number = task.rpartition("-")
-    does = {"chief": "leads, and keeps what is saved"}.get(kind, "tests the checkpoints")
+    does = {"chief": "leads and saves"}.get(kind, "tests the checkpoints")
     lines = (
-        words(f"{kind} {number}", box.middle, box.y + 19),
-        words(does, box.middle, box.y + 35, faint=True),
+        label(f"{kind} {number}", box.middle, box.y + 19),
+        label(does, box.middle, box.y + 35, faint=True),
     )
     return frame(box) + "".join(lines)
 

@@ -19,8 +19,8 @@ from . import drawing, interval_bars
 ACROSS, DOWN, LETTER = 720, 34, 7.5
 KNOWN, UNKNOWN = 0.55, 0.2
 UNEXPLAINED = "unexplained"
-HEAD = ("Part of a step", "Time", "95 %", "Share", "What it is")
-TRIAL_WIDTHS = {"label": 70, "said": 230}
+HEAD = ("Part of a step", "Time", "95 %", "Share", "Meaning")
+TRIAL_WIDTHS = {"label_width": 70, "value_width": 230}
 
 
 def page(verdict: Verdict) -> str:
@@ -56,10 +56,10 @@ def bar(found: Breakdown, rows: Sequence[PartRow]) -> str:
 
 def suggestion(found: Suggestion, label_of: Callable[[str], str]) -> str:
     """Return the suggested change in the form's words, and its reason."""
-    return markup.notice("info", f"Try {in_words(found.changes, label_of)}. {found.reason}")
+    return markup.notice("info", f"Try {changes_text(found.changes, label_of)}. {found.reason}")
 
 
-def in_words(changes: Mapping[str, Any], label_of: Callable[[str], str]) -> str:
+def changes_text(changes: Mapping[str, Any], label_of: Callable[[str], str]) -> str:
     """Return the changed fields, under their names in the form, with their new values."""
     return "; ".join(f"{label_of(name)}: {_value(name, new)}" for name, new in changes.items())
 
@@ -67,10 +67,10 @@ def in_words(changes: Mapping[str, Any], label_of: Callable[[str], str]) -> str:
 def trial(found: Trial) -> str:
     """Return the result of a suggestion: both speeds as bars, both steps, and the sentence."""
     speed = found.speedup
-    words = f"{speed.value:.2f} times the examples a second"
+    speed_text = f"{speed.value:.2f} times the examples a second"
     bars = [
         interval_bars.Bar("before", 1.0, None, None, "1", 0),
-        interval_bars.Bar("after", speed.value, speed.low, speed.high, words, 1),
+        interval_bars.Bar("after", speed.value, speed.low, speed.high, speed_text, 1),
     ]
     highest = max(1.0, speed.high)
     table = markup.table("Before and after", _titles(wording.TRIAL_HEAD), wording.trial_rows(found))
@@ -89,16 +89,16 @@ def own_paces(found: Sequence[OwnPace]) -> str:
 
 
 def _recorded(verdict: Verdict) -> str:
-    words = wording.recorded(verdict)
-    return markup.notice("warning", words) if verdict.agrees is False else markup.quiet(words)
+    text = wording.recorded(verdict)
+    return markup.notice("warning", text) if verdict.agrees is False else markup.quiet(text)
 
 
 def _segment(box: drawing.Box, name: str, *, known: bool) -> str:
     color = COLORS.get(name, MEAN_COLOR)
     look = f'fill="{color}" fill-opacity="{KNOWN if known else UNKNOWN}"'
     fits = len(name) * LETTER < box.width
-    words = drawing.words(name, box.middle, DOWN / 2 + 4) if fits else ""
-    return drawing.rect(box, 0, look) + words
+    label = drawing.label(name, box.middle, DOWN / 2 + 4) if fits else ""
+    return drawing.rect(box, 0, look) + label
 
 
 def _table(rows: Sequence[PartRow]) -> str:
@@ -131,8 +131,8 @@ def _titles(head: Sequence[str]) -> list[str]:
     return [_sentence(title) for title in head]
 
 
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _value(name: str, value: object) -> str:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from workbench.runs.programs.step_xray import (
+    ReplicaXray,
+    StepXray,
+    WeightsCopy,
+    WeightsXray,
+)
 from workbench.widgets.parts import markup
 
 from .drawing import Box, color_of, rect, text
@@ -19,7 +24,7 @@ BATCH, BATCH_HEIGHT, BOX, LINE, SUM_HEIGHT, WEIGHTS_HEIGHT = 28, 46, 108, 21, 52
 class _Column:
     """The place of a replica in the picture, in pixels, and the lines of its box."""
 
-    replica: dict[str, Any]
+    replica: ReplicaXray
     lines: list[tuple[str, str, bool]]
     """Each line: its name, its value, and whether it is faint."""
     x: float
@@ -45,62 +50,62 @@ class _Column:
 
     @property
     def color(self) -> str:
-        return color_of(self.replica["replica"])
+        return color_of(self.replica.replica)
 
 
-def draw(told: dict[str, Any]) -> str:
+def draw(xray: StepXray) -> str:
     """Return SVG of the result of `Run.xray`; its text has the colour of the page's text."""
-    shown = told["replicas"][:MOST]
+    shown = xray.replicas[:MOST]
     across = max(NARROWEST, 2 * MARGIN + len(shown) * (COLUMN + GAP) - GAP)
     width = (across - 2 * MARGIN + GAP) / len(shown) - GAP
     columns = [
-        _Column(replica, _lines(told, replica), MARGIN + at * (width + GAP), width)
+        _Column(replica, _lines(xray, replica), MARGIN + at * (width + GAP), width)
         for at, replica in enumerate(shown)
     ]
-    parts = [_title(told), *(_share(column, across) for column in columns)]
-    parts += [_replica(told, column) for column in columns]
-    parts += [_sum(told, columns[0], across), _weights(told, columns, across)]
-    parts.append(_verdict(told, columns[0], across))
-    more = len(told["replicas"]) - len(shown)
+    parts = [_title(xray), *(_share(column, across) for column in columns)]
+    parts += [_replica(xray, column) for column in columns]
+    parts += [_sum(xray, columns[0], across), _weights(xray, columns, across)]
+    parts.append(_verdict(xray, columns[0], across))
+    more = len(xray.replicas) - len(shown)
     left_out = markup.quiet(f"and {more} more replicas; all numbers stand below") if more else ""
     svg = (
         f'<svg class="wb-picture wb-xray" viewBox="0 0 {across} {columns[0].bottom}" role="img" '
         f'style="max-width:{across * 1.25:.0f}px;min-width:{across * 0.8:.0f}px" '
-        f'aria-label="{markup.text(account(told))}">{"".join(parts)}</svg>'
+        f'aria-label="{markup.text(account(xray))}">{"".join(parts)}</svg>'
     )
     return (
         f'<div class="wb-across" tabindex="0" role="group" aria-label="X-ray">{svg}</div>{left_out}'
     )
 
 
-def account(told: dict[str, Any]) -> str:
+def account(xray: StepXray) -> str:
     """Return a description of the picture in a few sentences."""
     replicas = "; ".join(
-        f"{each['name']} took {each['examples']} examples, loss sum "
-        f"{number(each['loss_sum'])}, over {told['examples']} is {number(each['contribution'])}, "
-        f"gradient norm {number(each['gradient_norm'])}"
-        for each in told["replicas"][:MOST]
+        f"{each.name} took {each.examples} examples, loss sum "
+        f"{number(each.loss_sum)}, over {xray.examples} is {number(each.contribution)}, "
+        f"gradient norm {number(each.gradient_norm)}"
+        for each in xray.replicas[:MOST]
     )
     return (
-        f"Step {told['step']}: {told['examples']} examples. {replicas}. The summed gradient has "
-        f"the norm {number(told['sum_norm'])}. {verdict(told['weights'])}"
+        f"Step {xray.step}: {xray.examples} examples. {replicas}. The summed gradient has "
+        f"the norm {number(xray.sum_norm)}. {verdict(xray.weights)}"
     )
 
 
-def verdict(weights: dict[str, Any]) -> str:
+def verdict(weights: WeightsXray) -> str:
     """Return a sentence on whether the copies of the weights are equal."""
-    copies, count = weights["after"], f"{weights['numbers']:,} numbers"
+    copies, count = weights.after, f"{weights.numbers:,} numbers"
     if len(copies) == 1:
-        return f"There is one copy of the weights ({count}), on {copies[0]['device']}."
-    if weights["equal"]:
+        return f"There is one copy of the weights ({count}), on {copies[0].device}."
+    if weights.equal:
         all_ = "Both" if len(copies) == 2 else f"All {len(copies)}"
         return f"{all_} copies of the weights are equal, bit by bit ({count})."
-    return f"The copies of the weights are not equal: {', '.join(weights['differing'])}."
+    return f"The copies of the weights are not equal: {', '.join(weights.differing)}."
 
 
-def reduction(told: dict[str, Any]) -> str:
+def reduction(xray: StepXray) -> str:
     """Return the name of the sum: `all-reduce` gives it to every replica, else the host has it."""
-    mirrored = len(told["weights"]["after"]) == len(told["replicas"])
+    mirrored = len(xray.weights.after) == len(xray.replicas)
     return "all-reduce" if mirrored else "reduce to the host"
 
 
@@ -111,9 +116,9 @@ def number(value: float | None) -> str:
     return f"{value:#,.6g}" if value else "0"
 
 
-def _title(told: dict[str, Any]) -> str:
-    dealt = ", dealt out" if len(told["replicas"]) > 1 else ""
-    words = f"global batch of step {told['step']:,}: {told['examples']:,} examples{dealt}"
+def _title(xray: StepXray) -> str:
+    dealt = ", dealt out" if len(xray.replicas) > 1 else ""
+    words = f"global batch of step {xray.step:,}: {xray.examples:,} examples{dealt}"
     return text(words, MARGIN, 18, "wb-strong")
 
 
@@ -121,21 +126,21 @@ def _share(column: _Column, across: float) -> str:
     """Return a replica's part of the bar that shows the batch."""
     left, right = max(MARGIN, column.x - GAP / 2), column.x + column.width + GAP / 2
     bar = _Column(column.replica, [], left, min(right, across - MARGIN) - left)
-    words = f"{column.replica['examples']:,} examples"
+    words = f"{column.replica.examples:,} examples"
     return (
         _rect(bar, BATCH, BATCH_HEIGHT, 0.3)
         + _middle(column.middle, BATCH + 19, words, "wb-strong")
-        + _middle(column.middle, BATCH + 37, few(column.replica["rows"]), "wb-faint")
+        + _middle(column.middle, BATCH + 37, few(column.replica.rows), "wb-faint")
         + _down(column.middle, BATCH + BATCH_HEIGHT, BOX)
     )
 
 
-def _replica(told: dict[str, Any], column: _Column) -> str:
-    place, _, device = column.replica["device"].rpartition("/")
-    kind = "virtual " if told["virtual"] and not place else ""
+def _replica(xray: StepXray, column: _Column) -> str:
+    place, _, device = column.replica.device.rpartition("/")
+    kind = "virtual " if xray.virtual and not place else ""
     parts = [
         _rect(column, BOX, column.sum - ARROW - BOX, 0.12),
-        text(column.replica["name"], column.x + 10, BOX + LINE, "wb-strong"),
+        text(column.replica.name, column.x + 10, BOX + LINE, "wb-strong"),
         _end(column, BOX + LINE, kind + device, "wb-faint"),
         _down(column.middle, column.sum - ARROW, column.sum, "its gradient"),
     ]
@@ -145,23 +150,23 @@ def _replica(told: dict[str, Any], column: _Column) -> str:
     return "".join(parts)
 
 
-def _lines(told: dict[str, Any], replica: dict[str, Any]) -> list[tuple[str, str, bool]]:
-    lines = [("loss sum", number(replica["loss_sum"]), False)]
-    if told["agrees"] is not None:
-        lines.append(("recorded", number(replica["recorded_loss_sum"]), True))
-    lines.append((f"÷ {told['examples']:,}", f"= {number(replica['contribution'])}", False))
-    if not told["divides_by_batch"]:
-        lines.append(("differentiated", number(replica["loss"]), True))
-    return [*lines, ("gradient norm", number(replica["gradient_norm"]), False)]
+def _lines(xray: StepXray, replica: ReplicaXray) -> list[tuple[str, str, bool]]:
+    lines = [("loss sum", number(replica.loss_sum), False)]
+    if xray.agrees is not None:
+        lines.append(("recorded", number(replica.recorded_loss_sum), True))
+    lines.append((f"÷ {xray.examples:,}", f"= {number(replica.contribution)}", False))
+    if not xray.divides_by_batch:
+        lines.append(("differentiated", number(replica.loss), True))
+    return [*lines, ("gradient norm", number(replica.gradient_norm), False)]
 
 
-def _sum(told: dict[str, Any], column: _Column, across: float) -> str:
-    many = len(told["replicas"]) > 1
-    words = f"{reduction(told)}: sum of the gradients" if many else "one replica: nothing to sum"
-    clipped = told["applied_norm"]
+def _sum(xray: StepXray, column: _Column, across: float) -> str:
+    many = len(xray.replicas) > 1
+    words = f"{reduction(xray)}: sum of the gradients" if many else "one replica: nothing to sum"
+    clipped = xray.applied_norm
     after = "" if clipped is None else f", clipped to {number(clipped)}"
-    below = _together(told["replicas"]) if many else "its gradient is the gradient of the step"
-    title = f"{words}, norm {number(told['sum_norm'])}{after}"
+    below = _together(xray.replicas) if many else "its gradient is the gradient of the step"
+    title = f"{words}, norm {number(xray.sum_norm)}{after}"
     return (
         _outline(column.sum, across, SUM_HEIGHT)
         + _middle(across / 2, column.sum + 22, title, "wb-strong")
@@ -169,19 +174,19 @@ def _sum(told: dict[str, Any], column: _Column, across: float) -> str:
     )
 
 
-def _together(replicas: list[dict[str, Any]]) -> str:
-    norms = [replica["gradient_norm"] for replica in replicas]
-    if None in norms:
+def _together(replicas: list[ReplicaXray]) -> str:
+    norms = [each.gradient_norm for each in replicas if each.gradient_norm is not None]
+    if len(norms) < len(replicas):
         return "a gradient is not finite, so neither is the sum"
     return f"the norms by themselves add up to {number(sum(norms))}: directions differ"
 
 
-def _weights(told: dict[str, Any], columns: list[_Column], across: float) -> str:
-    copies, top = told["weights"]["after"], columns[0].weights
-    words = "the sum" if len(told["replicas"]) > 1 else ""
+def _weights(xray: StepXray, columns: list[_Column], across: float) -> str:
+    copies, top = xray.weights.after, columns[0].weights
+    words = "the sum" if len(xray.replicas) > 1 else ""
     arrows = "".join(_down(each.middle, top - ARROW, top, words) for each in columns)
-    if len(copies) != len(told["replicas"]):
-        host = f"one copy of the weights, on the host ({copies[0]['device']})"
+    if len(copies) != len(xray.replicas):
+        host = f"one copy of the weights, on the host ({copies[0].device})"
         copy = _copy(across / 2, top, copies[0], host)
         return arrows + _outline(top, across, WEIGHTS_HEIGHT) + copy
     boxes = "".join(
@@ -189,14 +194,14 @@ def _weights(told: dict[str, Any], columns: list[_Column], across: float) -> str
         + _copy(column.middle, top, copy, "weights after the update")
         for column, copy in zip(columns, copies, strict=False)
     )
-    hashes = [copy["sha256"] for copy in copies[: len(columns)]]
+    hashes = [copy.sha256 for copy in copies[: len(columns)]]
     pairs = zip(columns, hashes, hashes[1:], strict=False)
     return arrows + boxes + "".join(_mark(column, one == other) for column, one, other in pairs)
 
 
-def _copy(middle: float, top: float, copy: dict[str, str], words: str) -> str:
+def _copy(middle: float, top: float, copy: WeightsCopy, words: str) -> str:
     return _middle(middle, top + 20, words, "wb-faint") + _middle(
-        middle, top + 41, copy["sha256"], "wb-hash"
+        middle, top + 41, copy.sha256, "wb-hash"
     )
 
 
@@ -210,9 +215,9 @@ def _mark(column: _Column, same: bool) -> str:
     )
 
 
-def _verdict(told: dict[str, Any], column: _Column, across: float) -> str:
-    equal = told["weights"]["equal"]
-    words = verdict(told["weights"]) if equal else "Not equal: the copies of the weights differ."
+def _verdict(xray: StepXray, column: _Column, across: float) -> str:
+    equal = xray.weights.equal
+    words = verdict(xray.weights) if equal else "Not equal: the copies of the weights differ."
     look = "wb-strong" if equal else "wb-strong wb-unlike"
     return _middle(across / 2, column.bottom - 9, words, look)
 

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 T = TypeVar("T")
-Tell = Callable[[str, str], None]
+Report = Callable[[str, str], None]
 
 
 class RunActions:
     """The actions on a run. Slow actions run in the background, one at a time."""
 
-    def __init__(self, tell: Tell) -> None:
-        """`tell` shows the person a text. Its first argument is the level: info or error."""
-        self._tell = tell
+    def __init__(self, report: Report) -> None:
+        """`report` shows the person a text. Its first argument is the level: info or error."""
+        self._report = report
         self._doing = ""
         self._started: Callable[[Run], None] = lambda run: None
         self._deleted: Callable[[Run], None] = lambda run: None
@@ -38,46 +38,46 @@ class RunActions:
     def act(self, run: Run, name: str, epochs: int | None = None, task: str = "") -> None:
         """Do an action: stop, kill (`task`), resume, train_on (to `epochs`), pack or delete."""
         if name == "stop":
-            self._ask(run.stop, "Asked to stop: it finishes its step and saves.")
+            self._ask(run.stop, "Asked to stop: the run finishes its step and saves a checkpoint.")
         elif name == "kill":
-            self._ask(lambda: run.kill(task), f"{task} is killed; all start again.")
+            self._ask(lambda: run.kill(task), f"{task} was killed; all tasks start again.")
         elif name == "resume":
             self._begin("Resuming", run.resume, self._started)
         elif name == "train_on":
             self._begin("Resuming", lambda: run.resume(epochs), self._started)
         elif name == "pack":
-            self._begin("Packing", run.pack, self._tell_packed)
+            self._begin("Packing", run.pack, self._report_packed)
         elif name == "delete":
             self._begin("Deleting", run.delete, lambda _: self._deleted(run))
 
-    def _ask(self, action: Callable[[], None], said: str) -> None:
+    def _ask(self, action: Callable[[], None], message: str) -> None:
         try:
             action()
         except Exception as error:
-            self._tell("error", str(error))
+            self._report("error", str(error))
         else:
-            self._tell("info", said)
+            self._report("info", message)
 
-    def _tell_packed(self, path: Path) -> None:
+    def _report_packed(self, path: Path) -> None:
         size = units.byte_size(path.stat().st_size)
         where = "Download it with the file browser of this host."
-        self._tell("info", f"Packed {path}, {size}. {where}")
+        self._report("info", f"Packed {path}, {size}. {where}")
 
     def _begin(self, action: str, work: Callable[[], T], done: Callable[[T], None]) -> None:
         if self._doing:
             got = f"received {action.lower()} during {self._doing.lower()}"
-            self._tell("error", f"One thing is done after another; {got}. Try again in a moment.")
+            self._report("error", f"Only one action runs at a time; {got}. Try again in a moment.")
             return
         self._doing = action
-        self._tell("info", f"{action} ...")
+        self._report("info", f"{action} ...")
 
         def ended(result: T) -> None:
             self._doing = ""
-            self._tell("info", "")
+            self._report("info", "")
             done(result)
 
         def failed(error: Exception) -> None:
             self._doing = ""
-            self._tell("error", str(error))
+            self._report("error", str(error))
 
         run_in_background(work, ended, failed)

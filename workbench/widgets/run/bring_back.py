@@ -30,11 +30,11 @@ class BringBack:
         self._runs_dir, self._brought = runs_dir, brought
         self._looking: Latest[list[tuple[str, str]]] = Latest()
         self._asked = button(
-            "Bring back from an archive ...", "Copy a run from elsewhere here", self._on_asked
+            "Bring back from an archive ...", "Copy a run from another folder", self._on_asked
         )
         self._folder = name_box("Archive folder", EXAMPLE)
         self._folder.observe(lambda _: self._look(), "value")
-        self._found = styled(ipw.Dropdown, description="Run in it", style=ANY_WIDTH)
+        self._found = styled(ipw.Dropdown, description="Run in the archive", style=ANY_WIDTH)
         self._bring = button(
             "Bring it back", "Copy the run into the folder of runs", self._on_bring
         )
@@ -58,7 +58,7 @@ class BringBack:
         place = self._folder.value.strip()
         self._offer([])
         if place:
-            self._message.value = markup.quiet("Looking ...")
+            self._message.value = markup.quiet("Searching for runs ...")
             self._looking.ask(lambda: _runs_in(place), self._show, self._failed)
 
     def _show(self, found: list[tuple[str, str]]) -> None:
@@ -79,9 +79,9 @@ class BringBack:
 
     def _done(self, run: Run) -> None:
         self._bring.disabled = False
-        words = f"{title_of(run)} is here again, {run.status} at step {run.progress.step:,}."
-        more = " Resume goes on from its last checkpoint." if run.status != "finished" else ""
-        self._message.value = markup.notice("info", words + more)
+        message = f"{title_of(run)} was restored: {run.status} at step {run.progress.step:,}."
+        more = " Resume continues from its last checkpoint." if run.status != "finished" else ""
+        self._message.value = markup.notice("info", message + more)
         self._brought(run)
 
     def _failed(self, error: Exception) -> None:

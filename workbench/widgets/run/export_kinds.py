@@ -30,19 +30,19 @@ KINDS = {
     ),
     "parquet": Choice(
         "Parquet tables",
-        "The same tables in their own types, smaller and faster to read: for pandas and the like.",
+        "The same tables with typed columns: smaller, faster to read, for pandas and other tools.",
     ),
     "tensorboard": Choice(
         "TensorBoard event files",
-        "Curves, hyperparameters and script, to look at in TensorBoard beside runs from elsewhere.",
+        "Curves, hyperparameters and script, to view in TensorBoard next to other runs.",
     ),
     BUNDLE: Choice(
         "Replay bundle",
         "Script, config, exact versions and each step's loss of a finished run in one zip file, to "
-        "do it again elsewhere and see whether it comes out the same.",
+        "repeat the run elsewhere and compare the results.",
     ),
 }
-Told = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """A callback that gets the number of written parts and the number of all parts."""
 
 
@@ -67,7 +67,7 @@ def usual_place(run: Run, kind: str) -> Path:
     return beside(path) if path.exists() else path
 
 
-def save(run: Run, kind: str, path: Path, told: Told) -> Saved:
+def save(run: Run, kind: str, path: Path, on_progress: OnProgress) -> Saved:
     """Write a run to a path, completely or not at all.
 
     Raises:
@@ -77,11 +77,11 @@ def save(run: Run, kind: str, path: Path, told: Told) -> Saved:
     if kind == BUNDLE:
         modules = tuple(write_bundle(run, path).modules)
         command = f"workbench run --config {shlex.quote(path.name)}"
-        return Saved(path, size_of(path), "Do it again elsewhere:", command, modules)
-    export_runs([run], kind, path, told)
+        return Saved(path, size_of(path), "Repeat the run elsewhere:", command, modules)
+    export_runs([run], kind, path, on_progress)
     if kind == "tensorboard":
         command = f"tensorboard --logdir {shlex.quote(str(path))}"
-        return Saved(path, size_of(path), "Look at it with:", command)
+        return Saved(path, size_of(path), "View it with:", command)
     return Saved(path, size_of(path))
 
 

@@ -44,9 +44,11 @@ class ExportView:
         """The temporary folder that holds the zip file of a saved folder."""
         self._kind = RadioField("export_kind", "What to save", KINDS)
         self._path = TextField("export_path", "Save the run as", whole=True)
-        self._path.show_help("A path on the machine of the kernel. Nothing is ever overwritten.")
-        self._save = button("Save", "Write it to this path", self._on_save)
-        self._end = button("Stop saving", "Leave nothing of it behind", self._on_stop)
+        self._path.show_help(
+            "A path on the machine of the kernel. Existing files are never overwritten."
+        )
+        self._save = button("Save", "Write the file to this path", self._on_save)
+        self._end = button("Stop saving", "Stop, and remove the unfinished file", self._on_stop)
         self._state = html(description="State of saving")
         self._download = ipw.VBox([])
         fields = styled(ipw.Box, "wb-fields", children=[self._kind.box, self._path.box])
@@ -95,11 +97,11 @@ class ExportView:
         self._set_busy(stop)
         self._end.layout.display = None if kind in IN_PARTS else "none"
         self._offer(None)
-        seconds = "; its data is made again to hash it, which takes seconds" * (kind == BUNDLE)
+        seconds = "; its data is made again and hashed, which takes seconds" * (kind == BUNDLE)
         self._state.value = markup.quiet(f"Saving {path.name}{seconds} ...")
         progress = _Progress(self._state, stop)
         run_in_background(
-            lambda: save(run, kind, path, progress.tell), self._done, self._failed, stop.set
+            lambda: save(run, kind, path, progress.report), self._done, self._failed, stop.set
         )
 
     def _on_stop(self, _: Any) -> None:
@@ -114,7 +116,7 @@ class ExportView:
         self._end.layout.display = "none"
 
     def _done(self, saved: Saved) -> None:
-        self._state.value = told_of(saved)
+        self._state.value = saved_html(saved)
         self._offer(saved)
         if self._path.read() in (None, self._proposed):
             self._propose()
@@ -122,8 +124,8 @@ class ExportView:
 
     def _failed(self, error: Exception) -> None:
         stopped = isinstance(error, _StoppedError)
-        words = markup.quiet("Stopped; nothing was saved.")
-        self._state.value = words if stopped else markup.notice("error", str(error))
+        message = markup.quiet("Stopped; nothing was saved.")
+        self._state.value = message if stopped else markup.notice("error", str(error))
         self._set_busy(None)
 
     def _offer(self, saved: Saved | None) -> None:
@@ -139,7 +141,7 @@ class ExportView:
         path = saved.path
         is_folder = path.is_dir()
         name = f"{path.name}.zip" if is_folder else path.name
-        widget = DownloadWidget(f"Download {name}", "Hand it to the browser")
+        widget = DownloadWidget(f"Download {name}", "Download it in the browser")
         if is_folder:
             held = self._folder = tempfile.TemporaryDirectory(prefix="workbench-")
             into = Path(held.name)
@@ -155,24 +157,24 @@ class _Progress:
     def __init__(self, state: Any, stop: threading.Event) -> None:
         self._state, self._stop, self._began = state, stop, time.monotonic()
 
-    def tell(self, done: int, total: int) -> None:
+    def report(self, done: int, total: int) -> None:
         """Show that `done` of `total` parts are written."""
         if self._stop.is_set():
             raise _StoppedError
         left = (time.monotonic() - self._began) / done * (total - done)
-        words = f"{done:,} of {total:,} parts written, about {units.duration(left)} left."
-        self._state.value = markup.quiet(words)
+        text = f"{done:,} of {total:,} parts written, about {units.duration(left)} left."
+        self._state.value = markup.quiet(text)
 
 
-def told_of(saved: Saved) -> str:
+def saved_html(saved: Saved) -> str:
     """Return the path of the saved file and the next command to type (HTML)."""
     parts = [markup.notice("info", f"Saved {saved.path}, {units.byte_size(saved.size)}.")]
     if saved.command:
         typed = f'<pre class="wb-log">{markup.text(saved.command)}</pre>'
         parts.append(f"{markup.quiet(saved.purpose)}{typed}")
     for module in saved.modules:
-        words = f"The script imports {module}, which no package provides. Take it along."
-        parts.append(markup.notice("warning", words))
+        note = f"The script imports {module}, which no package provides. Copy it with the bundle."
+        parts.append(markup.notice("warning", note))
     return "".join(parts)
 
 
@@ -187,6 +189,6 @@ def zipped(folder: Path, into: Path) -> Path:
     except OSError as error:
         raise RunError(
             f"A folder is downloaded as a zip file, which is made in {into}; {folder}: {error}. "
-            "Make room there and click again, or take the folder itself."
+            "Free some space there and click again, or copy the folder itself."
         ) from error
     return Path(made)

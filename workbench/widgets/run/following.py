@@ -52,8 +52,8 @@ class Following:
             self._say("There is no run to wait for; Train starts one.")
             return
         self._say(
-            "Waiting for the run. Buttons are answered when this cell ends; with `await "
-            "follow()` they are answered meanwhile. Interrupt to stop waiting."
+            "Waiting for the run. Buttons work again when this cell ends; with `await follow()` "
+            "they work at any time. Interrupt the cell to stop waiting."
         )
         self._waits(True)
         try:
@@ -88,14 +88,16 @@ class Following:
 
     def _offer(self, run: Run) -> None:
         text = html(description="Question")
-        text.value = markup.notice("info", f"{title_of(run)} goes on. Stop it, or leave it?")
+        text.value = markup.notice(
+            "info", f"{title_of(run)} is still running. Stop it, or leave it running?"
+        )
 
         def stop(_: Any) -> None:
             run.stop()
-            answered("Asked to stop: it finishes its step and saves.")
+            answered("Asked to stop: the run finishes its step and saves a checkpoint.")
 
         def detach(_: Any) -> None:
-            answered("It goes on by itself; open the workbench again to see it.")
+            answered("The run continues by itself; open the workbench again to see it.")
 
         def answered(message: str) -> None:
             text.value = markup.notice("info", message)

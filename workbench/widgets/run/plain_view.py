@@ -10,7 +10,7 @@ import ipywidgets as ipw
 
 from workbench import charts, units
 from workbench.feed import describe, title_of
-from workbench.runs.records.epoch_events import told_metrics
+from workbench.runs.records.epoch_events import metric_columns
 from workbench.widgets.kernel.host import HELP, host
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html, styled
@@ -49,7 +49,7 @@ class PlainView:
         self._figure = ipw.Output()
         self._buttons = styled(ipw.HBox, "wb-row", children=[])
         self._text = html(description="Epochs and log")
-        help_text = html(markup.notice("warning", missing), description="What is missing")
+        help_text = html(markup.notice("warning", missing), description="Help for this page")
         parts = [help_text, self._head, self._buttons, self._figure, self._text]
         self.box = styled(ipw.VBox, "wb-run", children=parts)
 
@@ -72,7 +72,7 @@ class PlainView:
         ]
 
     def _ask(self, _: Any) -> None:
-        question = "Delete the run with its records, checkpoints and model, for good?"
+        question = "Delete the run with its records, checkpoints and model permanently?"
         text = html(markup.notice("warning", question), description="Question")
         keep = _button("Keep it", lambda _: self._offer())
         self._buttons.children = [text, _button("Delete it", self._does("delete")), keep]
@@ -94,8 +94,8 @@ def head(look: RunSnapshot) -> str:
 def epoch_table(rows: list[dict[str, Any]]) -> str:
     """Return a table of the train and test numbers of each epoch (HTML)."""
     if not rows:
-        return markup.quiet("No epoch is over yet.")
-    metrics = told_metrics(rows)
+        return markup.quiet("No epoch has ended yet.")
+    metrics = metric_columns(rows)
     cells = [
         (str(row["epoch"]), f"{row['step']:,}", units.number(row.get("loss")),
          units.percent(row.get("accuracy")), units.number(row.get("test_loss")),
@@ -111,7 +111,7 @@ def log(look: RunSnapshot) -> str:
     """Return the end of the log of each task that has a log (HTML)."""
     written = {task: text for task, text in look.logs.items() if text}
     if not written:
-        return markup.quiet("Nothing was logged yet.")
+        return markup.quiet("The logs are still empty.")
     return "".join(
         markup.scrolling(
             f"End of the log of {task}", f'<pre class="wb-log">{markup.text(text)}</pre>', "wb-tail"

@@ -27,14 +27,14 @@ class Predictions:
         self._run: Run | None = None
         self._evaluation: dict[str, Any] | None = None
         self._evaluate = ipw.Button(
-            description="Evaluate", tooltip="Let the trained model answer the test examples"
+            description="Evaluate", tooltip="Evaluate the trained model on the test examples"
         )
         self._evaluate.on_click(self._on_evaluate)
         self._state = html(description="State of the evaluation")
         row = styled(ipw.Box, "wb-row", children=[self._evaluate, self._state])
         self._classes = html(description="Accuracy by class", fixed=False)
         self._which = ipw.ToggleButtons(
-            options=[("All kept", ALL), ("Wrong answers", WRONG), ("Right answers", RIGHT)],
+            options=[("All saved", ALL), ("Wrong answers", WRONG), ("Right answers", RIGHT)],
             description="Which images", style={"description_width": "0px"},
         )  # fmt: skip
         self._which.add_class("wb-nolabel")
@@ -52,7 +52,9 @@ class Predictions:
             self._run = None
             self._evaluate.disabled = True
             self._show_evaluation(None)
-            self._state.value = markup.quiet("When the run has finished its model can be tested.")
+            self._state.value = markup.quiet(
+                "The model can be evaluated after the run has finished."
+            )
             return
         if self._run is not None and run.id == self._run.id:
             return
@@ -70,7 +72,7 @@ class Predictions:
         if run is None:
             return
         self._evaluate.disabled = True
-        self._state.value = markup.quiet("The model answers; this takes seconds ...")
+        self._state.value = markup.quiet("Evaluating the model; this takes seconds ...")
         run_in_background(waiting()(run.evaluate), lambda _: self._read(run), self._failed)
 
     def _read(self, run: Run) -> None:
@@ -98,7 +100,7 @@ class Predictions:
         self._state.value = markup.quiet(f"Test accuracy {accuracy}, test loss {loss}.")
         if not evaluation["classes"]:
             self._classes.value = markup.quiet(
-                "What is right and wrong by class is not known here."
+                "The accuracy of each class is not known for this data."
             )
             self._which.layout.display = self._images.layout.display = "none"
             return
@@ -116,7 +118,7 @@ class Predictions:
         self._images.value = (
             _figures(arrays, names, self._which.value)
             if there
-            else markup.quiet("The examples of this data are no images.")
+            else markup.quiet("The examples of this data are not images.")
         )
 
 
@@ -141,19 +143,22 @@ def _figures(arrays: dict[str, Any], names: list[str], which: str) -> str:
     right = arrays["answers"] == arrays["labels"]
     wanted = {ALL: np.full(len(right), True), RIGHT: right, WRONG: ~right}[which]
     shown = "".join(_figure(arrays, names, at) for at in np.flatnonzero(wanted).tolist())
-    about = f"{wanted.sum()} test images: among those kept are the model's surest mistakes."
+    about = f"{wanted.sum()} test images. The saved images include the most confident mistakes."
     return f'{markup.quiet(about)}<div class="wb-images">{shown}</div>'
 
 
 def _figure(arrays: dict[str, Any], names: list[str], at: int) -> str:
     label, answer = (int(arrays[name][at]) for name in ("labels", "answers"))
-    said, is_ = (names[n] if n < len(names) else str(n) for n in (answer, label))
+    answer_name, label_name = (names[n] if n < len(names) else str(n) for n in (answer, label))
     sure = f"{float(arrays['confidence'][at]):.0%}"
     right = label == answer
-    words = f"{said}, {sure}" if right else f"{said}, {sure}; it is {is_}"
+    caption = f"{answer_name}, {sure}"
+    caption += "" if right else f"; it is {label_name}"
     source = data_uri(grey_png(arrays["images"][at]))
     mark = "right" if right else "wrong"
+    alt = f"Test image of {markup.text(label_name)}"
+    wrong = "" if right else "<b>Wrong:</b> "
     return (
-        f'<figure class="wb-{mark}"><img alt="Test image of {markup.text(is_)}" src="{source}">'
-        f"<figcaption>{'' if right else '<b>Wrong:</b> '}{markup.text(words)}</figcaption></figure>"
+        f'<figure class="wb-{mark}"><img alt="{alt}" src="{source}">'
+        f"<figcaption>{wrong}{markup.text(caption)}</figcaption></figure>"
     )

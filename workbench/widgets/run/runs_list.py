@@ -45,7 +45,7 @@ class RunsList:
         self._message = html(description="State of the list of runs")
         self._head = _head()
         self._table = styled(ipw.VBox, "wb-runs", children=[])
-        self._new = _small("Show new runs", "Put runs that are not listed yet on top", self._reload)
+        self._new = _small("Show new runs", "List the new runs at the top", self._reload)
         self._more = _small("Show more", "List more of the earlier runs", self._on_more)
         row = styled(ipw.HBox, "wb-row", children=[self._new, self._more])
         title = html(markup.heading("Earlier runs"), description="Section")
@@ -152,8 +152,8 @@ class _Row:
             cells = _cells(self.run, status)
         except Exception as error:  # an error of one row must not remove the other rows
             self.alive = False
-            told = f"{self.run.id} cannot be read: {why_unreadable(error)}"
-            self._cells.value = markup.quiet(told)
+            text = f"{self.run.id} cannot be read: {why_unreadable(error)}"
+            self._cells.value = markup.quiet(text)
             return
         self.alive = status in LIVE
         self._button.disabled = False
@@ -181,8 +181,8 @@ def _cells(run: Run, status: str) -> str:
 
 def _test_accuracy(run: Run) -> str:
     events = read_events(run.dir / run.tasks[0] / "events.jsonl")
-    told = [event.get("test_accuracy") for event in events if event["event"] == "epoch"]
-    return units.percent(told[-1]) if told else "not tested"
+    accuracies = [event.get("test_accuracy") for event in events if event["event"] == "epoch"]
+    return units.percent(accuracies[-1]) if accuracies else "not tested"
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from workbench.runs import Run
 
 ABOUT = (
-    "Times the run's step, and the same step without one part or another, in processes of its own; "
-    "says what takes the time and suggests one change. The run is not changed."
+    "Measures the time of the run's step, and of the same step without some of its parts, in "
+    "separate processes. Shows what takes the time and suggests one change. The run is not changed."
 )
 STILL_TRAINS = (
-    "When the run is over its step can be timed: beside training, each would slow the other down."
+    "The step can be timed after the run has ended: timing and training slow each other down."
 )
 OWN_PACES = (
-    "Its workers wait for nobody: what is shown is the pace of each, as the run recorded it."
+    "The workers do not wait for each other: the page shows the recorded pace of each worker."
 )
 KEPT = "Measured before; click Find out to measure again."
 SAME_CONFIG = "The form holds this run's config with"
@@ -59,19 +59,21 @@ class WhySlow:
         self._work = LongWork("timing the step", lambda busy: self._show_buttons(busy=busy))
         self._seconds = NumberField("verdict_seconds", "Seconds of timing", whole=False)
         self._seconds.write(SECONDS)
-        self._seconds.show_help("More tell smaller parts from nothing.")
-        self._find = button("Find out", "Time the run's step with all of its parts", self._on_find)
+        self._seconds.show_help("A longer timing detects smaller parts.")
+        self._find = button("Find out", "Time the run's step and its parts", self._on_find)
         self._try = button(
-            "Try it", "Train a short run with the suggestion and time both by turns", self._on_try
+            "Try it",
+            "Train a short run with the suggestion, and time both runs in turn",
+            self._on_try,
         )
         self._put = button(
             "Put it into the form", "Fill the form with this run's config and the suggestion",
             self._on_put,
         )  # fmt: skip
-        self._found = html(description="Where the time of a step goes")
-        self._suggested = html(description="What is suggested")
-        self._tried = html(description="What the suggestion brings")
-        self._said = html(description="What the form holds")
+        self._found = html(description="Parts of a step's time")
+        self._suggested = html(description="Suggestion")
+        self._tried = html(description="Result of the suggestion")
+        self._form_note = html(description="Config in the form")
         self.box = section(
             "Why is it slow?",
             ABOUT,
@@ -79,7 +81,7 @@ class WhySlow:
             row(self._find, self._work.button, self._work.state),
             self._found,
             self._suggested,
-            row(self._try, self._put, self._said),
+            row(self._try, self._put, self._form_note),
             self._tried,
         )
         self.show(None, "")
@@ -115,7 +117,7 @@ class WhySlow:
 
     def _forget(self) -> None:
         self._verdict = None
-        for part in (self._found, self._suggested, self._tried, self._said):
+        for part in (self._found, self._suggested, self._tried, self._form_note):
             part.value = ""
 
     def _show_buttons(self, *, busy: bool) -> None:
@@ -132,14 +134,15 @@ class WhySlow:
         if run is None:
             return
         if not self._together:
-            self._work.begin(lambda told, stopped: own_paces(run), self._show_paces)
+            self._work.begin(lambda on_progress, stopped: own_paces(run), self._show_paces)
             return
         seconds = self._seconds.read_or_say()
         if seconds is None:
             return
         self._forget()
         self._work.begin(
-            lambda told, stopped: judge(run, seconds, told, stopped), self._show_verdict
+            lambda on_progress, stopped: judge(run, seconds, on_progress, stopped),
+            self._show_verdict,
         )
 
     def _on_try(self, _: Any) -> None:
@@ -148,7 +151,9 @@ class WhySlow:
             return
         self._tried.value = ""
         self._work.begin(
-            lambda told, stopped: try_out(run, verdict, told=told, stopped=stopped),
+            lambda on_progress, stopped: try_out(
+                run, verdict, on_progress=on_progress, stopped=stopped
+            ),
             self._show_trial,
         )
 
@@ -158,8 +163,8 @@ class WhySlow:
             return
         changes = verdict.suggestion.changes
         self._write(dataclasses.replace(run.config, **changes))
-        words = verdict_picture.in_words(changes, self._label_of)
-        self._said.value = markup.quiet(f"{SAME_CONFIG} {words}. Train starts it.")
+        words = verdict_picture.changes_text(changes, self._label_of)
+        self._form_note.value = markup.quiet(f"{SAME_CONFIG} {words}. Train starts it.")
 
     def _show_verdict(self, verdict: Verdict) -> None:
         if self._run is None or self._run.id != verdict.run:

@@ -31,8 +31,8 @@ PLAIN_SECONDS = 5.0
 ANSWER_SECONDS = 5.0
 PACKED = "Config, plan, script, records, events, model and the last checkpoint in one file"
 OTHER_VERSION = (
-    "This page's run view speaks version {theirs}, this kernel's workbench {ours}. Save the "
-    "notebook and load the page again."
+    "This page's run view has version {theirs}, this kernel's workbench has version {ours}. Save "
+    "the notebook and load the page again."
 )
 
 
@@ -199,19 +199,19 @@ class _Follower:
         self._show, self._stand_in = show, stand_in
         self._pace = Pace(feed)
         self._whole_due_at = 0.0
-        self._untold = False
+        self._unsent = False
 
     def turn(self) -> float:
         """Do one turn, and return the seconds until the next turn."""
         turn = self._pace.turn(watched=self._widget().watched)
-        self._tell(turn.news)
-        if turn.look is not None:
-            self._show(turn.look, self._feed)
+        self._send(turn.news)
+        if turn.snapshot is not None:
+            self._show(turn.snapshot, self._feed)
         if (last := self._pace.last) is not None:
             self._stand_in(last, self._feed)
         return turn.pause_seconds
 
-    def _tell(self, news: Message | None) -> None:
+    def _send(self, news: Message | None) -> None:
         """Send the news if a page is in sight.
 
         While a cell runs, no page can report that it is in sight. Then the complete state is sent
@@ -221,11 +221,11 @@ class _Follower:
         if idle_since is not None and now - idle_since > HEARING_SECONDS:
             self._widget().forget_silent()
         if self._widget().watched:
-            self._untold = False
+            self._unsent = False
             if news is not None:
                 self._widget().send_news(self._feed, news)
             return
-        self._untold = self._untold or news is not None
-        if self._untold and idle_since is None and now >= self._whole_due_at:
-            self._untold, self._whole_due_at = False, now + WHOLE_SECONDS
+        self._unsent = self._unsent or news is not None
+        if self._unsent and idle_since is None and now >= self._whole_due_at:
+            self._unsent, self._whole_due_at = False, now + WHOLE_SECONDS
             self._widget().send_news(self._feed, self._feed.whole(), unseen=True)

@@ -77,7 +77,7 @@ class RunWidget(anywidget.AnyWidget):
         with self._guard:
             self._feed = feed
             if feed is None:
-                self._tell(nothing())
+                self._send_message(nothing())
 
     def send_news(self, feed: RunFeed, message: Message, *, unseen: bool = False) -> None:
         """Send a feed's message, if this feed is still shown and a page is in sight.
@@ -86,20 +86,20 @@ class RunWidget(anywidget.AnyWidget):
         """
         with self._guard:
             if feed is self._feed and (unseen or self.watched):
-                self._tell(message)
+                self._send_message(message)
 
     def note(self, level: str, text: str) -> None:
         """Show the person at the page the result of an action; `level` is info or error."""
         self.send({"kind": "note", "level": level, "text": text})
 
-    def _tell(self, message: Message) -> None:
+    def _send_message(self, message: Message) -> None:
         self.send(message.content, message.buffers)
 
     def _on_message(self, _: Any, content: dict[str, Any], __: Any) -> None:
         handlers = {
             "ready": self._on_ready,
             "shown": self._on_shown,
-            "looking": self._watchers.hear,
+            "looking": self._watchers.record,
             "window": self._on_window,
             "action": self._on_action,
         }
@@ -112,23 +112,23 @@ class RunWidget(anywidget.AnyWidget):
         self._on_answer(version)
         if version != VERSION:
             return
-        self._watchers.hear(content)
+        self._watchers.record(content)
         now = time.monotonic()
         if now - self._asked_at.setdefault(content["id"], now) > DEAF_SECONDS:
             self._on_deaf()
         else:
-            self._tell_whole()
+            self._send_whole()
 
     def _on_shown(self, content: dict[str, Any]) -> None:
-        self._watchers.hear(content)
+        self._watchers.record(content)
         if content["shown"]:
-            self._tell_whole()
+            self._send_whole()
 
     def _on_window(self, content: dict[str, Any]) -> None:
         feed = self._feed
         if feed is not None:
             asked = (content[name] for name in ("firstStep", "lastStep", "mostPoints"))
-            self._tell(feed.closer(content["request"], Window(*map(int, asked))))
+            self._send_message(feed.closer(content["request"], Window(*map(int, asked))))
 
     def _on_action(self, content: dict[str, Any]) -> None:
         self.send({"kind": "heard", "id": content["id"]})
@@ -136,11 +136,11 @@ class RunWidget(anywidget.AnyWidget):
             self._done.add(content["id"])
             epochs = content.get("epochs")
             if self._feed is None or content["dir"] != str(self._feed.run.dir):
-                self.note("error", "Another run is open by now; nothing was done.")
+                self.note("error", "Another run was opened; nothing was done.")
                 return
             task = str(content.get("task", ""))
             self._act(content["name"], None if epochs is None else int(epochs), task)
 
-    def _tell_whole(self) -> None:
+    def _send_whole(self) -> None:
         with self._guard:
-            self._tell(self._feed.whole() if self._feed is not None else nothing())
+            self._send_message(self._feed.whole() if self._feed is not None else nothing())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench import units
+from workbench.runs.programs.step_xray import ReplicaXray, StepXray, WorkersXray
 from workbench.widgets.kernel.background import run_in_background, waiting
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import ANY_WIDTH, html, styled
@@ -75,16 +76,16 @@ class Xray:
         self._state.value = markup.quiet(f"{words} ...")
         run_in_background(
             waiting()(lambda: run.xray(step)),
-            lambda told: self._show(run, told),
+            lambda xray: self._show(run, xray),
             lambda error: self._failed(run, error),
         )
 
-    def _show(self, run: Run, told: dict[str, Any]) -> None:
+    def _show(self, run: Run, xray: StepXray | WorkersXray) -> None:
         if self._run is not run:
             return
         self._ask.disabled = False
-        self._state.value = markup.quiet(summary(told))
-        self._picture.value = own_steps(told) if "workers" in told else page(told)
+        self._state.value = markup.quiet(summary(xray))
+        self._picture.value = content(xray)
 
     def _failed(self, run: Run, error: Exception) -> None:
         if self._run is not run:
@@ -94,17 +95,22 @@ class Xray:
         self._state.value = markup.notice("error", str(error))
 
 
-def summary(told: dict[str, Any]) -> str:
+def summary(xray: StepXray | WorkersXray) -> str:
     """Return a one-line summary of the result of `Run.xray`."""
-    if "workers" in told:
-        return f"Step {told['step']:,} of each worker, which is its own: they wait for nobody."
+    if isinstance(xray, WorkersXray):
+        return f"Step {xray.step:,} of each worker, which is its own: they wait for nobody."
     return (
-        f"Step {told['step']:,} of epoch {told['epoch']}, done again from step "
-        f"{told['started_at_step']:,} on. Mean loss {number(told['loss'])}."
+        f"Step {xray.step:,} of epoch {xray.epoch}, done again from step "
+        f"{xray.started_at_step:,} on. Mean loss {number(xray.loss)}."
     )
 
 
-def own_steps(told: dict[str, Any]) -> str:
+def content(xray: StepXray | WorkersXray) -> str:
+    """Return the result of `Run.xray` as HTML."""
+    return own_steps(xray) if isinstance(xray, WorkersXray) else page(xray)
+
+
+def own_steps(xray: WorkersXray) -> str:
     """Return a table of each worker's own step: its examples and its recorded numbers (HTML)."""
     title = "What each worker took in its own step"
     columns = [
@@ -113,69 +119,69 @@ def own_steps(told: dict[str, Any]) -> str:
     ]
     rows = [
         [
-            worker["task"].replace("-", "\u00a0"),
-            f"{worker['examples']:,}",
-            *(_known(worker[name]) for name in ("loss_sum", "loss")),
-            *(_count(worker[name]) for name in ("correct", "staleness")),
-            _listed(worker["rows"]),
+            worker.task.replace("-", "\u00a0"),
+            f"{worker.examples:,}",
+            *(_known(worker.loss_sum), _known(worker.loss)),
+            *(_count(worker.correct), _count(worker.staleness)),
+            _listed(worker.rows),
         ]
-        for worker in told["workers"]
+        for worker in xray.workers
     ]
     table = markup.table(title, columns, rows, numeric=range(1, 6))
     return markup.scrolling(title, table) + markup.quiet(NOTHING_COMMON)
 
 
-def page(told: dict[str, Any]) -> str:
+def page(xray: StepXray) -> str:
     """Return the result of `Run.xray` as HTML: its picture, remarks on it, and all numbers."""
-    parts = [draw(told)]
-    if told["agrees"] is False:
+    parts = [draw(xray)]
+    if xray.agrees is False:
         parts.append(markup.notice("warning", OTHER_RECORD))
     else:
-        parts.append(markup.quiet(RECORDS[told["agrees"]]))
-    if not told["divides_by_batch"]:
+        parts.append(markup.quiet(RECORDS[xray.agrees]))
+    if not xray.divides_by_batch:
         parts.append(markup.quiet(OTHER_LOSS))
-    weights = told["weights"]
-    if not weights["equal"]:
+    weights = xray.weights
+    if not weights.equal:
         parts.append(markup.notice("error", verdict(weights)))
-    if not weights["changed"]:
+    if not weights.changed:
         parts.append(markup.notice("warning", "The step did not change the weights."))
-    if weights["own"]:
-        kept = f"Not trained, and each replica keeps its own: {', '.join(weights['own'])}."
+    if weights.own:
+        kept = f"Not trained, and each replica keeps its own: {', '.join(weights.own)}."
         parts.append(markup.quiet(kept))
-    parts.append(f"<details><summary>All numbers</summary>{_table(told)}</details>")
+    parts.append(f"<details><summary>All numbers</summary>{_table(xray)}</details>")
     return "".join(parts)
 
 
-def _table(told: dict[str, Any]) -> str:
+def _table(xray: StepXray) -> str:
     columns = [
         *("Replica", "Examples", "Loss sum", "Recorded", "Difference"),
-        *(f"Loss sum ÷ {told['examples']:,}", "Differentiated", "Gradient norm", "Weights"),
+        *(f"Loss sum ÷ {xray.examples:,}", "Differentiated", "Gradient norm", "Weights"),
         "Their numbers in the training set",
     ]
-    copies = [copy["sha256"] for copy in told["weights"]["after"]]
-    if len(copies) < len(told["replicas"]):
-        copies = [f"{copies[0]} (one copy)"] * len(told["replicas"])
+    copies = [copy.sha256 for copy in xray.weights.after]
+    if len(copies) < len(xray.replicas):
+        copies = [f"{copies[0]} (one copy)"] * len(xray.replicas)
     rows = [
-        _row(replica, copy, recorded=told["agrees"] is not None)
-        for replica, copy in zip(told["replicas"], copies, strict=True)
+        _row(replica, copy, recorded=xray.agrees is not None)
+        for replica, copy in zip(xray.replicas, copies, strict=True)
     ]
     table = markup.table("The numbers of each replica", columns, rows, numeric=range(8))
     return markup.scrolling("The numbers of each replica", table)
 
 
-def _row(replica: dict[str, Any], copy: str, *, recorded: bool) -> list[str]:
+def _row(replica: ReplicaXray, copy: str, *, recorded: bool) -> list[str]:
     record = [
-        number(replica[name]) if recorded else units.UNKNOWN
-        for name in ("recorded_loss_sum", "difference")
+        number(value) if recorded else units.UNKNOWN
+        for value in (replica.recorded_loss_sum, replica.difference)
     ]
     return [
-        replica["name"].removeprefix("replica "),
-        f"{replica['examples']:,}",
-        number(replica["loss_sum"]),
+        replica.name.removeprefix("replica "),
+        f"{replica.examples:,}",
+        number(replica.loss_sum),
         *record,
-        *(number(replica[name]) for name in ("contribution", "loss", "gradient_norm")),
+        *map(number, (replica.contribution, replica.loss, replica.gradient_norm)),
         copy,
-        _listed(replica["rows"]),
+        _listed(replica.rows),
     ]
 
 

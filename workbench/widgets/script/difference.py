@@ -14,21 +14,21 @@ _SPOKEN = {"same": "", "changed": "changed: ", "removed": "only here: ", "added"
 
 
 def difference(left: str, right: str, left_name: str, right_name: str) -> str:
-    """Return a region with both texts side by side, and above it a summary in words."""
+    """Return a region with both texts side by side, and above it a summary."""
     rows = side_by_side(left, right)
-    words = in_words(rows, left_name, right_name)
+    text = summary(rows, left_name, right_name)
     if all(row.kind in ("same", "folded") for row in rows):
-        return markup.notice("info", words)
+        return markup.notice("info", text)
     names = "".join(f"<div>{markup.text(name)}</div>" for name in (left_name, right_name))
     head = f'<div class="wb-diff-head" aria-hidden="true">{names}</div>'
     body = "".join(_blocks(rows, left_name, right_name))
     region = markup.scrolling(
         f"Difference of {left_name} and {right_name}", head + body, "wb-code wb-diff"
     )
-    return markup.quiet(words) + region
+    return markup.quiet(text) + region
 
 
-def in_words(rows: Sequence[Row], left_name: str, right_name: str) -> str:
+def summary(rows: Sequence[Row], left_name: str, right_name: str) -> str:
     """Return a sentence on how much differs, which a screen reader can read."""
     counts = Counter(row.kind for row in rows)
     parts = [
@@ -41,7 +41,7 @@ def in_words(rows: Sequence[Row], left_name: str, right_name: str) -> str:
         if counts[kind]
     ]
     if not parts:
-        return f"{left_name} and {right_name} are the same, letter by letter."
+        return f"{left_name} and {right_name} are identical."
     return f"Left {left_name}, right {right_name}: {', '.join(parts)}."
 
 
@@ -56,7 +56,7 @@ def _blocks(rows: Sequence[Row], left_name: str, right_name: str) -> Iterable[st
 def _fold(row: Row, left_name: str, right_name: str) -> str:
     count = len(row.rows)
     return (
-        f"<details><summary>{count} lines that are the same</summary>"
+        f"<details><summary>{count} identical lines</summary>"
         f"{_table(row.rows, left_name, right_name)}</details>"
     )
 

@@ -14,7 +14,7 @@ from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import RunError, start_edited
 from workbench.runs.folder.files import expanded, runs_root
 from workbench.runs.folder.functions import keep_function
-from workbench.scripts import NOT_TOLD, Opened, read_script, sentences
+from workbench.scripts import NOT_IN_SCRIPTS, Opened, read_script, sentences
 from workbench.widgets.form.fields import name_box
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
@@ -53,7 +53,7 @@ class ScriptOpening:
         self._path = name_box("Open a script", "train.py")
         path_box = styled(ipw.VBox, "wb-field", children=[self._path])
         self._back = button(
-            "Back to what was there", "Fill the form as before the script was opened", self._undo
+            "Restore the form", "Fill the form as it was before the script was opened", self._undo
         )
         self._run = button(
             "Train this script as it is", "Start a run of the opened text, unchanged", self._train
@@ -63,7 +63,7 @@ class ScriptOpening:
              self._run]
         )  # fmt: skip
         row.add_class("wb-save")
-        self._state = html(description="What was understood of the script")
+        self._state = html(description="Result of opening the script")
         self._show(back=False, run=False)
         self.box = ipw.VBox([row, self._state])
 
@@ -91,39 +91,41 @@ class ScriptOpening:
 
     def _fill(self, name: str, opened: Opened, config: RunConfig) -> None:
         before = self._joins.asked()
-        untold = {name: getattr(before, name) for name in NOT_TOLD}
+        unchanged = {name: getattr(before, name) for name in NOT_IN_SCRIPTS}
         self._opened, self._name, self._before = opened, name, before
-        self._show(back=True, run=bool(opened.unsaid))
-        self._joins.write(dataclasses.replace(config, **untold))
+        self._show(back=True, run=bool(opened.lost))
+        self._joins.write(dataclasses.replace(config, **unchanged))
         self._changed(name, opened.text)
-        self._state.value = self._in_words(opened)
+        self._state.value = self._summary(opened)
 
     def _refuse(self, path: Path, error: Exception) -> None:
-        words = f"{path}: {error}"
+        message = f"{path}: {error}"
         if not isinstance(error, ConfigError | RunError):
-            words = f"A script is opened from a file of text; {path}: {error}. Fix the path."
-        self._state.value = markup.notice("error", words)
+            message = f"A script is opened from a text file; {path}: {error}. Fix the path."
+        self._state.value = markup.notice("error", message)
 
     def _kept(self, opened: Opened) -> dict[str, str]:
         root = runs_root(self._runs_dir)
         return {each.field: keep_function(each.source, each.function, root) for each in opened.kept}
 
-    def _in_words(self, opened: Opened) -> str:
+    def _summary(self, opened: Opened) -> str:
         """Return the result as HTML: fields, kept functions, and parts only the script has."""
         if opened.as_made:
-            words = f"The form holds {self._name}, which is as the workbench wrote it."
-            return markup.notice("info", words)
-        words = f"The form holds what it can of {self._name}, which was edited and stays as it is."
-        held = markup.notice("info", words) + _items(
-            sentences([each for each in opened.told if not each.lost])
+            message = (
+                f"The form shows {self._name}, which is unchanged since the workbench wrote it."
+            )
+            return markup.notice("info", message)
+        message = f"{self._name} was edited. The form shows what it knows; the file is not changed."
+        held = markup.notice("info", message) + _items(
+            sentences([each for each in opened.differences if not each.lost])
         )
-        if not opened.unsaid:
+        if not opened.lost:
             return held
         only = (
-            "Only the script itself holds what follows: the form's own script is without it. "
-            "Train the script as it is, or compare the two below."
+            "The following parts exist only in the opened script, not in the form's script. Train "
+            "the script as it is, or compare the two scripts below."
         )
-        return held + markup.notice("warning", only) + _items(sentences(opened.unsaid))
+        return held + markup.notice("warning", only) + _items(sentences(opened.lost))
 
     def _undo(self, _: Any) -> None:
         if self._before is not None:
@@ -137,11 +139,11 @@ class ScriptOpening:
         if opened is None:
             return
         asked = self._joins.asked()
-        untold = {name: getattr(asked, name) for name in NOT_TOLD}
+        unchanged = {name: getattr(asked, name) for name in NOT_IN_SCRIPTS}
         name = asked.name or self._name
 
         def start() -> Run:
-            plan = opened.plan_as_it_is(devices, self._kept(opened), **untold)
+            plan = opened.plan_as_it_is(devices, self._kept(opened), **unchanged)
             return start_edited(opened.text, plan, devices, self._runs_dir, name[:LONGEST_NAME])
 
         self._run.disabled = True
@@ -162,4 +164,4 @@ class ScriptOpening:
 
 def _items(lines: list[str]) -> str:
     items = "".join(f"<li>{markup.text(line)}</li>" for line in lines)
-    return f'<ul class="wb-told">{items}</ul>' if items else ""
+    return f'<ul class="wb-findings">{items}</ul>' if items else ""

@@ -79,10 +79,10 @@ class ScriptSaving:
 
     def _ask(self, path: Path, text: str, *, replaceable: bool) -> None:
         aside = beside(path)
-        words = f"{path} was edited, or is not from here, and is never overwritten."
+        found = f"{path} was edited, or the workbench did not write it; it is never overwritten."
         if replaceable:
-            words = f"{path} holds another script of the workbench."
-        self._say("warning", f"{words} Save this one beside it, or under another name.")
+            found = f"{path} contains another script of the workbench."
+        self._say("warning", f"{found} Save this script next to it, or under another name.")
 
         def chosen(do: Callable[[], None]) -> Callable[[Any], None]:
             def click(_: Any) -> None:
@@ -93,13 +93,13 @@ class ScriptSaving:
 
         save_aside = chosen(lambda: self._save(aside, text))
         replace = chosen(lambda: self._save(path, text, asked=True))
-        keep = chosen(lambda: self._say("info", f"{path} is as it was."))
+        keep = chosen(lambda: self._say("info", f"{path} was not changed."))
         buttons = [
-            button(f"Save as {aside.name}", f"Save beside {path.name}", save_aside),
+            button(f"Save as {aside.name}", f"Save next to {path.name}", save_aside),
             button("Keep it", f"Leave {path.name} as it is", keep),
         ]
         if replaceable:
-            tip = f"Replace what {path.name} holds"
+            tip = f"Replace the content of {path.name}"
             buttons.insert(1, button("Replace it", tip, replace, "danger"))
         self._question.children = buttons
 

@@ -34,7 +34,7 @@ class ScriptView:
         self._run: Run | None = None
         self._opened = ""
         self._which = ipw.ToggleButtons(
-            options=[("As the form stands", FORM), ("Of the opened run", RUN)],
+            options=[("The form's script", FORM), ("The opened run's script", RUN)],
             description="Which script", style={"description_width": "0px"},
         )  # fmt: skip
         self._code = html(description="Script")
@@ -78,7 +78,7 @@ class ScriptView:
     def _show(self) -> None:
         text, name = self._shown_text()
         if text is None:
-            self._code.value = markup.notice("info", "No script while there are problems.")
+            self._code.value = markup.notice("info", "No script while the form has problems.")
             return
         compared = self._comparing.shown(name, text)
         self._code.value = highlighted(text) if compared is None else compared

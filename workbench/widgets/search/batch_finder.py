@@ -33,9 +33,9 @@ class BatchFinderView(SearchView[BatchProgress, FoundBatch]):
 
     TITLE: ClassVar[str] = "Batch size"
     ABOUT: ClassVar[str] = (
-        "Trains some steps with each of several batch sizes, with the script that the form above "
-        "would run, until memory, data or budget ends. A size that does not fit ends a process of "
-        "its own, nothing else. The search ends with this notebook's kernel."
+        "Trains some steps with the form's script for each of several batch sizes, until memory, "
+        "data or budget is exhausted. The trials run in separate processes; a size that does not "
+        "fit ends only its process. The search ends when this notebook's kernel ends."
     )
     FIND: ClassVar[str] = "Find the batch size"
     STOP: ClassVar[str] = "Stop the search"
@@ -45,11 +45,13 @@ class BatchFinderView(SearchView[BatchProgress, FoundBatch]):
 
     def __init__(self, joins: Joins) -> None:
         limit = NumberField("memory_limit", "Memory limit (MiB)", whole=True, optional=True)
-        limit.hint("what there is")
-        limit.show_help("Of each process on a CPU, of each replica on GPUs. Empty: what there is.")
+        limit.hint("all available")
+        limit.show_help(
+            "For each process on a CPU, for each replica on GPUs. Empty: all available."
+        )
         budget = NumberField("budget", "Budget in seconds", whole=False)
         budget.write(BUDGET_SECONDS)
-        budget.show_help("The most that the search may take.")
+        budget.show_help("The time limit of the search.")
         self._largest = button("Use the largest", "Write it into the form", self._use_largest)
         self._fastest = button("Use the fastest", "Write it into the form", self._use_fastest)
         self._found: FoundBatch | None = None
@@ -58,18 +60,18 @@ class BatchFinderView(SearchView[BatchProgress, FoundBatch]):
     def _search(
         self,
         config: RunConfig,
-        told: Callable[[BatchProgress], None],
+        on_progress: Callable[[BatchProgress], None],
         stopped: Callable[[], bool],
     ) -> FoundBatch:
         limit, budget = self._asked["memory_limit"], self._asked["budget"]
-        return find_batch_size(config, limit, budget, self._joins.devices(), told, stopped)
+        return find_batch_size(config, limit, budget, self._joins.devices(), on_progress, stopped)
 
     def _show_progress(self, progress: BatchProgress) -> str:
         if progress.trials:
             self._begin_to_show()
             self._draw(progress.trials)
-        told = how_far(batch_progress(progress), progress.eta_seconds)
-        return told + _beside(progress.beside)
+        text = how_far(batch_progress(progress), progress.eta_seconds)
+        return text + _beside(progress.beside)
 
     def _show_found(self, found: FoundBatch) -> str:
         if found.trials:
@@ -108,8 +110,8 @@ class BatchFinderView(SearchView[BatchProgress, FoundBatch]):
 
     def _use_size(self, size: int | None) -> None:
         if size is not None:
-            words = f"{size:,} example{'s' * (size != 1)} a replica"
-            self._use(words, per_replica_batch_size=size, global_batch_size=None)
+            batch = f"{size:,} example{'s' * (size != 1)} per replica"
+            self._use(batch, per_replica_batch_size=size, global_batch_size=None)
 
 
 def _beside(runs: Sequence[str]) -> str:
@@ -127,5 +129,5 @@ def table(trials: Sequence[Trial], largest: int | None = None, best: int | None 
         notes += ["the largest that fits"] if size == largest else []
         notes += ["the best throughput"] if size == best else []
         rows.append([*size_cells(trial), ", ".join(notes)])
-    told = markup.table("Batch sizes tried", [*SIZES, "Notes"], rows, numeric=range(len(SIZES)))
-    return markup.scrolling("Batch sizes tried", told)
+    made = markup.table("Batch sizes tried", [*SIZES, "Notes"], rows, numeric=range(len(SIZES)))
+    return markup.scrolling("Batch sizes tried", made)

@@ -11,7 +11,9 @@ from .batch_finder import BatchFinderView
 from .rate_test import RateTestView
 from .view import Joins
 
-ABOUT = "Found by trials on this machine. First the batch size: the learning rate hangs on it."
+ABOUT = (
+    "Trials on this machine find both. Start with the batch size: the learning rate depends on it."
+)
 
 
 class FinderView:

@@ -28,8 +28,8 @@ class RateTestView(SearchView[RateProgress, RateTest]):
     TITLE: ClassVar[str] = "Learning rate"
     ABOUT: ClassVar[str] = (
         "Trains from the start with the form's batch size and raises the learning rate at each "
-        "step until the loss diverges (Smith 2017). Suggested is the rate at which the loss falls "
-        "fastest. Nothing is kept of what it trains."
+        "step until the loss diverges (Smith 2017). The suggestion is the rate at which the loss "
+        "falls fastest. The trained weights are not kept."
     )
     FIND: ClassVar[str] = "Find the learning rate"
     STOP: ClassVar[str] = "Stop the test"
@@ -40,8 +40,8 @@ class RateTestView(SearchView[RateProgress, RateTest]):
     def __init__(self, joins: Joins) -> None:
         fields = []
         for name, usual, help_text in (
-            ("lowest", LOWEST, "Of the first step."),
-            ("highest", HIGHEST, "Of the last step, if the loss does not diverge before."),
+            ("lowest", LOWEST, "The rate of the first step."),
+            ("highest", HIGHEST, "The rate of the last step, if the loss does not diverge before."),
         ):
             field = NumberField(name, f"{name.capitalize()} learning rate", whole=False)
             field.write(usual)
@@ -49,7 +49,7 @@ class RateTestView(SearchView[RateProgress, RateTest]):
             fields.append(field)
         steps = NumberField("steps", "Steps of the test", whole=True)
         steps.write(STEPS)
-        steps.show_help("From the lowest to the highest. More give a finer curve.")
+        steps.show_help("From the lowest to the highest rate. More steps give a finer curve.")
         self._suggested = button("Use it", "Write it into the form", self._use_suggested)
         self._found: RateTest | None = None
         super().__init__(joins, [*fields, steps], [self._suggested])
@@ -57,7 +57,7 @@ class RateTestView(SearchView[RateProgress, RateTest]):
     def _search(
         self,
         config: RunConfig,
-        told: Callable[[RateProgress], None],
+        on_progress: Callable[[RateProgress], None],
         stopped: Callable[[], bool],
     ) -> RateTest:
         asked = self._asked
@@ -67,7 +67,7 @@ class RateTestView(SearchView[RateProgress, RateTest]):
             asked["highest"],
             asked["steps"],
             self._joins.devices(),
-            told,
+            on_progress,
             stopped,
         )
 

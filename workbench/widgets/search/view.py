@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 Progress = TypeVar("Progress")
 Found = TypeVar("Found")
 
-OTHERS = "One search at a time: the other one is under way."
+OTHERS = "Only one search runs at a time, and the other search is running."
 CHANGED = (
-    "Other fields of the form have changed since the search, and with them what it would find. "
+    "Other fields of the form have changed since the search, so its result may be out of date. "
     "Search again to be sure."
 )
 OF_NO_ACCOUNT = set(NOT_TRAINED) - {"interpreter"}
@@ -67,10 +67,10 @@ class SearchView(ABC, Generic[Progress, Found]):
         self._config = self._shown_config = RunConfig()
         """The config of the newest search, and the config of the search whose result is visible."""
         self._busy_changed: Callable[[bool], None] = lambda busy: None
-        self._find = button(self.FIND, "Search with what the form asks for", self._on_find)
-        self._end = button(self.STOP, "What was found so far is kept", self._on_stop)
-        self._told = html(description=f"Progress: {self.TITLE}")
-        self._answer = html(description=f"What was found: {self.TITLE}")
+        self._find = button(self.FIND, "Search with the form's config", self._on_find)
+        self._end = button(self.STOP, "Stop and keep the results so far", self._on_stop)
+        self._progress = html(description=f"Progress: {self.TITLE}")
+        self._answer = html(description=f"Result: {self.TITLE}")
         self._picture = html(description=f"Curve: {self.TITLE}")
         self._table = html(description=f"Table: {self.TITLE}")
         self.box = self._lay_out()
@@ -79,7 +79,10 @@ class SearchView(ABC, Generic[Progress, Found]):
 
     @abstractmethod
     def _search(
-        self, config: RunConfig, told: Callable[[Progress], None], stopped: Callable[[], bool]
+        self,
+        config: RunConfig,
+        on_progress: Callable[[Progress], None],
+        stopped: Callable[[], bool],
     ) -> Found:
         """Search with this config and with the values in `_asked`."""
 
@@ -89,7 +92,7 @@ class SearchView(ABC, Generic[Progress, Found]):
 
     @abstractmethod
     def _show_found(self, found: Found) -> str:
-        """Show the result, and offer it to the form; return in words how much was done."""
+        """Show the result, and offer it to the form; return how much was done, as text."""
 
     def on_busy(self, changed: Callable[[bool], None]) -> None:
         """Call `changed` when a search begins or ends."""
@@ -98,7 +101,7 @@ class SearchView(ABC, Generic[Progress, Found]):
     def allow(self, allowed: bool) -> None:
         """Allow a search to begin; forbid it while another search runs."""
         self._find.disabled = not allowed
-        self._find.tooltip = "Search with what the form asks for" if allowed else OTHERS
+        self._find.tooltip = "Search with the form's config" if allowed else OTHERS
 
     def close(self) -> None:
         """Ask the running search to end."""
@@ -114,7 +117,7 @@ class SearchView(ABC, Generic[Progress, Found]):
             children=[
                 html(about, description="Section"),
                 fields,
-                row(self._find, self._end, self._told),
+                row(self._find, self._end, self._progress),
                 row(*self._uses, self._answer),
                 self._picture,
                 self._table,
@@ -132,9 +135,9 @@ class SearchView(ABC, Generic[Progress, Found]):
         self._asked, self._config = typed, state.config
         stopping = threading.Event()
         self._set_busy(stopping)
-        self._told.value = markup.quiet("Starting ...")
+        self._progress.value = markup.quiet("Starting ...")
         run_in_background(
-            lambda: self._search(state.config, self._tell, stopping.is_set),
+            lambda: self._search(state.config, self._on_progress, stopping.is_set),
             self._done,
             self._failed,
             stopping.set,
@@ -158,7 +161,7 @@ class SearchView(ABC, Generic[Progress, Found]):
         if self._stopping is not None:
             self._stopping.set()
             self._end.disabled = True
-            self._told.value = markup.quiet("Stopping ...")
+            self._progress.value = markup.quiet("Stopping ...")
 
     def _set_busy(self, stopping: threading.Event | None) -> None:
         self._stopping = stopping
@@ -167,22 +170,22 @@ class SearchView(ABC, Generic[Progress, Found]):
         set_visible(self._end, visible=stopping is not None)
         self._busy_changed(stopping is not None)
 
-    def _tell(self, progress: Progress) -> None:
+    def _on_progress(self, progress: Progress) -> None:
         """Show the progress; the search's thread calls this often."""
-        told = self._show_progress(progress)
+        shown = self._show_progress(progress)
         if self._stopping is not None and not self._stopping.is_set():
-            self._told.value = told
+            self._progress.value = shown
 
     def _done(self, found: Found) -> None:
-        words = self._show_found(found)
-        self._told.value = markup.quiet(f"{words}: {subject(self._config)}.")
+        summary = self._show_found(found)
+        self._progress.value = markup.quiet(f"{summary}: {subject(self._config)}.")
         self._set_busy(None)
 
     def _failed(self, error: Exception) -> None:
         if isinstance(error, ConfigError):
             self._show_problems(error.problems)
         else:
-            self._told.value = _explained(str(error))
+            self._progress.value = _explained(str(error))
         self._set_busy(None)
 
     def _show_problems(self, problems: Sequence[Problem]) -> None:
@@ -191,7 +194,7 @@ class SearchView(ABC, Generic[Progress, Found]):
         for name, field in own.items():
             field.show_problems([sentence(each) for each in problems if each.field == name])
         others = [str(each) for each in problems if each.field not in own]
-        self._told.value = "".join(markup.notice("error", each) for each in others)
+        self._progress.value = "".join(markup.notice("error", each) for each in others)
 
     def _begin_to_show(self) -> None:
         """Remove the answer of an earlier search, because there is a new result."""
@@ -204,14 +207,14 @@ class SearchView(ABC, Generic[Progress, Found]):
         for each in self._uses:
             set_visible(each, visible=each in shown)
 
-    def _use(self, words: str, **values: Any) -> None:
-        """Write a result into the form; `words` describe it."""
+    def _use(self, result: str, **values: Any) -> None:
+        """Write a result into the form; `result` describes it."""
         asked = self._joins.state().config
         self._joins.write(dataclasses.replace(asked, **values))
-        told = markup.quiet(f"The form has {words} now.")
+        message = markup.quiet(f"The form has {result} now.")
         if not self._is_alike(asked, self._shown_config):
-            told += markup.notice("warning", CHANGED)
-        self._told.value = told
+            message += markup.notice("warning", CHANGED)
+        self._progress.value = message
 
     def _is_alike(self, one: RunConfig, other: RunConfig) -> bool:
         names = {field.name for field in dataclasses.fields(RunConfig)}
@@ -221,10 +224,10 @@ class SearchView(ABC, Generic[Progress, Found]):
         )
 
 
-def how_far(words: str, eta_seconds: float | None) -> str:
+def how_far(activity: str, eta_seconds: float | None) -> str:
     """Return the progress of a search and the time that is left (HTML)."""
     left = "" if eta_seconds is None else f", about {units.duration(eta_seconds)} left"
-    return markup.quiet(f"{words}{left}")
+    return markup.quiet(f"{activity}{left}")
 
 
 def subject(config: RunConfig) -> str:
@@ -240,9 +243,9 @@ def subject(config: RunConfig) -> str:
 
 def _explained(message: str) -> str:
     """Return an error as HTML; the log that follows its first line is folded."""
-    words, _, log = message.partition("\n")
-    folded = f"<details><summary>The end of its log</summary>{_log(log)}</details>" if log else ""
-    return markup.notice("error", words) + folded
+    first_line, _, log = message.partition("\n")
+    folded = f"<details><summary>End of the log</summary>{_log(log)}</details>" if log else ""
+    return markup.notice("error", first_line) + folded
 
 
 def _log(text: str) -> str:

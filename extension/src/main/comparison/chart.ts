@@ -22,7 +22,7 @@ export class ComparisonChart {
   private _zoom: Range | null = null;
   private _across = '';
 
-  /** `labels` are the charts that there are to choose from, and the choice's own name. */
+  /** `labels` are the names of the charts, and the name of the choice (`show`). */
   constructor(labels: Record<Chart | 'show', string>) {
     this._chart = choice(CHARTS.map(chart => [chart, labels[chart]]));
     this._chart.addEventListener('change', () => this._draw());

@@ -1,4 +1,4 @@
-/** What a comparison says of each run, and which run is best at it. Pure. */
+/** The columns of a comparison: a value for each run, and the best of them. Pure. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
@@ -12,11 +12,11 @@ export interface Column {
   name: string;
   values: (number | null)[];
   texts: string[];
-  /** Which runs have the best value; none where there is nothing to choose from. */
+  /** Which runs have the best value; none if there is no choice. */
   best: boolean[];
 }
 
-/** The numbers of these runs; undefined for one of which nothing is known yet. */
+/** Return the columns of these runs; a row is undefined while its run is unknown. */
 export function columnsOf(
   rows: (Row | undefined)[],
   trans: Pick<TranslationBundle, '__'>
@@ -30,10 +30,10 @@ export function columnsOf(
     name: string,
     better: Better,
     value: (row: Row) => number | null | undefined,
-    tell: (value: number) => string
+    format: (value: number) => string
   ): Column => {
     const values = rows.map(row => (row && value(row)) ?? null);
-    const texts = values.map(each => (each === null ? unknown : tell(each)));
+    const texts = values.map(each => (each === null ? unknown : format(each)));
     return { name, values, texts, best: bestOf(values, better) };
   };
   return [
@@ -46,7 +46,7 @@ export function columnsOf(
   ];
 }
 
-/** Where the best values are, equal ones too; nowhere where all are equal or only one is known. */
+/** Mark the best values, also equal ones; none if all are equal or only one is known. */
 export function bestOf(values: (number | null)[], better: Better): boolean[] {
   const known = values.filter(value => value !== null);
   const [least, greatest] = [Math.min(...known), Math.max(...known)];
@@ -55,7 +55,7 @@ export function bestOf(values: (number | null)[], better: Better): boolean[] {
   return values.map(value => !none && value === best);
 }
 
-/** What runs are called where each needs a name of its own. */
+/** Return a unique name for each run. */
 export function namesOf(runs: string[], rows: (Row | undefined)[]): string[] {
   const titles = runs.map((run, at) => rows[at]?.title || run);
   return titles.map((title, at) =>

@@ -1,15 +1,15 @@
-/** The curves of the compared runs, asked for again as they grow, one at a time and never often. */
+/** The curves of the compared runs, requested again as they grow, one at a time and not often. */
 
 import type { Row, RunSeries } from '../../server/protocol.js';
 import type { Requests } from '../../server/requests.js';
 
 const REST_MS = 3000;
-/** How many times as long as an answer took until the next request: long runs are much to read. */
+/** The rest after an answer, in multiples of its duration: long runs take long to read. */
 const REST_TIMES = 10;
 
-/** What was asked of a run, and what came. */
+/** The last request for a run, and its answer. */
 interface Known {
-  /** What its row said when it was asked. */
+  /** The state of its row at the request. */
   stamp: string;
   series: RunSeries | null;
   trouble: string;
@@ -22,7 +22,7 @@ export class Curves {
   private _wanted: Row[] = [];
   private _over = false;
 
-  /** `changed` hears that there is something new. */
+  /** `changed` is called when there is something new. */
   constructor(
     private readonly _requests: Requests,
     private readonly _changed: () => void
@@ -32,12 +32,12 @@ export class Curves {
     return this._known.get(run)?.series ?? null;
   }
 
-  /** Why a run's curves cannot be had; empty where they can. */
+  /** Why a run's curves are unavailable; empty if they are available. */
   troubleOf(run: string): string {
     return this._known.get(run)?.trouble ?? '';
   }
 
-  /** Keep up with these runs; of none there is no request. */
+  /** Keep the curves of these runs up to date; without runs there is no request. */
   follow(rows: Row[]): void {
     this._wanted = rows;
     if (!this._asking && this._timer === 0) {

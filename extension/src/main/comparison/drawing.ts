@@ -1,4 +1,4 @@
-/** What the chart of several runs draws and says: a line each, over all of its replicas. Pure. */
+/** The chart of several runs and its texts: a line for each run, over all its replicas. Pure. */
 
 import uPlot from 'uplot';
 
@@ -28,7 +28,7 @@ const ACROSS = {
   time: 'training_seconds'
 } as const;
 
-/** A run of the comparison; `number` stays its own, so that its line looks the same without others. */
+/** A run of the comparison; `number` never changes, so that its line keeps its look. */
 export interface Curve {
   name: string;
   number: number;
@@ -93,24 +93,24 @@ function trackOf({ name, series }: Curve, chart: Chart, axis: Axis): Track {
   };
 }
 
-/** The end of each line; of workers that do not step together there is no line of all. */
+/** Return the end of each line; workers with their own steps have no common line. */
 function accountOf(tracks: Track[], chart: Chart): string {
-  const told = tracks.map(
+  const texts = tracks.map(
     ({ name, values }) => `${name}: ${ending(values, chart) || 'no line'}`
   );
-  return told.join('; ') || 'No point yet.';
+  return texts.join('; ') || 'No point yet.';
 }
 
-/** The value of each line at a place, or its first after that on the x axis, exactly. */
+/** Return the exact value of each line at a place of the x axis, or its next value. */
 function readingOf(tracks: Track[], axis: Axis, at: number): string {
-  const told = tracks.flatMap(({ name, across, values }) => {
+  const readings = tracks.flatMap(({ name, across, values }) => {
     const last = across.at(-1);
     const value = values[indexAt(across, at)];
     return last === undefined || at > last || typeof value !== 'number'
       ? []
       : [`${name} ${exact(value)}`];
   });
-  return `${placeOf(axis, at)}: ${told.join(', ') || 'no point'}`;
+  return `${placeOf(axis, at)}: ${readings.join(', ') || 'no point'}`;
 }
 
 function placeOf(axis: Axis, at: number): string {

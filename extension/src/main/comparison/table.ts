@@ -13,9 +13,9 @@ export interface Member {
   run: string;
   name: string;
   number: number;
-  /** What the list of runs tells of it; undefined where it is not in it. */
+  /** Its row in the list of runs; undefined if it is not listed. */
   row: Row | undefined;
-  /** Why there is nothing to tell. */
+  /** Why its curves are unavailable; empty if they are available. */
   trouble: string;
 }
 
@@ -26,7 +26,7 @@ interface Asks {
 
 export class ComparisonTable {
   readonly node = make('div', 'jp-WorkbenchCompare-table');
-  private _told = '';
+  private _shown = '';
 
   constructor(
     private readonly _trans: TranslationBundle,
@@ -43,11 +43,11 @@ export class ComparisonTable {
       members.map(({ row }) => row),
       this._trans
     );
-    const told = JSON.stringify([members, columns]);
-    if (told === this._told) {
+    const shown = JSON.stringify([members, columns]);
+    if (shown === this._shown) {
       return;
     }
-    this._told = told;
+    this._shown = shown;
     const focused = (document.activeElement as HTMLElement | null)?.dataset;
     this.node.replaceChildren(this._table(members, columns));
     this._focus(focused?.run, focused?.does);
@@ -79,20 +79,20 @@ export class ComparisonTable {
       this._trans.__('Open this run')
     );
     open.className = 'jp-WorkbenchCompare-open';
-    const said = trouble || row?.trouble || row?.about || '';
+    const note = trouble || row?.trouble || row?.about || '';
     const title = heading('', '', 'row');
     title.append(
       make('div', 'jp-WorkbenchCompare-name', sampleOf(lineOf(member)), open),
-      make('div', 'wbv-quiet', said)
+      make('div', 'wbv-quiet', note)
     );
-    const status = row?.status ?? this._trans.__('not there');
+    const status = row?.status ?? this._trans.__('missing');
     const pill = make('span', 'wbv-pill', status);
     pill.dataset.state = status;
     const remove = this._button(
       member,
       'remove',
-      this._trans.__('Take out'),
-      this._trans.__('Take out %1', name)
+      this._trans.__('Remove'),
+      this._trans.__('Remove %1 from the comparison', name)
     );
     remove.setAttribute('aria-label', remove.title);
     return make(

@@ -2,10 +2,10 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { make, say } from '../../runview/elements.js';
+import { make, setText } from '../../runview/elements.js';
 import { Sight } from '../../runview/sight.js';
 import type { IWorkbenchServer } from '../../server/plugin.js';
-import type { Row, RunsTold } from '../../server/protocol.js';
+import type { Row, RunsUpdate } from '../../server/protocol.js';
 import { Requests } from '../../server/requests.js';
 import { RunRows } from '../../server/runs.js';
 import type { Stream } from '../../server/stream.js';
@@ -21,10 +21,10 @@ export interface Compared {
   folder: string;
 }
 
-/** What a view of a comparison asks of its panel. */
+/** The callbacks of a comparison to its panel. */
 interface Asks {
   open: (run: string, title: string) => void;
-  /** Its runs are others now. */
+  /** Called when its runs have changed. */
   changed: (runs: string[]) => void;
 }
 
@@ -38,10 +38,11 @@ export class ComparisonView {
   private readonly _note = make('p', 'wbv-notice wbv-warning');
   private readonly _empty = make('p', 'wbv-quiet');
   private readonly _sight: Sight;
-  /** A run keeps its number, and so its line's look, when others are taken out. */
+  /** A run keeps its number, and so the look of its line, when others are removed. */
   private readonly _numbers: Map<string, number>;
-  private _deaf: (() => void) | null = null;
-  private readonly _link = (_: Stream, up: boolean): void => this._say(up);
+  private _unwatch: (() => void) | null = null;
+  private readonly _link = (_: Stream, up: boolean): void =>
+    this._showConnection(up);
 
   constructor(
     private readonly _server: IWorkbenchServer,
@@ -69,7 +70,7 @@ export class ComparisonView {
     this.node.append(this._note, this._empty, this._body);
     this._sight = new Sight(this.node, seen => this._look(seen));
     _server.stream.connectedChanged.connect(this._link);
-    this._say(true);
+    this._showConnection(true);
     this._look(true);
     this._show();
   }
@@ -82,27 +83,32 @@ export class ComparisonView {
     this._chart.destroy();
   }
 
-  /** Watch the runs while somebody looks. */
+  /** Watch the runs while the view is visible. */
   private _look(seen: boolean): void {
     if (!seen) {
-      this._deaf?.();
-      this._deaf = null;
+      this._unwatch?.();
+      this._unwatch = null;
       return;
     }
     const { stream, choices } = this._server;
     const { folder } = this._compared;
-    this._deaf ??= stream.watch('runs', folder, choices.runsSeconds, told => {
-      this._rows.take(told as RunsTold);
-      this._show();
-    });
+    this._unwatch ??= stream.watch(
+      'runs',
+      folder,
+      choices.runsSeconds,
+      update => {
+        this._rows.take(update as RunsUpdate);
+        this._show();
+      }
+    );
   }
 
-  private _say(heard: boolean): void {
-    this._note.hidden = heard;
-    say(
+  private _showConnection(connected: boolean): void {
+    this._note.hidden = connected;
+    setText(
       this._note,
       this._trans.__(
-        'The server is not heard. Training does not need it; this view goes on when the server is back.'
+        'No connection to the server. Training does not need it; this view continues when the server is back.'
       )
     );
   }
@@ -122,14 +128,14 @@ export class ComparisonView {
     const known = this._rows.whole || rows.some(row => row !== undefined);
     this._body.hidden = runs.length === 0 || !known;
     this._empty.hidden = !this._body.hidden;
-    say(this._empty, this._wordsForNothing(runs));
+    setText(this._empty, this._emptyText(runs));
     if (!this._body.hidden) {
       this._table.show(this._members(rows));
       this._chart.show(this._lines(rows));
     }
   }
 
-  private _wordsForNothing(runs: string[]): string {
+  private _emptyText(runs: string[]): string {
     return runs.length === 0
       ? this._trans.__('No run is compared. Choose runs in the list of runs.')
       : this._rows.trouble || this._trans.__('Reading the runs ...');
@@ -138,7 +144,7 @@ export class ComparisonView {
   private _members(rows: (Row | undefined)[]): Member[] {
     const { runs } = this._compared;
     const names = namesOf(runs, rows);
-    const gone = this._trans.__('There is no such run any more.');
+    const gone = this._trans.__('This run no longer exists.');
     return runs.map((run, at) => ({
       run,
       name: names[at]!,

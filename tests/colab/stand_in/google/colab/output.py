@@ -1,4 +1,4 @@
-"""A stand-in for Colab's own module: what is displayed carries the widget manager's address."""
+"""A stand-in for Colab's own module: displayed outputs have the widget manager's address."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 class _widgets:  # noqa: N801
-    """Where the real one keeps the address that anywidget asks for."""
+    """The class in which the real module keeps the address that anywidget requests."""
 
     _installed_url: str | None = None
 
 
 def enable_custom_widget_manager() -> None:
-    """Have all that is displayed from now on name the manager, as the real one does."""
+    """Add the manager's address to all later outputs, as the real module does."""
     shell: Any = get_ipython()
     if _widgets._installed_url is None:
         shell.display_pub.register_hook(_name_the_manager)

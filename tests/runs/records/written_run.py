@@ -1,4 +1,4 @@
-"""Runs whose files say what they are told to, at times of their own."""
+"""Runs whose files a test writes, with times that the test chooses."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from workbench.runs.folder import locks, state
 NOW = 1_700_000_000.0
 
 
-class Told:
-    """A run whose files say what they are told to; `alive` holds its lock as a process would."""
+class WrittenRun:
+    """A run whose files a test writes; `alive` holds its lock like a process."""
 
     def __init__(self, run: Run, task: str = "worker-0", replicas: int = 2) -> None:
         self.run = run
@@ -30,7 +30,7 @@ class Told:
             os.close(self.lock)
         self.lock = -1
 
-    def says(self, name: str, at: float = 0.0, **values: Any) -> None:
+    def event(self, name: str, at: float = 0.0, **values: Any) -> None:
         self._append(self.task.dir / "events.jsonl", name, at, values)
 
     def state(self, name: str, at: float = 0.0, **values: Any) -> None:

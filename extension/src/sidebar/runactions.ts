@@ -1,4 +1,4 @@
-/** What can be done with runs from the sidebar, as a table for the commands. */
+/** The actions on runs in the sidebar, as a table for the commands. */
 
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { FileBrowser } from '@jupyterlab/filebrowser';
@@ -23,30 +23,30 @@ import type { Runs } from './runs.js';
 import { DELETED } from './runlist.js';
 import { putIntoCell, saved } from './take.js';
 
-export interface Deed {
+export interface RunAction {
   id: string;
   /** On the buttons and in the context menu. */
   label: string;
-  /** In the palette, where nothing else says what it is about. */
+  /** In the palette, which shows no context. */
   long: string;
   icon?: LabIcon;
-  /** The rows among these that it can be done to; none: it is not offered. */
+  /** The rows among these that allow it; without any, it is not offered. */
   of: (rows: Row[]) => Row[];
   does: (rows: Row[], epochs?: number) => Promise<void>;
 }
 
-/** Where scripts are taken to; null: this application has none. */
+/** The destinations of scripts; null if the application has none. */
 export interface Places {
   notebooks: INotebookTracker | null;
   files: FileBrowser | null;
 }
 
-export function deedsOf(
+export function runActionsOf(
   app: JupyterFrontEnd,
   runs: Runs,
   places: Places,
   trans: TranslationBundle
-): Deed[] {
+): RunAction[] {
   return [
     ...looking(app, runs, trans),
     ...acting(new Acts(runs, trans), trans),
@@ -66,7 +66,7 @@ function looking(
   { commands }: JupyterFrontEnd,
   runs: Runs,
   trans: TranslationBundle
-): Deed[] {
+): RunAction[] {
   return [
     {
       id: Ids.open,
@@ -101,7 +101,7 @@ function looking(
   ];
 }
 
-function acting(acts: Acts, trans: TranslationBundle): Deed[] {
+function acting(acts: Acts, trans: TranslationBundle): RunAction[] {
   return [
     {
       id: Ids.stop,
@@ -143,13 +143,13 @@ function taking(
   runs: Runs,
   { notebooks, files }: Places,
   trans: TranslationBundle
-): Deed[] {
+): RunAction[] {
   const save = async ([row]: Row[], form: 'py' | 'ipynb'): Promise<void> => {
     const script = await runs.requests.script(row!.id, form);
     const folder = files?.model.path ?? '';
     const path = await saved(serviceManager.contents, folder, script);
     await commands.execute('docmanager:open', { path });
-    runs.say(trans.__('Saved as %1.', path));
+    runs.report(trans.__('Saved as %1.', path));
   };
   const put = async (rows: Row[], form: 'py' | 'cell'): Promise<void> => {
     const panel = notebooks!.currentWidget!;
@@ -157,7 +157,7 @@ function taking(
       const { text } = await runs.requests.script(id, form);
       await putIntoCell(panel, text);
     }
-    runs.say(trans.__('Put into the notebook.'));
+    runs.report(trans.__('Put into the notebook.'));
   };
   const intoNotebook = (rows: Row[]) =>
     notebooks?.currentWidget ? present(rows) : [];
