@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -121,3 +122,24 @@ def test_an_evaluator_calls_and_waits_for_no_call() -> None:
     with listening(port, card.encode()):
         meeting = meet(cluster, Identity("evaluator", 0), LIMIT_SECONDS)
     assert [answer.task for answer in meeting.met] == [ONE]
+
+
+def test_it_ends_if_a_call_fails_at_the_same_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[asyncio.Future[None]] = []
+
+    async def open_connection(*address: object, **options: object) -> None:
+        calls.append(asyncio.get_running_loop().create_future())
+        await calls[-1]
+
+    def stop() -> bool:
+        for call in calls:
+            call.set_exception(ConnectionRefusedError())
+        return bool(calls)
+
+    monkeypatch.setattr(asyncio, "open_connection", open_connection)
+    assert meet(cluster_of(2), ONE, LIMIT_SECONDS, stop=stop).met == []
+
+
+def test_a_call_still_open_at_the_end_counts_as_missing() -> None:
+    (answer,) = meet(cluster_of(2), ONE, LIMIT_SECONDS, stop=lambda: True).missing
+    assert (answer.task, answer.problem.split(":")[0]) == (TWO, "no answer")

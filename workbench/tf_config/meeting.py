@@ -109,6 +109,9 @@ class _Host:
             for call in calls:
                 call.cancel()
             await asyncio.gather(*calls, return_exceptions=True)
+            for other in self._others:
+                unanswered = Answer(other, self._cluster.address(other), _why(TimeoutError()))
+                self._meeting.answers.setdefault(other, unanswered)
         finally:
             if server is not None:
                 server.close()
@@ -148,7 +151,8 @@ class _Host:
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, ValueError):
-            line = await asyncio.wait_for(reader.readline(), CALL_SECONDS)
+            async with asyncio.timeout(CALL_SECONDS):
+                line = await reader.readline()
             caller = json.loads(line[:LONGEST_LINE])
             writer.write(self._card())
             await writer.drain()
@@ -180,7 +184,9 @@ class _Host:
         address = self._cluster.address(other)
         began, sent = time.monotonic(), time.time()
         try:
-            card = await asyncio.wait_for(self._exchange(*split(address)), CALL_SECONDS)
+            # Python 3.11's wait_for can lose a cancellation: python/cpython#86296.
+            async with asyncio.timeout(CALL_SECONDS):
+                card = await self._exchange(*split(address))
         except (OSError, ValueError) as error:
             return Answer(other, address, _why(error))
         took = time.monotonic() - began

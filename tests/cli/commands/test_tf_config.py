@@ -40,7 +40,7 @@ def test_all_problems_are_reported_together(terminal: Terminal) -> None:
     made = terminal.type("tf-config", "make", "--worker", "node1", "node2:1", "--ps", "node2:1")
     assert made.returncode == 2
     assert len(made.stderr.splitlines()) == 4
-    assert "node2:1 2 times. Give each task of a host a port of its own." in made.stderr
+    assert "node2:1 2 times. Give each task of a host its own port." in made.stderr
 
 
 def test_the_tf_config_of_the_environment_is_checked(terminal: Terminal) -> None:

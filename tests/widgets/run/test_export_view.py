@@ -128,7 +128,7 @@ def test_a_name_may_be_typed(run: Run, tmp_path: Path, monkeypatch: pytest.Monke
     page._path.write("")
     assert f"Saved {run.dir}.html, " in save(page)
     page._path.write("none/mine.html")
-    assert "goes where can be written" in save(page)
+    assert "needs a folder that can be written" in save(page)
 
 
 def test_a_missing_package_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
