@@ -140,7 +140,7 @@ def test_an_unknown_script_is_executed_only_when_a_person_agrees(shown: RunPage)
     (run.dir / "train.py").write_text(script)
     shown.lab.open()
     shown.show(run)
-    shown.button("Resume").click()
+    shown.button("Resume from step 0").click()
     dialog = shown.page.get_by_role("dialog")
     expect(dialog.get_by_text(sha256(script))).to_be_visible()
     expect(dialog.locator("pre")).to_contain_text(HOSTILE)
@@ -171,7 +171,7 @@ def test_a_real_run_is_stopped_and_resumed_and_outlives_the_server(
             shown.button("Stop").click()
             expect(shown.state).to_have_text("stopped")
             stopped_at = run.progress.step
-            shown.button("Resume").click()
+            shown.button(f"Resume from step {stopped_at:,}").click()
             expect(shown.state).to_have_text("running")
             shown.wait_until_past(stopped_at)
 

@@ -83,7 +83,7 @@ def test_stop_is_graceful_and_resume_goes_on(lab: LabPage) -> None:
     assert stopped_at > 0
     expect(workbench.root.get_by_text("Asked to stop")).not_to_be_visible()
 
-    workbench.button("Resume").click()
+    workbench.button(f"Resume from step {stopped_at:,}").click()
     expect(workbench.state).to_have_text("running")
     expect(workbench.button("Stop")).to_be_enabled()
     workbench.wait_for_lines(f"lines.length > 0 && lines[0][2] > {stopped_at}")
@@ -108,6 +108,48 @@ def test_while_a_cell_is_busy_form_and_train_answer_in_the_order_of_the_clicks(
     config = list_runs(workbench.runs_dir)[0].config
     assert (config.strategy, config.loop) == ("central_storage", "fit")
     assert (config.epochs, config.steps_per_epoch) == (2, 7)
+
+
+@pytest.mark.promise
+def test_keys_pressed_in_the_workbench_do_not_act_on_the_notebook(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "keys.ipynb", "1 + 1")
+    cells = lab.notebook().locator(".jp-Cell")
+    expect(cells).to_have_count(2)
+    workbench.choose("Mirrored")
+    for key in ("d", "d", "a", "b", "x", "Shift+M", "ArrowDown"):
+        lab.page.keyboard.press(key)
+    expect(workbench.root.get_by_role("radio", name="CentralStorage", exact=True)).to_be_focused()
+    expect(workbench.root.get_by_role("radio", name="CentralStorage", exact=True)).to_be_checked()
+    expect(cells).to_have_count(2)
+    lab.page.keyboard.press("Shift+Enter")
+    expect(workbench.root.get_by_role("radio", name="CentralStorage", exact=True)).to_be_checked()
+    lab.page.keyboard.press("Control+s")
+    lab.page.wait_for_function("!window.jupyterapp.shell.currentWidget.context.model.dirty")
+    lab.cell(1).click()
+    lab.page.keyboard.press("Escape")
+    lab.page.keyboard.press("b")
+    expect(cells).to_have_count(3)
+
+
+@pytest.mark.promise
+def test_a_second_click_asks_and_the_waiting_run_links_to_the_other(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "twice.ipynb")
+    workbench.train(**LONG_RUN)
+    expect(workbench.state).to_have_text("running")
+    first = workbench.root.locator(".wbv-title").inner_text()
+    workbench.button("Train").click()
+    expect(workbench.root.get_by_text(f"{first} is running.")).to_be_visible()
+    lab.screenshot("asked")
+    workbench.button("Do not start").click()
+    expect(workbench.button("Do not start")).to_have_count(0)
+    workbench.button("Train").click()
+    workbench.button("Start another run").click()
+    expect(workbench.state).to_have_text("queued")
+    lab.screenshot("queued")
+    workbench.button(f"Show {first}").click()
+    expect(workbench.root.locator(".wbv-title")).to_have_text(first)
+    expect(workbench.state).to_have_text("running")
+    assert len(list_runs(workbench.runs_dir)) >= 2
 
 
 def test_a_restarted_kernel_shows_the_complete_run_and_follows_it(lab: LabPage) -> None:

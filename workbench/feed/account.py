@@ -68,6 +68,11 @@ def offered(status: str) -> list[str]:
     return ["resume", "delete"] if status in RESUMABLE else []
 
 
+def resume_part(run: Run, status: str) -> dict[str, int | None]:
+    """Return the step at which a resume goes on, as JSON; null if unknown or not resumable."""
+    return {"resumeStep": run.resume_step if status in RESUMABLE else None}
+
+
 def account(snapshot: RunSnapshot) -> dict[str, Any]:
     """Return the parts of the account; a changed part is sent again."""
     progress = snapshot.progress
@@ -81,7 +86,11 @@ def account(snapshot: RunSnapshot) -> dict[str, Any]:
             "status": snapshot.status,
             "alive": snapshot.alive,
         },
-        "progress": {**progress_part(progress, alive=snapshot.alive), "note": note},
+        "progress": {
+            **progress_part(progress, alive=snapshot.alive),
+            "note": note,
+            "waitsFor": list(progress.waits_for),
+        },
         "lanes": [
             {
                 "task": lane.task,
@@ -102,6 +111,7 @@ def account(snapshot: RunSnapshot) -> dict[str, Any]:
         },
         "failure": snapshot.failure and asdict(snapshot.failure),
         "actions": snapshot.actions,
+        "resume": resume_part(snapshot.run, snapshot.status),
     }
 
 

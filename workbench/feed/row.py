@@ -10,7 +10,7 @@ from workbench.runs.folder.state import LIVE
 from workbench.runs.records.history import last_results
 from workbench.runs.unreadable import UnreadableRun, why_unreadable
 
-from .account import offered, progress_part, title_of
+from .account import offered, progress_part, resume_part, title_of
 
 if TYPE_CHECKING:
     from workbench.runs import Run
@@ -40,6 +40,7 @@ def _state(run: Run) -> dict[str, Any]:
         **progress_part(progress, alive=alive),
         "note": failure.cause if failure else progress.note,
         "actions": offered(status),
+        **resume_part(run, status),
     }
 
 

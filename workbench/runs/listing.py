@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 
 from workbench.runs.copying.restore import archived_folders, restore
-from workbench.runs.folder.files import find_run, full_path, run_folders, runs_root
+from workbench.runs.folder.files import RunError, find_run, full_path, run_folders, runs_root
+from workbench.runs.folder.state import LIVE
 
 from .run import Run
 from .unreadable import listed
@@ -29,6 +32,18 @@ def list_runs(runs_dir: str | os.PathLike[str] | None = None) -> list[Run]:
     """
     runs = [listed(folder) for folder in run_folders(runs_root(runs_dir))]
     return sorted(runs, key=lambda run: (run.created, run.id), reverse=True)
+
+
+def living_runs(runs_dir: str | os.PathLike[str] | None = None) -> Iterator[Run]:
+    """Return the runs of a folder that are alive, newest first; one that is unreadable is left out.
+
+    Raises:
+        RunError: the folder cannot be read.
+    """
+    for run in list_runs(runs_dir):
+        with contextlib.suppress(RunError):
+            if run.status in LIVE:
+                yield run
 
 
 def restore_run(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.runs.copying.copies import COPY_EVENTS, Copies, copies_log, read_copies
 from workbench.runs.folder.archive import is_copy
 from workbench.runs.folder.card import read_card
+from workbench.runs.folder.checkpoints import resume_step
 from workbench.runs.folder.events import Event, read_events
 from workbench.runs.folder.failure import Failure, read_failure
 from workbench.runs.folder.files import (
@@ -237,6 +238,11 @@ class Run:
         home = restore(self.dir, runs_root(self.runs_dir)) if is_copy(self.dir) else self.dir
         resume(home, epochs, workers)
         return Run(home)
+
+    @property
+    def resume_step(self) -> int | None:
+        """The step at which a resume goes on: 0 without a checkpoint; None if it is not known."""
+        return resume_step(self.dir)
 
     def pack(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Write the run to a zip file and return the file's path; see `pack.pack`.

@@ -196,6 +196,8 @@ class Workbench:
         self._hardware.environment.on_made(self._use_environment)
         self._train.on_started(self._on_started)
         self._train.on_refused(self._form.show_refused)
+        self._train.on_show(self.open)
+        self._run.on_wanted(self.open)
         self._run.actions.on_started(self._on_started)
         self._run.actions.on_deleted(self._on_deleted)
         self._run.on_look(self._on_look)

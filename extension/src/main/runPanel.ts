@@ -28,14 +28,19 @@ export class RunPanel extends MainAreaWidget {
   constructor(
     server: IWorkbenchServer,
     private _shown: RunArguments,
-    translator: ITranslator
+    translator: ITranslator,
+    open: (run: string) => void
   ) {
     super({ content: new Widget(), translator });
     const { run, folder } = _shown;
     const trans = translator.load('tf-distribute-workbench');
     const requests = new Requests(server.requests.settings, folder);
-    this._source = new RunSource(server.stream, requests, run, (_, sha256) =>
-      agree(requests, run, sha256, trans)
+    this._source = new RunSource(
+      server.stream,
+      requests,
+      run,
+      (_, sha256) => agree(requests, run, sha256, trans),
+      open
     );
     this._view = new RunView(this._source, ofTheServer(trans));
     this._source.listen(message => {

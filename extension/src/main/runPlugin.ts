@@ -63,7 +63,10 @@ export const runPlugin: JupyterFrontEndPlugin<void> = {
         tracker,
         ({ shown }) =>
           shown.run === wanted.run && shown.folder === wanted.folder,
-        () => new RunPanel(server, wanted, translations)
+        () =>
+          new RunPanel(server, wanted, translations, run =>
+            open({ run, folder: wanted.folder })
+          )
       );
     };
     app.commands.addCommand(OPEN_RUN, {

@@ -10,12 +10,29 @@ const LABELS: Record<ActionName, [string, string]> = {
   delete: ['Delete ...', "Delete the run's folder"]
 };
 
+/** The label and tip of Resume: they say at which step training goes on. */
+export function resumeWords(step: number | null): [string, string] {
+  if (step === null) {
+    return LABELS.resume;
+  }
+  return step === 0
+    ? [
+        'Resume from step 0',
+        'No checkpoint was saved, so training begins again at the first step'
+      ]
+    : [
+        `Resume from step ${step.toLocaleString('en')}`,
+        'Continue from the last checkpoint'
+      ];
+}
+
 /** Requests an action; its button is disabled until the run's actions change or it fails. */
 export class Actions {
   readonly node = make('div', 'wbv-actions');
   private readonly _epochs = make('input');
   private _offered: ActionName[] = [];
   private _dir = '';
+  private _resumeStep: number | null = null;
   private _shown = '';
 
   constructor(private readonly _act: (request: ActionRequest) => void) {
@@ -25,10 +42,11 @@ export class Actions {
     this.node.setAttribute('aria-label', 'Actions on the run');
   }
 
-  show({ actions, progress, gone, head }: Partial<Account>): void {
+  show({ actions, progress, gone, head, resume }: Partial<Account>): void {
     this._offered = gone ? [] : (actions ?? []);
     this._dir = head?.dir ?? '';
-    const shown = `${this._dir} ${this._offered.join()}`;
+    this._resumeStep = resume?.resumeStep ?? null;
+    const shown = `${this._dir} ${this._offered.join()} ${this._resumeStep}`;
     if (shown !== this._shown) {
       this._shown = shown;
       this._epochs.value = String(2 * (progress?.epochs ?? 1));
@@ -44,7 +62,9 @@ export class Actions {
   }
 
   private _button(name: ActionName): HTMLElement[] {
-    const key = button(...LABELS[name], () => {
+    const [label, tip] =
+      name === 'resume' ? resumeWords(this._resumeStep) : LABELS[name];
+    const key = button(label, tip, () => {
       if (name === 'delete') {
         this._ask();
         return;

@@ -35,6 +35,8 @@ export interface Progress {
   etaSeconds: number | null;
   phase: string;
   note: string;
+  /** The ids of the runs that hold its devices; an older kernel does not send them. */
+  waitsFor?: string[];
 }
 
 /** A task: one process of the run. */
@@ -72,6 +74,11 @@ export interface ActionRequest {
   task?: string;
 }
 
+export interface Resume {
+  /** 0 without a checkpoint; null if it is not known or the run cannot be resumed. */
+  resumeStep: number | null;
+}
+
 /** Everything about a run except its curves. */
 export interface Account {
   head: Head;
@@ -82,6 +89,8 @@ export interface Account {
   failure: Failure | null;
   epochs: Epochs;
   actions: ActionName[];
+  /** Where a resume goes on; an older kernel does not send it. */
+  resume?: Resume;
   /** Why the run can no longer be shown: its folder was deleted. */
   gone: string;
 }
@@ -146,7 +155,15 @@ export interface LinkMessage {
 export type Incoming =
   RunMessage | WindowMessage | AcknowledgedMessage | NoteMessage | LinkMessage;
 
+/** A request to show another run: one that this run waits for. */
+export interface OpenRequest {
+  kind: 'open';
+  id: string;
+  run: string;
+}
+
 export type Outgoing =
+  | OpenRequest
   | { kind: 'ready'; id: string; view: string; version: number }
   | { kind: 'shown'; view: string; shown: boolean }
   | { kind: 'looking'; view: string }

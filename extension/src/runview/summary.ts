@@ -1,6 +1,6 @@
 /** The summary of a run: title, state, progress with the time left, reason of a failure. */
 
-import { make, setText } from './elements.js';
+import { button, make, setText } from './elements.js';
 import type { Account, Failure, Progress } from './protocol.js';
 import { duration } from './words.js';
 
@@ -12,17 +12,20 @@ export class Summary {
   private readonly _bar = make('div', 'wbv-bar', make('div'));
   private readonly _progress = make('p', 'wbv-progress');
   private readonly _note = make('p', 'wbv-notice');
+  private readonly _waits = make('div', 'wbv-actions');
   private readonly _failure = make('div', 'wbv-failure');
+  private _shownWaits = '';
   private _shownFailure = '';
 
-  constructor() {
+  /** `_open` shows another run, given its id. */
+  constructor(private readonly _open: (run: string) => void) {
     const head = make('div', 'wbv-head', this._title, this._status);
     head.setAttribute('role', 'status');
     this._bar.setAttribute('role', 'progressbar');
     this._bar.setAttribute('aria-label', 'Steps done');
     this._bar.setAttribute('aria-valuemin', '0');
-    const { _about, _bar, _progress, _note, _failure } = this;
-    this.node.append(head, _about, _bar, _progress, _note, _failure);
+    const { _about, _bar, _progress, _note, _waits, _failure } = this;
+    this.node.append(head, _about, _bar, _progress, _note, _waits, _failure);
     this._note.hidden = true;
   }
 
@@ -45,7 +48,19 @@ export class Summary {
     setText(this._progress, progressText(progress, share, head.alive));
     setText(this._note, progress.note);
     this._note.hidden = progress.note === '';
+    this._linkWaits(progress.waitsFor ?? []);
     this._fail(failure ?? null);
+  }
+
+  private _linkWaits(runs: string[]): void {
+    const shown = runs.join();
+    if (shown !== this._shownWaits) {
+      this._shownWaits = shown;
+      const tip = 'Open the run that this run waits for';
+      this._waits.replaceChildren(
+        ...runs.map(run => button(`Show ${run}`, tip, () => this._open(run)))
+      );
+    }
   }
 
   private _fail(failure: Failure | null): void {

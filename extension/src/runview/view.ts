@@ -30,7 +30,9 @@ export class RunView {
   private _state = new RunState();
   // Not crypto.randomUUID, which pages have over https and from localhost only.
   private readonly _name = Math.random().toString(36).slice(2, 10);
-  private readonly _summary = new Summary();
+  private readonly _summary = new Summary(run =>
+    this._answers.ask(id => this._source.send({ kind: 'open', id, run }))
+  );
   private readonly _actions: Actions;
   private readonly _charts: RunCharts;
   private readonly _lanes: Lanes;

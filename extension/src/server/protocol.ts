@@ -36,6 +36,8 @@ export interface Row {
   phase?: string;
   note?: string;
   results?: Results;
+  /** The step at which a resume goes on; null if unknown. */
+  resumeStep?: number | null;
 }
 
 export interface DevicesUpdate {

@@ -26,13 +26,14 @@ export class RunSource implements Source {
 
   /**
    * `agree` asks a person whether a script that this machine did not start may be executed, by its
-   * hash. `deleted` is called when this view has deleted the run.
+   * hash. `open` shows another run. `deleted` is called when this view has deleted the run.
    */
   constructor(
     private readonly _stream: Stream,
     private readonly _requests: Requests,
     private readonly _run: string,
     private readonly _agree: Agree,
+    private readonly _open: (run: string) => void,
     private readonly _deleted: () => void = () => undefined
   ) {
     const address = {
@@ -56,6 +57,13 @@ export class RunSource implements Source {
     switch (message.kind) {
       case 'action':
         void this._act(message);
+        return;
+      case 'open':
+        this._emit({ kind: 'heard', id: message.id });
+        if (!this._done.has(message.id)) {
+          this._done.add(message.id);
+          this._open(message.run);
+        }
         return;
       case 'looking':
         return; // the open socket shows it

@@ -26,10 +26,13 @@ export class Acts {
     );
   }
 
-  resume(rows: Row[]): Promise<void> {
-    return this._each(rows, 'resume', done =>
-      this._trans.__('Resumed %1.', done)
-    );
+  /** Resume runs; those that would begin again, because they have no checkpoint, after a question. */
+  async resume(rows: Row[]): Promise<void> {
+    if (await this._askBeginAgain(rows)) {
+      await this._each(rows, 'resume', done =>
+        this._trans.__('Resumed %1.', done)
+      );
+    }
   }
 
   /** Continue to this total number of epochs; without a number, a dialog asks for it. */
@@ -100,6 +103,27 @@ export class Acts {
     return button.accept && value !== null && value > 0
       ? Math.round(value)
       : null;
+  }
+
+  private async _askBeginAgain(rows: Row[]): Promise<boolean> {
+    const lost = rows.filter(
+      ({ resumeStep, step = 0 }) => resumeStep === 0 && step > 0
+    );
+    if (lost.length === 0) {
+      return true;
+    }
+    const { button } = await showDialog({
+      title: this._trans.__('Begin again at step 0?'),
+      body: this._trans.__(
+        'No checkpoint was saved of %1, so training begins again at the first step.',
+        named(lost, this._trans)
+      ),
+      buttons: [
+        Dialog.cancelButton({ label: this._trans.__('Cancel') }),
+        Dialog.okButton({ label: this._trans.__('Begin Again') })
+      ]
+    });
+    return button.accept;
   }
 
   private async _askDelete(rows: Row[]): Promise<boolean> {

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { resumeWords } from '../runview/actions.js';
+import { isOfApplication } from '../runview/hostKeys.js';
 import type { PointsHeader } from '../runview/protocol.js';
 import { Series } from '../runview/series.js';
 import { progressText } from '../runview/summary.js';
@@ -35,6 +37,32 @@ test('a chart has a summary in words', () => {
     account(series, 'rate'),
     '840 examples/s, steady; virtual replica 0 is 14 % slower'
   );
+});
+
+test('Resume names the step at which training goes on', () => {
+  assert.equal(resumeWords(2800)[0], 'Resume from step 2,800');
+  assert.equal(resumeWords(0)[0], 'Resume from step 0');
+  assert.match(resumeWords(0)[1], /^No checkpoint was saved/);
+  assert.equal(resumeWords(null)[0], 'Resume');
+});
+
+test('of the keys in the workbench, only shortcuts of the application are left to the page', () => {
+  const key = (key: string, more: object = {}) => ({
+    key,
+    shiftKey: false,
+    ctrlKey: false,
+    metaKey: false,
+    altKey: false,
+    ...more
+  });
+  for (const letter of ['s', 'B', 'f']) {
+    assert.ok(isOfApplication(key(letter, { ctrlKey: true })), letter);
+    assert.ok(isOfApplication(key(letter, { metaKey: true })), letter);
+    assert.ok(!isOfApplication(key(letter)), letter);
+  }
+  for (const name of ['Enter', 'ArrowUp', 'a', 'z', 'M', '-']) {
+    assert.ok(!isOfApplication(key(name, { ctrlKey: true })), name);
+  }
 });
 
 test('a loss that is no number is reported', () => {

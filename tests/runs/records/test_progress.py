@@ -48,12 +48,22 @@ def test_rate_and_time_left_use_the_last_seconds_and_count_test_passes(
     assert written.run.progress.eta_seconds == pytest.approx(30 / (20 / 1.5) + 2)
 
 
+def test_a_queued_run_names_the_runs_that_it_waits_for(written: WrittenRun) -> None:
+    written.state("queued", at=1, devices=["CPU:0"], behind=["one", "two"])
+    progress = written.run.progress
+    assert progress.waits_for == ("one", "two")
+    assert progress.note == "Waits for CPU:0, held by one, two."
+    written.state("starting", at=2)
+    assert written.run.progress.waits_for == ()
+
+
 def test_a_resumed_run_starts_at_the_step_of_its_checkpoint(written: WrittenRun) -> None:
     written.call(0, 0, first=0, count=50, at=0)
     written.state("starting", at=10)
     written.event("start", at=12, step=30)
     progress = written.run.progress
     assert (progress.phase, progress.step, progress.epoch) == ("tracing", 30, 2)
+    assert [lane.step for lane in progress.lanes] == [30]
     written.call(1, 30, first=30, count=5, at=13)
     assert written.run.progress.step == 35
 

@@ -27,7 +27,11 @@ def test_whole_numbers_as_people_type_them(typed: str) -> None:
     assert type(field.read()) is int
 
 
-@pytest.mark.parametrize("typed", ["", "ten", "1.5", "nan", "inf", "1e400", "__import__('os')"])
+NOT_WHOLE = ["", "ten", "1.5", "nan", "inf", "1e400", "__import__('os')"]
+ODD_GROUPS = ["0,001", "1,5", "10,00", "1,0000", "1,000_000", "12 34", "0,100", "024"]
+
+
+@pytest.mark.parametrize("typed", [*NOT_WHOLE, *ODD_GROUPS])
 def test_text_that_is_no_whole_number_is_refused_with_an_example(typed: str) -> None:
     field = NumberField("epochs", "Epochs", whole=True)
     field.control.value = typed
@@ -36,6 +40,16 @@ def test_text_that_is_no_whole_number_is_refused_with_an_example(typed: str) -> 
     assert caught.value.rule == "a whole number"
     assert caught.value.got == (typed.strip() or "nothing")
     assert "64" in caught.value.fix
+
+
+@pytest.mark.parametrize("typed", ["0,001", "0,1", "1,5", "1,000"])
+def test_a_comma_in_a_decimal_number_is_a_problem_that_shows_the_point(typed: str) -> None:
+    field = NumberField("learning_rate", "Learning rate", whole=False)
+    field.control.value = typed
+    with pytest.raises(UnreadableError) as caught:
+        field.read()
+    assert caught.value.got == typed
+    assert typed.replace(",", ".") in caught.value.fix
 
 
 def test_an_optional_number_may_be_empty_and_hints_at_the_chosen_value() -> None:

@@ -90,6 +90,24 @@ def test_the_batch_size_typed_last_leads(form: Form) -> None:
     assert joined.value == "40"
 
 
+def test_an_emptied_batch_size_stays_empty_and_shows_the_plans_size_as_its_placeholder(
+    form: Form,
+) -> None:
+    each, joined = control(form, "per_replica_batch_size"), control(form, "global_batch_size")
+    each.value = "64"
+    each.value = ""
+    assert (each.value, each.placeholder) == ("", "64")
+    assert (joined.value, joined.placeholder) == ("", "128")
+    assert form.state.plan is not None
+    each.value = "8"
+    assert joined.value == "16"
+    joined.value = ""
+    assert (joined.value, joined.placeholder) == ("", "16")
+    assert form.state.config.per_replica_batch_size == 8
+    joined.value = "4"
+    assert each.value == "2"
+
+
 def test_an_indivisible_global_batch_gets_the_nearest_sizes_next_to_its_field(form: Form) -> None:
     control(form, "global_batch_size").value = "65"
     assert form.state.plan is None

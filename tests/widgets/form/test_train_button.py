@@ -1,12 +1,19 @@
 """The button that starts a run, and its notes before the start."""
 
 import dataclasses
+import os
 from pathlib import Path
+
+import pytest
 
 from tests.machines import LAPTOP
 from tests.waiting import until
+from tests.widgets.folders import write_run
 from workbench import RunConfig
 from workbench.plan import make_plan
+from workbench.runs import list_runs
+from workbench.runs.folder.state import take_lock
+from workbench.widgets.form import train_button
 from workbench.widgets.form.form import Form, FormState
 from workbench.widgets.form.train_button import TrainButton
 
@@ -33,6 +40,45 @@ def test_a_problem_found_only_by_the_start_is_shown_next_to_its_field(tmp_path: 
     until(lambda: "outside the folder of runs" in archive.box.children[-1].value)
     archive.control.value = ""
     assert archive.box.children[-1].value == ""
+    button.close()
+
+
+def test_a_run_that_is_alive_is_named_before_a_second_one_starts(tmp_path: Path) -> None:
+    living = write_run(tmp_path, "running", name="first")
+    lock = take_lock(living.dir)
+    assert lock is not None
+    shown: list[str] = []
+    button, form = TrainButton(tmp_path, lambda: LAPTOP), Form(RunConfig(), LAPTOP)
+    button.on_show(lambda run: shown.append(run.id))
+    try:
+        button.show_form(form.state, "")
+        button._train.click()
+        until(lambda: button._question.box.children)
+        question, answers = button._question.box.children
+        assert f"first ({living.id}) is running." in question.value
+        start, show, no = answers.children
+        assert (start.description, no.description) == ("Start another run", "Do not start")
+        show.click()
+        assert shown == [living.id]
+        assert button._question.box.children == ()
+        assert not button._train.disabled
+        assert [run.id for run in list_runs(tmp_path)] == [living.id]
+    finally:
+        os.close(lock)
+        button.close()
+
+
+def test_two_clicks_in_a_row_start_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[RunConfig] = []
+    monkeypatch.setattr(train_button, "start_run", lambda config, *_: started.append(config))
+    button, form = TrainButton(tmp_path, lambda: LAPTOP), Form(RunConfig(), LAPTOP)
+    ended: list[object] = []
+    button.on_started(ended.append)
+    button.show_form(form.state, "")
+    button._train.click()
+    button._train.click()
+    until(lambda: ended)
+    assert len(started) == 1
     button.close()
 
 

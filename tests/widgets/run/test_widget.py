@@ -23,12 +23,16 @@ class Page:
         self.received: list[dict[str, Any]] = []
         self.versions: list[int] = []
         self.acts: list[tuple[str, int | None]] = []
+        self.opened: list[str] = []
         self.deaf = 0
         monkeypatch.setattr(
             RunWidget, "send", lambda _, content, *__: self.received.append(content)
         )
         self.widget = RunWidget(
-            self.versions.append, lambda *act: self.acts.append(act), self.note_deaf
+            self.versions.append,
+            lambda *act: self.acts.append(act),
+            self.opened.append,
+            self.note_deaf,
         )
 
     def note_deaf(self) -> None:

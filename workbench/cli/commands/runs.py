@@ -59,9 +59,18 @@ def stop(arguments: Namespace) -> int:
 def resume(arguments: Namespace) -> int:
     """`workbench runs resume`."""
     opened = open_run(arguments.run, arguments.runs_dir)
+    step = opened.resume_step
     resumed = opened.resume(arguments.epochs, arguments.workers)
+    if step is not None:
+        print(_resume_sentence(step), file=sys.stderr)
     print_notes(resumed.plan)
     return follow(resumed, arguments)
+
+
+def _resume_sentence(step: int) -> str:
+    if step == 0:
+        return "No checkpoint was saved, so training begins again at step 0."
+    return f"Training goes on from the checkpoint of step {step:,}."
 
 
 def restore(arguments: Namespace) -> int:
@@ -80,9 +89,9 @@ def pack(arguments: Namespace) -> int:
     """`workbench runs pack`: write a run to one zip file, to take it elsewhere."""
     opened = open_run(arguments.run, arguments.runs_dir)
     path = opened.pack(arguments.output)
-    told = {"run": opened.id, "path": str(path), "bytes": path.stat().st_size}
-    words = f"Packed {path}, {told['bytes']:,} bytes. Bring it back: workbench runs restore FILE"
-    print(json.dumps(told) if arguments.json else words)
+    packed = {"run": opened.id, "path": str(path), "bytes": path.stat().st_size}
+    words = f"Packed {path}, {packed['bytes']:,} bytes. Bring it back: workbench runs restore FILE"
+    print(json.dumps(packed) if arguments.json else words)
     return OK
 
 

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .events import read_events
+from .tasks import leader_of
+
 FOLDER = "checkpoints"
 STATE = "checkpoint"
 """The file in which TensorFlow names the checkpoints that it keeps; written after their files."""
@@ -43,6 +46,25 @@ class Saved:
     def whole(self) -> list[str]:
         """Return the names of the checkpoints whose files are all there, oldest first."""
         return [name for name in self.names if is_whole(self.files(name))]
+
+
+def resume_step(run_dir: Path) -> int | None:
+    """Return the step at which a resume of the run goes on: 0 without a checkpoint.
+
+    None is unknown: the last saved checkpoint is not complete, so an older one may be used.
+
+    Raises:
+        RunError: the folder is missing or its run.json cannot be read.
+    """
+    events = read_events(run_dir / leader_of(run_dir) / "events.jsonl")
+    steps = [event.get("step") for event in events if event["event"] == "checkpoint"]
+    if not steps:
+        return 0
+    try:
+        saved = Saved.read(run_dir / FOLDER)
+    except OSError:
+        return None
+    return steps[-1] if saved and is_whole(saved.files(saved.names[-1])) else None
 
 
 def _listed(folder: Path) -> tuple[str, ...]:

@@ -67,6 +67,8 @@ class Progress:
     """queued, starting, tracing, training, testing, saving, stopping, or the final state."""
     note: str = ""
     """For people: why it waits, its silence, how it was ended, and data that it could not write."""
+    waits_for: tuple[str, ...] = ()
+    """The ids of the runs that hold the devices for which it waits."""
     changed: str = ""
     """The user's modules that changed between its attempts, in words."""
     lanes: tuple[Lane, ...] = ()
@@ -110,7 +112,8 @@ def read_progress(run_dir: Path) -> Progress:
         disk_note(run_dir) if living else "",
     )
     rate = _joined_rate(list(rates.values()), synchronous=shape.synchronous)
-    lanes = _lanes(run_dir, plan, phase, step, rates, silence)
+    lanes = _lanes(run_dir, plan, phase, step, rates, silence, fresh=fresh)
+    last = last_state(events) or {}
     configs = {task: json.dumps(config) for task, config in tf_configs(events).items()}
     return Progress(
         step=step,
@@ -120,7 +123,8 @@ def read_progress(run_dir: Path) -> Progress:
         steps_per_second=rate,
         eta_seconds=_eta(rate, total - step, shape, leader_events),
         phase=phase,
-        note=" ".join(filter(None, (_note(state, last_state(events) or {}, silence), *troubles))),
+        note=" ".join(filter(None, (_note(state, last, silence), *troubles))),
+        waits_for=tuple(last.get("behind", ())) if state == "queued" else (),
         changed=changes_in(events),
         lanes=tuple(replace(lane, tf_config=configs.get(lane.task, "")) for lane in lanes),
     )
@@ -133,13 +137,20 @@ def _lanes(
     step: int,
     rates: dict[str, float | None],
     silence: Event | None,
+    *,
+    fresh: bool,
 ) -> Iterator[Lane]:
-    """Yield the lane of each task, without its `tf_config`."""
+    """Yield the lane of each task, without its `tf_config`.
+
+    If this attempt is not `fresh`, it has not yet recorded a step: a synchronous worker is at the
+    step of its checkpoint, although records of an earlier attempt go on after it.
+    """
     shape, tasks = shape_of(plan), tasks_of(plan)
     for task in tasks:
         note = f"{task} is silent." if silence and silence.get("task") == task else ""
         if task in rates:
             own = step if len(tasks) == 1 else recorded_steps(run_dir / task, shape)[0]
+            own = own if fresh or not shape.synchronous else min(own, step)
             yield Lane(task, phase, own, rates[task], note)
         else:
             own_phase = PHASE_OF.get(type_of(task), phase) if phase in WORKING else phase

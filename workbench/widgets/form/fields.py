@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,6 +17,9 @@ from workbench.widgets.parts.page_parts import ANY_WIDTH, html, styled
 
 Changed = Callable[[], None]
 USUAL = ""
+PLAIN = re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?P<by>[,_ ])\d{3}(?:(?P=by)\d{3})*", re.ASCII)
+"""Whole numbers with separated thousands, such as 10,000."""
 
 
 class UnreadableError(ValueError):
@@ -155,21 +159,25 @@ class NumberField(Field):
 
 
 def parse_number(typed: str, *, whole: bool) -> float:
-    """Read a typed number. Commas, blanks or underscores may separate thousands.
+    """Read a typed number. A comma, blank or underscore separates thousands of whole numbers only.
 
     Raises:
         UnreadableError: the text is not a number of this kind.
     """
-    plain = typed.replace(",", "").replace("_", "").replace(" ", "")
-    try:
-        value = float(plain)
-    except ValueError:
-        value = math.nan
+    plain = re.sub("[,_ ]", "", typed) if whole and GROUPED.fullmatch(typed) else typed
+    value = float(plain) if PLAIN.fullmatch(plain) else math.nan
     kind = "a whole number" if whole else "a finite number"
     if not math.isfinite(value) or (whole and value != int(value)):
-        example = "64" if whole else "0.001"
-        raise UnreadableError(kind, typed or "nothing", f"Type digits, as in {example}.")
+        raise UnreadableError(kind, typed or "nothing", _number_fix(typed, whole=whole))
     return int(value) if whole else value
+
+
+def _number_fix(typed: str, *, whole: bool) -> str:
+    if whole:
+        return "Type digits, as in 64 or 10,000."
+    if typed.count(",") == 1 and PLAIN.fullmatch(pointed := typed.replace(",", ".")):
+        return f"Type a point for decimals: {pointed}."
+    return "Type digits, as in 0.001."
 
 
 class TableField(Field):

@@ -28,6 +28,8 @@ LATER = "The arithmetic appears here after the problems are fixed."
 class BatchFields:
     """Per-replica and global batch size: the size typed last leads, and the other size follows.
 
+    A size that the person empties stays empty: the size of the plan is shown as its placeholder.
+
     If the workers are not synchronous, there is no global batch size. Then a typed global batch
     size is kept until the strategy is synchronous again. Meanwhile the per-replica batch size that
     resulted from it leads.
@@ -41,6 +43,8 @@ class BatchFields:
             TextField(name, label) for name, label in zip(self.NAMES, self.LABELS, strict=True)
         ]
         self._leader: int | None = None
+        self._emptied: int | None = None
+        """The size that the person emptied while the other one leads."""
         self._replicas: int | None = None
         self._synchronous = True
         self._aside: str | None = None
@@ -77,6 +81,7 @@ class BatchFields:
         """Show the batch sizes of a config. If it has neither size, the plan fills in both."""
         self._synchronous, self._aside = synchronous, None
         self._leader = 0 if per_replica is not None else 1 if joined is not None else None
+        self._emptied = None
         for at, value in enumerate((per_replica, joined)):
             self._set(at, "" if value is None else f"{value:,}")
         self._show_pair()
@@ -105,11 +110,14 @@ class BatchFields:
         self._replicas = replicas
         for at, value in enumerate((per_replica, joined)):
             if at != self._leader:
-                self._set(at, "" if value is None else f"{value:,}")
+                self._follow_leader(at, "" if value is None else f"{value:,}")
         self._show(arithmetic)
 
     def show_no_plan(self) -> None:
         """Show the batch sizes that are known although another field has a problem."""
+        if self._leader is None:
+            for field in self.fields:
+                field.hint("")
         if self._leader is None or self._replicas is None or not self._synchronous:
             self._show(LATER)
             return
@@ -118,7 +126,7 @@ class BatchFields:
         except UnreadableError:
             size = None
         other = 1 - self._leader
-        self._set(other, self._other(size, self._replicas))
+        self._follow_leader(other, self._other(size, self._replicas))
         self._show(LATER)
 
     def _other(self, size: int | None, replicas: int) -> str:
@@ -144,6 +152,11 @@ class BatchFields:
         typed = self.fields[at].control.value.strip()
         return int(parse_number(typed, whole=True)) if typed else None
 
+    def _follow_leader(self, at: int, size: str) -> None:
+        """Show a size that was not typed: as a placeholder if nobody typed one."""
+        self._set(at, "" if self._leader is None or at == self._emptied else size)
+        self.fields[at].hint(size)
+
     def _set(self, at: int, text: str) -> None:
         self._writing = True
         try:
@@ -155,7 +168,11 @@ class BatchFields:
         def typed() -> None:
             if self._writing:
                 return
-            self._leader = at if self.fields[at].control.value.strip() else None
+            typed_in = bool(self.fields[at].control.value.strip())
+            follower = self._leader is not None and at != self._leader
+            if typed_in or not follower:
+                self._leader = at if typed_in else None
+            self._emptied = at if follower and not typed_in else None
             self._aside = None
             self._changed()
 

@@ -11,12 +11,14 @@ import ipywidgets as ipw
 from workbench.plan import PlanError, Problem, rehearsed
 from workbench.plan.launching import is_local
 from workbench.runs import start_run
+from workbench.runs.listing import living_runs
 from workbench.runs.processes.forks import COLD
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html, styled
 
 from .readiness import Readiness
+from .second_run import SecondRun
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +41,7 @@ class TrainButton:
     def __init__(self, runs_dir: str | Path | None, devices: Callable[[], Devices]) -> None:
         self._runs_dir, self._devices = runs_dir, devices
         self._readiness = Readiness()
+        self._question = SecondRun()
         self._state: FormState | None = None
         self._legacy = False
         """Whether the newest plan trains with the tf-keras package."""
@@ -57,12 +60,16 @@ class TrainButton:
         self._notes = html(description="Notes on the plan")
         self._message = html(description="Messages")
         row = styled(ipw.Box, "wb-row", children=[self._train, self._rehearse, self._readiness.box])
-        self.box = ipw.VBox([self._notes, row, self._reason, self._message])
+        self.box = ipw.VBox([self._notes, row, self._reason, self._question.box, self._message])
         self._update()
 
     def on_started(self, started: Callable[[Run], None]) -> None:
         """Call `started`, in a background thread, with a run that was started."""
         self._started = started
+
+    def on_show(self, show: Callable[[Run], None]) -> None:
+        """Call `show` with the living run that a person wants to see instead of a second one."""
+        self._question.on_show(show)
 
     def on_refused(self, refused: Callable[[Iterable[Problem]], None]) -> None:
         """Call `refused`, in a background thread, with the problems that a start found."""
@@ -104,17 +111,39 @@ class TrainButton:
 
     def _on_train(self, _: Any) -> None:
         if self._state is not None and self._startable():
-            self._start(self._state.config)
+            self._ask_or_start(self._state.config)
 
     def _on_rehearse(self, _: Any) -> None:
         if self._state is not None and self._startable():
-            self._start(rehearsed(self._state.config))
+            self._ask_or_start(rehearsed(self._state.config))
+
+    def _ask_or_start(self, config: RunConfig) -> None:
+        """Start a run, after a question if another one is alive.
+
+        A second click may have been sent before the first one disabled the button.
+        """
+        if self._busy:
+            return
+        self._begin()
+
+        def found(living: Run | None) -> None:
+            if living is None:
+                self._start(config)
+            else:
+                self._end("")
+                self._question.ask(living, lambda: self._start(config))
+
+        run_in_background(lambda: next(living_runs(self._runs_dir), None), found, self._failed)
+
+    def _begin(self) -> None:
+        self._busy = True
+        self._question.clear()
+        self._message.value = markup.quiet("Starting ...")
+        self._update()
 
     def _start(self, config: RunConfig) -> None:
         runs_dir, devices = self._runs_dir, self._devices()
-        self._busy = True
-        self._message.value = markup.quiet("Starting ...")
-        self._update()
+        self._begin()
         run_in_background(lambda: start_run(config, runs_dir, devices), self._done, self._failed)
 
     def _done(self, run: Run) -> None:

@@ -45,6 +45,7 @@ class PlainView:
         self._act = act
         self._offered: list[str] = []
         self._more_epochs = 0
+        self._resume_step: int | None = None
         self._head = html(description="Opened run")
         self._figure = ipw.Output()
         self._buttons = styled(ipw.HBox, "wb-row", children=[])
@@ -59,17 +60,21 @@ class PlainView:
         self._head.value = head(look)
         self._text.value = epoch_table(rows) + log(look)
         self._figure.outputs = (_output(points, epochs, look),)
-        if look.actions != self._offered:
+        step = look.run.resume_step if "resume" in look.actions else None
+        if (look.actions, step) != (self._offered, self._resume_step):
             self._offered, self._more_epochs = look.actions, 2 * look.progress.epochs
+            self._resume_step = step
             self._offer()
 
     def _offer(self) -> None:
         offered = [*self._offered, "pack"]
         clicked = {name: self._does(name) for name in offered} | {"delete": self._ask}
-        self._buttons.children = [
-            _button(LABELS[name].format(epochs=self._more_epochs), clicked[name])
-            for name in offered
-        ]
+        self._buttons.children = [_button(self._label(name), clicked[name]) for name in offered]
+
+    def _label(self, name: str) -> str:
+        if name == "resume" and self._resume_step is not None:
+            return f"Resume from step {self._resume_step:,}"
+        return LABELS[name].format(epochs=self._more_epochs)
 
     def _ask(self, _: Any) -> None:
         question = "Delete the run with its records, checkpoints and model permanently?"

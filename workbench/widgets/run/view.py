@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import ipywidgets as ipw
 
 from workbench.feed import VERSION, Message, Pace, RunFeed, RunSnapshot
-from workbench.runs import RunError
+from workbench.runs import Run, RunError
 from workbench.widgets.kernel.download import DownloadWidget
 from workbench.widgets.kernel.host import CellClock
 from workbench.widgets.kernel.poller import Poller
@@ -20,9 +20,6 @@ from workbench.widgets.parts.page_parts import html, styled
 from .actions import RunActions
 from .plain_view import PlainView
 from .widget import RunWidget
-
-if TYPE_CHECKING:
-    from workbench.runs import Run
 
 WHOLE_SECONDS = 2.0
 HEARING_SECONDS = 60.0
@@ -46,6 +43,7 @@ class RunView:
         self._poller: Poller | None = None
         self._over = threading.Event()
         self._looked: Callable[[RunSnapshot, RunFeed], None] = lambda look, feed: None
+        self._wanted: Callable[[Run], None] = self.open
         self._feed: RunFeed | None = None
         self._widget = self._make_widget()
         self._download = DownloadWidget("Download run (.zip)", PACKED)
@@ -66,6 +64,10 @@ class RunView:
     def on_look(self, looked: Callable[[RunSnapshot, RunFeed], None]) -> None:
         """Call `looked` after each look at the run, in the thread that follows the run."""
         self._looked = looked
+
+    def on_wanted(self, wanted: Callable[[Run], None]) -> None:
+        """Call `wanted`, instead of showing the run here, with a run that this run waits for."""
+        self._wanted = wanted
 
     def open(self, run: Run) -> None:
         """Show this run from its beginning and follow it. Return immediately.
@@ -156,7 +158,7 @@ class RunView:
             self._show_plainly(None)
 
     def _make_widget(self) -> RunWidget:
-        return RunWidget(self._on_answer, self._act, self._renew_widget)
+        return RunWidget(self._on_answer, self._act, self._on_open, self._renew_widget)
 
     def _renew_widget(self) -> None:
         """Give the page a new widget instead of the one from which it receives nothing."""
@@ -170,6 +172,17 @@ class RunView:
         run = self.run
         if run is not None:
             self.actions.act(run, name, epochs, task)
+
+    def _on_open(self, run_id: str) -> None:
+        """Open another run of the same folder of runs."""
+        if self.run is None:
+            return
+        try:
+            wanted = Run(self.run.dir.parent / Path(run_id).name)
+        except RunError as error:
+            self._note("error", str(error))
+        else:
+            self._wanted(wanted)
 
     def _note(self, level: str, text: str) -> None:
         self._widget.note(level, text)

@@ -40,18 +40,24 @@ class RunWidget(anywidget.AnyWidget):
     _css = STATIC / "runview.css"
 
     def __init__(
-        self, on_answer: Callable[[int], None], act: Act, on_deaf: Callable[[], None]
+        self,
+        on_answer: Callable[[int], None],
+        act: Act,
+        on_open: Callable[[str], None],
+        on_deaf: Callable[[], None],
     ) -> None:
         """Make the widget. It is shown once a page draws it.
 
         Args:
             on_answer: called with the version of each page that answers.
             act: called with each action that a person requests.
+            on_open: called with the id of each other run that a person wants to see.
             on_deaf: called if a page receives nothing from this widget and never will.
         """
         super().__init__()
         self._guard = threading.Lock()
         self._on_answer, self._act, self._on_deaf = on_answer, act, on_deaf
+        self._on_open = on_open
         self._asked_at: dict[str, float] = {}
         """The monotonic time at which each question first came.
 
@@ -102,6 +108,7 @@ class RunWidget(anywidget.AnyWidget):
             "looking": self._watchers.record,
             "window": self._on_window,
             "action": self._on_action,
+            "open": self._on_open_asked,
         }
         handler = handlers.get(content.get("kind", ""))
         if handler is not None:
@@ -130,10 +137,19 @@ class RunWidget(anywidget.AnyWidget):
             asked = (content[name] for name in ("firstStep", "lastStep", "mostPoints"))
             self._send_message(feed.closer(content["request"], Window(*map(int, asked))))
 
-    def _on_action(self, content: dict[str, Any]) -> None:
+    def _on_open_asked(self, content: dict[str, Any]) -> None:
+        if self._is_new(content):
+            self._on_open(str(content["run"]))
+
+    def _is_new(self, content: dict[str, Any]) -> bool:
+        """Acknowledge a request; return whether it comes for the first time."""
         self.send({"kind": "heard", "id": content["id"]})
-        if content["id"] not in self._done:
-            self._done.add(content["id"])
+        new = content["id"] not in self._done
+        self._done.add(content["id"])
+        return new
+
+    def _on_action(self, content: dict[str, Any]) -> None:
+        if self._is_new(content):
             epochs = content.get("epochs")
             if self._feed is None or content["dir"] != str(self._feed.run.dir):
                 self.note("error", "Another run was opened; nothing was done.")

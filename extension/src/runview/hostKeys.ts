@@ -1,0 +1,50 @@
+/** Keys pressed in the workbench, which the notebook around it must not take as its shortcuts. */
+
+const WORKBENCH = '.wb-root, .wbv';
+const SUPPRESS = 'data-lm-suppress-shortcuts';
+/** With Ctrl or Cmd, these select all cells, merge or split cells, and undo changes of cells. */
+const OF_NOTEBOOKS = 'amyz-_';
+
+type Key = Pick<
+  KeyboardEvent,
+  'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey'
+>;
+
+/** Whether a key is a shortcut of the application, such as Ctrl+S; the notebook has all others. */
+export function isOfApplication(event: Key): boolean {
+  const key = event.key.toLowerCase();
+  return (
+    (event.ctrlKey || event.metaKey) &&
+    key.length === 1 &&
+    !OF_NOTEBOOKS.includes(key)
+  );
+}
+
+/**
+ * Keep keys that are pressed inside the workbench from the notebook: else D, D deletes its cell.
+ *
+ * JupyterLab and Notebook 7 look for the attribute in the first phase of the event, which reaches
+ * the window before them. Classic Notebook waits for the event in its last phase, at the document.
+ */
+export function keepKeys(page: Window): void {
+  const kept = page as Window & { workbenchKeepsKeys?: boolean };
+  if (kept.workbenchKeepsKeys) {
+    return;
+  }
+  kept.workbenchKeepsKeys = true;
+  page.addEventListener('keydown', suppress, { capture: true });
+  page.document.body.addEventListener('keydown', event => {
+    if (workbenchOf(event) !== null && !isOfApplication(event)) {
+      event.stopPropagation();
+    }
+  });
+}
+
+function suppress(event: KeyboardEvent): void {
+  workbenchOf(event)?.toggleAttribute(SUPPRESS, !isOfApplication(event));
+}
+
+function workbenchOf(event: KeyboardEvent): Element | null {
+  const from = event.target;
+  return from instanceof Element ? from.closest(WORKBENCH) : null;
+}

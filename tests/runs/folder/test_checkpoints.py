@@ -1,0 +1,37 @@
+"""The step at which a resume goes on, found without TensorFlow."""
+
+from pathlib import Path
+
+from tests.runs.records.written_run import WrittenRun
+
+
+def save(run_dir: Path, number: int) -> None:
+    """Write the files of a checkpoint like TensorFlow, and make it the newest."""
+    folder = run_dir / "checkpoints"
+    folder.mkdir(exist_ok=True)
+    (folder / f"ckpt-{number}.data-00000-of-00001").write_text("weights")
+    (folder / f"ckpt-{number}.index").write_text("index")
+    (folder / "checkpoint").write_text(f'model_checkpoint_path: "ckpt-{number}"\n')
+
+
+def test_without_a_checkpoint_a_resume_begins_again(written: WrittenRun) -> None:
+    written.call(0, 0, first=0, count=50, at=0)
+    assert written.run.resume_step == 0
+
+
+def test_a_resume_goes_on_from_the_step_of_the_last_checkpoint(written: WrittenRun) -> None:
+    for number, step in enumerate((30, 50), start=1):
+        written.event("checkpoint", at=number, step=step)
+        save(written.run.dir, number)
+    written.call(0, 0, first=0, count=55, at=3)
+    assert written.run.resume_step == 50
+
+
+def test_the_step_is_unknown_if_the_last_checkpoint_is_damaged_or_gone(
+    written: WrittenRun,
+) -> None:
+    written.event("checkpoint", at=1, step=30)
+    assert written.run.resume_step is None
+    save(written.run.dir, 1)
+    (written.run.dir / "checkpoints" / "ckpt-1.data-00000-of-00001").unlink()
+    assert written.run.resume_step is None
