@@ -34,6 +34,17 @@ def test_the_lesson_is_opened_if_it_exists(tmp_path: Path) -> None:
     assert (tmp_path / "a folder/b.ipynb").exists()
 
 
+def test_a_folder_that_cannot_be_written_is_named_with_a_fix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with pytest.raises(lab.LabError, match=r"Permission denied\. Start it in a folder"):
+        lab.ensure_notebook(tmp_path, None)
+
+
 @pytest.mark.parametrize("notebook", ["../outside.ipynb", "script.py"])
 def test_a_path_that_jupyterlab_cannot_open_is_refused(tmp_path: Path, notebook: str) -> None:
     with pytest.raises(lab.LabError, match=r"inside the folder[^.]*\. Asked for .*name another"):

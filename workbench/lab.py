@@ -135,8 +135,14 @@ def ensure_notebook(folder: Path, notebook: str | Path | None) -> Path:
             "Start it in the notebook's folder, or name another notebook."
         )
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(starter_notebook(), indent=1) + "\n", encoding="utf-8")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(starter_notebook(), indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise LabError(
+                f"`workbench lab` makes a notebook in the folder it is started in. {path}: "
+                f"{error.strerror}. Start it in a folder that you can write to."
+            ) from error
     return path.relative_to(folder.resolve())
 
 

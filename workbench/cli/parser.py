@@ -141,12 +141,15 @@ def _add_script(adding: Any) -> None:
 
 
 def _add_runs(adding: Any) -> None:
-    parser = adding.add_parser("runs", help="list, show, X-ray, stop, resume, pack, delete runs")
+    parser = adding.add_parser(
+        "runs", help="list, show, watch, X-ray, stop, resume, pack, delete runs"
+    )
     parser.set_defaults(command=None)
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     for name, text, command in (
         ("list", "list all runs, newest first", runs.list_all),
         ("show", "show the progress or the result of a run", runs.show_one),
+        ("watch", "follow a run until it ends; Ctrl-C leaves it running", runs.watch_one),
         ("xray", "X-ray one step: the numbers of each replica, and their sum", runs.xray),
         ("stop", "stop a run after its current call, with a checkpoint", runs.stop),
         ("resume", "continue a run from its last checkpoint", runs.resume),

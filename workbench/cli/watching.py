@@ -24,8 +24,12 @@ POLL_SECONDS = 0.2
 OVER = ("finished", "stopped", "failed", "lost")
 
 
-def watch(run: Run, out: TextIO) -> None:
-    """Show a run until it ends. The first Ctrl-C stops it, a second one leaves it running."""
+def watch(run: Run, out: TextIO, *, stops: bool = True) -> None:
+    """Show a run until it ends.
+
+    If `stops` is true, the first Ctrl-C stops the run and a second one leaves it running. Else the
+    first one leaves it running.
+    """
     print(f"{run.id}: {run.plan.arithmetic}", file=out)
     shown = 0
     last_note = ""
@@ -38,13 +42,13 @@ def watch(run: Run, out: TextIO) -> None:
                 break
             last_note = _print_note(run.progress, last_note, out)
             _print_line(run.progress, out)
-            if interrupts and not asked:
+            if interrupts and stops and not asked:
                 asked = True
                 run.stop()
                 print("\nStopping after this call, with a checkpoint.", file=out)
                 print("Press Ctrl-C again to leave it running.", file=out)
-            if len(interrupts) > 1:
-                print(f"\nLeft running. Watch it with: workbench runs show {run.dir}", file=out)
+            if len(interrupts) > stops:
+                print(f"\nLeft running. Watch it with: workbench runs watch {run.dir}", file=out)
                 return
             time.sleep(POLL_SECONDS)
     print(("\r\033[K" if out.isatty() else "") + show(run), file=out)
@@ -204,7 +208,7 @@ def follow(followed: Run, arguments: Namespace) -> int:
     if not arguments.detach:
         watch(followed, sys.stderr if arguments.json else sys.stdout)
     elif not arguments.json:
-        where = f"Watch it with: workbench runs show {followed.dir}"
+        where = f"Watch it with: workbench runs watch {followed.dir}"
         print(f"Started {followed.id} in {followed.dir}. {where}")
     if arguments.json:
         print(json.dumps(followed.result()))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench import catalog
+from workbench.runs.folder.logs import folded
 from workbench.runs.folder.state import LIVE
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class RunSnapshot:
         status = run.status
         failure = None if status in LIVE else run.failure
         copied = run.copies_log(LOG_LINES)
-        logs = run.logs(LOG_LINES) | ({ARCHIVE: copied} if copied else {})
+        logs = {task: folded(log) for task, log in run.logs(LOG_LINES).items()}
+        logs |= {ARCHIVE: copied} if copied else {}
         return cls(run, plan, status, run.progress, failure, run.ledger, logs, run.copies)
 
     @property

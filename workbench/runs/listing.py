@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from workbench.runs.copying.restore import archived_folders, restore
 from workbench.runs.folder.files import RunError, find_run, full_path, run_folders, runs_root
@@ -34,13 +34,9 @@ def list_runs(runs_dir: str | os.PathLike[str] | None = None) -> list[Run]:
     return sorted(runs, key=lambda run: (run.created, run.id), reverse=True)
 
 
-def living_runs(runs_dir: str | os.PathLike[str] | None = None) -> Iterator[Run]:
-    """Return the runs of a folder that are alive, newest first; one that is unreadable is left out.
-
-    Raises:
-        RunError: the folder cannot be read.
-    """
-    for run in list_runs(runs_dir):
+def living(runs: Iterable[Run]) -> Iterator[Run]:
+    """Yield the runs that are alive; an unreadable run is left out."""
+    for run in runs:
         with contextlib.suppress(RunError):
             if run.status in LIVE:
                 yield run

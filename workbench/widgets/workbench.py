@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 import weakref
@@ -15,7 +16,7 @@ import ipywidgets as ipw
 from workbench import catalog, charts
 from workbench.config import RunConfig
 from workbench.runs.folder.files import runs_root
-from workbench.runs.folder.state import LIVE
+from workbench.runs.listing import living
 from workbench.widgets.comparison.view import ComparisonView
 from workbench.widgets.form.form import Form, FormState, problems_text
 from workbench.widgets.form.notebook_function import NotebookFunction
@@ -61,8 +62,9 @@ class Workbench:
     """The workbench in a notebook: hardware, form, plan, the run, earlier runs, the script.
 
     Args:
-        config: the config that the form opens with. None: the first lesson on all GPUs, or on two
-            virtual replicas if the machine has fewer than two GPUs.
+        config: the config that the form opens with. None: the config of the newest living run. If
+            no run is alive: the first lesson on all GPUs, or on two virtual replicas if the machine
+            has fewer than two GPUs.
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
         model: the user's own model: a function of the notebook, `module:function` or
             `file.py:function`. The text of a notebook's function goes into the script, with
@@ -94,6 +96,8 @@ class Workbench:
         data: str | Callable[[], Any] | None = None,
         step: str | Callable[..., Any] | None = None,
     ) -> None:
+        self._takes_config = config is None and not (model or data or step)
+        """Whether the form opens with the config of the run that is alive."""
         config = config or catalog.PRESETS[FIRST_PRESET].config
         functions: dict[str, NotebookFunction] = {}
         addresses: dict[str, Any] = {}
@@ -107,7 +111,8 @@ class Workbench:
         self._token = secrets.token_hex(4)
         self._display_id = f"workbench-{self._token}"
         self._shown = False
-        self._saved_at = 0.0
+        self._saved_at = -math.inf
+        """The monotonic time, in seconds, at which the opened run was last saved as a picture."""
         self._saving: Latest[None] = Latest()
         self._hardware = Hardware(config.interpreter)
         self._plan = PlanView()
@@ -153,6 +158,7 @@ class Workbench:
 
     def open(self, run: Run) -> None:
         """Show a run, and follow it if it is alive."""
+        self._saved_at = -math.inf
         self._plan.hold(run.status == STARTING)
         self._closer.show(None, "")
         self._run.open(run)
@@ -312,8 +318,8 @@ class Workbench:
         self._plan.hold(look.status == STARTING)
         self._host_notes.show(look)
         self._closer.show(look.run, look.status)
-        over = not look.alive
-        if over or time.monotonic() - self._saved_at > saved_output.EVERY_SECONDS:
+        due = time.monotonic() - self._saved_at > saved_output.EVERY_SECONDS
+        if not look.alive or (due and look.progress.step):
             self._saved_at = time.monotonic()
             self._saving.ask(lambda: self._save(look, feed), lambda _: None, self._raise)
 
@@ -326,10 +332,16 @@ class Workbench:
 
     def _reattach(self, runs: list[Run]) -> None:
         if self._run.run is None:
-            alive = [run for run in runs if run.status in LIVE]
-            if alive:
-                self.open(alive[0])
+            run = next(living(runs), None)
+            if run is not None:
+                self.open(run)
+                self._take_config(run.config)
         charts.warm_up()
+
+    def _take_config(self, config: RunConfig) -> None:
+        """Show the config of the run that is alive, unless one was given or already typed."""
+        if self._takes_config and self.config == catalog.PRESETS[FIRST_PRESET].config:
+            self._form.write(config)
 
     def _raise(self, error: Exception) -> None:
         raise error

@@ -27,6 +27,13 @@ export function button(
   return element;
 }
 
+/** Scroll to the end of a text, once it is laid out. */
+export function scrollToEnd(element: HTMLElement): void {
+  requestAnimationFrame(() => {
+    element.scrollTop = element.scrollHeight;
+  });
+}
+
 /** A control with its name before it. */
 export function named(name: string, control: HTMLElement): HTMLElement {
   return make('label', 'wbv-named', `${name} `, control);

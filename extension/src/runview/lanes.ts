@@ -1,6 +1,6 @@
 /** A lane for each task: its state, step and speed, and the end of its log. */
 
-import { button, make, setText } from './elements.js';
+import { button, make, scrollToEnd, setText } from './elements.js';
 import type { Account, Lane } from './protocol.js';
 
 export class Lanes {
@@ -54,6 +54,7 @@ class LaneView {
     _log.setAttribute('role', 'region');
     _log.setAttribute('aria-label', `End of the log of ${task}`);
     const details = make('details', 'wbv-lane', line, this._config, _log);
+    details.addEventListener('toggle', () => scrollToEnd(_log));
     this.node.append(details, this._kill);
   }
 

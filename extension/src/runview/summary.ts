@@ -1,6 +1,6 @@
 /** The summary of a run: title, state, progress with the time left, reason of a failure. */
 
-import { button, make, setText } from './elements.js';
+import { button, make, scrollToEnd, setText } from './elements.js';
 import type { Account, Failure, Progress } from './protocol.js';
 import { duration } from './words.js';
 
@@ -90,6 +90,7 @@ export class Summary {
       log.setAttribute('role', 'region');
       log.setAttribute('aria-label', "End of the failed task's log");
       parts.push(log);
+      scrollToEnd(log);
     }
     this._failure.replaceChildren(...parts);
   }

@@ -190,11 +190,26 @@ def test_a_second_ctrl_c_leaves_the_run_to_end_by_itself(terminal: Terminal) -> 
     interrupt(process)
     assert line_with(process, "Stopping after this call")
     interrupt(process)
-    assert run.id in line_with(process, "Left running. Watch it with: workbench runs show")
+    assert run.id in line_with(process, "Left running. Watch it with: workbench runs watch")
     assert process.wait(LIMIT_SECONDS) == 0
     until(lambda: run.status == "stopping")
     trainer.resume()
     assert run.wait(LIMIT_SECONDS) == "stopped"
+
+
+def test_watch_follows_a_run_and_ctrl_c_leaves_it_running(terminal: Terminal) -> None:
+    started = last_json(terminal.type("run", *ENDLESS, "--detach", "--json"))
+    run = open_run(started["run"], terminal.runs)
+    with terminal.begin("runs", "watch", run.id) as watching:
+        assert run.id in line_with(watching, run.plan.arithmetic)
+        interrupt(watching)
+        assert run.id in line_with(watching, "Left running. Watch it with: workbench runs watch")
+        assert watching.wait(LIMIT_SECONDS) == 0
+    assert run.alive
+    run.stop()
+    with terminal.begin("runs", "watch", run.id) as watching:
+        assert line_with(watching, "status      stopped")
+        assert watching.wait(LIMIT_SECONDS) == 0
 
 
 def test_a_detached_run_trains_is_stopped_and_deleted(terminal: Terminal) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.runs.folder.logs import LINE_CHARACTERS, log_tail
+from workbench.runs.folder.logs import LINE_CHARACTERS, folded, log_tail
 
 
 def test_lines_about_the_last_signal_of_a_finished_task_are_left_out(
@@ -112,3 +112,25 @@ def test_complete_lines_are_not_marked_as_cut(tmp_path: Path) -> None:
     shown = log_tail(log, 50).split("\n")
     assert set(shown[-16:]) == {f"{'z' * 1000} [2,095 characters left out] {'z' * 1000}"}
     assert not any("beginning" in line for line in shown)
+
+
+USUAL = """WARNING: All log messages before absl::InitializeLog() is called are written to STDERR
+I0000 00:00:1.0 1 cpu_feature_guard.cc:227] This TensorFlow binary is optimized
+E0000 00:00:1.0 1 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error
+2026-11-25 10:00:00.000001: I tensorflow/core/util/port.cc:153] oneDNN custom operations are on."""
+
+
+def test_stretches_of_tensorflows_usual_reports_are_one_line_each() -> None:
+    log = f"{USUAL}\nstart step=0\n{USUAL}\n\nValueError: of the model"
+    assert folded(log).splitlines() == [
+        "[4 lines of TensorFlow's reports are left out]",
+        "start step=0",
+        "[5 lines of TensorFlow's reports are left out]",
+        "ValueError: of the model",
+    ]
+
+
+def test_other_errors_of_tensorflow_stay_in_a_folded_log() -> None:
+    error = "E0000 00:00:1.0 1 gpu_device.cc:1] CUDA_ERROR_LAUNCH_FAILED"
+    assert folded(f"{error}\nprinted by a script") == f"{error}\nprinted by a script"
+    assert folded("") == ""

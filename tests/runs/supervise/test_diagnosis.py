@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from workbench.runs.folder.logs import log_tail
-from workbench.runs.supervise.diagnosis import FIXES, OTHER_FIX, explain
+from workbench.runs.supervise.diagnosis import (
+    FIXES,
+    MEMORY_FIX,
+    OTHER_FIX,
+    OWN_FIX,
+    explain,
+    fix_for,
+)
 
 LOGS = {
     "ModuleNotFoundError: No module named 'tensorflow'": "/py -m pip install tensorflow",
@@ -62,6 +69,43 @@ def test_the_cause_is_the_exception_and_not_a_later_line() -> None:
 def test_a_missing_gpu_is_not_mistaken_for_a_broken_driver(code: str) -> None:
     log = f"E0000 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error: {code}\n"
     assert explain(1, [], f"{log}ValueError: something else\n", "py")["fix"] == OTHER_FIX
+
+
+@pytest.mark.parametrize("noise", ["CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "Connection refused"])
+def test_the_last_exception_decides_and_not_what_tensorflow_reported_before(noise: str) -> None:
+    log = f"E0000 00:00:1.0 1 cuda_platform.cc:52] failed call to cuInit: {noise}\n"
+    error = f"{log}Traceback (most recent call last):\n  File ...\nValueError: of the model\n"
+    assert explain(1, [], error, "py")["fix"] == OTHER_FIX
+    assert explain(1, [], log, "py")["fix"] != OTHER_FIX
+
+
+def test_an_exception_before_the_last_one_gives_the_fix_if_the_last_has_none() -> None:
+    log = "ResourceExhaustedError: OOM when allocating tensor\nRuntimeError: in the loop\n"
+    reason = explain(1, [], log, "py")
+    assert reason["cause"].startswith("RuntimeError: in the loop")
+    assert "smaller" in reason["fix"]
+
+
+def test_the_reason_that_keras_gives_below_its_layer_comes_first() -> None:
+    log = (
+        "ValueError: Exception encountered when calling Reshape.call().\n\n"
+        "The total size of the tensor must be unchanged. Received: input_shape=(784,)\n\n"
+        "Arguments received by Reshape.call():\n  • inputs=tf.Tensor(shape=(16, 784))\n"
+        "W0000 00:00:1.0 1 something.cc:1] that TensorFlow reports at its end\n"
+    )
+    cause = (
+        "ValueError: The total size of the tensor must be unchanged. Received: input_shape=(784,) "
+        "(raised in Reshape.call()) (exit status 1)"
+    )
+    assert explain(1, [], log, "py")["cause"] == cause
+
+
+@pytest.mark.parametrize("name", ["own_model", "own_data", "own_step"])
+def test_an_error_in_the_users_own_code_is_not_fixed_by_a_resume(name: str) -> None:
+    assert fix_for({name: {"name": "build"}}, OTHER_FIX) == OWN_FIX
+    assert "new run with the same settings" in OWN_FIX
+    assert fix_for({name: None}, OTHER_FIX) == OTHER_FIX
+    assert fix_for({name: {"name": "build"}}, MEMORY_FIX) == MEMORY_FIX
 
 
 def test_the_reason_of_an_error_in_a_graph_is_in_the_cause() -> None:

@@ -44,7 +44,7 @@ def test_an_error_of_the_test_pass_appears_before_the_first_step(tmp_path: Path)
     failure = run.failure
     assert failure is not None
     assert failure.cause.startswith("In a rehearsal of two steps, before the run itself: ")
-    assert "then train again" in failure.fix
+    assert "start a new run with the same settings" in failure.fix
     assert "in test_step" in failure.log_tail
     assert run.result()["steps"] == 0
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.before import print_notes
 from workbench.cli.outcome import FAILED, OK
-from workbench.cli.watching import follow, show, table
+from workbench.cli.watching import exit_status, follow, show, table, watch
 from workbench.runs import list_runs, open_run, restore_run
 from workbench.runs.unreadable import why_unreadable
 
@@ -37,6 +37,15 @@ def show_one(arguments: Namespace) -> int:
     }
     print(json.dumps({**opened.result(), "ledger": ledger}))
     return OK
+
+
+def watch_one(arguments: Namespace) -> int:
+    """`workbench runs watch`: show a run until it ends; Ctrl-C leaves it running."""
+    opened = open_run(arguments.run, arguments.runs_dir)
+    watch(opened, sys.stderr if arguments.json else sys.stdout, stops=False)
+    if arguments.json:
+        print(json.dumps(opened.result()))
+    return exit_status(opened)
 
 
 def xray(arguments: Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench.runs.folder.logs import log_tail
+from workbench.runs.folder.logs import folded, log_tail
 
 from .state import attempt_events, last_state, status, supervisor_events
 from .tasks import leader_of
@@ -31,7 +31,8 @@ def read_failure(run_dir: Path) -> Failure | None:
     event = last_state(supervisor_events(run_dir))
     if state != "failed" or event is None:
         return None
-    return Failure(*(str(event.get(name, "")) for name in ("cause", "task", "log", "fix")))
+    cause, task, log, fix = (str(event.get(name, "")) for name in ("cause", "task", "log", "fix"))
+    return Failure(cause, task, folded(log), fix)
 
 
 def _loss(run_dir: Path) -> Failure:
@@ -41,6 +42,6 @@ def _loss(run_dir: Path) -> Failure:
         cause="The supervisor ended without a record of its end: it was killed, or the machine "
         f"went down. {saved}".strip(),
         task="supervisor",
-        log_tail=log_tail(run_dir / leader_of(run_dir) / "log.txt", LOG_LINES),
+        log_tail=folded(log_tail(run_dir / leader_of(run_dir) / "log.txt", LOG_LINES)),
         fix="Resume the run: it goes on from its last checkpoint.",
     )

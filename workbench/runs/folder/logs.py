@@ -13,6 +13,16 @@ _ESCAPE = re.compile(  # an unfinished code ends with its line
     r"|\x1b[ -/]*[0-~]?"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_OF_TENSORFLOW = re.compile(
+    r"(?:(?P<short>[IWEF])\d{4} \d\d:\d\d"
+    r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: (?P<long>[IWEF]) "
+    r"|WARNING: All log messages before absl)"
+)
+_AT_START = re.compile(
+    r"cuInit|cudart_stub|cuda_diagnostics|Could not load dynamic library|Cannot dlopen"
+    r"|Unable to register cu\w+ (?:factory|FACTORY)"
+)
+"""Errors of TensorFlow's start on a machine without a GPU, which have no consequence."""
 _SIGNAL_REPORT = re.compile(r"preemption_notifier\.cc.* SIGTERM caught")
 
 
@@ -38,6 +48,36 @@ def log_tail(path: Path, lines: int, since: int = 0) -> str:
     while shown and (not shown[-1].strip() or (over and _SIGNAL_REPORT.search(shown[-1]))):
         shown.pop()
     return "\n".join(shown[-lines:])
+
+
+def is_from_tensorflow(line: str) -> bool:
+    """Return whether a line of a log is one of TensorFlow's own reports on its work."""
+    return _OF_TENSORFLOW.match(line) is not None
+
+
+def folded(log: str) -> str:
+    """Return a log with a single line instead of each stretch of TensorFlow's usual reports.
+
+    Reports of errors stay, except those of each start on a machine without a GPU.
+    """
+    shown: list[str] = []
+    left_out = 0
+    for line in [*log.splitlines(), None]:
+        if line is not None and (_is_usual(line) or (left_out and not line.strip())):
+            left_out += 1
+            continue
+        if left_out:
+            shown.append(f"[{left_out} lines of TensorFlow's reports are left out]")
+            left_out = 0
+        if line is not None:
+            shown.append(line)
+    return "\n".join(shown)
+
+
+def _is_usual(line: str) -> bool:
+    found = _OF_TENSORFLOW.match(line)
+    level = found and (found["short"] or found["long"] or "W")
+    return level in ("I", "W") or (level == "E" and _AT_START.search(line) is not None)
 
 
 def _shown(line: str, *, begun: bool = False) -> str:

@@ -17,12 +17,12 @@ from workbench.devices.tpu_build import WITHOUT_TPU
 from workbench.forking import Order
 from workbench.runs.folder.files import RunError, StoppedError
 from workbench.runs.folder.locks import state_dir
-from workbench.runs.folder.logs import log_tail
+from workbench.runs.folder.logs import is_from_tensorflow, log_tail
 from workbench.runs.folder.tasks import ONE_TASK, environments
 from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import COLD, Forks
 from workbench.runs.processes.peak_memory import peak_bytes_of
-from workbench.runs.supervise.diagnosis import explain, follows_another, is_from_tensorflow
+from workbench.runs.supervise.diagnosis import explain, follows_another
 
 ON_CPU = {**WITHOUT_TPU, "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 """The environment of a process that must not take a device."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench.runs.folder.events import Event
+from workbench.runs.folder.logs import is_from_tensorflow
 from workbench.runs.folder.tasks import NoAddressError
 from workbench.runs.folder.unwritten import ROOM_FIX, is_full
 
@@ -85,7 +87,7 @@ FIXES: tuple[tuple[str, str], ...] = (
     (r"Failed to connect|Connection refused|URLError|timed out", "Check the network and resume."),
     (r"SyntaxError|IndentationError", "Fix train.py at the line named in the log, then resume."),
 )
-# TensorFlow logs these lines at each start on a machine without a GPU, whatever fails later.
+# TensorFlow logs these lines at each start on a machine without a GPU, whatever ends a task later.
 _NO_GPU = re.compile(
     r"^.*(?:cuInit.*(?i:unknown|no_device|shared_object)|cudart_stub|cuda_diagnostics"
     r"|Could not load dynamic library|Cannot dlopen some GPU libraries).*$",
@@ -93,6 +95,11 @@ _NO_GPU = re.compile(
 )
 NO_REPORT_FIX = "Let train.py end through its recorder, as the script of a new run does."
 OTHER_FIX = "Read the end of the log, fix the error in it, then resume the run."
+OWN_FIX = (
+    "Fix the error in your own code, then start a new run with the same settings: a resume runs "
+    "the script with the code as it was."
+)
+_OWN = ("own_model", "own_data", "own_step")
 NONFINITE_FIX = (
     "Lower the learning rate, clip the gradient, or look for broken examples; then start a new run."
 )
@@ -108,12 +115,9 @@ _TASK_NAME = re.compile(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)")
 HEARTBEAT_FIX = (
     "Check its host, its process and the network between the hosts, then resume the run."
 )
-_OF_TENSORFLOW = re.compile(
-    r"[IWEF]\d{4} \d\d:\d\d|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] "
-    r"|WARNING: All log messages before absl"
-)
 _IN_GRAPH = "Graph execution error:"
 _NO_REASON = ("Detected at node", 'File "', "<stack traces", "[[")
+_IN_LAYER = re.compile(r"^(?P<error>.*?): Exception encountered when calling (?P<layer>.+)\.$")
 _EXCEPTION = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception|Interrupt|Exit)\b(?::.*)?$")
 
 
@@ -140,6 +144,14 @@ def explain(
     return {"cause": cause, "fix": _known_fix(log, interpreter), "exit_status": exit_status}
 
 
+def fix_for(plan: Mapping[str, Any], fix: str) -> str:
+    """Return the fix of a failed run, which for the user's own code is not a resume.
+
+    `plan` is the run's plan.json.
+    """
+    return OWN_FIX if fix == OTHER_FIX and any(plan.get(name) for name in _OWN) else fix
+
+
 def explain_silent(who: str, exit_status: int) -> dict[str, Any]:
     """Return `cause`, `fix` and `exit_status` of a task that ended because of a silent task."""
     cause = f"TensorFlow received no heartbeat from {who} for too long (exit status {exit_status})."
@@ -149,11 +161,6 @@ def explain_silent(who: str, exit_status: int) -> dict[str, Any]:
 def follows_another(log: str) -> bool:
     """Return whether a task's log shows that the task ended because another one did."""
     return bool(_FOLLOWS_ANOTHER.search(_exception_line(log)))
-
-
-def is_from_tensorflow(line: str) -> bool:
-    """Return whether a line of a log is one of TensorFlow's own reports on its work."""
-    return _OF_TENSORFLOW.match(line) is not None
 
 
 def without_heartbeat(log: str) -> list[str]:
@@ -208,20 +215,47 @@ def _killed(number: int, log: str, interpreter: str) -> dict[str, Any]:
 
 
 def _known_fix(log: str, interpreter: str) -> str:
-    evidence = _NO_GPU.sub("", log)
-    for pattern, fix in FIXES:
-        if found := re.search(pattern, evidence):
-            return fix.format(interpreter=interpreter, **found.groupdict())
+    """Return the fix of the last exception; the whole log is evidence only if it has none."""
+    lines = _lines(log)
+    at = _last_exception(lines)
+    evidence = [log] if at is None else ["\n".join(lines[at:]), "\n".join(_exceptions(lines))]
+    for text in evidence:
+        for pattern, fix in FIXES:
+            if found := re.search(pattern, _NO_GPU.sub("", text)):
+                return fix.format(interpreter=interpreter, **found.groupdict())
     return OTHER_FIX
 
 
-def _exception_line(log: str) -> str:
+def _lines(log: str) -> list[str]:
+    """Return the lines of a log that are not empty, without TensorFlow's own after an exception."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    for number, line in reversed(list(enumerate(lines))):
-        if _EXCEPTION.match(line):
-            reason = _reason_in_graph(lines[number + 1 :]) if line.endswith(_IN_GRAPH) else ""
-            return f"{line} {reason}".strip()[:500]
-    return lines[-1][:500] if lines else ""
+    at = _last_exception(lines)
+    if at is None:
+        return lines
+    return lines[:at] + [line for line in lines[at:] if not is_from_tensorflow(line)]
+
+
+def _last_exception(lines: list[str]) -> int | None:
+    found = [at for at, line in enumerate(lines) if _EXCEPTION.match(line)]
+    return found[-1] if found else None
+
+
+def _exceptions(lines: list[str]) -> list[str]:
+    return [line for line in lines if _EXCEPTION.match(line)]
+
+
+def _exception_line(log: str) -> str:
+    """Return the last exception with its reason, or the last line; empty if there is no line."""
+    lines = _lines(log)
+    at = _last_exception(lines)
+    if at is None:
+        return lines[-1][:500] if lines else ""
+    line, rest = lines[at], lines[at + 1 :]
+    if line.endswith(_IN_GRAPH):
+        line = f"{line} {_reason_in_graph(rest)}".strip()
+    elif (layer := _IN_LAYER.match(line)) and rest:
+        line = f"{layer['error']}: {rest[0]} (raised in {layer['layer']})"
+    return line[:500]
 
 
 def _reason_in_graph(lines: list[str]) -> str:

@@ -18,7 +18,7 @@ from workbench.runs.folder.events import Event, read_events
 from workbench.runs.folder.files import SCRIPT, read_json, sha256
 from workbench.runs.processes.hands import LocalHands
 
-from .diagnosis import OTHER_FIX
+from .diagnosis import fix_for
 from .task_group import TaskGroup
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ _WENT_WELL = ".rehearsed"
 """A folder next to the runs: a file for each script, named by the script's sha256."""
 MOST_CHARACTERS = 200
 """The number of characters of an error that are reported."""
-OWN_FIX = "Read the end of the log, fix the error in your own code, then train again."
 NOTE = "A rehearsal: two steps, a test and a save of your own model are done first."
 
 
@@ -101,7 +100,7 @@ class Rehearsal:
     def _result(self, conclusion: dict[str, Any], leader: str) -> dict[str, Any]:
         if conclusion["state"] == "failed":
             cause = f"In a rehearsal of two steps, before the run itself: {conclusion['cause']}"
-            fix = OWN_FIX if conclusion["fix"] == OTHER_FIX else conclusion["fix"]
+            fix = fix_for(read_json(self._run_dir / "plan.json"), conclusion["fix"])
             return {**conclusion, "cause": cause, "fix": fix}
         if conclusion["state"] != "finished":
             return conclusion

@@ -10,8 +10,8 @@ import ipywidgets as ipw
 
 from workbench.plan import PlanError, Problem, rehearsed
 from workbench.plan.launching import is_local
-from workbench.runs import start_run
-from workbench.runs.listing import living_runs
+from workbench.runs import list_runs, start_run
+from workbench.runs.listing import living
 from workbench.runs.processes.forks import COLD
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
@@ -133,7 +133,9 @@ class TrainButton:
                 self._end("")
                 self._question.ask(living, lambda: self._start(config))
 
-        run_in_background(lambda: next(living_runs(self._runs_dir), None), found, self._failed)
+        run_in_background(
+            lambda: next(living(list_runs(self._runs_dir)), None), found, self._failed
+        )
 
     def _begin(self) -> None:
         self._busy = True
