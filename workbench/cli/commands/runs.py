@@ -80,9 +80,9 @@ def pack(arguments: Namespace) -> int:
     """`workbench runs pack`: write a run to one zip file, to take it elsewhere."""
     opened = open_run(arguments.run, arguments.runs_dir)
     path = opened.pack(arguments.output)
-    told = {"run": opened.id, "path": str(path), "bytes": path.stat().st_size}
-    words = f"Packed {path}, {told['bytes']:,} bytes. Bring it back: workbench runs restore FILE"
-    print(json.dumps(told) if arguments.json else words)
+    packed = {"run": opened.id, "path": str(path), "bytes": path.stat().st_size}
+    words = f"Packed {path}, {packed['bytes']:,} bytes. Bring it back: workbench runs restore FILE"
+    print(json.dumps(packed) if arguments.json else words)
     return OK
 
 
