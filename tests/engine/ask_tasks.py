@@ -1,6 +1,6 @@
-"""What a script says to each TF_CONFIG, in one process: `ask_tasks.py SCRIPT`, JSON in and out.
+"""Print the reply of a script to each TF_CONFIG, all in one process: `ask_tasks.py SCRIPT`.
 
-Reads a list of TF_CONFIG texts and prints the list of what the script ended with.
+Reads a JSON list of TF_CONFIG texts and prints the JSON list of the script's last messages.
 """
 
 import importlib.util
@@ -16,15 +16,15 @@ def main() -> None:
     assert spec.loader is not None
     script: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    answers = []
+    replies = []
     for text in json.load(sys.stdin):
         os.environ["TF_CONFIG"] = text
         try:
             script.run_task(worker=lambda: None)
-            answers.append("it is a task")
+            replies.append("it is a task")
         except SystemExit as end:
-            answers.append(str(end.code))
-    json.dump(answers, sys.stdout)
+            replies.append(str(end.code))
+    json.dump(replies, sys.stdout)
 
 
 if __name__ == "__main__":

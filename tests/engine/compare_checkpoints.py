@@ -1,6 +1,6 @@
-"""Weights and optimizer of two runs at the newest step of which both keep a checkpoint.
+"""Compare weights and optimizer of two runs at the newest step for which both have a checkpoint.
 
-`compare_checkpoints.py RUN_DIR RUN_DIR` prints JSON: the step, how many numbers were compared, and
+`compare_checkpoints.py RUN_DIR RUN_DIR` prints JSON: the step, the count of compared numbers, and
 their largest absolute difference.
 """
 
@@ -16,14 +16,14 @@ PROGRESS = "progress/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 def checkpoints(run_dir: Path) -> dict[int, Any]:
-    """Return the readers of a run's checkpoints by the step they were saved at."""
+    """Return the readers of the checkpoints of a run, by the step at which each was saved."""
     kept = tf.train.get_checkpoint_state(str(run_dir / "checkpoints")).all_model_checkpoint_paths
     readers = map(tf.train.load_checkpoint, kept)
     return {int(reader.get_tensor(PROGRESS)[0]): reader for reader in readers}
 
 
 def state(reader: Any) -> dict[str, np.ndarray[Any, Any]]:
-    """Return by name what training goes on from; TensorFlow files weights under their optimizer."""
+    """Return the state for resuming by name; TensorFlow files weights under their optimizer."""
     names = [name for name in reader.get_variable_to_shape_map() if name.startswith("optimizer/")]
     return {name: reader.get_tensor(name) for name in names}
 
@@ -33,14 +33,14 @@ def main() -> None:
     step = max(one.keys() & other.keys())
     found, expected = state(one[step]), state(other[step])
     if found.keys() != expected.keys():
-        sys.exit(f"Compares the same variables; got {sorted(found)} and {sorted(expected)}.")
+        sys.exit(f"Needs the same variables; got {sorted(found)} and {sorted(expected)}.")
     differences = [np.abs(found[name] - expected[name]) for name in found]
-    told = {
+    result = {
         "step": step,
         "numbers": sum(each.size for each in differences),
         "largest_difference": float(max(each.max() for each in differences)),
     }
-    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.write(json.dumps(result) + "\n")
 
 
 if __name__ == "__main__":

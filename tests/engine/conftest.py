@@ -1,4 +1,4 @@
-"""A place for runs that are started as a person starts them."""
+"""A folder for runs that start in the same way as runs of a user."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Looks at functions of one file in one process: `inspect_data_sets.py FILE FUNCTION...`.
+"""Inspect functions of one file in one process: `inspect_data_sets.py FILE FUNCTION...`.
 
-Prints what each gives, or the problem with it, as a JSON object.
+Prints a JSON object with the facts about the data of each function, or the problem with it.
 """
 
 import contextlib
@@ -13,24 +13,24 @@ from typing import Any
 from workbench.engine.programs import inspect_data
 
 ENDLESS = "endless_unknown"
-"""Whose examples are counted for no time at all; those of all others are counted to their end."""
+"""The data set whose count of examples stops at once; all others are counted to their end."""
 
 
-def told(function: str, source: str) -> dict[str, Any]:
-    """What is told of a function."""
+def inspect(function: str, source: str) -> dict[str, Any]:
+    """Return the inspection of a function."""
     inspect_data.COUNT_SECONDS = 0.0 if function == ENDLESS else 600.0
     request = {"function": function, "module": None, "source": source}
-    said = io.StringIO()
+    output = io.StringIO()
     sys.stdin = io.StringIO(json.dumps(request))
-    with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
+    with contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):
         inspect_data.main()
-    found: dict[str, Any] = json.loads(said.getvalue())
+    found: dict[str, Any] = json.loads(output.getvalue())
     return found
 
 
 def main() -> None:
     source = Path(sys.argv[1]).read_text()
-    sys.stdout.write(json.dumps({name: told(name, source) for name in sys.argv[2:]}) + "\n")
+    sys.stdout.write(json.dumps({name: inspect(name, source) for name in sys.argv[2:]}) + "\n")
 
 
 if __name__ == "__main__":

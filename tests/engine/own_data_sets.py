@@ -1,4 +1,4 @@
-"""Data of one's own: good ones, and ones that go wrong in the ways people's do."""
+"""Data functions of a user: correct ones, and ones with common mistakes."""
 
 import socket
 
@@ -20,7 +20,7 @@ def pairs():
 
 
 def one_broken():
-    """One example has a feature that is no number."""
+    """Return data of which one example has a feature that is NaN."""
     (features, labels), tests = arrays(320), arrays(32, seed=1)
     features[150, 3] = np.nan
     return (features, labels), tests
@@ -133,7 +133,7 @@ def asking(folder):
 
 
 def downloading():
-    """Asks a port of this machine at which nobody listens."""
+    """Connect to a port of this machine that no program listens to."""
     socket.create_connection(("127.0.0.1", 9), timeout=5)
 
 

@@ -1,4 +1,4 @@
-"""A model of two outputs with metrics of its own, and a step that tells no outputs."""
+"""A model of two outputs with its own metrics, and a step that returns no outputs."""
 
 import numpy as np
 
@@ -38,8 +38,8 @@ def load_many_tests():
 
 
 def odd():
-    """Metrics of every kind: one that two lists name, one of no number, one of numbers in a dict,
-    and one that saw every example and counted none.
+    """Return a model with metrics of every kind: one in two lists, one without a number, one of
+    numbers in a dict, and one that receives every example and counts none.
     """
     import tensorflow as tf
 
@@ -79,7 +79,7 @@ def odd():
 
 
 def hits():
-    """Right answers are counted by the model alone: its loss tells nothing of them."""
+    """Return a model that alone counts right answers: its loss does not define them."""
     import tensorflow as tf
 
     model = tf.keras.Sequential([tf.keras.Input([6]), tf.keras.layers.Dense(1, "sigmoid")])

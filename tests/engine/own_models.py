@@ -1,4 +1,4 @@
-"""Models of one's own: good ones, and ones that go wrong in the ways people's do."""
+"""Models of a user: correct ones, and ones with common mistakes."""
 
 import resource
 import sys
@@ -27,7 +27,7 @@ def dropping() -> tf.keras.Model:
 
 
 class Doubled(tf.keras.Model):
-    """Its own train_step takes twice the loss, which Keras' own would not."""
+    """A model whose train_step doubles the loss; the train_step of Keras does not."""
 
     def train_step(self, data):
         features, labels = data
@@ -46,7 +46,7 @@ def doubled() -> tf.keras.Model:
 
 
 class Weighed(tf.keras.Model):
-    """Its own compute_loss takes three times the compiled loss."""
+    """A model whose compute_loss returns three times the compiled loss."""
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         return 3 * super().compute_loss(x, y, y_pred, sample_weight, training)
@@ -59,7 +59,7 @@ def weighed() -> tf.keras.Model:
 
 
 class Secret(tf.keras.Model):
-    """Takes its loss past compute_loss, where nobody can see it."""
+    """A model whose train_step does not call compute_loss, so its loss is not visible."""
 
     def train_step(self, data):
         features, labels = data
@@ -93,11 +93,11 @@ def normalized() -> tf.keras.Model:
 
 
 def explosive() -> tf.keras.Model:
-    """Its second replica's loss is no number from the first steps on."""
+    """Return a model whose loss is NaN on the second replica from the first step."""
 
     class Burst(tf.keras.layers.Layer):
         def call(self, inputs):
-            context = tf.distribute.get_replica_context()  # none while Keras looks at shapes
+            context = tf.distribute.get_replica_context()  # None while Keras infers shapes
             replica = 0 if context is None else context.replica_id_in_sync_group
             return tf.where(tf.equal(replica, 1), inputs * float("nan"), inputs)
 
@@ -109,21 +109,21 @@ def explosive() -> tf.keras.Model:
 
 
 def unbounded() -> tf.keras.Model:
-    """Its loss grows with its weights, up to what no float can hold."""
+    """Return a model whose loss grows with its weights until no float can hold it."""
     model = tf.keras.Sequential([tf.keras.Input([10]), tf.keras.layers.Dense(1)])
     model.compile(loss="mse")
     return model
 
 
 def burning() -> tf.keras.Model:
-    """One step of a large learning rate leaves it without numbers."""
+    """Return a model whose weights are not finite after one step of a large learning rate."""
     model = tf.keras.Sequential([tf.keras.Input([10]), tf.keras.layers.Dense(1)])
     model.compile(loss="mse", loss_weights=1e6)
     return model
 
 
 def broad() -> tf.keras.Model:
-    """Its weights take 1 MiB."""
+    """Return a model whose weights take 1 MiB."""
     model = network(width=22_000)
     model.compile(loss="binary_crossentropy")
     return model
@@ -136,7 +136,7 @@ def wide() -> tf.keras.Model:
 
 
 def on_a_full_disk() -> tf.keras.Model:
-    """Leaves no file room for more than 16 KiB."""
+    """Limit every file to 16 KiB and return a wide model."""
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (16 * 1024, most))
     return wide()
@@ -149,7 +149,7 @@ def twice_weighed() -> tf.keras.Model:
 
 
 class Embedded(tf.keras.Model):
-    """Its gradients are rows of an embedding, and none for a weight that it does not use."""
+    """A model whose gradients are rows of an embedding; a weight that it does not use has none."""
 
     def __init__(self):
         super().__init__()
@@ -202,7 +202,7 @@ def frozen() -> tf.keras.Model:
 
 
 def noisy() -> tf.keras.Model:
-    """Prints bytes that are no text, and no end of its line."""
+    """Print bytes that are no text and a line without an end, and return a plain model."""
     sys.stdout.buffer.write(b"\xff{\n")
     sys.stdout.write("half a line")
     sys.stderr.buffer.write(b"\xfe")

@@ -1,4 +1,4 @@
-"""Examples of one's own in TFRecord files under $RECORDS; the first feature numbers them."""
+"""Examples of a user in TFRecord files under $RECORDS; the first feature is their number."""
 
 import os
 

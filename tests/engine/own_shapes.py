@@ -1,4 +1,4 @@
-"""Ten shapes that people's models have, with the data each is trained on."""
+"""Common shapes of models, with the data of each."""
 
 import numpy as np
 import tensorflow as tf
@@ -61,7 +61,7 @@ class Subclassed(tf.keras.Model):
 
 
 def subclassed():
-    return compiled(Subclassed())  # built by the data, as Keras' own fit does
+    return compiled(Subclassed())  # the data build it, as in fit of Keras
 
 
 def several_inputs():
@@ -131,7 +131,7 @@ def mixed_precision():
 
 
 class Smoothed(tf.keras.Model):
-    """Its own train_step takes a step on noisy labels' behalf: gradients are halved."""
+    """A model whose train_step halves the gradients, as for noisy labels."""
 
     def train_step(self, data):
         features, labels = data
@@ -150,7 +150,7 @@ def custom_train_step():
 
 
 class Tied(tf.keras.layers.Layer):
-    """Turns hidden features back with the very kernel that made them."""
+    """A layer that maps hidden features back with the kernel that made them."""
 
     def build(self, shape):
         self.kernel = self.add_weight(shape=(shape[-1], 16), initializer="glorot_uniform")

@@ -1,4 +1,4 @@
-"""Models of one's own for XLA: some that it compiles, and some that it cannot."""
+"""Models of a user for XLA: some that it can compile, and some that it cannot."""
 
 import numpy as np
 import tensorflow as tf
@@ -7,7 +7,7 @@ layers = tf.keras.layers
 
 
 class Hashed(layers.Layer):
-    """Puts each number into a bucket by its text, which no accelerator does."""
+    """A layer that puts each number into a bucket by its text; no accelerator can do this."""
 
     def call(self, features):
         return tf.cast(tf.strings.to_hash_bucket_fast(tf.strings.as_string(features), 8), "float32")
@@ -15,12 +15,12 @@ class Hashed(layers.Layer):
 
 class InPython(layers.Layer):
     def call(self, features):
-        done = tf.numpy_function(np.tanh, [features], features.dtype)
-        return tf.ensure_shape(done, features.shape)
+        outputs = tf.numpy_function(np.tanh, [features], features.dtype)
+        return tf.ensure_shape(outputs, features.shape)
 
 
 class Chosen(layers.Layer):
-    """Has as many rows as there are positive numbers, which is known only when it runs."""
+    """A layer with one row for each positive number; the count is known only when it runs."""
 
     def call(self, features):
         rows = tf.boolean_mask(features, features[:, 0] > 0)
@@ -33,14 +33,14 @@ class Signs(layers.Layer):
 
 
 class Double(layers.Layer):
-    """Mixes numbers of double precision into those of the model."""
+    """A layer that mixes numbers of double precision with those of the model."""
 
     def call(self, features):
         return features * tf.constant(np.ones(features.shape[-1]))
 
 
 class Stepping(tf.keras.Model):
-    """Has a train_step of its own, which reads the weights that it has just updated."""
+    """A model whose own train_step reads the weights that it has just updated."""
 
     def train_step(self, data):
         features, labels = data
@@ -61,7 +61,7 @@ def compiled(*inside: layers.Layer, kind: type = tf.keras.Model, **options) -> t
 
 
 def normalized():
-    """What has state beside its weights: moving means, a seed, metrics."""
+    """Return a model with state beside its weights: moving means, a seed, metrics."""
     inside = (layers.Dense(8, activation="relu"), layers.BatchNormalization(), layers.Dropout(0.5))
     return compiled(*inside, metrics=["mae", tf.keras.metrics.AUC(num_thresholds=20)])
 
@@ -71,7 +71,7 @@ def penalized():
 
 
 def embedded():
-    """Its gradients are rows of a table."""
+    """Return a model whose gradients are rows of a table."""
     return compiled(Signs(), layers.Embedding(2, 3), layers.Flatten())
 
 

@@ -1,7 +1,7 @@
-"""Loads a script's data in several ways, in one process: `read_data.py SCRIPT < CASES`.
+"""Load the data of a script in several ways, in one process: `read_data.py SCRIPT < CASES`.
 
-A case is [folder or null for the usual ones, home, folder of unpacked files or null]. Prints
-the shapes and checks of each, or the message it ended with.
+A case is [folder or null for the usual folders, home, folder of unpacked files or null]. Prints
+the shapes and checks of each case, or the message at its end.
 """
 
 import importlib.util
@@ -15,7 +15,7 @@ import numpy as np
 
 
 def outcome(script: Any, folder: str | None, home: str, unpacked: str | None) -> object:
-    """Return what loading gives."""
+    """Return the facts about the loaded data, or the message that ended the load."""
     os.environ["HOME"] = home
     script.DATA_DIR, script.PUBLISHED_DIR = folder, unpacked
     try:

@@ -1,4 +1,4 @@
-"""The names of the shapes in `own_shapes.py`, which imports TensorFlow, for who does not."""
+"""The names of the shapes in `own_shapes.py`, for files that must not import TensorFlow."""
 
 DATA = {
     "functional": "numbers",
@@ -15,4 +15,4 @@ DATA = {
 }
 """The data of each model."""
 RANDOM = ("batch_normalization", "dropout", "mixed_precision")
-"""Those whose replicas differ from one device by their own nature, or by rounding to 8 bits."""
+"""Shapes whose replicas differ from one device by design, or by rounding to 8 bits."""

@@ -1,8 +1,9 @@
-"""Which examples each worker is given: `shares.py OUT STEPS SCRIPT[@START]...`.
+"""Write the examples that each worker receives: `shares.py OUT STEPS SCRIPT[@START]...`.
 
-Takes batches from the pipeline of each script, nothing is trained. A script of several tasks has
-this file run in a process for each worker. OUT/worker-N/NAME.npy holds an array
-[step, example of the worker], where examples are numbered as the script loads them.
+Takes batches from the pipeline of each script and trains nothing. A script of several tasks runs
+this file in one process for each worker. OUT/worker-N/NAME.npy holds an array
+[step, example of the worker]: the number of an example is its position in arrays, its first
+feature in a data set.
 """
 
 import json
@@ -18,18 +19,18 @@ from tests.engine.together import load
 
 
 def numbers(script: Any) -> dict[bytes, int]:
-    """The number of each training example, by what is in it."""
+    """Return the number of each training example by its content."""
     train, _ = script.make_data()
-    if isinstance(train, tf.data.Dataset):  # each begins with its number
+    if isinstance(train, tf.data.Dataset):  # the first feature is the number
         return {row.tobytes(): int(row[0]) for row, _ in train.as_numpy_iterator()}
     features, _ = train
     return {row.tobytes(): number for number, row in enumerate(np.asarray(features))}
 
 
-def given(script: Any, strategy: Any, start: int, steps: int) -> list[list[int]]:
-    """The examples that this worker's replicas are given in each step."""
+def received_examples(script: Any, strategy: Any, start: int, steps: int) -> list[list[int]]:
+    """Return the examples that the replicas of this worker receive in each step."""
     by_content = numbers(script)
-    tf.keras.utils.set_random_seed(script.SEED)  # as each main does
+    tf.keras.utils.set_random_seed(script.SEED)  # as `main` of each script does
     batches = iter(script.make_batches(strategy, start)[0])
     found = []
     for _ in range(steps):
@@ -49,7 +50,7 @@ def main() -> None:
         path, _, start = name.partition("@")
         script: Any = load(Path(path))
         strategy = strategy or script.make_strategy()
-        rows = given(script, strategy, int(start or 0), int(steps))
+        rows = received_examples(script, strategy, int(start or 0), int(steps))
         np.save(folder / f"{Path(path).parent.name}@{start or 0}.npy", rows)
 
 

@@ -1,4 +1,4 @@
-"""The real processes of runs of several tasks."""
+"""The processes of real runs of several tasks."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ ASK = Path(__file__).parent / "ask_tasks.py"
 
 
 def train_alone(trained: Trained) -> str:
-    """Run a script as anybody would, without a supervisor, and return what it printed."""
+    """Run a script without a supervisor, as a user can, and return its output."""
     command = [sys.executable, "train.py", "--run-dir", str(trained.run.dir)]
     done = subprocess.run(command, cwd=trained.run.dir, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout
 
 
-def answers(script: Path, configs: list[str]) -> list[str]:
-    """Return what a script says to each TF_CONFIG."""
+def replies(script: Path, configs: list[str]) -> list[str]:
+    """Return the reply of a script to each TF_CONFIG."""
     done = subprocess.run(
         [sys.executable, ASK, script],
         input=json.dumps(configs),
@@ -38,7 +38,7 @@ def answers(script: Path, configs: list[str]) -> list[str]:
 
 
 def tasks_of(script: Path) -> Iterator[tuple[str, psutil.Process]]:
-    """Yield the living tasks of a script with their names; not the process that started them."""
+    """Yield the live tasks of a script with their names, without the process that started them."""
     for process in psutil.process_iter(["cmdline"]):
         if str(script) not in (process.info["cmdline"] or ()):
             continue
@@ -51,10 +51,10 @@ def tasks_of(script: Path) -> Iterator[tuple[str, psutil.Process]]:
 
 
 def name_of(process: psutil.Process) -> str:
-    """Return the name of a task; empty where it is none.
+    """Return the name of a task; empty if the process is no task.
 
-    The system tells the environment that a process was started with, of one that was forked its
-    server's: that one is known by the log that it writes.
+    The system gives the environment at the start of a process; for a forked process this is the
+    environment of its server. So the log that a forked process writes identifies it.
     """
     config: dict[str, Any] = json.loads(process.environ().get("TF_CONFIG", "{}"))
     if config:
@@ -64,5 +64,5 @@ def name_of(process: psutil.Process) -> str:
 
 
 def task_of(script: Path, name: str) -> psutil.Process | None:
-    """Return a task's process; None where it has none."""
+    """Return the process of a task; None if it has none."""
     return dict(tasks_of(script)).get(name)

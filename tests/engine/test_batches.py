@@ -1,4 +1,4 @@
-"""What a step takes and how it updates: last batches, clipping, learning rates, calls."""
+"""The examples and the update of a step: last batches, clipping, learning rates, calls."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from workbench.config import RunConfig
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES, BATCH = 203, 16  # 12 whole batches, 11 left
+EXAMPLES, BATCH = 203, 16  # 12 whole batches, 11 remain
 BASE = {"synthetic_examples": EXAMPLES, "global_batch_size": BATCH, "epochs": 2}
 SGD = {**BASE, "optimizer": "sgd", "learning_rate": 0.5, "epochs": 1}
 RATE, CLIP = 0.5, 0.01
@@ -56,7 +56,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_it_finishes_traced_at_most_once(name: str, runs: dict[str, Trained]) -> None:
+def test_a_run_finishes_and_is_traced_at_most_once(name: str, runs: dict[str, Trained]) -> None:
     assert runs[name].status == 0, runs[name].log
     assert runs[name].traces == ([0, 0] if CONFIGS[name].eager else [1, 1])
     assert len(runs[name].events("traced")) == (0 if CONFIGS[name].eager else 1)
@@ -67,7 +67,9 @@ def same(one: Trained, other: Trained, tolerance: float = 1e-6) -> bool:
 
 
 @pytest.mark.parametrize("name", ["drop", "files", "numpy"])
-def test_drop_leaves_out_what_fills_no_batch(name: str, runs: dict[str, Trained]) -> None:
+def test_drop_leaves_out_examples_that_do_not_fill_a_batch(
+    name: str, runs: dict[str, Trained]
+) -> None:
     assert runs[name].examples() == [[8, 8]] * 12 * 2
 
 
@@ -83,17 +85,21 @@ def test_keep_leaves_no_replica_empty(runs: dict[str, Trained]) -> None:
     assert np.isfinite(runs["keep_few"].losses()).all()
 
 
-def test_a_kept_batch_weighs_the_same_over_replicas_as_on_one(runs: dict[str, Trained]) -> None:
+def test_a_kept_last_batch_weighs_the_same_on_two_replicas_as_on_one(
+    runs: dict[str, Trained],
+) -> None:
     assert same(runs["keep"], runs["keep_one"])
     assert same(runs["keep_fit"], runs["keep_one"])
 
 
-def test_repeat_fills_the_last_batch_with_the_next_shuffle(runs: dict[str, Trained]) -> None:
+def test_repeat_fills_the_last_batch_with_examples_of_the_next_shuffle(
+    runs: dict[str, Trained],
+) -> None:
     assert runs["repeat"].examples() == [[8, 8]] * 13 * 2
     assert same(runs["repeat"], runs["repeat_indexed"])
 
 
-def test_whole_batches_are_the_same_where_the_rest_is_kept_or_left_out(
+def test_whole_batches_are_the_same_whether_the_rest_is_kept_or_left_out(
     runs: dict[str, Trained],
 ) -> None:
     first = runs["drop"].losses()[:12]
@@ -101,7 +107,9 @@ def test_whole_batches_are_the_same_where_the_rest_is_kept_or_left_out(
     np.testing.assert_allclose(runs["short"].losses()[:5], first[:5], rtol=0, atol=1e-6)
 
 
-def test_steps_beyond_the_data_repeat_it_and_fewer_end_the_epoch(runs: dict[str, Trained]) -> None:
+def test_more_steps_than_the_data_fill_repeat_the_data_and_fewer_end_the_epoch(
+    runs: dict[str, Trained],
+) -> None:
     assert len(runs["beyond"].losses()) == len(runs["files_beyond"].losses()) == 60
     assert len(runs["files_repeat"].losses()) == 26
     assert len(runs["short"].losses()) == 10
@@ -116,7 +124,9 @@ def test_stacks_that_do_not_divide_an_epoch_give_the_same_batches(
 
 
 @pytest.mark.parametrize("name", ["one_a_call", "one_a_call_fit", "seven_a_call_indexed"])
-def test_steps_a_call_change_nothing_but_the_calls(name: str, runs: dict[str, Trained]) -> None:
+def test_the_number_of_steps_per_call_changes_only_the_calls(
+    name: str, runs: dict[str, Trained]
+) -> None:
     assert same(runs[name], runs["drop"])
     per_call = CONFIGS[name].steps_per_call
     longest = max(_steps_of_calls(runs[name]))
@@ -124,7 +134,7 @@ def test_steps_a_call_change_nothing_but_the_calls(name: str, runs: dict[str, Tr
     assert longest == per_call or per_call > 1
 
 
-def test_a_whole_epoch_is_one_call_also_where_its_last_stack_is_not_full(
+def test_a_whole_epoch_is_one_call_even_if_its_last_stack_is_not_full(
     runs: dict[str, Trained],
 ) -> None:
     assert same(runs["epoch_a_call"], runs["drop"])
@@ -140,7 +150,9 @@ def _steps_of_calls(trained: Trained) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["eager", "eager_fit"])
-def test_eager_gives_the_same_losses_a_step_at_a_time(name: str, runs: dict[str, Trained]) -> None:
+def test_eager_execution_gives_the_same_losses_with_one_step_per_call(
+    name: str, runs: dict[str, Trained]
+) -> None:
     assert same(runs[name], runs["short_4"])
     assert set(_steps_of_calls(runs[name])) == {1}
 
@@ -156,7 +168,7 @@ def test_clipping_bounds_the_norm_of_the_gradient_over_all_replicas(
     np.testing.assert_allclose(moved["clipped_step"], shrunk, rtol=0, atol=1e-6)
 
 
-def test_clipping_is_the_same_however_many_replicas(runs: dict[str, Trained]) -> None:
+def test_clipping_is_the_same_on_two_replicas_as_on_one(runs: dict[str, Trained]) -> None:
     assert same(runs["clipped"], runs["clipped_one"])
     assert not same(runs["clipped"], runs["plain"], 1e-4)
     assert same(runs["wide_clip"], runs["plain"])
@@ -167,6 +179,6 @@ def test_scaling_multiplies_the_learning_rate_by_the_replicas(runs: dict[str, Tr
     assert same(runs["scaled"], runs["plain"], 0)
 
 
-def test_momentum_is_not_plain_descent(runs: dict[str, Trained]) -> None:
+def test_momentum_differs_from_plain_gradient_descent(runs: dict[str, Trained]) -> None:
     assert runs["momentum"].losses()[0] == runs["plain"].losses()[0]
     assert not same(runs["momentum"], runs["plain"], 1e-4)

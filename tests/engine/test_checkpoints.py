@@ -1,4 +1,4 @@
-"""A run goes on from its newest checkpoint that can be read, or says why from none."""
+"""A run resumes from its newest readable checkpoint, or gives the reason if there is none."""
 
 import shutil
 from collections.abc import Callable
@@ -36,7 +36,7 @@ FIRST: dict[str, Damage] = {
     "list of no text": (lambda folder: (folder / "checkpoint").write_bytes(b"\x8c\xff"), EPOCHS),
     "newest index scrambled": (lambda folder: scramble(newest(folder, "index")), EPOCHS - 1),
 }
-"""What is done to the folder of checkpoints, and the epoch from which the run then goes on."""
+"""The damage to the folder of checkpoints, and the epoch from which the run then resumes."""
 OTHERS: dict[str, Damage] = {
     "list scrambled": (lambda folder: scramble(folder / "checkpoint"), EPOCHS),
     "list gone": (lambda folder: (folder / "checkpoint").unlink(), EPOCHS),
@@ -56,8 +56,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     return train_together(tmp_path_factory.mktemp("whole"), {"whole": CONFIG})["whole"]
 
 
-def go_on(whole: Trained, root: Path, damages: dict[str, Damage]) -> dict[str, Trained]:
-    """Copies of a run, each with its damage, gone on with."""
+def resume_damaged(whole: Trained, root: Path, damages: dict[str, Damage]) -> dict[str, Trained]:
+    """Copy a run once for each damage, damage the copies, resume them and return them."""
     written = dict[str, Trained]()
     for name, (damage, _) in damages.items():
         folder = shutil.copytree(whole.run.dir, root / name)
@@ -69,15 +69,15 @@ def go_on(whole: Trained, root: Path, damages: dict[str, Damage]) -> dict[str, T
 
 @pytest.fixture(scope="module")
 def first(whole: Trained, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
-    return go_on(whole, tmp_path_factory.mktemp("first"), {**FIRST, **NONE_LEFT})
+    return resume_damaged(whole, tmp_path_factory.mktemp("first"), {**FIRST, **NONE_LEFT})
 
 
 @pytest.fixture(scope="module")
 def others(whole: Trained, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
-    return go_on(whole, tmp_path_factory.mktemp("others"), OTHERS)
+    return resume_damaged(whole, tmp_path_factory.mktemp("others"), OTHERS)
 
 
-def assert_goes_on(resumed: Trained, whole: Trained, epoch: int) -> None:
+def assert_resumes(resumed: Trained, whole: Trained, epoch: int) -> None:
     assert resumed.status == 0, resumed.log
     assert [event["step"] for event in resumed.events("start")] == [0, epoch * STEPS]
     np.testing.assert_array_equal(resumed.losses(), whole.losses())
@@ -85,41 +85,41 @@ def assert_goes_on(resumed: Trained, whole: Trained, epoch: int) -> None:
 
 @pytest.mark.promise
 @pytest.mark.parametrize("name", FIRST)
-def test_it_goes_on_from_the_newest_that_is_whole_to_the_same_curve(
+def test_a_run_resumes_from_its_newest_whole_checkpoint_to_the_same_curve(
     name: str, first: dict[str, Trained], whole: Trained
 ) -> None:
-    assert_goes_on(first[name], whole, FIRST[name][1])
+    assert_resumes(first[name], whole, FIRST[name][1])
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_so_it_does_after_any_other_damage(
+def test_a_run_resumes_to_the_same_curve_after_any_other_damage(
     name: str, others: dict[str, Trained], whole: Trained
 ) -> None:
-    assert_goes_on(others[name], whole, OTHERS[name][1])
+    assert_resumes(others[name], whole, OTHERS[name][1])
 
 
 @pytest.mark.promise
 @pytest.mark.parametrize("name", NONE_LEFT)
-def test_with_none_it_refuses_and_keeps_what_was_recorded(
+def test_a_run_without_a_whole_checkpoint_refuses_to_resume_and_keeps_its_records(
     name: str, first: dict[str, Trained], whole: Trained
 ) -> None:
     trained = first[name]
     assert trained.status == 1
     folder = trained.run.dir / "checkpoints"
     assert trained.log.strip().splitlines()[-1] == (
-        f"Goes on from a checkpoint; those that this run saved in {folder} are gone or damaged. "
-        "Put that folder back from a copy, or start a new run."
+        f"Needs a checkpoint to resume from; those that this run saved in {folder} are missing or "
+        "damaged. Restore that folder from a copy, or start a new run."
     )
     np.testing.assert_array_equal(trained.losses(), whole.losses())
 
 
-def test_a_step_is_taken_apart_from_the_newest_before_it_whatever_the_list_says(
+def test_an_xray_starts_at_the_newest_checkpoint_before_its_step_even_without_the_list(
     whole: Trained, tmp_path: Path
 ) -> None:
     folder = shutil.copytree(whole.run.dir, tmp_path / "listless")
     (folder / "checkpoints" / "checkpoint").unlink()
-    torn = folder / "checkpoints" / f"ckpt-{EPOCHS + 1}"
-    torn.with_suffix(".index").touch()
+    broken = folder / "checkpoints" / f"ckpt-{EPOCHS + 1}"
+    broken.with_suffix(".index").touch()
     xray = Run(folder).xray(STEPS + 5)
     assert isinstance(xray, StepXray)
     assert xray.started_at_step == STEPS

@@ -1,4 +1,4 @@
-"""A model that draws random numbers while it trains goes on with them where it stopped."""
+"""A model that draws random numbers in training continues their sequence after a resume."""
 
 import itertools
 from pathlib import Path
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 OWN = Path(__file__).parent / "own_models.py"
 STEPS = 300
 SEEDS = ", seeds=seeds"
-ANSWER = 'tf.keras.layers.Dense(1, activation="sigmoid")(hidden)'
+LAST_LAYER = 'tf.keras.layers.Dense(1, activation="sigmoid")(hidden)'
 CELLS = list(itertools.product(("mirrored", "one_device"), ("custom", "fit")))
 
 
@@ -42,7 +42,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
     forget_seeds(written["old"].run.dir / "train.py")
     written["newer"] = write_run(root, "newer", config_of("one_device", "custom"))
     written["deeper"] = write_run(root, "deeper", config_of("one_device", "custom"))
-    deepen(written["deeper"].run.dir / "train.py")
+    add_layer(written["deeper"].run.dir / "train.py")
     for name in ("newer", "deeper"):
         (root / name / "checkpoints").symlink_to(root / "old" / "checkpoints")
     stops = {name: "calls" for name in written if name.endswith("stopped")}
@@ -51,21 +51,21 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
 
 
 def forget_seeds(script: Path) -> None:
-    """Make it a script of an earlier release, whose checkpoints are without random state."""
+    """Make it a script of an earlier release, whose checkpoints have no random state."""
     text = script.read_text()
     assert SEEDS in text
     script.write_text(text.replace(SEEDS, ""))
 
 
-def deepen(script: Path) -> None:
-    """Give its model one layer more, behind all others."""
+def add_layer(script: Path) -> None:
+    """Add one layer to the end of its model."""
     text = script.read_text()
-    assert ANSWER in text
-    script.write_text(text.replace(ANSWER, f"tf.keras.layers.Dense(1)({ANSWER})"))
+    assert LAST_LAYER in text
+    script.write_text(text.replace(LAST_LAYER, f"tf.keras.layers.Dense(1)({LAST_LAYER})"))
 
 
 @pytest.mark.parametrize("cell", ["-".join(cell) for cell in CELLS])
-def test_stopped_in_mid_epoch_and_resumed_it_gives_the_losses_of_a_run_never_stopped(
+def test_a_run_resumed_in_mid_epoch_gives_the_losses_of_a_run_never_stopped(
     cell: str, runs: dict[str, Trained]
 ) -> None:
     whole, run = runs[f"{cell}-whole"], runs[f"{cell}-stopped"]
@@ -77,7 +77,7 @@ def test_stopped_in_mid_epoch_and_resumed_it_gives_the_losses_of_a_run_never_sto
     np.testing.assert_array_equal(run.losses(), whole.losses())
 
 
-def test_what_is_dropped_differs_from_step_to_step(runs: dict[str, Trained]) -> None:
+def test_the_dropped_units_differ_from_step_to_step(runs: dict[str, Trained]) -> None:
     one, other = (runs[f"one_device-{loop}-whole"].losses() for loop in ("custom", "fit"))
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-6)
     assert np.abs(np.diff(one)).min() > 0

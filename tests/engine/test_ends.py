@@ -1,4 +1,4 @@
-"""How real runs end: killed, stopped, exploding; and that resuming fixes it."""
+"""The ends of real runs: killed, stopped, not finite; and a resume after each."""
 
 import os
 import signal
@@ -46,7 +46,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
 
 
 def trainer_of(run: Run) -> int | None:
-    """The process id of a run's trainer; None before there is one."""
+    """Return the process id of the trainer of a run; None before it starts."""
     path = str(run.dir / "train.py")
     for process in psutil.process_iter(["cmdline"]):
         if path in (process.info["cmdline"] or ()):
@@ -59,7 +59,7 @@ def curve(run: Run) -> pd.DataFrame:
 
 
 def stop(run: Run, beyond: int) -> int:
-    """Stop a run once it has done more steps than these; return how many it did."""
+    """Stop a run after more than `beyond` steps; return the count of steps that it did."""
     until(lambda: run.progress.step > beyond or not run.alive)
     run.stop()
     assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
@@ -67,28 +67,28 @@ def stop(run: Run, beyond: int) -> int:
 
 
 def assert_same_curve(run: Run, start: Start, **options: object) -> None:
-    """Compare every step of a run that was disturbed with a run that was not."""
+    """Compare every step of a disturbed run with an undisturbed run."""
     epochs = 1 + (run.progress.step - 1) // STEPS_PER_EPOCH
     whole = start(epochs=epochs, **options)
     assert whole.wait(LIMIT_SECONDS) == "finished", whole.failure
     assert run.missing == []
     found, names = curve(run), ["loss", "accuracy", "test_loss", "test_accuracy"]
     pd.testing.assert_frame_equal(found, curve(whole).iloc[: len(found)], rtol=0, atol=1e-6)
-    tested = run.epochs()[names].dropna()  # of a stop at the end of an epoch, in its test pass
+    tested = run.epochs()[names].dropna()  # a stop in a test pass leaves NaN
     assert len(tested) > 0
     pd.testing.assert_frame_equal(tested, whole.epochs()[names].loc[tested.index], atol=1e-5)
 
 
 @pytest.fixture(scope="module")
 def whole(start: Start) -> Run:
-    """A run that nobody disturbs."""
+    """An undisturbed run."""
     run = start(epochs=3)
     assert run.wait(LIMIT_SECONDS) == "finished", run.failure
     return run
 
 
 @pytest.mark.promise
-def test_its_script_alone_gives_the_same_losses(whole: Run, tmp_path: Path) -> None:
+def test_the_script_alone_gives_the_same_losses_as_the_run(whole: Run, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(whole.script)
     command = [sys.executable, str(script), "--run-dir", str(tmp_path / "alone")]
@@ -102,7 +102,7 @@ def test_its_script_alone_gives_the_same_losses(whole: Run, tmp_path: Path) -> N
 
 
 @pytest.mark.promise
-def test_its_ledger_tells_where_all_of_its_time_went(whole: Run) -> None:
+def test_the_ledger_of_a_run_accounts_for_all_of_its_time(whole: Run) -> None:
     ledger, events = whole.ledger, whole.events()
     first_step = {entry.name: entry.seconds for entry in ledger.first_step}
     assert list(first_step) == ["queue", "start", "data", "trace", "first step"]
@@ -136,7 +136,7 @@ def test_a_killed_trainer_resumes_to_the_curve_of_a_run_never_killed(start: Star
     assert_same_curve(run, start)
 
 
-def test_a_killed_supervisor_makes_the_trainer_save_and_the_run_lost(start: Start) -> None:
+def test_after_the_supervisor_is_killed_the_trainer_saves_and_the_run_is_lost(start: Start) -> None:
     run = start(epochs=ENDLESS)
     until(lambda: run.progress.step > 0)
     os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
@@ -150,7 +150,7 @@ def test_a_killed_supervisor_makes_the_trainer_save_and_the_run_lost(start: Star
     assert_same_curve(run, start)
 
 
-def test_a_run_stopped_in_an_epoch_goes_on_there_and_for_more_epochs(start: Start) -> None:
+def test_a_run_stopped_in_an_epoch_resumes_there_and_trains_for_more_epochs(start: Start) -> None:
     run = start(epochs=ENDLESS, loop="fit", pipeline="indexed")
     stopped_at = stop(run, 0)
     run.resume(epochs=ENDLESS + 1)
@@ -161,8 +161,10 @@ def test_a_run_stopped_in_an_epoch_goes_on_there_and_for_more_epochs(start: Star
 
 
 @pytest.mark.parametrize("pipeline", ["files", "numpy"])
-def test_a_run_in_an_order_of_its_own_goes_on_where_it_stopped(start: Start, pipeline: str) -> None:
-    # Of seven files the last runs out of examples before the others.
+def test_a_run_whose_pipeline_has_its_own_order_resumes_where_it_stopped(
+    start: Start, pipeline: str
+) -> None:
+    # Of seven files, the last is the first to run out of examples.
     options = {"pipeline": pipeline, "data_files": 7}
     run = start(epochs=ENDLESS, **options)
     stopped_at = stop(run, STEPS_PER_EPOCH)
@@ -171,7 +173,7 @@ def test_a_run_in_an_order_of_its_own_goes_on_where_it_stopped(start: Start, pip
     assert_same_curve(run, start, **options)
 
 
-def test_a_loss_that_is_no_number_fails_naming_step_and_replica(start: Start) -> None:
+def test_a_loss_that_is_not_finite_fails_the_run_and_names_step_and_replica(start: Start) -> None:
     run = start(model=f"{OWN}:explosive", rehearse=False)
     assert run.wait(LIMIT_SECONDS) == "failed"
     assert "step 0 on replica 1" in run.failure.cause
@@ -180,7 +182,9 @@ def test_a_loss_that_is_no_number_fails_naming_step_and_replica(start: Start) ->
     assert run.replica_steps(["loss"])["loss"].isna().tolist()[:2] == [False, True]
 
 
-def test_of_several_workers_the_first_step_that_is_no_number_is_named(start: Start) -> None:
+def test_a_failure_names_the_first_step_of_any_worker_whose_loss_is_not_finite(
+    start: Start,
+) -> None:
     run = start(
         strategy="multi_worker_mirrored", data=f"{DATA}:one_broken", model=f"{DATA}:classifier",
         steps_per_call=20, rehearse=False,
@@ -188,6 +192,6 @@ def test_of_several_workers_the_first_step_that_is_no_number_is_named(start: Sta
     assert run.wait(LIMIT_SECONDS) == "failed"
     rows = run.replica_steps(["step", "replica", "loss"])
     first = rows[rows["loss"].isna()].iloc[0]
-    assert 0 < first["step"] < 19  # within the first call, whose other steps both have, too
+    assert 0 < first["step"] < 19  # inside the first call, of which both workers record all steps
     assert f"step {first['step']:.0f} on replica {first['replica']:.0f}." in run.failure.cause
     assert run.failure.task == f"worker-{first['replica']:.0f}"

@@ -1,4 +1,4 @@
-"""What is asked of a model apart from training: a test of the saved one, and what it is made of."""
+"""Programs about a model beside training: the test of a saved model, and its inspection."""
 
 import json
 from pathlib import Path
@@ -38,11 +38,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
 
 @pytest.fixture(scope="module")
 def tested(runs: dict[str, Trained]) -> dict[str, dict[str, Any]]:
-    """What evaluating the saved models gave."""
+    """The evaluations of the saved models."""
     return {name: runs[name].run.evaluate() for name in ("dense_fit", "own")}
 
 
-def test_both_loops_and_pipelines_train_on_images_alike(runs: dict[str, Trained]) -> None:
+def test_both_loops_and_pipelines_give_the_same_losses_on_images(runs: dict[str, Trained]) -> None:
     custom, fit = runs["dense_custom"], runs["dense_fit"]
     assert custom.status == fit.status == 0, custom.log + fit.log
     np.testing.assert_allclose(fit.losses(), custom.losses(), rtol=0, atol=1e-5)
@@ -50,19 +50,19 @@ def test_both_loops_and_pipelines_train_on_images_alike(runs: dict[str, Trained]
 
 @pytest.mark.promise
 @pytest.mark.parametrize("name", ["dense_fit", "own"])
-def test_the_saved_model_tests_as_it_did_at_the_end_of_training(
+def test_the_saved_model_gives_the_test_results_of_the_end_of_training(
     name: str, runs: dict[str, Trained], tested: dict[str, dict[str, Any]]
 ) -> None:
-    told, found = runs[name].events("finished")[0], tested[name]
-    assert found["test_loss"] == pytest.approx(told["test_loss"], abs=1e-5)
-    assert found["test_accuracy"] == pytest.approx(told["test_accuracy"], abs=1e-5)
+    finished, found = runs[name].events("finished")[0], tested[name]
+    assert found["test_loss"] == pytest.approx(finished["test_loss"], abs=1e-5)
+    assert found["test_accuracy"] == pytest.approx(finished["test_accuracy"], abs=1e-5)
     assert found == json.loads((runs[name].run.dir / "evaluation.json").read_text())
     right = sum(row["accuracy"] * row["examples"] for row in found["classes"])
     assert right / found["test_examples"] == pytest.approx(found["test_accuracy"])
 
 
 @pytest.mark.promise
-def test_predictions_come_with_their_images(
+def test_predictions_are_saved_with_their_images(
     runs: dict[str, Trained], tested: dict[str, dict[str, Any]]
 ) -> None:
     folder, classes = runs["dense_fit"].run.dir, tested["dense_fit"]["classes"]
@@ -80,7 +80,7 @@ def inspect(**fields: object) -> ModelSummary:
 
 
 @pytest.mark.promise
-def test_a_model_is_told_by_layers_parameters_and_bytes() -> None:
+def test_the_summary_of_a_model_has_its_layers_parameters_and_bytes() -> None:
     summary = inspect(data="fashion_mnist", model="dense")
     assert [layer[1:] for layer in summary.layers] == [
         ("Flatten", "(784,)", 0),
@@ -94,13 +94,13 @@ def test_a_model_is_told_by_layers_parameters_and_bytes() -> None:
     assert summary.replica_bytes == summary.weight_bytes + summary.optimizer_bytes
 
 
-def test_what_is_not_trained_is_not_reduced() -> None:
+def test_weights_that_are_not_trained_have_no_gradients_to_reduce() -> None:
     summary = inspect(model=f"{OWN}:normalized", optimizer="sgd")
     assert summary.parameters - summary.trainable_parameters == 2 * 8
     assert summary.gradient_bytes_per_step == 4 * summary.trainable_parameters
 
 
-def test_an_imported_model_is_asked_again_once_its_file_has_changed(
+def test_an_imported_model_is_inspected_again_after_its_file_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -113,7 +113,7 @@ def test_an_imported_model_is_asked_again_once_its_file_has_changed(
     assert (before.parameters, after.parameters) == (10 * 8 + 8 + 8 + 1, 10 * 9 + 9 + 9 + 1)
 
 
-def test_a_model_that_cannot_be_built_is_a_problem_of_its_field() -> None:
+def test_a_model_that_cannot_be_built_is_a_problem_of_the_model_field() -> None:
     with pytest.raises(PlanError) as raised:
         inspect(model=f"{OWN}:raising")
     (problem,) = raised.value.problems
@@ -122,7 +122,7 @@ def test_a_model_that_cannot_be_built_is_a_problem_of_its_field() -> None:
     assert problem.fix
 
 
-def test_a_model_that_prints_what_it_likes_is_told_all_the_same() -> None:
+def test_a_model_that_prints_anything_is_still_inspected() -> None:
     assert inspect(model=f"{OWN}:noisy").parameters == inspect(model=f"{OWN}:plain").parameters
 
 
@@ -136,7 +136,7 @@ def test_a_model_that_prints_what_it_likes_is_told_all_the_same() -> None:
         ("called_loss", "a loss whose class defines call", "Called defines __call__, which"),
     ],
 )
-def test_a_model_that_cannot_be_trained_is_a_problem_of_its_field(
+def test_a_model_that_cannot_be_trained_is_a_problem_of_the_model_field(
     model: str, rule: str, got: str
 ) -> None:
     with pytest.raises(PlanError) as raised:
@@ -148,7 +148,7 @@ def test_a_model_that_cannot_be_trained_is_a_problem_of_its_field(
     assert problem.fix
 
 
-def test_a_model_of_keras_3_is_called_that_where_tf_keras_is_not(
+def test_a_model_of_keras_3_is_refused_if_tf_keras_is_legacy_keras(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -158,11 +158,11 @@ def test_a_model_of_keras_3_is_called_that_where_tf_keras_is_not(
     (tmp_path / "hidden.py").write_text(source.replace("tf.keras", "third"))
     fields = {"strategy": "parameter_server", "loop": "fit"}
     for model in ("hidden:plain", "hidden:normalized"):
-        with pytest.raises(PlanError, match="a model of Keras 3, which"):
+        with pytest.raises(PlanError, match="a model of Keras 3, but"):
             inspect(**fields, model=model)
     assert inspect(model="hidden:plain").parameters == inspect(model=f"{OWN}:plain").parameters
 
 
-def test_an_interpreter_without_tensorflow_is_a_problem_of_the_model(tmp_path: Path) -> None:
+def test_an_interpreter_that_does_not_exist_is_a_problem_of_the_plan(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="No such file"):
         inspect(interpreter=str(tmp_path / "python"))

@@ -1,4 +1,4 @@
-"""Fashion-MNIST is found, checked, kept unpacked, and its absence told."""
+"""Fashion-MNIST is found, checked and kept unpacked; a message says if it is absent."""
 
 import filecmp
 import gzip
@@ -31,7 +31,7 @@ pytestmark = [
 
 
 def copy_into(folder: Path) -> Path:
-    """Make a folder of the four files, as links that can be replaced one by one."""
+    """Make a folder with links to the four files, so that a test can replace each one."""
     folder.mkdir(parents=True)
     for name in catalog.DATA["fashion_mnist"].files:
         (folder / name).symlink_to(SOURCE / name)
@@ -92,7 +92,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             **{name: value for name, value in os.environ.items() if name.lower() != "no_proxy"},
             **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), closed),
             "TF_CPP_MIN_LOG_LEVEL": "2",
-            "HOME": str(root / "nobody"),  # Keras looks for its cache once, when it is imported
+            "HOME": str(root / "nobody"),  # Keras finds its cache once, on import
         },
         cwd=root,
         capture_output=True,
@@ -120,7 +120,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "unpacked to no folder",
     ],
 )
-def test_it_is_the_whole_set_scaled_to_one(place: str, outcomes: dict[str, Any]) -> None:
+def test_the_data_are_the_whole_set_scaled_to_one(place: str, outcomes: dict[str, Any]) -> None:
     assert outcomes[place] == {
         "shapes": [[60_000, 28, 28, 1], [60_000], [10_000, 28, 28, 1], [10_000]],
         "types": ["float32", "uint8"],
@@ -131,7 +131,7 @@ def test_it_is_the_whole_set_scaled_to_one(place: str, outcomes: dict[str, Any])
 
 
 @pytest.mark.parametrize(
-    ("case", "said"),
+    ("case", "cause"),
     [
         ("missing", "No such file"),
         ("folder", "Is a directory"),
@@ -142,20 +142,20 @@ def test_it_is_the_whole_set_scaled_to_one(place: str, outcomes: dict[str, Any])
         ("swapped", "differs. Replace it."),
     ],
 )
-def test_a_bad_file_is_named_with_what_to_do(
-    case: str, said: str, outcomes: dict[str, Any]
-) -> None:
+def test_a_bad_file_is_named_with_its_fix(case: str, cause: str, outcomes: dict[str, Any]) -> None:
     assert outcomes[case].startswith("Needs ")
     assert f"{case}/{LABELS}" in outcomes[case]
-    assert said in outcomes[case]
-    assert "Mend it" in outcomes[case] or "Replace it" in outcomes[case]
+    assert cause in outcomes[case]
+    assert "Replace it" in outcomes[case]
 
 
-def test_a_folder_that_is_named_is_read_whatever_was_unpacked(outcomes: dict[str, Any]) -> None:
+def test_a_folder_given_by_the_user_is_read_even_if_unpacked_files_exist(
+    outcomes: dict[str, Any],
+) -> None:
     assert f"corrupt/{LABELS}" in outcomes["a folder beside unpacked ones"]
 
 
-def test_without_a_network_it_says_what_it_looked_for_and_where_to_put_it(
+def test_without_a_network_the_message_names_the_missing_files_and_data_dir(
     outcomes: dict[str, Any],
 ) -> None:
     message = outcomes["nowhere"]

@@ -1,4 +1,4 @@
-"""What is forked is what it would have been cold: runs, and what is asked beside them."""
+"""Forked processes give the results of cold ones: runs, and programs about runs."""
 
 import dataclasses
 import json
@@ -39,69 +39,71 @@ def train(root: Path, **fields: Any) -> Run:
     return run
 
 
-def begun(run: Run) -> set[str]:
-    told = event_of(run, "begun")
-    assert told is not None
-    assert set(told["how"]) == set(run.tasks)
-    return set(told["how"].values())
+def ways_of_start(run: Run) -> set[str]:
+    event = event_of(run, "begun")
+    assert event is not None
+    assert set(event["how"]) == set(run.tasks)
+    return set(event["how"].values())
 
 
 @pytest.mark.slow
 @pytest.mark.promise
 @pytest.mark.parametrize("fields", [{}, {"loop": "fit"}, WORKERS], ids=["custom", "fit", "workers"])
-def test_it_gives_the_same_losses_and_model(ahead: Path, fields: dict[str, Any]) -> None:
+def test_a_forked_run_gives_the_losses_and_model_of_a_cold_run(
+    ahead: Path, fields: dict[str, Any]
+) -> None:
     forked, cold = train(ahead, **fields), train(ahead, start="cold", **fields)
-    assert begun(forked) == {"forked"}
-    assert begun(cold) == {"cold: as requested"}
-    apart = 1e-6 if len(forked.tasks) > 1 else 0.0
-    np.testing.assert_allclose(forked.steps()["loss"], cold.steps()["loss"], rtol=0, atol=apart)
-    np.testing.assert_allclose(weights(forked), weights(cold), rtol=0, atol=apart)
+    assert ways_of_start(forked) == {"forked"}
+    assert ways_of_start(cold) == {"cold: as requested"}
+    tolerance = 1e-6 if len(forked.tasks) > 1 else 0.0
+    np.testing.assert_allclose(forked.steps()["loss"], cold.steps()["loss"], rtol=0, atol=tolerance)
+    np.testing.assert_allclose(weights(forked), weights(cold), rtol=0, atol=tolerance)
     (start,) = (entry for entry in forked.ledger.first_step if entry.name == "start")
     assert start.label == "start (forked)"
 
 
 @pytest.fixture
 def forks(ahead: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The programs that processes of this test were forked for."""
+    """The programs for which this test forked processes."""
     programs, fork = list[str](), ForkServer.fork
 
-    def noted(server: ForkServer, order: Order) -> Forked:
+    def recorded_fork(server: ForkServer, order: Order) -> Forked:
         forked = fork(server, order)
         programs.append(order.arguments[1])
         return forked
 
-    monkeypatch.setattr(ForkServer, "fork", noted)
+    monkeypatch.setattr(ForkServer, "fork", recorded_fork)
     return programs
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fields", [{}, WORKERS], ids=["alone", "workers"])
-def test_what_is_asked_of_it_afterwards_is_the_same(
+def test_xray_evaluation_and_certificate_are_the_same_forked_and_cold(
     ahead: Path, forks: list[str], fields: dict[str, Any]
 ) -> None:
     run = train(ahead, **fields)
-    told = []
+    results = []
     for start in ("auto", "cold"):
         config = dataclasses.replace(run.config, start=start)
         (run.dir / "config.json").write_text(json.dumps(config.to_json()))
-        told.append((run.xray(3), run.evaluate(), certify(run, [run])))
-    assert told[0] == told[1]
+        results.append((run.xray(3), run.evaluate(), certify(run, [run])))
+    assert results[0] == results[1]
     assert forks == ["xray"] * len(run.tasks) + ["evaluate", "certify"]
 
 
 @pytest.mark.slow
-def test_models_and_data_of_ones_own_are_looked_at_as_in_a_cold_process(
+def test_inspections_of_own_models_and_data_are_the_same_forked_and_cold(
     forks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = RunConfig(data=f"{OWN / 'own_data_sets.py'}:pairs")
     model = RunConfig(model=f"{OWN / 'own_models.py'}:regularized")
-    told = []
+    results = []
     for start in ("auto", "cold"):
         monkeypatch.setattr(own_data, "_found", {})
         inspection._inspect.cache_clear()
         plan = make_plan(dataclasses.replace(model, start=start), LAPTOP)
-        told.append(
+        results.append(
             (own_data.look(dataclasses.replace(data, start=start)), inspection.inspect_model(plan))
         )
-    assert told[0] == told[1]
+    assert results[0] == results[1]
     assert forks == ["inspect_data", "inspect_model"]

@@ -26,14 +26,14 @@ def start(disk: Disk, epochs: int, **fields: Any) -> Run:
         epochs=epochs, start_now=True, **{"strategy": "one_device"} | fields,
     )  # fmt: skip
     run = start_run(config, disk.at / "runs", LAPTOP, rehearse=False)
-    disk.leave(512 * KIB)  # records and events have room, a checkpoint of 1 MiB has none
+    disk.leave(512 * KIB)  # room for records and events, but not for a checkpoint of 1 MiB
     return run
 
 
 @pytest.mark.parametrize(
     "fields", [pytest.param({}, marks=pytest.mark.promise), WORKERS], ids=["one process", "workers"]
 )
-def test_a_run_that_finishes_waits_with_its_model_until_there_is_room(
+def test_a_run_that_finishes_waits_for_room_to_save_its_model(
     disk: Disk, fields: dict[str, Any]
 ) -> None:
     run = start(disk, epochs=2, **fields)
@@ -50,7 +50,7 @@ def test_a_run_that_finishes_waits_with_its_model_until_there_is_room(
 
 
 @pytest.mark.parametrize("fields", [{}, WORKERS], ids=["one process", "workers"])
-def test_a_run_that_is_stopped_waits_with_its_checkpoint_until_there_is_room(
+def test_a_run_that_is_stopped_waits_for_room_to_save_its_checkpoint(
     disk: Disk, fields: dict[str, Any]
 ) -> None:
     run = start(disk, epochs=ENDLESS, **fields)

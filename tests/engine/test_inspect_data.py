@@ -1,4 +1,4 @@
-"""What a function of one's own gives to train on: found out, or refused with what is wrong."""
+"""The inspection of a data function of a user: its facts, or a refusal with the reason."""
 
 import json
 import os
@@ -53,34 +53,36 @@ def found() -> dict[str, Any]:
         check=True,
         env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
     )
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
 
 
 @pytest.mark.parametrize("name", FACTS)
-def test_its_kind_and_sizes_are_told(name: str, found: dict[str, Any]) -> None:
+def test_an_inspection_finds_the_kind_and_sizes_of_a_data_set(
+    name: str, found: dict[str, Any]
+) -> None:
     facts = found[name]["facts"]
     parts = ("kind", "train_examples", "test_examples", "example", "example_bytes")
     assert tuple(facts[part] for part in parts) == FACTS[name]
 
 
-def test_a_data_set_whose_size_nobody_knows_is_counted(found: dict[str, Any]) -> None:
+def test_a_data_set_of_unknown_size_is_counted(found: dict[str, Any]) -> None:
     assert 0 < found["filtered"]["facts"]["train_examples"] < 96
     assert found["filtered"]["facts"]["test_examples"] == 32
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_trained_on_is_refused_with_what_to_change(
+def test_data_that_cannot_be_trained_on_are_refused_with_a_fix(
     name: str, found: dict[str, Any]
 ) -> None:
     problem = found[name]["problem"]
-    for told, part in zip(
+    for text, part in zip(
         (problem["rule"], problem["got"], problem["fix"]), WRONG[name], strict=True
     ):
-        assert part in told
+        assert part in text
 
 
-def test_every_data_set_of_the_file_is_looked_at() -> None:
+def test_every_data_set_of_the_file_is_inspected() -> None:
     source = FILE.read_text()
     defined = {line.split("(")[0][4:] for line in source.splitlines() if line.startswith("def ")}
     models = {"classifier", "regressor", "two_headed", "too_few_outputs"}

@@ -1,4 +1,4 @@
-"""The noise scale of real runs against that of each example's own gradient, by brute force."""
+"""The noise scale of real runs agrees with the one computed by brute force from all examples."""
 
 import json
 import subprocess
@@ -20,7 +20,7 @@ from workbench.runs.programs.noise import Gradients, measure_gradients
 pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
-EXAMPLES, BATCH = 1_300, 16  # 81 whole batches, 4 left
+EXAMPLES, BATCH = 1_300, 16  # 81 whole batches, 4 remain
 BASE = RunConfig(synthetic_examples=EXAMPLES, global_batch_size=BATCH, epochs=1)
 CONFIGS = {
     "mirrored": BASE,
@@ -65,7 +65,7 @@ def truth(runs: dict[str, Trained]) -> dict[str, dict[str, float]]:
 
 
 @pytest.mark.parametrize("name", ["mirrored", "one"])
-def test_its_interval_holds_what_each_examples_own_gradient_gives(
+def test_the_interval_contains_the_noise_scale_computed_from_every_example(
     name: str, measured: dict[str, tuple[Gradients, ...]], truth: dict[str, dict[str, float]]
 ) -> None:
     found, true = estimate(measured[name][-1]), truth[name]
@@ -76,24 +76,26 @@ def test_its_interval_holds_what_each_examples_own_gradient_gives(
     assert found.squared_gradient == pytest.approx(true["squared_gradient"], rel=0.5)
 
 
-def test_one_replica_is_enough(measured: dict[str, tuple[Gradients, ...]]) -> None:
+def test_one_replica_is_enough_for_a_measurement(
+    measured: dict[str, tuple[Gradients, ...]],
+) -> None:
     (alone,), (*_, two) = measured["one"], measured["mirrored"]
     assert alone.squared_norms.shape == (STEPS, 1)
     assert two.squared_norms.shape == (STEPS, 2)
     assert (alone.per_replica_batch_size, two.per_replica_batch_size) == (BATCH, BATCH // 2)
 
 
-def test_the_same_batches_have_the_same_mean_gradients_whatever_the_strategy(
+def test_the_same_batches_have_the_same_mean_gradients_under_every_strategy(
     measured: dict[str, tuple[Gradients, ...]],
 ) -> None:
-    """And `fit` and the custom loop weigh them alike."""
+    """`fit` and the custom loop give the batches the same weights."""
     alone, two = measured["one"][-1], measured["mirrored"][-1]
     np.testing.assert_allclose(alone.products, two.products, rtol=1e-3, atol=1e-6)
     assert len(alone.products) == 20  # groups of two steps
     assert alone.weights == two.weights
 
 
-def test_it_is_told_at_the_first_weights_and_each_checkpoint_in_order(
+def test_gradients_are_measured_at_the_first_weights_and_each_checkpoint_in_order(
     measured: dict[str, tuple[Gradients, ...]],
 ) -> None:
     steps = [each.step for each in measured["mirrored"]]
@@ -102,24 +104,24 @@ def test_it_is_told_at_the_first_weights_and_each_checkpoint_in_order(
     assert not np.allclose(first, last, rtol=0.01)
 
 
-def test_from_a_terminal_it_answers_in_a_sentence_and_numbers(
+def test_the_command_scale_prints_a_sentence_and_numbers(
     runs: dict[str, Trained], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of a model with Dropout and batch normalization, whose batches come in stacks."""
+    """The model has Dropout and batch normalization, its batches come in stacks."""
     run, page = runs["normalized"].run, tmp_path / "scale.html"
-    words = ["scale", str(run.dir), "--steps", "1000", "--json", "--html", str(page)]
-    assert main(words) == 0
+    arguments = ["scale", str(run.dir), "--steps", "1000", "--json", "--html", str(page)]
+    assert main(arguments) == 0
     printed = capsys.readouterr()
-    told = json.loads(printed.out)
-    assert json.loads((run.dir / "noise.json").read_text()) == told
-    assert told["noise_scale"] == {**told["noise_scale"], "step": 81, "batches": 2 * 81}
-    assert NoiseScale(**told["noise_scale"]).low is not None
-    assert told["sentence"] in told.values()
+    result = json.loads(printed.out)
+    assert json.loads((run.dir / "noise.json").read_text()) == result
+    assert result["noise_scale"] == {**result["noise_scale"], "step": 81, "batches": 2 * 81}
+    assert NoiseScale(**result["noise_scale"]).low is not None
+    assert result["sentence"] in result.values()
     assert f"at the newest checkpoint of {run.id}, without training." in printed.err
     assert "plotly" in page.read_text()
 
 
-def test_a_step_that_changes_weights_past_the_optimizer_is_refused(
+def test_a_step_that_changes_weights_without_the_optimizer_is_refused(
     runs: dict[str, Trained],
 ) -> None:
     with pytest.raises(RunError, match=r"changed them past model\.optimizer\. Have the optimizer"):

@@ -1,4 +1,4 @@
-"""An exported notebook trains in a kernel, with the script's own numbers."""
+"""An exported notebook trains in a kernel and prints the numbers of the script."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ from workbench.plan import make_plan
 pytestmark = pytest.mark.slow
 
 
-def test_all_cells_run_and_tell_the_epochs(tmp_path: Path) -> None:
+def test_all_cells_run_and_print_the_epochs(tmp_path: Path) -> None:
     config = RunConfig(loop="fit", epochs=2, synthetic_examples=1280)
     text = render_notebook(make_plan(config, LAPTOP))
     (tmp_path / "train.ipynb").write_text(text)

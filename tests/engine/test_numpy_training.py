@@ -1,4 +1,4 @@
-"""Both loops agree with a computation in NumPy and float64 that shares no code with them."""
+"""Both loops give the losses and weights of a NumPy float64 training without common code."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 BEGIN, MODELS = Path(__file__).parent / "begin_runs.py", Path(__file__).parent / "own_models.py"
 EXAMPLES, BATCH, EPOCHS, RATE, CLIP = 79, 12, 3, 0.25, 0.125
 REPLICAS, SPLIT_OF_REST = 4, [2, 2, 2, 1]
-"""79 are 6 batches of 12 and 7 left. Of three replicas Keras would round the third to float32."""
+"""79 is 6 batches of 12 and a rest of 7. With three replicas, Keras rounds 1/3 to float32."""
 BASE = {
     "synthetic_examples": EXAMPLES, "global_batch_size": BATCH, "epochs": EPOCHS,
     "optimizer": "momentum", "learning_rate": RATE, "precision": "float64",
@@ -51,7 +51,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
 
 @pytest.mark.promise
 @pytest.mark.parametrize("name", RUNS)
-def test_losses_and_weights_with_penalty_momentum_clipping_and_uneven_last_batches(
+def test_numpy_gives_the_same_training_with_penalty_momentum_clipping_and_uneven_batches(
     name: str, runs: dict[str, Trained]
 ) -> None:
     trained, config = runs[name], RUNS[name]
@@ -68,6 +68,6 @@ def test_losses_and_weights_with_penalty_momentum_clipping_and_uneven_last_batch
     np.testing.assert_allclose(found, np.concatenate([w.ravel() for w in last]), rtol=0, atol=1e-7)
 
 
-def test_the_last_batch_was_uneven(runs: dict[str, Trained]) -> None:
+def test_the_last_batch_is_uneven(runs: dict[str, Trained]) -> None:
     for name in ("custom", "fit", "own-custom", "own-fit"):
         assert runs[name].examples()[6] == SPLIT_OF_REST

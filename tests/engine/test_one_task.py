@@ -1,4 +1,4 @@
-"""A script of one task trains by itself, whatever TF_CONFIG its environment has."""
+"""A script of one task trains alone with any TF_CONFIG in its environment."""
 
 import json
 import os
@@ -30,7 +30,7 @@ FOREIGN = json.dumps(
         ("multi_worker_mirrored", FOREIGN),
     ],
 )
-def test_a_tf_config_that_is_torn_or_of_other_tasks_changes_nothing(
+def test_a_tf_config_that_is_broken_or_of_other_tasks_changes_nothing(
     strategy: str, tf_config: str, root: Path
 ) -> None:
     workers = 1 if strategy == "multi_worker_mirrored" else None

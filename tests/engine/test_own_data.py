@@ -1,4 +1,4 @@
-"""Data of one's own for a model of one's own: arrays, tables, data sets, several parts."""
+"""Data of a user for a model of a user: arrays, tables, data sets, several parts."""
 
 from pathlib import Path
 
@@ -78,7 +78,7 @@ def test_short_batches_and_clipped_gradients_are_those_of_one_device(
     np.testing.assert_allclose(losses(runs, name), losses(runs, f"{name}-one"), rtol=0, atol=2e-6)
 
 
-def test_tables_and_arrays_are_the_same_examples_by_every_pipeline(
+def test_tables_and_arrays_give_the_same_losses_and_every_pipeline_trains_on_them(
     runs: dict[str, Trained],
 ) -> None:
     np.testing.assert_array_equal(losses(runs, "tables-custom"), losses(runs, "pairs-custom"))
@@ -86,14 +86,14 @@ def test_tables_and_arrays_are_the_same_examples_by_every_pipeline(
     assert losses(runs, "numpy")[-1] < losses(runs, "numpy")[0]
 
 
-def test_a_data_set_that_is_kept_has_the_order_of_its_first_epoch(runs: dict[str, Trained]) -> None:
+def test_a_cached_data_set_keeps_the_order_of_its_first_epoch(runs: dict[str, Trained]) -> None:
     kept, again = losses(runs, "cached"), losses(runs, "datasets-custom")
     np.testing.assert_array_equal(kept[:3], again[:3])
     assert (kept[3:6] != again[3:6]).any()
     assert kept[-3:].mean() < kept[:3].mean()
 
 
-def test_a_data_set_goes_on_where_it_was_stopped(runs: dict[str, Trained]) -> None:
+def test_a_run_on_a_data_set_resumes_where_it_stopped(runs: dict[str, Trained]) -> None:
     assert len(runs["resumed"].events("stopped")) == 1
     np.testing.assert_array_equal(losses(runs, "resumed"), losses(runs, "whole"))
 
@@ -103,7 +103,7 @@ def test_the_model_keeps_its_optimizer_unless_another_is_chosen(runs: dict[str, 
     assert abs(losses(runs, "adam") - losses(runs, "pairs-custom")).max() > 0.01
 
 
-def test_right_answers_are_counted_where_the_loss_tells_what_is_right(
+def test_right_answers_are_counted_if_the_loss_defines_them(
     runs: dict[str, Trained],
 ) -> None:
     for loop in LOOPS:
@@ -114,11 +114,13 @@ def test_right_answers_are_counted_where_the_loss_tells_what_is_right(
     )
 
 
-def test_a_step_of_ones_own_trains_and_tells_what_it_returns(runs: dict[str, Trained]) -> None:
+def test_a_step_of_the_user_trains_and_its_returned_values_are_recorded(
+    runs: dict[str, Trained],
+) -> None:
     for name in ("softmax", "mean"):
         np.testing.assert_allclose(losses(runs, name), losses(runs, "pairs-custom"), atol=1e-6)
-    own, ours = (runs[name].run.steps()["accuracy"] for name in ("softmax", "pairs-custom"))
-    np.testing.assert_array_equal(own, ours)
+    own, built_in = (runs[name].run.steps()["accuracy"] for name in ("softmax", "pairs-custom"))
+    np.testing.assert_array_equal(own, built_in)
     assert runs["mean"].run.steps()["accuracy"].isna().all()
     assert runs["mean"].run.epochs()["test_accuracy"].notna().all()
 
@@ -130,13 +132,15 @@ def test_labels_that_name_no_output_are_refused(runs: dict[str, Trained]) -> Non
     )
 
 
-def test_a_step_that_tells_no_loss_is_refused(runs: dict[str, Trained]) -> None:
+def test_a_step_that_returns_no_loss_is_refused(runs: dict[str, Trained]) -> None:
     assert runs["silent"].status == 1
     assert "silent_step returned NoneType. Return that." in runs["silent"].log
 
 
 @pytest.mark.parametrize("name", ["unknown", "unknown-fit", "several-custom", "several-fit"])
-def test_elsewhere_accuracy_is_unknown_and_stays_so(name: str, runs: dict[str, Trained]) -> None:
+def test_accuracy_is_unknown_if_the_loss_does_not_define_right_answers(
+    name: str, runs: dict[str, Trained]
+) -> None:
     run = runs[name].run
     assert np.isfinite(losses(runs, name)).all()
     assert run.steps()["accuracy"].isna().all()

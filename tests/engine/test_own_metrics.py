@@ -1,4 +1,4 @@
-"""Metrics that a model of one's own is compiled with, told beside loss and accuracy."""
+"""Metrics of a compiled model of a user, recorded beside loss and accuracy."""
 
 from pathlib import Path
 from typing import Any
@@ -48,30 +48,34 @@ def epochs(runs: dict[str, Trained], name: str) -> pd.DataFrame:
     return runs[name].run.epochs()
 
 
-def test_those_of_the_test_are_what_the_saved_model_comes_to(runs: dict[str, Trained]) -> None:
+def test_metrics_of_the_test_equal_those_computed_from_the_saved_model(
+    runs: dict[str, Trained],
+) -> None:
     _, (features, labels) = load_data()
     flat = weights(runs["mirrored-custom"].run)
     kind, (kind_bias,), size, (size_bias,) = np.split(flat, [6, 7, 13])
     score, answer = features @ kind + kind_bias, labels["kind"] == 1
-    told = epochs(runs, "mirrored-custom").iloc[-1]
-    assert told["test_kind_accuracy"] == pytest.approx(((score > 0) == answer).mean(), abs=1e-6)
-    off = np.abs(features @ size + size_bias - labels["size"][:, 0]).mean()
-    assert told["test_size_mae"] == pytest.approx(off, rel=1e-5)
+    last_epoch = epochs(runs, "mirrored-custom").iloc[-1]
+    assert last_epoch["test_kind_accuracy"] == pytest.approx(
+        ((score > 0) == answer).mean(), abs=1e-6
+    )
+    error = np.abs(features @ size + size_bias - labels["size"][:, 0]).mean()
+    assert last_epoch["test_size_mae"] == pytest.approx(error, rel=1e-5)
     above = np.mean(score[answer][:, None] > score[~answer][None])
-    assert told["test_kind_auc"] == pytest.approx(above, abs=0.01)  # of 200 thresholds
+    assert last_epoch["test_kind_auc"] == pytest.approx(above, abs=0.01)  # with 200 thresholds
 
 
 @pytest.mark.parametrize("name", ["mirrored-custom", "mirrored-fit", "one-fit"])
-def test_replicas_and_loops_come_to_the_same(name: str, runs: dict[str, Trained]) -> None:
+def test_replicas_and_loops_give_the_same_metrics(name: str, runs: dict[str, Trained]) -> None:
     columns = [*NAMES, *(f"test_{metric}" for metric in NAMES)]
-    told, one = epochs(runs, name), epochs(runs, "one-custom")
-    assert told["steps"].tolist() == [TRAIN // 30] * 2
-    assert told[columns].notna().to_numpy().all()
-    np.testing.assert_allclose(told[columns], one[columns], rtol=0, atol=2e-5)
+    found, one = epochs(runs, name), epochs(runs, "one-custom")
+    assert found["steps"].tolist() == [TRAIN // 30] * 2
+    assert found[columns].notna().to_numpy().all()
+    np.testing.assert_allclose(found[columns], one[columns], rtol=0, atol=2e-5)
 
 
 @pytest.mark.parametrize("loop", ["custom", "fit"])
-def test_an_epoch_that_was_interrupted_counts_all_its_steps(
+def test_the_metrics_of_an_interrupted_epoch_count_all_its_steps(
     loop: str, runs: dict[str, Trained]
 ) -> None:
     whole, resumed = (epochs(runs, f"{how}-{loop}") for how in ("whole", "resumed"))
@@ -79,7 +83,7 @@ def test_an_epoch_that_was_interrupted_counts_all_its_steps(
     np.testing.assert_array_equal(resumed[NAMES], whole[NAMES])
 
 
-def test_a_test_pass_that_was_interrupted_is_told_beside_all_that_was_trained(
+def test_an_interrupted_test_pass_changes_no_metric_of_training_or_test(
     runs: dict[str, Trained],
 ) -> None:
     whole, resumed = (epochs(runs, f"{how}-test") for how in ("whole", "resumed"))
@@ -89,18 +93,18 @@ def test_a_test_pass_that_was_interrupted_is_told_beside_all_that_was_trained(
     np.testing.assert_array_equal(resumed[columns], whole[columns])
 
 
-def test_metrics_of_every_kind_are_told_as_far_as_they_are_numbers(
+def test_metrics_of_every_kind_are_recorded_if_they_are_numbers(
     runs: dict[str, Trained],
 ) -> None:
-    told = epochs(runs, "odd")
+    found = epochs(runs, "odd")
     (last,) = runs["odd"].events("epoch")[-1:]
     names = {"none", "spread_mean", "spread_by_sign_above", "outputs_mean"}
     assert set(last["metrics"]) == names | {f"test_{name}" for name in names}
-    assert told["none"].tolist() == told["test_none"].tolist() == [0, 0]
-    assert told["outputs_mean"].tolist() == told["test_outputs_mean"].tolist() == [1, 1]
+    assert found["none"].tolist() == found["test_none"].tolist() == [0, 0]
+    assert found["outputs_mean"].tolist() == found["test_outputs_mean"].tolist() == [1, 1]
 
 
-def test_workers_save_together_though_their_clocks_differ(
+def test_workers_save_together_although_their_clocks_differ(
     tmp_path: Path, runs: dict[str, Trained]
 ) -> None:
     trained = write_run(tmp_path, "workers", config(strategy="multi_worker_mirrored"))
@@ -110,24 +114,24 @@ def test_workers_save_together_though_their_clocks_differ(
     train_alone(trained)
     saved = [event["step"] for event in trained.events("checkpoint")]
     assert saved[0] < TRAIN // 30
-    told, one = trained.run.epochs(), epochs(runs, "one-custom")
+    found, one = trained.run.epochs(), epochs(runs, "one-custom")
     columns = [*NAMES, *(f"test_{metric}" for metric in NAMES)]
-    np.testing.assert_allclose(told[columns], one[columns], rtol=0, atol=2e-5)
+    np.testing.assert_allclose(found[columns], one[columns], rtol=0, atol=2e-5)
 
 
-def test_short_batches_count_by_their_examples(runs: dict[str, Trained]) -> None:
-    told = epochs(runs, "kept")["kind_accuracy"].to_numpy() * TRAIN
-    np.testing.assert_allclose(told, told.round(), rtol=0, atol=1e-3)
+def test_metrics_weight_short_batches_by_their_examples(runs: dict[str, Trained]) -> None:
+    right = epochs(runs, "kept")["kind_accuracy"].to_numpy() * TRAIN
+    np.testing.assert_allclose(right, right.round(), rtol=0, atol=1e-3)
 
 
-def test_an_accuracy_that_only_the_model_knows_is_told(runs: dict[str, Trained]) -> None:
-    told = epochs(runs, "hits")
+def test_an_accuracy_that_only_the_model_measures_is_recorded(runs: dict[str, Trained]) -> None:
+    found = epochs(runs, "hits")
     assert runs["hits"].run.steps()["accuracy"].isna().all()
-    np.testing.assert_array_equal(told["accuracy"], told["binary_accuracy"])
-    np.testing.assert_array_equal(told["test_accuracy"], told["test_binary_accuracy"])
+    np.testing.assert_array_equal(found["accuracy"], found["binary_accuracy"])
+    np.testing.assert_array_equal(found["test_accuracy"], found["test_binary_accuracy"])
 
 
-def test_what_saw_nothing_is_unknown(runs: dict[str, Trained]) -> None:
-    told = epochs(runs, "silent")
-    assert told["binary_accuracy"].isna().all()
-    assert told["test_binary_accuracy"].between(0, 1).all()
+def test_a_metric_that_received_no_outputs_is_unknown(runs: dict[str, Trained]) -> None:
+    found = epochs(runs, "silent")
+    assert found["binary_accuracy"].isna().all()
+    assert found["test_binary_accuracy"].between(0, 1).all()

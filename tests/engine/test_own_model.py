@@ -1,4 +1,4 @@
-"""One's own model: trained as it is in both loops, or refused with what is wrong with it."""
+"""The model of a user: trained unchanged in both loops, or refused with the reason."""
 
 from pathlib import Path
 
@@ -18,14 +18,14 @@ OTHERS = ["regularized", "normalized", "built_late"]
 WRONG = {
     "nothing": "nothing returned NoneType. Return the model.",
     "not_a_model": "not_a_model returned list. Return the model.",
-    "not_compiled": "not_compiled returned one without a loss. Call model.compile(loss=...)",
+    "not_compiled": "not_compiled returned a model without a loss. Call model.compile(loss=...)",
     "wrong_shape": "wrong_shape's, given features of (1, 10) float32: ",
     "raising": "ValueError: no such width: -1",
     "asking": "TypeError: asking() missing 1 required positional argument: 'width'",
     "frozen": "all of frozen's are frozen, or it has none. Set trainable = True",
-    "summed_loss": "in_all has the reduction sum, with which loss and gradient grow with the batch",
-    "called_loss": "Called defines __call__, which leaves out that Keras shares the loss out",
-    "scalar_loss": "one_number gives one number for the whole batch, which Keras does not share",
+    "summed_loss": "in_all has the reduction sum, so loss and gradient grow with the batch",
+    "called_loss": "Called defines __call__, so Keras does not divide the loss by the number",
+    "scalar_loss": "one_number gives one number for the whole batch, which Keras does not divide",
 }
 
 
@@ -39,7 +39,7 @@ def in_both_loops(names: list[str]) -> dict[str, RunConfig]:
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
-    """Models whose own way of training must be honoured."""
+    """Models with their own train_step, compute_loss or loss weights, which the loops must use."""
     twice = 2 * RunConfig().learning_rate
     fast = RunConfig(**BASE, model=f"{FILE}:plain", learning_rate=twice)
     configs = {**in_both_loops(FIRST), "twice_the_rate": fast}
@@ -66,7 +66,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
     last = {**BASE, "learning_rate": 1e38, "steps_per_epoch": 1}
     configs["burning"] = RunConfig(**last, model=f"{FILE}:burning")
     many = {**BASE, "synthetic_examples": 64_000}
-    for name in ("wide", "on_a_full_disk"):  # the latter stays full for whatever came after it
+    for name in ("wide", "on_a_full_disk"):  # the disk stays full, so it is the last
         configs[name] = RunConfig(**many, model=f"{FILE}:{name}")
     return train_together(tmp_path_factory.mktemp("own"), configs, {"PYTHONPATH": str(FILE.parent)})
 
@@ -83,16 +83,18 @@ def assert_alike(custom: Trained, fit: Trained) -> None:
 
 @pytest.mark.promise
 @pytest.mark.parametrize("name", ["plain", "doubled"])
-def test_both_loops_train_it_alike(name: str, first: dict[str, Trained]) -> None:
+def test_both_loops_give_the_same_losses(name: str, first: dict[str, Trained]) -> None:
     assert_alike(first[f"{name}-custom"], first[f"{name}-fit"])
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_both_loops_train_others_alike(name: str, runs: dict[str, Trained]) -> None:
+def test_both_loops_give_the_same_losses_for_other_models(
+    name: str, runs: dict[str, Trained]
+) -> None:
     assert_alike(runs[f"{name}-custom"], runs[f"{name}-fit"])
 
 
-def test_by_file_and_by_module_are_the_same(
+def test_a_model_named_by_file_trains_as_one_named_by_module(
     first: dict[str, Trained], runs: dict[str, Trained]
 ) -> None:
     assert "import own_models" not in first["plain-custom"].run.script
@@ -101,7 +103,7 @@ def test_by_file_and_by_module_are_the_same(
 
 
 @pytest.mark.promise
-def test_fit_honours_its_own_train_step(first: dict[str, Trained]) -> None:
+def test_fit_honours_the_train_step_of_the_model(first: dict[str, Trained]) -> None:
     assert same(first["doubled-fit"], first["twice_the_rate"])
     assert not same(first["doubled-fit"], first["plain-fit"])
 
@@ -115,7 +117,7 @@ def test_both_loops_honour_loss_weights(loop: str, first: dict[str, Trained]) ->
 
 
 @pytest.mark.promise
-def test_fit_honours_and_records_its_own_compute_loss(first: dict[str, Trained]) -> None:
+def test_fit_honours_and_records_the_compute_loss_of_the_model(first: dict[str, Trained]) -> None:
     ratio = first["weighed-fit"].losses()[0] / first["plain-fit"].losses()[0]
     assert ratio == pytest.approx(3, rel=1e-5)
 
@@ -124,7 +126,7 @@ def test_regularisation_counts_once_over_all_replicas(runs: dict[str, Trained]) 
     assert same(runs["regularized-custom"], runs["one_custom"])
 
 
-def test_gradients_of_an_embedding_are_clipped_and_a_weight_may_have_none(
+def test_gradients_of_an_embedding_are_clipped_and_a_weight_may_have_no_gradient(
     runs: dict[str, Trained],
 ) -> None:
     assert runs["embedded"].status == runs["embedded_one"].status == 0, runs["embedded"].log
@@ -145,19 +147,21 @@ def test_a_loss_that_fit_cannot_see_is_a_clear_error(runs: dict[str, Trained]) -
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_trained_ends_with_why_in_its_last_line(
+def test_a_model_that_cannot_be_trained_ends_the_log_with_the_reason(
     name: str, runs: dict[str, Trained]
 ) -> None:
     assert runs[name].status == 1
     assert WRONG[name] in runs[name].log.strip().splitlines()[-1]
 
 
-def test_a_module_or_function_that_is_not_there_is_named(runs: dict[str, Trained]) -> None:
+def test_a_missing_module_or_function_is_named(runs: dict[str, Trained]) -> None:
     assert runs["nowhere"].log.strip().endswith("No module named 'no_such_module'")
     assert "cannot import name 'no_such_function' from 'own_models'" in runs["nameless"].log
 
 
-def test_a_loss_that_is_no_number_ends_naming_step_and_replica(runs: dict[str, Trained]) -> None:
+def test_a_loss_that_is_not_finite_ends_the_run_and_names_step_and_replica(
+    runs: dict[str, Trained],
+) -> None:
     assert runs["explosive"].status == runs["too_high"].status == 3
     (event,) = runs["explosive"].events("nonfinite")
     assert (event["step"], event["replica"]) == (0, 1)
@@ -167,7 +171,7 @@ def test_a_loss_that_is_no_number_ends_naming_step_and_replica(runs: dict[str, T
     assert not np.isfinite(runs["too_high"].losses()[event["step"]])
 
 
-def test_weights_that_are_no_numbers_after_the_last_step_are_no_model(
+def test_weights_that_are_not_finite_after_the_last_step_are_not_saved(
     runs: dict[str, Trained],
 ) -> None:
     run = runs["burning"]
@@ -179,7 +183,7 @@ def test_weights_that_are_no_numbers_after_the_last_step_are_no_model(
     assert not list(run.run.dir.glob("checkpoints/*"))
 
 
-def test_on_a_full_disk_training_goes_on_and_the_run_says_what_is_missing(
+def test_training_continues_on_a_full_disk_and_the_run_names_its_missing_parts(
     runs: dict[str, Trained],
 ) -> None:
     full, free = runs["on_a_full_disk"], runs["wide"]

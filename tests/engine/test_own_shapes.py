@@ -1,4 +1,4 @@
-"""Ten shapes of models, two replicas, in one process and in two, in both loops."""
+"""Common shapes of models on two replicas, in one process and in two, in both loops."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ STEPS = 30
 
 
 def config(shape: str, strategy: str, loop: str = "custom") -> RunConfig:
-    # Mixed precision is a float64 no more: the others are proved to the last digits.
+    # Mixed precision excludes float64; float64 proves the others to the last digits.
     precision = "float32" if shape == "mixed_precision" else "float64"
     return RunConfig(
         data=f"{FILE}:{shapes.DATA[shape]}", model=f"{FILE}:{shape}", strategy=strategy, loop=loop,
@@ -33,17 +33,17 @@ def config(shape: str, strategy: str, loop: str = "custom") -> RunConfig:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
     root = tmp_path_factory.mktemp("shapes")
 
-    def written(strategy: str, loop: str) -> dict[str, Trained]:
+    def write_runs(strategy: str, loop: str) -> dict[str, Trained]:
         names = {shape: f"{shape}-{strategy}-{loop}" for shape in shapes.DATA}
         return {
             name: write_run(root, name, config(shape, strategy, loop))
             for shape, name in names.items()
         }
 
-    alone = {**written("mirrored", "custom"), **written("mirrored", "fit")}
-    alone |= written("one_device", "custom")
+    alone = {**write_runs("mirrored", "custom"), **write_runs("mirrored", "fit")}
+    alone |= write_runs("one_device", "custom")
     train_written(root, alone)
-    workers = {n: t for loop in LOOPS for n, t in written("multi_worker_mirrored", loop).items()}
+    workers = {n: t for loop in LOOPS for n, t in write_runs("multi_worker_mirrored", loop).items()}
     done = subprocess.run(
         [sys.executable, TOGETHER, *(trained.run.dir for trained in workers.values())],
         cwd=root,
@@ -63,7 +63,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("strategy", ["mirrored", "multi_worker_mirrored"])
 @pytest.mark.parametrize("shape", shapes.DATA)
-def test_two_replicas_train_it_as_one_device_does(
+def test_two_replicas_give_the_losses_and_weights_of_one_device(
     shape: str, strategy: str, loop: str, runs: dict[str, Trained]
 ) -> None:
     two, one = runs[f"{shape}-{strategy}-{loop}"], runs[f"{shape}-one_device-custom"]
@@ -75,7 +75,7 @@ def test_two_replicas_train_it_as_one_device_does(
 
 
 @pytest.mark.parametrize("shape", shapes.RANDOM)
-def test_what_replicas_do_by_themselves_is_the_same_in_both_loops_and_kinds_of_process(
+def test_shapes_that_differ_from_one_device_give_the_same_losses_in_both_loops(
     shape: str, runs: dict[str, Trained]
 ) -> None:
     custom, fit = (runs[f"{shape}-mirrored-{loop}"].losses() for loop in LOOPS)

@@ -1,4 +1,4 @@
-"""Workers that do not step together: every step recorded once, and a killed one comes back."""
+"""Workers that do not step together: every step recorded once, and a killed worker restarts."""
 
 import os
 import shutil
@@ -33,9 +33,9 @@ LONG = {**FIELDS, "epochs": ENDLESS, "steps_per_call": 1, "start_now": True}
 
 @pytest.fixture(scope="module")
 def killed(root: Path) -> Run:
-    """A run with a custom loop, of which a worker was killed early, and later its chief.
+    """A run with a custom loop; the fixture kills a worker early and the chief later.
 
-    The worker dies after it did a call and before the chief, which is paused, took its result.
+    The worker dies after the end of a call and before the paused chief reads its result.
     """
     run = start_run(RunConfig(**LONG), root, LAPTOP)
     until(lambda: run.progress.step > 0 or not run.alive)
@@ -65,7 +65,7 @@ def killed(root: Path) -> Run:
 
 @pytest.fixture(scope="module")
 def fitted(root: Path) -> Run:
-    """A run with Keras fit, whose script was started alone."""
+    """A run with Keras fit, started as a script alone."""
     trained = write_run(root, "fit", RunConfig(**FIELDS, loop="fit"))
     assert f"finished step={STEPS * EPOCHS}" in train_alone(trained)
     return trained.run
@@ -73,7 +73,7 @@ def fitted(root: Path) -> Run:
 
 @pytest.fixture(scope="module")
 def evaluated(root: Path) -> Run:
-    """A run whose checkpoints an evaluator tested."""
+    """A run with checkpoints that an evaluator tested."""
     config = RunConfig(**{**FIELDS, "epochs": 3}, evaluator=True, start_now=True)
     run = start_run(config, root, LAPTOP)
     assert run.wait(LIMIT_SECONDS) == "finished", run.failure
@@ -87,7 +87,7 @@ def run(request: pytest.FixtureRequest) -> Run:
 
 
 @pytest.mark.promise
-def test_a_killed_worker_is_restarted_and_the_run_goes_on_and_leaves_nothing(killed: Run) -> None:
+def test_a_killed_worker_restarts_and_the_run_goes_on_and_leaves_no_process(killed: Run) -> None:
     restarted = event_of(killed, "restarted")
     assert restarted is not None
     assert (restarted["task"], restarted["begun"]) == ("worker-1", "forked")
@@ -95,7 +95,7 @@ def test_a_killed_worker_is_restarted_and_the_run_goes_on_and_leaves_nothing(kil
     until(lambda: not list(tasks_of(killed.dir / "train.py")))
 
 
-def test_a_killed_supervisor_makes_the_chief_save_and_its_servers_end(root: Path) -> None:
+def test_after_the_supervisor_is_killed_the_chief_saves_and_all_tasks_end(root: Path) -> None:
     run = start_run(RunConfig(**LONG), root, LAPTOP)
     until(lambda: run.progress.step > 0 or not run.alive)
     os.kill(pid_of(run, "supervisor"), signal.SIGKILL)
@@ -108,9 +108,9 @@ def test_a_killed_supervisor_makes_the_chief_save_and_its_servers_end(root: Path
     assert saved["step"] == stopped["step"] == run.progress.step
 
 
-def test_a_worker_that_hangs_holds_up_no_other(root: Path) -> None:
+def test_a_worker_that_hangs_does_not_delay_the_others(root: Path) -> None:
     # All workers wait for each other in their first call, at the end of an epoch, and until each
-    # has let go of its last result: so one is paused well within a call of one endless epoch.
+    # has released its last result. So the test pauses one inside a later call of an endless epoch.
     one_epoch = {**LONG, "epochs": 1, "steps_per_epoch": ENDLESS, "steps_per_call": STEPS}
     run = start_run(RunConfig(**one_epoch), root, LAPTOP)
     until(lambda: len(steps_of_workers(run)) == 2 or not run.alive)
@@ -136,17 +136,17 @@ def test_a_worker_that_hangs_holds_up_no_other(root: Path) -> None:
 
 
 @pytest.mark.promise
-def test_it_trains_and_records_every_step_of_every_worker_exactly_once(run: Run) -> None:
+def test_every_step_of_every_worker_is_recorded_exactly_once_and_the_loss_falls(run: Run) -> None:
     steps = run.steps()
     assert len(steps) == run.progress.step
     for _, own in steps.groupby("worker"):
         assert own["step"].tolist() == list(range(len(own)))
     assert (steps["examples"] == BATCH).all()
     assert run.missing == []
-    epochs, told = run.epochs(), event_of(run, "epoch")
-    assert told is not None
-    assert epochs["steps"].tolist() == [STEPS] * told["epoch"]
-    assert told["epoch"] > 1
+    epochs, event = run.epochs(), event_of(run, "epoch")
+    assert event is not None
+    assert epochs["steps"].tolist() == [STEPS] * event["epoch"]
+    assert event["epoch"] > 1
     assert epochs["loss"].iloc[-1] < epochs["loss"].iloc[0]
 
 
@@ -156,16 +156,16 @@ def test_the_staleness_of_every_step_is_recorded(run: Run) -> None:
     for worker, own in steps.groupby("worker"):
         times = np.fromfile(run.dir / f"worker-{worker}" / "updates", "<f8").reshape(-1, 3)
         assert set(own["step"]) <= set(times[:, 0].astype(int).tolist())
-        assert (np.diff(times[:, 1:].ravel()) >= 0).all()  # a step reads after the one before it
+        assert (np.diff(times[:, 1:].ravel()) >= 0).all()  # a step reads after the previous step
     stale = run.staleness()
     assert len(stale) >= len(steps)
     assert 0 < stale["staleness"].mean() < STEPS
-    told = event_of(run, "epoch")
-    assert told is not None
-    assert sum(told["worker_steps"].values()) == told["step"]
+    event = event_of(run, "epoch")
+    assert event is not None
+    assert sum(event["worker_steps"].values()) == event["step"]
 
 
-def test_the_same_step_of_each_worker_takes_examples_of_its_own(run: Run) -> None:
+def test_the_same_step_takes_different_examples_on_each_worker(run: Run) -> None:
     step = 7
     xray = run.xray(step)
     assert isinstance(xray, WorkersXray)
@@ -180,19 +180,19 @@ def test_the_same_step_of_each_worker_takes_examples_of_its_own(run: Run) -> Non
         assert worker.staleness == stale[number]
 
 
-def test_a_step_that_no_worker_did_is_refused(fitted: Run) -> None:
+def test_an_xray_of_a_step_that_no_worker_did_is_refused(fitted: Run) -> None:
     with pytest.raises(RunError, match="An X-ray needs a step that the run has done, from 0"):
         fitted.xray(STEPS * EPOCHS)
 
 
-def test_its_saved_model_tests_without_a_strategy_as_it_did_at_the_end(fitted: Run) -> None:
-    told, found = event_of(fitted, "epoch"), fitted.evaluate()
-    assert told is not None
-    assert found["test_accuracy"] == pytest.approx(told["test_accuracy"], abs=1e-5)
-    assert found["test_loss"] == pytest.approx(told["test_loss"], abs=1e-5)
+def test_the_saved_model_gives_the_same_test_results_without_a_strategy(fitted: Run) -> None:
+    event, found = event_of(fitted, "epoch"), fitted.evaluate()
+    assert event is not None
+    assert found["test_accuracy"] == pytest.approx(event["test_accuracy"], abs=1e-5)
+    assert found["test_loss"] == pytest.approx(event["test_loss"], abs=1e-5)
 
 
-def test_the_model_of_a_run_with_legacy_keras_loads_in_a_python_that_has_the_other_keras(
+def test_the_model_of_a_run_with_legacy_keras_loads_in_a_python_with_keras_3(
     fitted: Run,
 ) -> None:
     code = (
@@ -205,7 +205,7 @@ def test_the_model_of_a_run_with_legacy_keras_loads_in_a_python_that_has_the_oth
     assert int(count) > 0
 
 
-def test_an_evaluator_tests_what_the_chief_saved_of_each_epoch(evaluated: Run) -> None:
+def test_an_evaluator_tests_the_checkpoint_of_each_epoch(evaluated: Run) -> None:
     tests = [event for event in evaluated.events() if event["event"] == "evaluated"]
     assert [(event["task"], event["epoch"]) for event in tests] == [
         ("evaluator-0", 1),
@@ -218,17 +218,17 @@ def test_an_evaluator_tests_what_the_chief_saved_of_each_epoch(evaluated: Run) -
         assert evaluated.evaluate()[name] == pytest.approx(tests[-1][name], abs=1e-5)
 
 
-def test_an_evaluator_ends_with_a_chief_that_could_not_save(root: Path) -> None:
+def test_an_evaluator_ends_although_the_chief_could_not_save(root: Path) -> None:
     config = RunConfig(**{**FIELDS, "epochs": 1}, evaluator=True, start_now=True)
     run = write_run(root, "unsaved", config).run
-    (run.dir / "checkpoints").touch()  # a file, in which nothing can be saved
+    (run.dir / "checkpoints").touch()  # a file, so no checkpoint can be saved in it
     start_script(run.dir)
     assert run.wait(LIMIT_SECONDS) == "finished", run.failure
     assert event_of(run, "checkpoint_failed") is not None
     assert run.epochs()["test_loss"].isna().tolist() == [True]
 
 
-def test_a_script_that_starts_its_tasks_starts_no_evaluator_and_tests_by_itself(root: Path) -> None:
+def test_a_script_started_alone_starts_no_evaluator_and_tests_the_model_itself(root: Path) -> None:
     config = RunConfig(**{**FIELDS, "epochs": 2}, evaluator=True)
     printed = train_alone(write_run(root, "no-evaluator", config)).splitlines()
     epochs = [line for line in printed if line.startswith("epoch ")]
@@ -236,23 +236,23 @@ def test_a_script_that_starts_its_tasks_starts_no_evaluator_and_tests_by_itself(
     assert all("test_loss=" in line and "test_accuracy=" in line for line in epochs)
 
 
-def test_a_checkpoint_of_workers_that_step_otherwise_is_refused(evaluated: Run, root: Path) -> None:
+def test_a_checkpoint_of_another_kind_of_strategy_is_refused(evaluated: Run, root: Path) -> None:
     fields = {**FIELDS, "epochs": 1}
     together = RunConfig(**{**fields, "strategy": "one_device"})
     trained = train_together(root, {"together": together})["together"]
-    alien = write_run(root, "alien-together", together)
-    assert "of a run of ParameterServer. Go on with" in refusal(alien, evaluated)
-    alien = write_run(root, "alien-servers", RunConfig(**fields))
-    assert "of a run whose replicas step together. Go on with" in refusal(alien, trained.run)
+    resumed = write_run(root, "resumed-together", together)
+    assert "of a run of ParameterServer. Resume with" in refusal(resumed, evaluated)
+    resumed = write_run(root, "resumed-servers", RunConfig(**fields))
+    assert "of a run whose replicas step together. Resume with" in refusal(resumed, trained.run)
 
 
 def steps_of_workers(run: Run) -> dict[int, int]:
-    """Return how many steps each worker has recorded."""
+    """Return the count of recorded steps of each worker."""
     return {int(worker): len(own) for worker, own in run.steps().groupby("worker")}
 
 
 def refusal(trained: Trained, other: Run) -> str:
-    """Return what a script ends with that is to go on from another run's checkpoint."""
+    """Return the error of a script that resumes from the checkpoint of another run."""
     folder = trained.run.dir
     shutil.copytree(other.dir / "checkpoints", folder / "checkpoints")
     command = [sys.executable, "train.py", "--run-dir", str(folder)]

@@ -1,4 +1,4 @@
-"""Training in a precision that is not the usual: variables and computation are as asked for."""
+"""Training in another precision: variables and computation have the requested dtypes."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 STEPS = 20
 DTYPES = {"float64": ("float64", "float64"), "mixed_bfloat16": ("float32", "bfloat16")}
-"""Of variables and of computation."""
+"""The dtypes of variables and of computation."""
 RECORDS = {"float64": ".steps64", "mixed_bfloat16": ".steps"}
 LOOPS = {
     "custom": {"loop": "custom"},
@@ -24,13 +24,13 @@ Runs = dict[str, dict[str, Trained]]
 
 @pytest.fixture(scope="module")
 def runs(root: Path) -> Runs:
-    """Two replicas in each loop; a process for each precision, which a script sets for all."""
+    """Two replicas in each loop; one process per precision: a script sets it for the process."""
     found: Runs = {}
     for precision in DTYPES:
         fields = {"precision": precision, "steps_per_epoch": STEPS, "epochs": 1}
         configs = {f"{precision}-{loop}": {**fields, **more} for loop, more in LOOPS.items()}
-        made = {name: RunConfig(**config) for name, config in configs.items()}
-        trained = train_together(root, made)
+        run_configs = {name: RunConfig(**config) for name, config in configs.items()}
+        trained = train_together(root, run_configs)
         found[precision] = {loop: trained[f"{precision}-{loop}"] for loop in LOOPS}
     return found
 
@@ -59,5 +59,5 @@ def test_each_layer_holds_and_computes_numbers_of_the_precision(
 @pytest.mark.parametrize("precision", DTYPES)
 def test_the_loops_give_the_same_losses(precision: str, runs: Runs) -> None:
     losses = [trained.losses() for trained in runs[precision].values()]
-    for others in losses[1:]:
-        np.testing.assert_allclose(others, losses[0], rtol=0, atol=1e-6)
+    for losses_of_loop in losses[1:]:
+        np.testing.assert_allclose(losses_of_loop, losses[0], rtol=0, atol=1e-6)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.engine.tasks import answers, task_of, tasks_of, train_alone
+from tests.engine.tasks import replies, task_of, tasks_of, train_alone
 from tests.engine.training import ENDLESS, Trained, train_together, weights, write_run
 from tests.runs.run_folders import event_of
 from tests.waiting import LIMIT_SECONDS, until
@@ -33,7 +33,7 @@ def one_device(root: Path) -> Trained:
 
 @pytest.fixture(scope="module")
 def alone(root: Path) -> dict[str, Trained]:
-    """Scripts that were started without a supervisor."""
+    """Scripts started without a supervisor."""
     runs = {loop: write_run(root, loop, RunConfig(**WORKERS, loop=loop)) for loop in LOOPS}
     for trained in runs.values():
         assert f"finished step={STEPS * EPOCHS}" in train_alone(trained)
@@ -55,18 +55,18 @@ def test_a_script_started_alone_starts_its_workers_and_gives_the_losses_of_one_d
     np.testing.assert_allclose(weights(run.run), weights(one_device.run), rtol=0, atol=1e-6)
 
 
-def test_its_saved_model_tests_without_a_strategy_as_it_did_at_the_end(
+def test_the_saved_model_gives_the_same_test_results_without_a_strategy(
     alone: dict[str, Trained],
 ) -> None:
     run = alone["fit"].run
-    told, found = event_of(run, "epoch"), run.evaluate()
-    assert told is not None
-    assert found["test_accuracy"] == pytest.approx(told["test_accuracy"], abs=1e-5)
-    assert found["test_loss"] == pytest.approx(told["test_loss"], abs=1e-5)
+    event, found = event_of(run, "epoch"), run.evaluate()
+    assert event is not None
+    assert found["test_accuracy"] == pytest.approx(event["test_accuracy"], abs=1e-5)
+    assert found["test_loss"] == pytest.approx(event["test_loss"], abs=1e-5)
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_step_of_several_workers_is_taken_apart_as_one_step(
+def test_an_xray_shows_a_step_of_several_workers_as_one_step(
     loop: str, alone: dict[str, Trained], one_device: Trained
 ) -> None:
     step = STEPS + 5
@@ -96,7 +96,7 @@ def test_gradients_of_several_workers_at_one_checkpoint_are_those_of_one_device(
     np.testing.assert_allclose(workers.products, whole.products, rtol=1e-3, atol=1e-6)
 
 
-def test_a_wrong_tf_config_is_told_with_what_is_needed_received_and_to_do(root: Path) -> None:
+def test_a_wrong_tf_config_ends_with_the_rule_the_received_value_and_the_fix(root: Path) -> None:
     script = write_run(root, "asked", RunConfig(**WORKERS)).run.dir / "train.py"
     with socket.create_server(("", 0)) as server:
         port = server.getsockname()[1]
@@ -117,12 +117,12 @@ def test_a_wrong_tf_config_is_told_with_what_is_needed_received_and_to_do(root: 
         ]
         taken = json.dumps({"cluster": {"worker": two}, "task": task})
         no_port = taken.replace(str(port), "99999")
-        *said, in_use, beyond = answers(script, [*wrong, taken, no_port])
-    for text, answer in zip(wrong, said, strict=True):
-        assert answer.startswith("TF_CONFIG names 2 worker tasks, each by its own host:port, "), (
-            text
-        )
-        assert f"received {text}. Mend it, or unset it" in answer
+        *refusals, in_use, beyond = replies(script, [*wrong, taken, no_port])
+    for text, refusal in zip(wrong, refusals, strict=True):
+        assert refusal.startswith(
+            "TF_CONFIG must name 2 worker tasks, each by its own host:port, "
+        ), text
+        assert f"received {text}. Fix it, or unset it" in refusal
     assert f"Needs port {port} for itself; " in in_use
     assert "Address already in use" in in_use
     assert "Name a free port" in in_use
@@ -130,7 +130,9 @@ def test_a_wrong_tf_config_is_told_with_what_is_needed_received_and_to_do(root: 
     assert "Name a free port" in beyond
 
 
-def test_a_killed_worker_of_a_script_alone_ends_the_others_with_a_failure(root: Path) -> None:
+def test_a_killed_worker_of_a_script_started_alone_ends_the_others_with_a_failure(
+    root: Path,
+) -> None:
     run = write_run(root, "killed", RunConfig(**{**WORKERS, "epochs": ENDLESS})).run
     script = run.dir / "train.py"
     command = [sys.executable, str(script), "--run-dir", str(run.dir)]

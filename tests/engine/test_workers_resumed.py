@@ -1,4 +1,4 @@
-"""Workers that are stopped, killed and resumed, with other numbers of workers too."""
+"""Workers that are stopped, killed and resumed, also with another number of workers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ WORKERS = {**FIELDS, **STRATEGY, "epochs": ENDLESS}
 
 
 @pytest.mark.promise
-def test_stopped_then_killed_at_some_step_and_resumed_it_gives_the_curve_of_a_run_never_stopped(
+def test_workers_stopped_then_killed_and_resumed_give_the_curve_of_an_undisturbed_run(
     root: Path,
 ) -> None:
     config = RunConfig(**WORKERS, start_now=True)
@@ -48,33 +48,33 @@ def test_stopped_then_killed_at_some_step_and_resumed_it_gives_the_curve_of_a_ru
     run.stop()
     assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
     assert run.missing == []
-    assert_same_curve(run, never_disturbed(root, run, FIELDS))
+    assert_same_curve(run, train_undisturbed(root, run, FIELDS))
 
 
-def test_a_worker_that_is_held_is_named_and_when_it_comes_back_all_go_on(root: Path) -> None:
+def test_a_paused_worker_is_named_and_training_goes_on_when_it_continues(root: Path) -> None:
     run = start_run(RunConfig(**WORKERS, start_now=True), root, LAPTOP)
     until(lambda: run.progress.step > 20 or not run.alive)
-    held = task_of(run.dir / "train.py", "worker-1")
-    assert held is not None, run.failure
-    held.suspend()
+    paused = task_of(run.dir / "train.py", "worker-1")
+    assert paused is not None, run.failure
+    paused.suspend()
     until(lambda: "worker-1 has been silent" in run.progress.note or not run.alive)
-    assert run.alive, run.failure  # TensorFlow by itself ends the others after 10 s
-    held.resume()
+    assert run.alive, run.failure  # TensorFlow alone ends the others after 10 s
+    paused.resume()
     beyond = max(run.progress.step, STEPS) + 20
     until(lambda: run.progress.step > beyond or not run.alive)
     run.stop()
     assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
-    assert_same_curve(run, never_disturbed(root, run, FIELDS))
+    assert_same_curve(run, train_undisturbed(root, run, FIELDS))
 
 
-def test_resumed_with_fewer_workers_and_then_with_more_it_gives_the_curve_of_one_device(
+def test_a_run_resumed_with_fewer_then_more_workers_gives_the_curve_of_one_device(
     root: Path,
 ) -> None:
-    batch = 24  # which 1, 2 and 3 workers share evenly
+    batch = 24  # a multiple of 1, 2 and 3 workers
     fields = {**FIELDS, "global_batch_size": batch, "synthetic_examples": STEPS * batch}
     config = RunConfig(**{**WORKERS, **fields}, start_now=True)
     run = start_run(config, root, LAPTOP)
-    until(lambda: saved(run) or not run.alive)
+    until(lambda: has_checkpoint(run) or not run.alive)
     victim = task_of(run.dir / "train.py", "worker-0")
     assert victim is not None, run.failure
     victim.kill()
@@ -96,7 +96,7 @@ def test_resumed_with_fewer_workers_and_then_with_more_it_gives_the_curve_of_one
     assert steps[1] % STEPS == 0
     assert run.missing == []
     assert run.steps()["examples"].unique() == [batch]
-    whole = never_disturbed(root, run, fields)
+    whole = train_undisturbed(root, run, fields)
     assert_same_curve(run, whole)
     compared = compare_checkpoints(run, whole.run)
     assert compared["step"] > steps[2]
@@ -104,8 +104,8 @@ def test_resumed_with_fewer_workers_and_then_with_more_it_gives_the_curve_of_one
     assert compared["largest_difference"] < 1e-6
 
 
-def never_disturbed(root: Path, run: Run, fields: Mapping[str, object]) -> Trained:
-    """Train as many epochs as a run has begun, on one device."""
+def train_undisturbed(root: Path, run: Run, fields: Mapping[str, object]) -> Trained:
+    """Train the epochs that a run has begun, on one device."""
     epochs = 1 + (run.progress.step - 1) // STEPS
     config = RunConfig(**{**fields, "epochs": epochs, "strategy": "one_device"})
     name = f"never-{run.id}"
@@ -113,23 +113,23 @@ def never_disturbed(root: Path, run: Run, fields: Mapping[str, object]) -> Train
 
 
 def assert_same_curve(run: Run, whole: Trained) -> None:
-    """Compare the steps and epochs that both have done."""
+    """Compare the steps and epochs that both runs have done."""
     found, losses = run.steps()["loss"], whole.losses()
     steps = min(len(found), len(losses))
     np.testing.assert_allclose(found[:steps], losses[:steps], rtol=0, atol=1e-6)
     names = ["loss", "accuracy", "test_loss", "test_accuracy"]
-    told, expected = run.epochs()[names].dropna(), whole.run.epochs()[names]
-    both = told.index.intersection(expected.index)
+    recorded, expected = run.epochs()[names].dropna(), whole.run.epochs()[names]
+    both = recorded.index.intersection(expected.index)
     assert len(both) > 0
-    np.testing.assert_allclose(told.loc[both], expected.loc[both], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(recorded.loc[both], expected.loc[both], rtol=0, atol=1e-5)
 
 
-def saved(run: Run) -> bool:
-    """Whether the worker whose checkpoints stay has one."""
+def has_checkpoint(run: Run) -> bool:
+    """Return whether the worker that keeps the checkpoints has one."""
     return any((e["event"], e["task"]) == ("checkpoint", "worker-0") for e in run.events())
 
 
 def starts(run: Run) -> list[tuple[int, int]]:
-    """The step at which each attempt of the leading task began, and its workers."""
-    told = [event for event in run.events() if event["event"] == "start"]
-    return [(event["step"], event["workers"]) for event in told if event["task"] == "worker-0"]
+    """Return the first step and the count of workers of each attempt of the first task."""
+    events = [event for event in run.events() if event["event"] == "start"]
+    return [(event["step"], event["workers"]) for event in events if event["task"] == "worker-0"]

@@ -1,4 +1,4 @@
-"""Steps compiled by XLA: the losses of those that are not, in both loops."""
+"""Steps compiled by XLA give the losses of steps without XLA, in both loops."""
 
 from pathlib import Path
 
@@ -30,7 +30,9 @@ def runs(root: Path) -> dict[str, Trained]:
 
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize("kind", ["plain-mirrored", "plain-one_device", "own"])
-def test_it_trains_as_without_xla(kind: str, loop: str, runs: dict[str, Trained]) -> None:
+def test_training_with_xla_gives_the_losses_of_training_without_it(
+    kind: str, loop: str, runs: dict[str, Trained]
+) -> None:
     compiled, plain = runs[f"{kind}-{loop}"], runs[kind.partition("-")[0]]
     assert compiled.status == plain.status == 0, compiled.log
     np.testing.assert_allclose(compiled.losses(), plain.losses(), rtol=0, atol=1e-6)

@@ -1,4 +1,4 @@
-"""A step taken apart: what the run recorded of it, how it was split, what was summed."""
+"""The X-ray of a step: its record, the split over replicas, and the sum of gradients."""
 
 import json
 import subprocess
@@ -20,9 +20,9 @@ from workbench.runs.programs.xray import agrees
 pytestmark = pytest.mark.slow
 
 OWN = Path(__file__).parent / "own_models.py"
-EXAMPLES, BATCH, CLIP = 203, 16, 0.01  # 12 whole batches, 11 left
+EXAMPLES, BATCH, CLIP = 203, 16, 0.01  # 12 whole batches, 11 remain
 BASE = {"synthetic_examples": EXAMPLES, "global_batch_size": BATCH, "epochs": 2}
-# The steps to take apart, beside the configs: one goes on from a checkpoint, one during a stack.
+# Each config with the step to X-ray: one starts at a checkpoint, one inside a stack.
 CONFIGS = {
     "keep": (RunConfig(**BASE, last_batch="keep"), 12),
     "keep_fit": (RunConfig(**BASE, last_batch="keep", loop="fit"), 25),
@@ -34,7 +34,7 @@ CONFIGS = {
     "numpy": (RunConfig(**BASE, pipeline="numpy", loop="fit"), 3),
     "dropout": (RunConfig(**BASE, model=f"{OWN}:normalized"), 13),
 }
-# In a process of its own, for the engine loads TensorFlow. Example 4 is equal to example 9.
+# Runs in its own process, because the engine loads TensorFlow. Example 4 equals example 9.
 FIND_ROWS = """
 import numpy as np
 from workbench.engine.programs.batch_rows import find_rows
@@ -53,17 +53,17 @@ Take = Callable[[str], StepXray]
 
 
 def promised(names: Iterable[str]) -> list[Any]:
-    """Return names as parameters, of which one is a promise."""
+    """Return names as parameters; one of them has the mark promise."""
     return [pytest.param(name, marks=[pytest.mark.promise] * (name == PROMISED)) for name in names]
 
 
 class Runs(dict[str, Trained]):
-    """The runs by name, trained when they are asked for: the promised one, or all others."""
+    """The runs by name, trained on first access: the promised run, or all others together."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.configs = {name: config for name, (config, _) in CONFIGS.items()}
-        self.configs["broken"] = RunConfig(**BASE)  # its script is broken once it has trained
+        self.configs["broken"] = RunConfig(**BASE)  # a test breaks its script after the training
 
     def __missing__(self, name: str) -> Trained:
         alike = [one for one in self.configs if (one == PROMISED) == (name == PROMISED)]
@@ -78,7 +78,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
 
 @pytest.fixture(scope="module")
 def take(runs: dict[str, Trained]) -> Take:
-    """Takes the step of a run apart, once."""
+    """Return a function that takes the X-ray of a run once."""
     taken: dict[str, StepXray] = {}
 
     def once(name: str) -> StepXray:
@@ -91,7 +91,7 @@ def take(runs: dict[str, Trained]) -> Take:
 
 
 @pytest.mark.parametrize("name", promised(CONFIGS))
-def test_its_numbers_are_those_that_the_run_recorded(
+def test_an_xray_has_the_numbers_that_the_run_recorded(
     name: str, runs: dict[str, Trained], take: Take
 ) -> None:
     xray, step = take(name), CONFIGS[name][1]
@@ -106,7 +106,7 @@ def test_its_numbers_are_those_that_the_run_recorded(
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_a_record_that_differs_is_told(name: str, take: Take) -> None:
+def test_an_xray_detects_a_record_that_differs(name: str, take: Take) -> None:
     xray = take(name)
     row = [[each.loss_sum, each.correct, each.examples] for each in xray.replicas]
     assert agrees(xray.replicas, row) is True
@@ -123,7 +123,7 @@ def test_each_example_goes_to_one_replica(take: Take) -> None:
         assert set(together) <= set(range(EXAMPLES))
 
 
-def test_the_same_step_has_the_same_examples_whatever_the_strategy(take: Take) -> None:
+def test_the_same_step_has_the_same_examples_under_every_strategy(take: Take) -> None:
     (whole,) = take("one").replicas
     for name in ("clipped", "central"):
         assert list(chain(*(each.rows for each in take(name).replicas))) == whole.rows
@@ -137,13 +137,13 @@ def test_the_sum_over_replicas_is_the_gradient_of_the_whole_batch(take: Take) ->
         assert max(norms) < take(name).sum_norm < sum(norms)
 
 
-def test_what_is_applied_is_told_where_it_is_clipped(take: Take) -> None:
+def test_an_xray_has_an_applied_norm_only_if_the_gradient_is_clipped(take: Take) -> None:
     assert take("clipped").applied_norm == pytest.approx(CLIP, rel=1e-5)
     assert take("keep").applied_norm is None
 
 
 @pytest.mark.parametrize("name", ["keep", "keep_fit"])
-def test_a_short_batch_is_weighed_by_examples(name: str, take: Take) -> None:
+def test_the_losses_of_a_short_batch_are_weighted_by_examples(name: str, take: Take) -> None:
     xray = take(name)
     assert xray.divides_by_batch
     for each in xray.replicas:
@@ -151,7 +151,7 @@ def test_a_short_batch_is_weighed_by_examples(name: str, take: Take) -> None:
 
 
 @pytest.mark.parametrize("name", promised(MIRRORED))
-def test_every_copy_of_the_weights_is_equal_and_was_changed(name: str, take: Take) -> None:
+def test_all_copies_of_the_weights_are_equal_and_changed(name: str, take: Take) -> None:
     weights = take(name).weights
     assert weights.equal
     assert weights.changed
@@ -159,23 +159,23 @@ def test_every_copy_of_the_weights_is_equal_and_was_changed(name: str, take: Tak
     assert [copy.device for copy in weights.after] == ["CPU:0", "CPU:1"]
 
 
-def test_central_storage_has_one_copy(take: Take) -> None:
+def test_central_storage_has_one_copy_of_the_weights(take: Take) -> None:
     assert [copy.device for copy in take("central").weights.after] == ["CPU:0"]
 
 
-def test_a_replicas_own_statistics_are_not_taken_for_weights(take: Take) -> None:
+def test_statistics_of_a_single_replica_are_not_compared_as_weights(take: Take) -> None:
     own = take("dropout").weights.own
     assert [name.rpartition("/")[2] for name in own] == ["moving_mean", "moving_variance"]
     assert take("keep").weights.own == []
 
 
-def test_it_goes_on_from_the_nearest_checkpoint_that_holds_all_state(take: Take) -> None:
+def test_an_xray_starts_at_the_nearest_checkpoint_that_holds_all_state(take: Take) -> None:
     started = {name: take(name).started_at_step for name in CONFIGS}
     assert (started["keep"], started["keep_fit"], started["indexed"]) == (0, 13, 12)
     assert started["dropout"] == 12
 
 
-def test_the_run_is_left_as_it_was(runs: dict[str, Trained], take: Take) -> None:
+def test_an_xray_changes_no_other_file_of_the_run(runs: dict[str, Trained], take: Take) -> None:
     folder = runs["keep_fit"].run.dir
     take("keep_fit")
 
@@ -189,7 +189,7 @@ def test_the_run_is_left_as_it_was(runs: dict[str, Trained], take: Take) -> None
     assert sorted(path.name for path in folder.glob("xray*")) == ["xray-1.json", "xray-25.json"]
 
 
-def test_examples_are_found_wherever_they_are_and_others_are_unknown() -> None:
+def test_examples_are_found_outside_their_batch_too_and_unknown_ones_have_no_rows() -> None:
     code = f"{FIND_ROWS}\nimport json\nprint(json.dumps(found))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     whole, others, mislabelled = json.loads(done.stdout)
@@ -198,7 +198,7 @@ def test_examples_are_found_wherever_they_are_and_others_are_unknown() -> None:
     assert mislabelled == [[7, 1], None]
 
 
-def test_a_script_that_fails_says_why(runs: dict[str, Trained]) -> None:
+def test_the_xray_of_a_failing_script_raises_its_reason(runs: dict[str, Trained]) -> None:
     run = runs["broken"].run
     script = run.dir / "train.py"
     script.write_text(run.script.replace("def make_steps", "def make_no_steps"))

@@ -1,10 +1,10 @@
-"""Trains in several run folders, one after another in this one process: `together.py DIR...`.
+"""Train in several run folders, one after another in this one process: `together.py DIR...`.
 
-A folder given as DIR:calls is asked to stop once it has recorded its first call, as DIR:test once
-its first test pass has begun.
+A folder given as DIR:calls receives a request to stop after it has recorded its first call, one
+given as DIR:test after its first test pass has begun.
 
-Each folder's script runs as it stands, from its `main`. Beside the records come the log, the exit
-status in status.json, and how often each of its graph functions was traced in traces.json.
+The script of each folder runs unchanged, from its `main`. Beside the records this program writes
+the log, the exit status in status.json, and the trace count of each graph function in traces.json.
 """
 
 import contextlib
@@ -27,21 +27,21 @@ def load(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module  # AutoGraph looks for the source through it
+    sys.modules[module.__name__] = module  # AutoGraph finds the source through it
     spec.loader.exec_module(module)
     return module
 
 
 def train(folder: Path) -> int:
-    """Run a folder's script and write beside it how it went."""
+    """Run the script of a folder, write its traces beside it and return its exit status."""
     script = load(folder / "train.py")
     make_loops, loops = script.make_loops, list[Any]()
 
-    def watched(*args: Any) -> list[Callable[..., Any]]:
+    def make_and_keep(*args: Any) -> list[Callable[..., Any]]:
         loops.extend(make_loops(*args))
         return loops
 
-    script.make_loops = watched  # type: ignore[attr-defined]
+    script.make_loops = make_and_keep  # type: ignore[attr-defined]
     sys.argv = ["train.py", "--run-dir", str(folder)]
     status: Any = 0
     try:
@@ -60,22 +60,22 @@ def train(folder: Path) -> int:
 
 @contextlib.contextmanager
 def stopping(folder: Path, sign: str) -> Iterator[None]:
-    """Ask for a stop by a pipe, as a supervisor does."""
+    """Request a stop through a pipe, as a supervisor does."""
     read_end, write_end = os.pipe()
     events = folder / "worker-0" / "events.jsonl"
 
-    def begun() -> bool:
+    def has_begun() -> bool:
         if sign == "test":
             return events.exists() and '"event": "test"' in events.read_text()
         return any(folder.glob("worker-0/*.calls"))
 
-    def ask() -> None:
-        while not begun():
+    def request_stop() -> None:
+        while not has_begun():
             time.sleep(0.002)
         os.write(write_end, b"s")
 
     os.environ["WORKBENCH_STOP_FD"] = str(read_end)
-    threading.Thread(target=ask, daemon=True).start()
+    threading.Thread(target=request_stop, daemon=True).start()
     yield
     del os.environ["WORKBENCH_STOP_FD"]
 

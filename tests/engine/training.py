@@ -1,4 +1,4 @@
-"""Run folders written without a start, and trained together in one process of TensorFlow."""
+"""Write run folders without a start, and train them together in one process of TensorFlow."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from workbench.runs.programs.own_data import look
 TOGETHER = Path(__file__).parent / "together.py"
 COMPARE_CHECKPOINTS = Path(__file__).parent / "compare_checkpoints.py"
 ENDLESS = 1_000_000
-"""Epochs of a run to which something is done in its midst: no machine is done with it before."""
+"""Epochs of a run that a test disturbs before its end; no machine finishes so many in time."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A run that was trained with others, and how it ended."""
+    """A run that trained with others, and its plan."""
 
     run: Run
     plan: Plan
 
     @property
     def status(self) -> int:
-        """The exit status it would have had alone."""
+        """The exit status that the script has alone."""
         return int(json.loads((self.run.dir / "status.json").read_text()))
 
     @property
     def traces(self) -> list[int]:
-        """How often its graph functions were traced, to train and to test."""
+        """The trace counts of its graph functions, for training and for the test."""
         counts: list[int] = json.loads((self.run.dir / "traces.json").read_text())
         return counts
 
@@ -55,11 +55,11 @@ class Trained:
         return (self.run.dir / "worker-0" / "log.txt").read_text()
 
     def losses(self) -> np.ndarray[Any, Any]:
-        """Loss of every step over all replicas."""
+        """Return the loss of every step over all replicas."""
         return self.run.steps()["loss"].to_numpy()
 
     def examples(self) -> list[list[int]]:
-        """Examples of each replica in each step."""
+        """Return the count of examples of each replica in each step."""
         frame = self.run.replica_steps(["examples"])
         return frame["examples"].to_numpy().reshape(-1, self.plan.num_replicas_in_sync).tolist()
 
@@ -68,33 +68,33 @@ class Trained:
 
 
 def weights(run: Run) -> np.ndarray[Any, Any]:
-    """All weights of the saved model in a row."""
+    """Return all weights of the saved model as one flat array."""
     found: list[np.ndarray[Any, Any]] = []
 
-    def take(name: str, item: Any) -> None:
+    def collect(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset) and not name.startswith("optimizer"):
             found.append(item[()].ravel())
 
     with zipfile.ZipFile(run.dir / "model.keras") as archive:
         content = io.BytesIO(archive.read("model.weights.h5"))
     with h5py.File(content) as file:
-        file.visititems(take)
+        file.visititems(collect)
     return np.concatenate(found)
 
 
 def compare_checkpoints(one: Run, other: Run) -> dict[str, Any]:
-    """Compare weights and optimizers at the newest step of which both runs keep a checkpoint."""
+    """Compare weights and optimizers at the newest step for which both runs have a checkpoint."""
     command = [sys.executable, str(COMPARE_CHECKPOINTS), str(one.dir), str(other.dir)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def ask_model(run: Run, question: str) -> Any:
-    """Return what a Python expression about a run's saved `model` gives, in a process of its own.
+    """Return the value of a Python expression about the saved `model` of a run.
 
-    TensorFlow is not imported in the process of the tests.
+    It runs in its own process: the process of the tests does not import TensorFlow.
     """
     code = (
         "import json; from workbench import open_run; "
@@ -106,7 +106,7 @@ def ask_model(run: Run, question: str) -> Any:
 
 
 def write_run(root: Path, name: str, config: RunConfig, devices: Devices = LAPTOP) -> Trained:
-    """Plan a config and write its run folder; nothing is started."""
+    """Plan a config and write its run folder; start nothing."""
     plan = make_plan(config, devices, look(config))
     script = render_script(plan)
     card = {
@@ -136,10 +136,10 @@ def train_together(
     stopped: Collection[str] = (),
     stopped_in_test: Collection[str] = (),
 ) -> dict[str, Trained]:
-    """Train all, one after another; the first decides how the CPU is split for all.
+    """Train all runs, one after another; the first decides the number of CPU devices for all.
 
-    Give those of most replicas first. Those `stopped` are asked to stop in mid-epoch, those
-    `stopped_in_test` in the first test pass; then they are resumed.
+    Give the runs of most replicas first. The runs in `stopped` receive a request to stop in
+    mid-epoch, those in `stopped_in_test` in the first test pass; then they resume.
     """
     written = {name: write_run(root, name, config) for name, config in configs.items()}
     stops = dict.fromkeys(stopped, "calls") | dict.fromkeys(stopped_in_test, "test")
@@ -153,7 +153,7 @@ def train_written(
     environment: Mapping[str, str] | None = None,
     stops: Mapping[str, str] | None = None,
 ) -> None:
-    """Train in run folders that are already written; `stops` is on what sign which of them stop."""
+    """Train in written run folders; `stops` gives by name the sign on which a run stops."""
     signs = stops or {}
     folders = [
         f"{each.run.dir}{end}"

@@ -1,7 +1,7 @@
-"""The noise scale of runs by brute force: `true_noise.py SAMPLE RUN_DIR...`.
+"""Compute the noise scale of runs by brute force: `true_noise.py SAMPLE RUN_DIR...`.
 
-At the newest checkpoint: the gradient of every training example by itself, without a strategy. The
-variance is that of SAMPLE examples, the mean that of all. Prints a line of JSON for each run.
+Takes the gradient of every training example alone at the newest checkpoint, without a strategy. The
+variance is over SAMPLE examples, the mean over all. Prints one line of JSON for each run.
 """
 
 import json
@@ -17,7 +17,7 @@ from tests.engine.together import load
 CHUNK = 64
 
 
-def restored(script: Any, folder: Path) -> tf.keras.Model:
+def restore_model(script: Any, folder: Path) -> tf.keras.Model:
     """Return the model with the weights of the newest checkpoint."""
     tf.keras.utils.set_random_seed(script.SEED)
     model = script.make_model()
@@ -29,7 +29,7 @@ def restored(script: Any, folder: Path) -> tf.keras.Model:
 
 def main(sample: int, folder: Path) -> None:
     script = load(folder / "train.py")
-    model = restored(script, folder)
+    model = restore_model(script, folder)
     features, labels = (np.asarray(part) for part in script.make_data()[0])
 
     def gradient_of(example: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
@@ -40,12 +40,12 @@ def main(sample: int, folder: Path) -> None:
         return tf.cast(tf.concat([tf.reshape(part, [-1]) for part in gradients], 0), tf.float64)
 
     @tf.function
-    def squares(part: tuple[tf.Tensor, tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor]:
+    def sums_of_gradients(part: tuple[tf.Tensor, tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor]:
         each = tf.vectorized_map(gradient_of, part)
         return tf.reduce_sum(each**2), tf.reduce_sum(each, 0)
 
     @tf.function
-    def total(part: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
+    def sum_of_gradients(part: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
         with tf.GradientTape() as tape:
             loss = model.compute_loss(*part, model(part[0], training=True))
         gradients = tape.gradient(loss, model.trainable_variables)
@@ -55,9 +55,11 @@ def main(sample: int, folder: Path) -> None:
     count, size = len(features), min(sample, len(features))
     picked = np.random.default_rng(0).permutation(count)[:size]
     chosen = tf.data.Dataset.from_tensor_slices((features[picked], labels[picked])).batch(CHUNK)
-    norms, sums = (sum(parts) for parts in zip(*(squares(part) for part in chosen), strict=True))
+    norms, sums = (
+        sum(parts) for parts in zip(*(sums_of_gradients(part) for part in chosen), strict=True)
+    )
     every = tf.data.Dataset.from_tensor_slices((features, labels)).batch(512)
-    mean = sum(total(part) for part in every).numpy() / count
+    mean = sum(sum_of_gradients(part) for part in every).numpy() / count
     noise = (float(norms) - float(tf.reduce_sum(sums**2)) / size) / (size - 1)
     signal = float(mean @ mean) - noise / count
     found = {"noise": noise, "squared_gradient": signal, "examples": noise / signal}

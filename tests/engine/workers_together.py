@@ -1,6 +1,6 @@
-"""Trains scripts of several workers in turn, in one process each: `workers_together.py DIR...`.
+"""Train scripts of several workers, one process for each worker: `workers_together.py DIR...`.
 
-TensorFlow makes one strategy of several workers a process, so all share that of the first.
+TensorFlow allows one strategy of several workers per process, so all scripts share the first one.
 """
 
 import sys

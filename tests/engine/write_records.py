@@ -1,4 +1,4 @@
-"""Writes numbered examples to TFRecord files: `write_records.py FOLDER EXAMPLES FILES`."""
+"""Write numbered examples to TFRecord files: `write_records.py FOLDER EXAMPLES FILES`."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ import tensorflow as tf
 
 
 def main() -> None:
-    """Deal the examples out to the files in turn; the first feature numbers them."""
+    """Write the examples to the files in turn; the first feature is their number."""
     folder = Path(sys.argv[1])
     examples, files = map(int, sys.argv[2:])
     rows = np.zeros((examples, 10), np.float32)

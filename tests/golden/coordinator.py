@@ -13,15 +13,15 @@ import tensorflow as tf
 
 
 def take_done(calls: deque[Any], stop: threading.Event) -> list[Any]:
-    """Take out the calls that are done, waiting for one, but ten seconds once a stop is asked for.
+    """Wait for finished calls, after a stop for ten seconds at most; remove and return them.
 
-    A call that hangs holds up no other, but one that hangs at once: TensorFlow has all wait until
-    its worker has let go of the result before. TensorFlow fetches each result by itself, and does a
-    call again whose worker died; a RemoteValue has no public way to be asked whether it is there.
+    A call that hangs delays no other call, except if it hangs at once: TensorFlow makes all wait
+    until its worker has released the previous result. TensorFlow fetches each result by itself, and
+    repeats a call whose worker died. A RemoteValue has no public property that shows it is ready.
     """
     began = time.monotonic()
     while calls and not (stop.is_set() and time.monotonic() - began > 10):
-        # The newest first: of one worker's calls an older one is done before a newer one.
+        # The newest first: if a worker's newer call is done, so are all its older calls.
         done = [call for call in reversed(calls) if call._has_fetched_to_local or call._error]
         if done:
             for call in done:
@@ -32,14 +32,14 @@ def take_done(calls: deque[Any], stop: threading.Event) -> list[Any]:
 
 
 def end_with_chief(recorder: Recorder) -> None:
-    """Where the supervisor dies, have this process serve until the chief has saved and ended."""
+    """If the supervisor dies, end this process after the chief has saved and ended."""
     began = time.time()
 
     def watch() -> None:
         recorder.stop.wait()
         path = recorder.dir / "chief-0" / "events.jsonl"
         while True:
-            # Until the chief has told something, and where its line is half written, there is none.
+            # Before the first event, and while a line is half written, there is no last event.
             with contextlib.suppress(OSError, ValueError, IndexError):
                 last = json.loads(path.read_text().splitlines()[-1])
                 if last["event"] in ("stopped", "finished") and last["time"] > began:
@@ -51,19 +51,19 @@ def end_with_chief(recorder: Recorder) -> None:
 
 
 class Coordinator(Recorder):
-    """Has workers run the steps, each at its own pace, and records what each of them did."""
+    """A recorder whose workers run the steps, each at its own pace, with records of each worker."""
 
-    metrics_of = ("test_",)  # Keras counts by a read and a write, so workers lose counts
+    metrics_of = ("test_",)  # Keras counts with a read and a write, so workers lose counts
 
     @property
     def tested_elsewhere(self) -> bool:
-        """Whether an evaluator tests the checkpoints; a script that starts its tasks has none."""
+        """Whether an evaluator tests the checkpoints; not if the script itself starts its tasks."""
         return EVALUATOR and "WORKBENCH_NO_EVALUATOR" not in os.environ
 
     def restore(
         self, strategy: tf.distribute.Strategy, model: tf.keras.Model, **more: tf.Variable
     ) -> None:
-        """Go on from the last checkpoint, which also holds how many steps each worker did."""
+        """Resume from the last checkpoint, which also holds how many steps each worker did."""
         self.cluster_coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
         done = tf.Variable([0] * WORKERS, dtype=tf.int64)
         super().restore(strategy, model, worker_steps=done, **more)
@@ -77,12 +77,12 @@ class Coordinator(Recorder):
                 records.drop_from(int(first))
 
     def save(self, *, wait: bool = False, stopping: bool = False) -> None:
-        """Save also how many steps each worker did."""
+        """Save the state of training, with how many steps each worker did."""
         self.done.assign(self.worker_steps)
         super().save(wait=wait, stopping=stopping)
 
     def train(self, steps: Any, data: Any, count: int) -> dict[str, float]:
-        """Have `count` steps done in calls of about 0.2 s, as fast as the workers come."""
+        """Run `count` steps in calls of about 0.2 s, as fast as the workers take them."""
         calls, began = deque[Any](), time.perf_counter()
         while count > 0 or calls:
             while count > 0 and len(calls) < 3 * WORKERS and not self.stop.is_set():

@@ -5,31 +5,31 @@ from collections.abc import Callable
 import numpy as np
 import tensorflow as tf
 
-SEED = 42  # decides data, first weights and the order of examples
+SEED = 42  # decides data, first weights and order of examples
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
-NOISE = 0.1  # standard deviation, added to the score
+NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 64  # 64 x 1 replica
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left out
 TEST_STEPS = 32  # every test example once
-LEARNING_RATE = 0.001  # as given, however many replicas
+LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
-STEPS_PER_STACK = 1  # batches handed over at a time
-STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
-RUN_EAGERLY = False  # True runs without graphs, to debug
+STEPS_PER_STACK = 1  # batches in one element of the pipeline
+STEPS_PER_CALL = None  # in a graph call; None: enough for 0.2 s
+RUN_EAGERLY = False  # True: no graphs, for debugging
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """No strategy: one replica, on the CPU."""
+    """Return the default strategy: one replica, on the CPU."""
     tf.config.set_visible_devices([], "GPU")
     return tf.distribute.get_strategy()
 
 
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
+    """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
     random = np.random.default_rng(SEED)
     examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
     features = random.standard_normal((examples, NUM_FEATURES), np.float32)
@@ -40,7 +40,7 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch: seed and epoch alone decide."""
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
@@ -49,9 +49,9 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
-    The strategy deals each global batch out to its replicas.
+    The strategy splits each global batch among its replicas.
     """
     examples, tests = make_data()
     examples = tf.nest.map_structure(tf.constant, examples)
@@ -71,12 +71,12 @@ def make_batches(
 
 
 def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Adam, its other settings as published."""
+    """Return Adam with its other settings as published."""
     return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_model() -> tf.keras.Model:
-    """A multilayer perceptron 16-8-1 that answers with a probability."""
+    """Return a multilayer perceptron 16-8-1 whose output is a probability."""
     model = tf.keras.Sequential(
         [
             tf.keras.Input([NUM_FEATURES]),
@@ -90,7 +90,7 @@ def make_model() -> tf.keras.Model:
 
 
 def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
-    """Return what a replica does with its part of a batch: one function to train, one to test.
+    """Return two functions of a replica's part of a batch: one to train, one to test.
 
     Both return its sum of losses, its correct answers and its examples.
     """
@@ -109,11 +109,11 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
     def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
         with tf.GradientTape() as tape:
             losses, penalty, row = forward(batch, training=True)
-            # The gradients of all replicas are summed: for the mean over the global batch each
-            # divides by its size, and the penalty, which all have in full, by their number.
+            # The gradients of all replicas are summed. So each replica divides its losses by the
+            # size of the global batch, and the penalty, equal on all, by the number of replicas.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
             loss += tf.nn.scale_regularization_loss(penalty)
-            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
+            loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return tf.stack(row)
@@ -122,9 +122,9 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
 
 
 def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
-    """Return, for each kind of step, a graph function that runs many of them in one call.
+    """Return, for each kind of step, a graph function that runs many such steps in one call.
 
-    It returns an array [step, replica, 3] of what each replica returned.
+    It returns an array [step, replica, 3] of the results of all replicas.
     """
 
     def in_graph(step: Callable) -> Callable:
@@ -142,7 +142,7 @@ def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Calla
 
 
 def main() -> None:
-    """Train with a loop of our own, from the first step or from the last checkpoint."""
+    """Train with a custom loop, from the first step or from the last checkpoint."""
     recorder = Recorder()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
@@ -163,5 +163,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one
+    os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     main()

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 import tensorflow as tf
 
-SEED = 42  # decides data, first weights and the order of examples
-REPLICAS = 2  # virtual devices that share a real one
+SEED = 42  # decides data, first weights and order of examples
+REPLICAS = 2  # virtual devices that share a physical one
 CROSS_DEVICE_OPS = tf.distribute.ReductionToOneDevice()  # how gradients are summed
 AUTO_SHARD = tf.data.experimental.AutoShardPolicy.AUTO  # no effect in one process
 DATA_FILES = 8  # files that the training data is written to
@@ -18,22 +18,22 @@ READ_PER_STEP = 64  # examples read for a step
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
-NOISE = 0.1  # standard deviation, added to the score
+NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 32  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 64  # 32 x 2 replicas
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left out
 TEST_BATCH_SIZE = 64  # examples of all replicas in a test step
 TEST_STEPS = 32  # every test example once
-LEARNING_RATE = 0.001  # as given, however many replicas
+LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
-STEPS_PER_STACK = 1  # batches handed over at a time
-STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
-RUN_EAGERLY = False  # True runs without graphs, to debug
+STEPS_PER_STACK = 1  # batches in one element of the pipeline
+STEPS_PER_CALL = None  # in a graph call; None: enough for 0.2 s
+RUN_EAGERLY = False  # True: no graphs, for debugging
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model on each part of the CPU; every step sums the gradients of all."""
+    """Copy the model to each part of the CPU; every step sums the gradients of all."""
     import ctypes
     import os
 
@@ -43,8 +43,8 @@ def make_strategy() -> tf.distribute.Strategy:
     tf.config.set_logical_device_configuration(cpu, parts)
     cores_per_replica = max(1, (os.cpu_count() or 1) // REPLICAS)
     tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
-    # Input for several devices has TensorFlow tell glibc to give freed memory back at once
-    # (generator_dataset_op.cc), which can double the time of a step. This keeps it.
+    # With input for several devices, TensorFlow makes glibc return freed memory at once
+    # (generator_dataset_op.cc), which can double the time of a step. This keeps the memory.
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
         libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
@@ -54,7 +54,7 @@ def make_strategy() -> tf.distribute.Strategy:
 
 
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
+    """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
     random = np.random.default_rng(SEED)
     examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
     features = random.standard_normal((examples, NUM_FEATURES), np.float32)
@@ -65,9 +65,9 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 
 
 def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
-    """Return what makes a pipeline's test batches, over and over: each example once a pass.
+    """Return a function that makes a pipeline's endless test batches: each example once a pass.
 
-    A step's examples go to the replicas of all pipelines in turn, as cards are dealt.
+    The replicas of all pipelines take a step's examples in turn, like dealt cards.
     """
     examples = tf.nest.map_structure(tf.constant, examples)
 
@@ -90,16 +90,16 @@ def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
 
 
 def as_record(*parts: np.ndarray) -> bytes:
-    """Return an example's parts, features and label, as a TFRecord keeps them."""
+    """Return an example's features and label as the bytes of a TFRecord."""
     values = [tf.train.BytesList(value=[part.tobytes()]) for part in parts]
     named = zip(("features", "label"), (tf.train.Feature(bytes_list=value) for value in values))
     return tf.train.Example(features=tf.train.Features(feature=dict(named))).SerializeToString()
 
 
 def write_files(features: np.ndarray, labels: np.ndarray) -> pathlib.Path:
-    """Write the examples to DATA_FILES files in turn, unless that was done; return their folder.
+    """Write the examples to DATA_FILES files in turn, if they are missing; return their folder.
 
-    It is named after what is in it and appears whole: no worker ever sees half of it.
+    Its name is a hash of its content. It appears complete: no worker ever sees a part of it.
     """
     content = hashlib.sha256(b"records of version 1")
     for array in features, labels:
@@ -120,7 +120,7 @@ def write_files(features: np.ndarray, labels: np.ndarray) -> pathlib.Path:
                         file.write(as_record(*example))
             new.rename(folder)
     except (OSError, tf.errors.OpError) as error:
-        if not folder.is_dir():  # else another worker was sooner
+        if not folder.is_dir():  # else another worker was faster
             fix = "Make room there, or set XDG_CACHE_HOME to another folder."
             raise SystemExit(f"Needs to write {folder}: {error}. {fix}") from error
     return folder
@@ -129,11 +129,11 @@ def write_files(features: np.ndarray, labels: np.ndarray) -> pathlib.Path:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
     The strategy gives each worker its share of the files by the rule AUTO_SHARD. Seed and epoch
     decide the order, in a buffer that holds all examples of the share. To start at a step, all
-    before it are read again and left out: it takes as long as reading takes, and trains nothing.
+    steps before it are read again and skipped, which takes the time of reading.
     """
     (features, labels), tests = make_data()
     features, labels = np.asarray(features), np.asarray(labels)
@@ -153,7 +153,7 @@ def make_batches(
     train = train.interleave(
         tf.data.TFRecordDataset, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE
     )
-    # The inner repeat fills an epoch that is longer than the share; take ends one that is not.
+    # The inner repeat fills an epoch longer than the share; take ends a shorter epoch.
     train = train.shuffle(NUM_TRAIN_EXAMPLES, SEED).repeat()
     train = train.take(STEPS_PER_EPOCH * READ_PER_STEP).repeat()
     train = train.skip(start_step * READ_PER_STEP).batch(GLOBAL_BATCH_SIZE, drop_remainder=True)
@@ -167,12 +167,12 @@ def make_batches(
 
 
 def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Adam, its other settings as published."""
+    """Return Adam with its other settings as published."""
     return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_model() -> tf.keras.Model:
-    """A multilayer perceptron 16-8-1 that answers with a probability."""
+    """Return a multilayer perceptron 16-8-1 whose output is a probability."""
     model = tf.keras.Sequential(
         [
             tf.keras.Input([NUM_FEATURES]),
@@ -186,7 +186,7 @@ def make_model() -> tf.keras.Model:
 
 
 def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
-    """Return what a replica does with its part of a batch: one function to train, one to test.
+    """Return two functions of a replica's part of a batch: one to train, one to test.
 
     Both return its sum of losses, its correct answers and its examples.
     """
@@ -205,11 +205,11 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
     def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
         with tf.GradientTape() as tape:
             losses, penalty, row = forward(batch, training=True)
-            # The gradients of all replicas are summed: for the mean over the global batch each
-            # divides by its size, and the penalty, which all have in full, by their number.
+            # The gradients of all replicas are summed. So each replica divides its losses by the
+            # size of the global batch, and the penalty, equal on all, by the number of replicas.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
             loss += tf.nn.scale_regularization_loss(penalty)
-            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
+            loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return tf.stack(row)
@@ -218,9 +218,9 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
 
 
 def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
-    """Return, for each kind of step, a graph function that runs many of them in one call.
+    """Return, for each kind of step, a graph function that runs many such steps in one call.
 
-    It returns an array [step, replica, 3] of what each replica returned.
+    It returns an array [step, replica, 3] of the results of all replicas.
     """
 
     def in_graph(step: Callable) -> Callable:
@@ -238,7 +238,7 @@ def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Calla
 
 
 def main() -> None:
-    """Train with a loop of our own, from the first step or from the last checkpoint."""
+    """Train with a custom loop, from the first step or from the last checkpoint."""
     recorder = Recorder()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
@@ -259,5 +259,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one
+    os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     main()

@@ -7,26 +7,26 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-SEED = 42  # decides data, first weights and the order of examples
-REPLICAS = 2  # virtual devices that share a real one
+SEED = 42  # decides data, first weights and order of examples
+REPLICAS = 2  # virtual devices that share a physical one
 CROSS_DEVICE_OPS = tf.distribute.ReductionToOneDevice()  # how gradients are summed
 NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
-DATA_DIR = None  # None: the usual folders, then a download
+DATA_DIR = None  # None: the usual folders, else a download
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
 EPOCHS = 2  # each followed by a test pass
 STEPS_PER_EPOCH = 468  # 60,000 examples, 468 steps an epoch; 96 examples left out
 TEST_STEPS = 79  # every test example once
-LEARNING_RATE = 0.001  # as given, however many replicas
+LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.sparse_categorical_accuracy  # 1 or 0 for each example
-STEPS_PER_STACK = 1  # batches handed over at a time
+STEPS_PER_STACK = 1  # batches in one element of the pipeline
 STEPS_PER_EXECUTION = 50  # steps between two callbacks
-STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
-RUN_EAGERLY = False  # True runs without graphs, to debug
+STEPS_PER_CALL = None  # in a graph call; None: enough for 0.2 s
+RUN_EAGERLY = False  # True: no graphs, for debugging
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model on each part of the CPU; every step sums the gradients of all."""
+    """Copy the model to each part of the CPU; every step sums the gradients of all."""
     import ctypes
     import os
 
@@ -36,8 +36,8 @@ def make_strategy() -> tf.distribute.Strategy:
     tf.config.set_logical_device_configuration(cpu, parts)
     cores_per_replica = max(1, (os.cpu_count() or 1) // REPLICAS)
     tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
-    # Input for several devices has TensorFlow tell glibc to give freed memory back at once
-    # (generator_dataset_op.cc), which can double the time of a step. This keeps it.
+    # With input for several devices, TensorFlow makes glibc return freed memory at once
+    # (generator_dataset_op.cc), which can double the time of a step. This keeps the memory.
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
         libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
@@ -51,13 +51,13 @@ def make_data() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
     parts = []
     for part in ("train", "t10k"):
         images, labels = read_file(f"{part}-images-idx3")[16:], read_file(f"{part}-labels-idx1")[8:]
-        with tf.device("CPU"):  # rather than in a GPU's memory
+        with tf.device("CPU"):  # not in a GPU's memory
             parts.append((tf.reshape(images, [-1, 28, 28, 1]) / 255, labels))
     return tuple(parts)
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch: seed and epoch alone decide."""
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
@@ -66,9 +66,9 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
-    The strategy deals each global batch out to its replicas.
+    The strategy splits each global batch among its replicas.
     """
     examples, tests = make_data()
     examples = tf.nest.map_structure(tf.constant, examples)
@@ -88,12 +88,12 @@ def make_batches(
 
 
 def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Adam, its other settings as published."""
+    """Return Adam with its other settings as published."""
     return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_model() -> tf.keras.Model:
-    """Two convolutions and two dense layers, every kernel with L2; a logit a class."""
+    """Return a model of 2 convolutions and 2 dense layers, with L2 on each kernel and logits."""
     options = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
     model = tf.keras.Sequential(
         [
@@ -113,7 +113,7 @@ def make_model() -> tf.keras.Model:
 
 
 def make_steps(model: tf.keras.Model) -> list[Callable]:
-    """Return the model's own train_step and test_step, made to tell what its loss saw.
+    """Wrap the model's own train_step and test_step so that they return what is recorded.
 
     Both return the replica's sum of losses, its correct answers and its examples.
     """
@@ -127,11 +127,11 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
         mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
         examples = tf.cast(tf.shape(y)[0], loss.dtype)
         correct = tf.reduce_sum(tf.cast(ACCURACY(y, y_pred), loss.dtype))
-        # Of no examples, as a short last batch may leave a replica, the mean is no number.
+        # A short last batch may leave a replica without examples: then the mean is NaN.
         seen.row = tf.stack([tf.math.multiply_no_nan(mean, examples), correct, examples])
         return loss
 
-    def telling(step: Callable) -> Callable:
+    def recorded(step: Callable) -> Callable:
         def run(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
             seen.row = None
             step(batch)
@@ -145,13 +145,13 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
         return run
 
     model.compute_loss = watched_loss
-    return [telling(model.train_step), telling(model.test_step)]
+    return [recorded(model.train_step), recorded(model.test_step)]
 
 
 def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
-    """Return, for each kind of step, a graph function that runs many of them in one call.
+    """Return, for each kind of step, a graph function that runs many such steps in one call.
 
-    It returns an array [step, replica, 3] of what each replica returned.
+    It returns an array [step, replica, 3] of the results of all replicas.
     """
 
     def in_graph(step: Callable) -> Callable:
@@ -189,9 +189,9 @@ def main() -> None:
     def test_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
         return recorder.test(test_steps, iterator, TEST_STEPS)
 
-    # Keras calls these for every execution; they run its own steps and record each of them.
+    # Keras calls these for every execution; they run Keras' steps and record each.
     model.train_function, model.test_function = train_function, test_function
-    model._maybe_symbolic_build = lambda **_: None  # built above; else Keras spends a batch on it
+    model._maybe_symbolic_build = lambda **_: None  # built above; else Keras takes a batch
     model.fit(
         train_data,
         initial_epoch=recorder.epoch,
@@ -212,5 +212,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one
+    os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     main()

@@ -7,27 +7,27 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-SEED = 42  # decides data, first weights and the order of examples
-REPLICAS = 2  # virtual devices that share a real one
+SEED = 42  # decides data, first weights and order of examples
+REPLICAS = 2  # virtual devices that share a physical one
 CROSS_DEVICE_OPS = tf.distribute.ReductionToOneDevice()  # how gradients are summed
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
-NOISE = 0.1  # standard deviation, added to the score
+NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 78  # 10,000 examples, 78 steps an epoch; 16 examples left out
 TEST_STEPS = 16  # every test example once
-LEARNING_RATE = 0.001  # as given, however many replicas
+LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
-STEPS_PER_STACK = 1  # batches handed over at a time
-STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
-RUN_EAGERLY = False  # True runs without graphs, to debug
+STEPS_PER_STACK = 1  # batches in one element of the pipeline
+STEPS_PER_CALL = None  # in a graph call; None: enough for 0.2 s
+RUN_EAGERLY = False  # True: no graphs, for debugging
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model on each part of the CPU; every step sums the gradients of all."""
+    """Copy the model to each part of the CPU; every step sums the gradients of all."""
     import ctypes
     import os
 
@@ -37,8 +37,8 @@ def make_strategy() -> tf.distribute.Strategy:
     tf.config.set_logical_device_configuration(cpu, parts)
     cores_per_replica = max(1, (os.cpu_count() or 1) // REPLICAS)
     tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
-    # Input for several devices has TensorFlow tell glibc to give freed memory back at once
-    # (generator_dataset_op.cc), which can double the time of a step. This keeps it.
+    # With input for several devices, TensorFlow makes glibc return freed memory at once
+    # (generator_dataset_op.cc), which can double the time of a step. This keeps the memory.
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
         libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
@@ -48,7 +48,7 @@ def make_strategy() -> tf.distribute.Strategy:
 
 
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
+    """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
     random = np.random.default_rng(SEED)
     examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
     features = random.standard_normal((examples, NUM_FEATURES), np.float32)
@@ -59,7 +59,7 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch: seed and epoch alone decide."""
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
@@ -68,9 +68,9 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
-    The strategy deals each global batch out to its replicas.
+    The strategy splits each global batch among its replicas.
     """
     examples, tests = make_data()
     examples = tf.nest.map_structure(tf.constant, examples)
@@ -90,12 +90,12 @@ def make_batches(
 
 
 def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Adam, its other settings as published."""
+    """Return Adam with its other settings as published."""
     return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_model() -> tf.keras.Model:
-    """A multilayer perceptron 16-8-1 that answers with a probability."""
+    """Return a multilayer perceptron 16-8-1 whose output is a probability."""
     model = tf.keras.Sequential(
         [
             tf.keras.Input([NUM_FEATURES]),
@@ -109,11 +109,11 @@ def make_model() -> tf.keras.Model:
 
 
 def compile_by_xla(make_steps: Callable) -> Callable:
-    """Have XLA compile what a replica computes by itself: forward pass, loss, gradient, test.
+    """Let XLA compile what a replica computes by itself: forward pass, loss, gradient, test.
 
-    It compiles nothing that waits for other replicas: their gradients are summed, and the weights
-    updated, outside. A train_step of the model's own is compiled whole, for only it knows what
-    comes after its update.
+    The sum of gradients and the update of the weights stay outside, because they wait for other
+    replicas. A train_step of the model's own is compiled whole, because only it knows what it does
+    after its update.
     """
 
     @functools.wraps(make_steps)
@@ -124,7 +124,7 @@ def compile_by_xla(make_steps: Callable) -> Callable:
         def compute(batch: tuple[Any, ...]) -> tuple[tf.Tensor, list[tf.Tensor]]:
             pairs: list[tuple[tf.Tensor, Any]] = []
             apply_gradients = model.optimizer.apply_gradients
-            model.optimizer.apply_gradients = pairs.extend  # the step's last act, done by train
+            model.optimizer.apply_gradients = pairs.extend  # the step's last action; train does it
             row = train_step(batch)
             model.optimizer.apply_gradients = apply_gradients
             return row, [gradient for gradient, _ in pairs]
@@ -138,7 +138,7 @@ def compile_by_xla(make_steps: Callable) -> Callable:
             compiled = tf.function(step, jit_compile=True)
 
             def run(batch: tuple[Any, ...]) -> tf.Tensor:
-                return compiled(batch)  # given itself, strategy.run would compile all replicas
+                return compiled(batch)  # strategy.run(compiled) would compile all replicas
 
             return run
 
@@ -150,7 +150,7 @@ def compile_by_xla(make_steps: Callable) -> Callable:
 
 @compile_by_xla
 def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
-    """Return what a replica does with its part of a batch: one function to train, one to test.
+    """Return two functions of a replica's part of a batch: one to train, one to test.
 
     Both return its sum of losses, its correct answers and its examples.
     """
@@ -169,11 +169,11 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
     def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
         with tf.GradientTape() as tape:
             losses, penalty, row = forward(batch, training=True)
-            # The gradients of all replicas are summed: for the mean over the global batch each
-            # divides by its size, and the penalty, which all have in full, by their number.
+            # The gradients of all replicas are summed. So each replica divides its losses by the
+            # size of the global batch, and the penalty, equal on all, by the number of replicas.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
             loss += tf.nn.scale_regularization_loss(penalty)
-            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
+            loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return tf.stack(row)
@@ -182,9 +182,9 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
 
 
 def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
-    """Return, for each kind of step, a graph function that runs many of them in one call.
+    """Return, for each kind of step, a graph function that runs many such steps in one call.
 
-    It returns an array [step, replica, 3] of what each replica returned.
+    It returns an array [step, replica, 3] of the results of all replicas.
     """
 
     def in_graph(step: Callable) -> Callable:
@@ -202,7 +202,7 @@ def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Calla
 
 
 def main() -> None:
-    """Train with a loop of our own, from the first step or from the last checkpoint."""
+    """Train with a custom loop, from the first step or from the last checkpoint."""
     recorder = Recorder()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
@@ -223,5 +223,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one
+    os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     main()

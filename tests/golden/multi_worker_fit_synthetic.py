@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-SEED = 42  # decides data, first weights and the order of examples
+SEED = 42  # decides data, first weights and order of examples
 WORKERS = 2  # processes that train
 TASKS = {"worker": WORKERS}  # processes of each kind; the first kind leads
 # how gradients are summed
@@ -25,23 +25,23 @@ READ_PER_STEP = 128  # examples that each worker reads for a step, of which it k
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
-NOISE = 0.1  # standard deviation, added to the score
+NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 78  # 10,000 examples, 78 steps an epoch; 16 examples left out
 TEST_BATCH_SIZE = 128  # examples of all replicas in a test step
 TEST_STEPS = 16  # every test example once
-LEARNING_RATE = 0.001  # as given, however many replicas
+LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
-STEPS_PER_STACK = 1  # batches handed over at a time
+STEPS_PER_STACK = 1  # batches in one element of the pipeline
 STEPS_PER_EXECUTION = 50  # steps between two callbacks
-STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
-RUN_EAGERLY = False  # True runs without graphs, to debug
+STEPS_PER_CALL = None  # in a graph call; None: enough for 0.2 s
+RUN_EAGERLY = False  # True: no graphs, for debugging
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model in each worker, on its CPU; every step sums the gradients of all."""
+    """Copy the model to each worker, on its CPU; every step sums the gradients of all."""
     tf.config.set_visible_devices([], "GPU")
     cores_per_worker = max(1, (os.cpu_count() or 1) // WORKERS)
     tf.config.threading.set_intra_op_parallelism_threads(cores_per_worker)
@@ -49,7 +49,7 @@ def make_strategy() -> tf.distribute.Strategy:
 
 
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
+    """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
     random = np.random.default_rng(SEED)
     examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
     features = random.standard_normal((examples, NUM_FEATURES), np.float32)
@@ -60,16 +60,16 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch: seed and epoch alone decide."""
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
 
 def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
-    """Return what makes a pipeline's test batches, over and over: each example once a pass.
+    """Return a function that makes a pipeline's endless test batches: each example once a pass.
 
-    A step's examples go to the replicas of all pipelines in turn, as cards are dealt.
+    The replicas of all pipelines take a step's examples in turn, like dealt cards.
     """
     examples = tf.nest.map_structure(tf.constant, examples)
 
@@ -94,10 +94,10 @@ def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
     The strategy gives each worker its share of the training batches by the rule AUTO_SHARD. By
-    the rule OFF that is all of them, and a batch then lasts a worker several steps.
+    the rule OFF the share is all batches, and a worker uses a batch for several steps.
     """
     examples, tests = make_data()
     examples = tf.nest.map_structure(tf.constant, examples)
@@ -122,12 +122,12 @@ def make_batches(
 
 
 def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Adam, its other settings as published."""
+    """Return Adam with its other settings as published."""
     return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_model() -> tf.keras.Model:
-    """A multilayer perceptron 16-8-1 that answers with a probability."""
+    """Return a multilayer perceptron 16-8-1 whose output is a probability."""
     model = tf.keras.Sequential(
         [
             tf.keras.Input([NUM_FEATURES]),
@@ -141,7 +141,7 @@ def make_model() -> tf.keras.Model:
 
 
 def make_steps(model: tf.keras.Model) -> list[Callable]:
-    """Return the model's own train_step and test_step, made to tell what its loss saw.
+    """Wrap the model's own train_step and test_step so that they return what is recorded.
 
     Both return the replica's sum of losses, its correct answers and its examples.
     """
@@ -155,11 +155,11 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
         mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
         examples = tf.cast(tf.shape(y)[0], loss.dtype)
         correct = tf.reduce_sum(tf.cast(ACCURACY(y, y_pred), loss.dtype))
-        # Of no examples, as a short last batch may leave a replica, the mean is no number.
+        # A short last batch may leave a replica without examples: then the mean is NaN.
         seen.row = tf.stack([tf.math.multiply_no_nan(mean, examples), correct, examples])
         return loss
 
-    def telling(step: Callable) -> Callable:
+    def recorded(step: Callable) -> Callable:
         def run(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
             seen.row = None
             step(batch)
@@ -173,13 +173,13 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
         return run
 
     model.compute_loss = watched_loss
-    return [telling(model.train_step), telling(model.test_step)]
+    return [recorded(model.train_step), recorded(model.test_step)]
 
 
 def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
-    """Return, for each kind of step, a graph function that runs many of them in one call.
+    """Return, for each kind of step, a graph function that runs many such steps in one call.
 
-    It returns an array [step, replica, 3] of what each replica returned.
+    It returns an array [step, replica, 3] of the results of all replicas.
     """
 
     def in_graph(step: Callable) -> Callable:
@@ -217,9 +217,9 @@ def main() -> None:
     def test_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
         return recorder.test(test_steps, iterator, TEST_STEPS)
 
-    # Keras calls these for every execution; they run its own steps and record each of them.
+    # Keras calls these for every execution; they run Keras' steps and record each.
     model.train_function, model.test_function = train_function, test_function
-    model._maybe_symbolic_build = lambda **_: None  # built above; else Keras spends a batch on it
+    model._maybe_symbolic_build = lambda **_: None  # built above; else Keras takes a batch
     model.fit(
         train_data,
         initial_epoch=recorder.epoch,
@@ -234,7 +234,7 @@ def main() -> None:
 
 
 def run_task(**roles: Callable) -> None:
-    """Be the task that TF_CONFIG names; without TF_CONFIG, start all of them here."""
+    """Run the task that TF_CONFIG names; without TF_CONFIG, start all tasks here."""
     text = os.environ.get("TF_CONFIG")
     if text is None:
         sys.exit(start_tasks())
@@ -250,13 +250,13 @@ def run_task(**roles: Callable) -> None:
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         needed = ", ".join(f"{size} {name}" for name, size in TASKS.items())
         raise SystemExit(
-            f"TF_CONFIG names {needed} tasks, each by its own host:port, and which of them this "
-            f"is; received {text}. Mend it, or unset it to start all tasks on this machine."
+            f"TF_CONFIG must name {needed} tasks, each by its own host:port, and the one to run "
+            f"here; received {text}. Fix it, or unset it to start all tasks on this machine."
         ) from error
-    held = os.environ.get("TF_GRPC_REUSE_PORT") == "1"  # set by whoever started this task
+    held = os.environ.get("TF_GRPC_REUSE_PORT") == "1"  # set by the starter of this task
     with socket.socket() as probe:
         shared = socket.SO_REUSEPORT if held else socket.SO_REUSEADDR
-        probe.setsockopt(socket.SOL_SOCKET, shared, 1)  # which lets a restarted task bind again
+        probe.setsockopt(socket.SOL_SOCKET, shared, 1)  # so a restarted task can bind again
         try:
             probe.bind(("", port))
         except (OSError, OverflowError) as error:
@@ -266,9 +266,9 @@ def run_task(**roles: Callable) -> None:
 
 
 def start_tasks() -> int:
-    """Run this script in a process for each task until the first kind ends or fails."""
+    """Run each task in a process of this script until the first kind of task ends or fails."""
     names = [(kind, index) for kind, size in TASKS.items() for index in range(size)]
-    ports = [socket.socket() for _ in names]  # bound until all is over, so that none is lost
+    ports = [socket.socket() for _ in names]  # bound until the end, so no port is lost
     cluster: dict[str, list[str]] = {kind: [] for kind in TASKS}
     for (kind, _), port in zip(names, ports):
         port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -277,15 +277,15 @@ def start_tasks() -> int:
     tasks: list[subprocess.Popen] = []
     for kind, index in names:
         config = {"cluster": cluster, "task": {"type": kind, "index": index}}
-        told = {"TF_CONFIG": json.dumps(config), "WORKBENCH_NO_EVALUATOR": "1"}
-        environment = {**os.environ, **told, "TF_GRPC_REUSE_PORT": "1"}
-        output = subprocess.DEVNULL if tasks else None  # the first tells what all have in common
+        settings = {"TF_CONFIG": json.dumps(config), "WORKBENCH_NO_EVALUATOR": "1"}
+        environment = {**os.environ, **settings, "TF_GRPC_REUSE_PORT": "1"}
+        output = subprocess.DEVNULL if tasks else None  # the first prints what all have in common
         tasks.append(subprocess.Popen([sys.executable, *sys.argv], env=environment, stdout=output))
     leading = tasks[: next(iter(TASKS.values()))]
     try:
         while None in (ends := [task.poll() for task in leading]):
             if any(ends):
-                time.sleep(1)  # until the others have met the failure and told of it
+                time.sleep(1)  # until the others have also failed and reported it
                 break
             time.sleep(0.1)
     finally:

@@ -1,4 +1,4 @@
-"""A model of one's own on Synthetic: Mirrored strategy, 2 virtual replicas, Keras fit."""
+"""The user's model on Synthetic: Mirrored strategy, 2 virtual replicas, Keras fit."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-SEED = 42  # decides data, first weights and the order of examples
-REPLICAS = 2  # virtual devices that share a real one
+SEED = 42  # decides data, first weights and order of examples
+REPLICAS = 2  # virtual devices that share a physical one
 CROSS_DEVICE_OPS = tf.distribute.ReductionToOneDevice()  # how gradients are summed
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
-NOISE = 0.1  # standard deviation, added to the score
+NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 128  # 64 x 2 replicas
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 78  # 10,000 examples, 78 steps an epoch; 16 examples left out
 TEST_STEPS = 16  # every test example once
-STEPS_PER_STACK = 1  # batches handed over at a time
+STEPS_PER_STACK = 1  # batches in one element of the pipeline
 STEPS_PER_EXECUTION = 50  # steps between two callbacks
-STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
-RUN_EAGERLY = False  # True runs without graphs, to debug
+STEPS_PER_CALL = None  # in a graph call; None: enough for 0.2 s
+RUN_EAGERLY = False  # True: no graphs, for debugging
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model on each part of the CPU; every step sums the gradients of all."""
+    """Copy the model to each part of the CPU; every step sums the gradients of all."""
     import ctypes
     import os
 
@@ -40,8 +40,8 @@ def make_strategy() -> tf.distribute.Strategy:
     tf.config.set_logical_device_configuration(cpu, parts)
     cores_per_replica = max(1, (os.cpu_count() or 1) // REPLICAS)
     tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
-    # Input for several devices has TensorFlow tell glibc to give freed memory back at once
-    # (generator_dataset_op.cc), which can double the time of a step. This keeps it.
+    # With input for several devices, TensorFlow makes glibc return freed memory at once
+    # (generator_dataset_op.cc), which can double the time of a step. This keeps the memory.
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
         libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
@@ -51,7 +51,7 @@ def make_strategy() -> tf.distribute.Strategy:
 
 
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
+    """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
     random = np.random.default_rng(SEED)
     examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
     features = random.standard_normal((examples, NUM_FEATURES), np.float32)
@@ -62,7 +62,7 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch: seed and epoch alone decide."""
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
@@ -71,9 +71,9 @@ def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
-    The strategy deals each global batch out to its replicas.
+    The strategy splits each global batch among its replicas.
     """
     examples, tests = make_data()
     examples = tf.nest.map_structure(tf.constant, examples)
@@ -114,7 +114,7 @@ def build_model() -> tf.keras.Model:
 
 
 def one_example() -> tuple[Any, Any]:
-    """Return a batch of one: the first example to train on, or zeros in place of a data set's."""
+    """Return a batch of one example: the first to train on, or zeros for a tf.data.Dataset."""
     train, _ = make_data()
 
     def first(part: Any) -> tf.Tensor:
@@ -127,7 +127,7 @@ def one_example() -> tuple[Any, Any]:
 
 
 def check_labels(model: tf.keras.Model, outputs: Any) -> None:
-    """End where a label names no output of the model: a GPU would train on, to a loss of NaN."""
+    """End if a label has no output in the model: a GPU would continue with a loss of NaN."""
     named = getattr(model.loss, "name", getattr(model.loss, "__name__", str(model.loss)))
     if not tf.is_tensor(outputs) or "sparse_categorical" not in named:
         return
@@ -143,7 +143,7 @@ def check_labels(model: tf.keras.Model, outputs: Any) -> None:
 
 
 def rank_of(loss: Any, compute: Callable) -> int | None:
-    """Return the rank of what a loss gives, before Keras takes the mean, while a model computes."""
+    """Return the rank of what a loss returns while `compute` runs, before Keras takes the mean."""
     ranks, call = list[int | None](), loss.call
 
     def noted(*given: Any) -> tf.Tensor:
@@ -158,10 +158,10 @@ def rank_of(loss: Any, compute: Callable) -> int | None:
 
 
 def check_losses(model: tf.keras.Model, compute: Callable) -> None:
-    """End where a loss is no mean over the examples, the only kind that replicas can share out.
+    """End if a loss is not a mean over the examples: replicas can share out only such a loss.
 
-    Keras divides such a mean by the replicas, whose gradients are summed; a sum it leaves as it is,
-    and Keras 3 also one number for a whole batch. `compute` has the model take its losses.
+    Gradients are summed, so Keras divides such a mean by the number of replicas; it leaves a sum as
+    it is, and Keras 3 also one number for a whole batch. `compute` makes the model take its losses.
     """
     legacy = not hasattr(model, "_compile_loss")  # of the package tf-keras
     kept = model.compiled_loss if legacy else model._compile_loss
@@ -170,59 +170,59 @@ def check_losses(model: tf.keras.Model, compute: Callable) -> None:
         if type(loss).__call__ is not tf.keras.losses.Loss.__call__:
             raise SystemExit(
                 f"Needs a loss whose class defines call; {type(loss).__name__} defines __call__, "
-                "which leaves out that Keras shares the loss out over the replicas. Define call "
-                "in its place, and return the loss of each example."
+                "so Keras does not divide the loss by the number of replicas. Define call instead, "
+                "and return the loss of each example."
             )
         reduction = getattr(loss, "reduction", "mean")
         if reduction not in ("auto", "sum_over_batch_size", "mean", "mean_with_sample_weight"):
             raise SystemExit(
                 f"Needs losses that are the mean over the examples, as Keras' are; {loss.name} has "
-                f"the reduction {reduction}, with which loss and gradient grow with the batch. "
+                f"the reduction {reduction}, so loss and gradient grow with the batch. "
                 "Leave reduction out."
             )
         if not legacy and rank_of(loss, compute) == 0:
             raise SystemExit(
                 f"Needs a loss of each example; {loss.name} gives one number for the whole batch, "
-                "which Keras does not share out over the replicas. Take the mean over the last "
-                "axis only: axis=-1."
+                "which Keras does not divide by the number of replicas. Take the mean over the "
+                "last axis only: axis=-1."
             )
 
 
 def check_model(function: Callable, make_optimizer: Callable | None = None) -> tf.keras.Model:
-    """Return what a function of one's own gives, built, or end with why it cannot be trained.
+    """Return the model of the user's function, built, or end with why it cannot be trained.
 
-    It keeps the optimizer that it is compiled with, unless another is made for it.
+    The model keeps the optimizer that it is compiled with, unless `make_optimizer` makes another.
     """
     model, name = function(), function.__name__
     kinds = {(kind.__module__.split(".")[0], kind.__name__) for kind in type(model).__mro__}
     if not isinstance(model, tf.keras.Model) and ("keras", "Model") in kinds:
-        got = "a model of Keras 3, which tf.keras is not here. Import keras through tf.keras"
+        got = "a model of Keras 3, but tf.keras is Keras 2 here. Import keras through tf.keras"
     elif not isinstance(model, tf.keras.Model):
         got = f"{type(model).__name__}. Return the model"
     elif not model.loss and type(model).compute_loss is tf.keras.Model.compute_loss:
-        got = "one without a loss. Call model.compile(loss=...) before returning it"
+        got = "a model without a loss. Call model.compile(loss=...) before returning it"
     else:
         features, labels = one_example()
-        try:  # to make its weights and the variables of its losses and metrics: no loop can later
+        try:  # make all weights and variables of losses and metrics now: a loop cannot
             outputs = model(features, training=False)
             check_labels(model, outputs)
             model.compute_loss(features, labels, outputs)
-            # Of two examples, because a loss that squeezes gives of one what it gives of a batch.
+            # With two examples, because a loss that squeezes returns a single number for one.
             pair, answers = tf.nest.map_structure(
                 lambda part: tf.concat([part, part], axis=0), (features, labels)
             )
-            told = model(pair, training=False)
-            check_losses(model, lambda: model.compute_loss(pair, answers, told))
+            predicted = model(pair, training=False)
+            check_losses(model, lambda: model.compute_loss(pair, answers, predicted))
             model.compute_metrics(features, labels, outputs, sample_weight=None)
         except Exception as error:
             shapes = tf.nest.map_structure(
                 lambda part: f"{tuple(part.shape)} {part.dtype.name}", features
             )
-            said = re.sub(r"\x1b\[\d*m", "", str(error)).partition("Arguments received by")[0]
-            reason = " ".join(said.split())[:500].rstrip(".") or type(error).__name__
+            message = re.sub(r"\x1b\[\d*m", "", str(error)).partition("Arguments received by")[0]
+            reason = " ".join(message.split())[:500].rstrip(".") or type(error).__name__
             raise SystemExit(
                 f"Needs a model that takes the data; {name}'s, given features of {shapes}: "
-                f"{reason}. Have the one fit the other."
+                f"{reason}. Make the model fit the data."
             ) from error
         if not model.trainable_variables:
             raise SystemExit(
@@ -236,14 +236,14 @@ def check_model(function: Callable, make_optimizer: Callable | None = None) -> t
 
 
 def make_model() -> tf.keras.Model:
-    """The model of one's own."""
+    """The user's model."""
     return check_model(build_model)
 
 
 def make_correct(model: tf.keras.Model) -> Callable:
-    """Return what counts right answers, given labels and outputs; NaN where that is unknown.
+    """Return a function of labels and outputs that counts right answers; NaN: unknown.
 
-    It is known where the loss is a cross-entropy of one output.
+    The count is known if the loss is the cross-entropy of one output.
     """
     loss = "" if isinstance(model.loss, dict | list | tuple) else model.loss
     kind = loss if isinstance(loss, str) else getattr(loss, "__name__", type(loss).__name__)
@@ -260,14 +260,14 @@ def make_correct(model: tf.keras.Model) -> Callable:
         if metric is None or not tf.is_tensor(outputs):
             return tf.constant(float("nan"), tf.keras.backend.floatx())
         right = tf.cast(metric(labels, outputs), tf.keras.backend.floatx())
-        each = tf.reduce_mean(right, axis=list(range(1, right.shape.rank)))  # of a sequence
+        each = tf.reduce_mean(right, axis=list(range(1, right.shape.rank)))  # over a sequence
         return tf.reduce_sum(each)
 
     return correct
 
 
 def watched_steps(model: tf.keras.Model) -> list[Callable]:
-    """Return the model's own train_step and test_step, made to tell what its loss saw.
+    """Wrap the model's own train_step and test_step so that they return what is recorded.
 
     Both return the replica's sum of losses, its right answers (NaN: unknown) and its examples.
     """
@@ -282,11 +282,11 @@ def watched_steps(model: tf.keras.Model) -> list[Callable]:
         mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
         examples = tf.cast(tf.shape(tf.nest.flatten(y)[0])[0], loss.dtype)
         right = tf.cast(correct(y, y_pred), loss.dtype)
-        # Of no examples, as a short last batch may leave a replica, the mean is no number.
+        # A short last batch may leave a replica without examples: then the mean is NaN.
         seen.row = tf.stack([tf.math.multiply_no_nan(mean, examples), right, examples])
         return loss
 
-    def telling(step: Callable) -> Callable:
+    def recorded(step: Callable) -> Callable:
         def run(batch: tuple[Any, ...]) -> tf.Tensor:
             seen.row = None
             step(batch)
@@ -300,19 +300,19 @@ def watched_steps(model: tf.keras.Model) -> list[Callable]:
         return run
 
     model.compute_loss = watched_loss
-    model.reset_metrics = lambda: None  # the recorder does, when it has told them
-    return [telling(model.train_step), telling(model.test_step)]
+    model.reset_metrics = lambda: None  # the recorder resets them after its report
+    return [recorded(model.train_step), recorded(model.test_step)]
 
 
 def make_steps(model: tf.keras.Model) -> list[Callable]:
-    """Return what a replica does with its part of a batch: one function to train, one to test."""
+    """Return two functions of a replica's part of a batch: one to train, one to test."""
     return watched_steps(model)
 
 
 def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
-    """Return, for each kind of step, a graph function that runs many of them in one call.
+    """Return, for each kind of step, a graph function that runs many such steps in one call.
 
-    It returns an array [step, replica, 3] of what each replica returned.
+    It returns an array [step, replica, 3] of the results of all replicas.
     """
 
     def in_graph(step: Callable) -> Callable:
@@ -350,9 +350,9 @@ def main() -> None:
     def test_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
         return recorder.test(test_steps, iterator, TEST_STEPS)
 
-    # Keras calls these for every execution; they run its own steps and record each of them.
+    # Keras calls these for every execution; they run Keras' steps and record each.
     model.train_function, model.test_function = train_function, test_function
-    model._maybe_symbolic_build = lambda **_: None  # built above; else Keras spends a batch on it
+    model._maybe_symbolic_build = lambda **_: None  # built above; else Keras takes a batch
     model.fit(
         train_data,
         initial_epoch=recorder.epoch,
@@ -370,5 +370,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one
+    os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     main()

@@ -18,39 +18,39 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-SEED = 42  # decides data, first weights and the order of examples
+SEED = 42  # decides data, first weights and order of examples
 WORKERS = 2  # processes that train
 TASKS = {"chief": 1, "worker": WORKERS, "ps": 1}  # processes of each kind; the first kind leads
-EVALUATOR = False  # a process of its own tests the checkpoints; else the chief does
+EVALUATOR = False  # True: a separate process tests the checkpoints; False: the chief does
 NUM_TRAIN_EXAMPLES = 10_000  # examples to train on
 NUM_TEST_EXAMPLES = 2_000  # examples to test on
 NUM_FEATURES = 10  # numbers in an example
-NOISE = 0.1  # standard deviation, added to the score
+NOISE = 0.1  # standard deviation of the score's noise
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 156  # 10,000 examples, 156 steps an epoch; 16 examples left out
 TEST_STEPS = 32  # every test example once
-LEARNING_RATE = 0.001  # as given, however many replicas
+LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.binary_accuracy  # 1 or 0 for each example
-STEPS_PER_STACK = 1  # batches handed over at a time
-STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
-RUN_EAGERLY = False  # True runs without graphs, to debug
+STEPS_PER_STACK = 1  # batches in one element of the pipeline
+STEPS_PER_CALL = None  # in a graph call; None: enough for 0.2 s
+RUN_EAGERLY = False  # True: no graphs, for debugging
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Variables on the parameter servers; each worker computes on its CPU, at its own pace."""
+    """Keep variables on the parameter servers; each worker computes on its CPU, at its own pace."""
     tf.config.set_visible_devices([], "GPU")
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
     return tf.distribute.ParameterServerStrategy(resolver)
 
 
 def open_devices(worker: int) -> None:
-    """Have a worker compute on its CPU."""
+    """Let a worker compute on its CPU."""
     tf.config.set_visible_devices([], "GPU")
 
 
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
+    """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
     random = np.random.default_rng(SEED)
     examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
     features = random.standard_normal((examples, NUM_FEATURES), np.float32)
@@ -61,17 +61,17 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch: seed and epoch alone decide."""
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
 
 def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
-    """Return what makes a worker's training batches, and the test batches over and over.
+    """Return a function that makes a worker's training batches, and the repeated test batches.
 
-    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, from the one after those
-    that it has done: int64 [W].
+    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, without those that it has
+    done: `done`, int64 [W].
     """
     examples, tests = make_data()
     examples = tf.nest.map_structure(tf.constant, examples)
@@ -95,12 +95,12 @@ def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
 
 
 def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Adam, its other settings as published."""
+    """Return Adam with its other settings as published."""
     return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_model() -> tf.keras.Model:
-    """A multilayer perceptron 16-8-1 that answers with a probability."""
+    """Return a multilayer perceptron 16-8-1 whose output is a probability."""
     model = tf.keras.Sequential(
         [
             tf.keras.Input([NUM_FEATURES]),
@@ -114,7 +114,7 @@ def make_model() -> tf.keras.Model:
 
 
 def make_steps(model: tf.keras.Model) -> list[Callable]:
-    """Return the model's own train_step and test_step, made to tell what its loss saw.
+    """Wrap the model's own train_step and test_step so that they return what is recorded.
 
     Both return the replica's sum of losses, its correct answers and its examples.
     """
@@ -128,11 +128,11 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
         mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
         examples = tf.cast(tf.shape(y)[0], loss.dtype)
         correct = tf.reduce_sum(tf.cast(ACCURACY(y, y_pred), loss.dtype))
-        # Of no examples, as a short last batch may leave a replica, the mean is no number.
+        # A short last batch may leave a replica without examples: then the mean is NaN.
         seen.row = tf.stack([tf.math.multiply_no_nan(mean, examples), correct, examples])
         return loss
 
-    def telling(step: Callable) -> Callable:
+    def recorded(step: Callable) -> Callable:
         def run(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
             seen.row = None
             step(batch)
@@ -146,20 +146,20 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
         return run
 
     model.compute_loss = watched_loss
-    return [telling(model.train_step), telling(model.test_step)]
+    return [recorded(model.train_step), recorded(model.test_step)]
 
 
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
 ) -> list[Callable]:
-    """Return graph functions of many steps a call: one for a worker to train, one to test here.
+    """Return two graph functions of many steps: one to train on a worker, one to test here.
 
-    Training gives the worker's number, [step, 1, 3] of what its steps gave, [step, 2] of when each
-    was about to read the weights and when it had updated them, and when the call began and ended:
-    float64 seconds since 1970 on the worker.
+    Training returns the worker's number, the results of its steps [step, 1, 3], the times before
+    each step read the weights and after it updated them [step, 2], and the times when the call
+    began and ended. Times are float64 seconds since 1970 on the worker.
     """
 
-    @tf.function  # of its own, for control dependencies do not reach into strategy.run
+    @tf.function  # separate: control dependencies do not reach into strategy.run
     def step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
         return strategy.run(train_step, args=(batch,))
 
@@ -195,7 +195,7 @@ def make_loops(
 
 
 def main() -> None:
-    """Hand out the steps of Keras `fit`, from the first or from the last checkpoint."""
+    """Schedule the steps of Keras `fit`, from the first step or the last checkpoint."""
     recorder = Coordinator()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
@@ -219,7 +219,7 @@ def main() -> None:
             results = recorder.test(test_steps, test_data, TEST_STEPS)
             logs.update({f"val_{name}": value for name, value in results.items()})
 
-    # What Keras takes for an epoch's only step: its own steps, run by workers, each recorded.
+    # Keras calls this as an epoch's only step; it runs Keras' steps on workers and records each.
     model.train_function = train_function
     model.fit(
         tf.keras.utils.experimental.DatasetCreator(make_own_batches),
@@ -233,7 +233,7 @@ def main() -> None:
 
 
 def evaluate_checkpoints() -> None:
-    """Test the checkpoint that closes an epoch, while the others train on."""
+    """Test the checkpoint at the end of each epoch, while the other tasks train."""
     recorder = Recorder()
     if not recorder.dir:
         raise SystemExit("Needs --run-dir, where the chief saves its checkpoints; got none.")
@@ -249,7 +249,7 @@ def evaluate_checkpoints() -> None:
         try:
             checkpoint.restore(path).expect_partial()
         except tf.errors.OpError:
-            continue  # gone, because the chief keeps three and a test can be slow; or damaged
+            continue  # deleted, because the chief keeps three and tests can be slow; or damaged
         step, epoch = progress.numpy()[:2].astype(int).tolist()
         if epoch > tested and step == epoch * STEPS_PER_EPOCH:
             rows = test_steps(batches, tf.constant(TEST_STEPS)).numpy()
@@ -261,10 +261,10 @@ def evaluate_checkpoints() -> None:
 
 
 def new_checkpoints(run_dir: pathlib.Path, stop: threading.Event) -> Iterator[str]:
-    """Yield each checkpoint once, until the chief has finished or a stop is asked for."""
+    """Yield each checkpoint once, until the chief has finished or a stop is requested."""
     seen, over = set[str](), False
     while not (over or stop.is_set()):
-        over = chief_has_finished(run_dir)  # asked first: what it saved last counts, too
+        over = chief_has_finished(run_dir)  # before the list, so its last save counts
         saved = tf.train.get_checkpoint_state(str(run_dir / "checkpoints"))
         for path in saved.all_model_checkpoint_paths if saved else ():
             if path not in seen and not stop.is_set():
@@ -274,18 +274,18 @@ def new_checkpoints(run_dir: pathlib.Path, stop: threading.Event) -> Iterator[st
 
 
 def chief_has_finished(run_dir: pathlib.Path) -> bool:
-    """Whether the chief told that it did every step, after which it saves nothing more."""
+    """Return whether the chief has reported its last step; after that it saves nothing."""
     try:
-        told = (run_dir / "chief-0" / "events.jsonl").read_text().splitlines()
-        last = json.loads(told[-1])
+        events = (run_dir / "chief-0" / "events.jsonl").read_text().splitlines()
+        last = json.loads(events[-1])
     except (OSError, ValueError, IndexError):
-        return False  # it has told nothing yet, or half a line
+        return False  # no event yet, or a half-written line
     # An earlier attempt that finished had fewer steps to do.
     return bool(last["event"] == "finished" and last["step"] == EPOCHS * STEPS_PER_EPOCH)
 
 
 def serve() -> None:
-    """As a worker or a parameter server, do what the chief asks for until this process is ended."""
+    """Serve the chief as a worker or a parameter server until something ends this process."""
     recorder = Recorder()
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
     kind, index = resolver.task_type, resolver.task_id
@@ -301,7 +301,7 @@ def serve() -> None:
 
 
 def run_task(**roles: Callable) -> None:
-    """Be the task that TF_CONFIG names; without TF_CONFIG, start all of them here."""
+    """Run the task that TF_CONFIG names; without TF_CONFIG, start all tasks here."""
     text = os.environ.get("TF_CONFIG")
     if text is None:
         sys.exit(start_tasks())
@@ -317,13 +317,13 @@ def run_task(**roles: Callable) -> None:
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         needed = ", ".join(f"{size} {name}" for name, size in TASKS.items())
         raise SystemExit(
-            f"TF_CONFIG names {needed} tasks, each by its own host:port, and which of them this "
-            f"is; received {text}. Mend it, or unset it to start all tasks on this machine."
+            f"TF_CONFIG must name {needed} tasks, each by its own host:port, and the one to run "
+            f"here; received {text}. Fix it, or unset it to start all tasks on this machine."
         ) from error
-    held = os.environ.get("TF_GRPC_REUSE_PORT") == "1"  # set by whoever started this task
+    held = os.environ.get("TF_GRPC_REUSE_PORT") == "1"  # set by the starter of this task
     with socket.socket() as probe:
         shared = socket.SO_REUSEPORT if held else socket.SO_REUSEADDR
-        probe.setsockopt(socket.SOL_SOCKET, shared, 1)  # which lets a restarted task bind again
+        probe.setsockopt(socket.SOL_SOCKET, shared, 1)  # so a restarted task can bind again
         try:
             probe.bind(("", port))
         except (OSError, OverflowError) as error:
@@ -333,9 +333,9 @@ def run_task(**roles: Callable) -> None:
 
 
 def start_tasks() -> int:
-    """Run this script in a process for each task until the first kind ends or fails."""
+    """Run each task in a process of this script until the first kind of task ends or fails."""
     names = [(kind, index) for kind, size in TASKS.items() for index in range(size)]
-    ports = [socket.socket() for _ in names]  # bound until all is over, so that none is lost
+    ports = [socket.socket() for _ in names]  # bound until the end, so no port is lost
     cluster: dict[str, list[str]] = {kind: [] for kind in TASKS}
     for (kind, _), port in zip(names, ports):
         port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -344,15 +344,15 @@ def start_tasks() -> int:
     tasks: list[subprocess.Popen] = []
     for kind, index in names:
         config = {"cluster": cluster, "task": {"type": kind, "index": index}}
-        told = {"TF_CONFIG": json.dumps(config), "WORKBENCH_NO_EVALUATOR": "1"}
-        environment = {**os.environ, **told, "TF_GRPC_REUSE_PORT": "1"}
-        output = subprocess.DEVNULL if tasks else None  # the first tells what all have in common
+        settings = {"TF_CONFIG": json.dumps(config), "WORKBENCH_NO_EVALUATOR": "1"}
+        environment = {**os.environ, **settings, "TF_GRPC_REUSE_PORT": "1"}
+        output = subprocess.DEVNULL if tasks else None  # the first prints what all have in common
         tasks.append(subprocess.Popen([sys.executable, *sys.argv], env=environment, stdout=output))
     leading = tasks[: next(iter(TASKS.values()))]
     try:
         while None in (ends := [task.poll() for task in leading]):
             if any(ends):
-                time.sleep(1)  # until the others have met the failure and told of it
+                time.sleep(1)  # until the others have also failed and reported it
                 break
             time.sleep(0.1)
     finally:

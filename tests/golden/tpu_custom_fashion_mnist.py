@@ -5,30 +5,30 @@ from collections.abc import Callable
 import numpy as np
 import tensorflow as tf
 
-SEED = 42  # decides data, first weights and the order of examples
+SEED = 42  # decides data, first weights and order of examples
 REPLICAS = 8  # cores
-TPU = "my-tpu"  # local on a TPU VM; else the name of a Cloud TPU
+TPU = "my-tpu"  # local: this TPU VM; else the name of a Cloud TPU
 AUTO_SHARD = tf.data.experimental.AutoShardPolicy.AUTO  # no effect in one process
 READ_PER_STEP = 512  # examples read for a step
 NUM_TRAIN_EXAMPLES = 60_000  # examples to train on
 NUM_TEST_EXAMPLES = 10_000  # examples to test on
-DATA_DIR = None  # None: the usual folders, then a download
+DATA_DIR = None  # None: the usual folders, else a download
 PER_REPLICA_BATCH_SIZE = 64  # examples that each replica takes in a step
 GLOBAL_BATCH_SIZE = 512  # 64 x 8 replicas
 EPOCHS = 5  # each followed by a test pass
 STEPS_PER_EPOCH = 117  # 60,000 examples, 117 steps an epoch; 96 examples left out
 TEST_BATCH_SIZE = 400  # examples of all replicas in a test step
 TEST_STEPS = 25  # every test example once
-LEARNING_RATE = 0.001  # as given, however many replicas
+LEARNING_RATE = 0.001  # independent of the number of replicas
 ACCURACY = tf.keras.metrics.sparse_categorical_accuracy  # 1 or 0 for each example
-STEPS_PER_STACK = 1  # batches handed over at a time
-STEPS_PER_CALL = None  # in one graph call; None: what takes 0.2 s
-RUN_EAGERLY = False  # True runs without graphs, to debug
+STEPS_PER_STACK = 1  # batches in one element of the pipeline
+STEPS_PER_CALL = None  # in a graph call; None: enough for 0.2 s
+RUN_EAGERLY = False  # True: no graphs, for debugging
 tf.keras.mixed_precision.set_global_policy("mixed_bfloat16")
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model on each core of a TPU, set up once; every step sums all gradients."""
+    """Set up the TPU once; copy the model to each of its cores. Each step sums all gradients."""
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=TPU)
     tf.config.experimental_connect_to_cluster(resolver)
     tf.tpu.experimental.initialize_tpu_system(resolver)
@@ -36,7 +36,7 @@ def make_strategy() -> tf.distribute.Strategy:
     if strategy.num_replicas_in_sync != REPLICAS:
         raise SystemExit(
             f"Needs a TPU of {REPLICAS} cores; {TPU} has {strategy.num_replicas_in_sync}. Set "
-            "REPLICAS to that, and GLOBAL_BATCH_SIZE to it times PER_REPLICA_BATCH_SIZE."
+            "REPLICAS to that number, and GLOBAL_BATCH_SIZE to REPLICAS x PER_REPLICA_BATCH_SIZE."
         )
     return strategy
 
@@ -46,22 +46,22 @@ def make_data() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
     parts = []
     for part in ("train", "t10k"):
         images, labels = read_file(f"{part}-images-idx3")[16:], read_file(f"{part}-labels-idx1")[8:]
-        with tf.device("CPU"):  # rather than in a GPU's memory
+        with tf.device("CPU"):  # not in a GPU's memory
             parts.append((tf.reshape(images, [-1, 28, 28, 1]) / 255, labels))
     return tuple(parts)
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch: seed and epoch alone decide."""
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
     positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
 
 def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
-    """Return what makes a pipeline's test batches, over and over: each example once a pass.
+    """Return a function that makes a pipeline's endless test batches: each example once a pass.
 
-    A step's examples go to the replicas of all pipelines in turn, as cards are dealt.
+    The replicas of all pipelines take a step's examples in turn, like dealt cards.
     """
     examples = tf.nest.map_structure(tf.constant, examples)
 
@@ -86,10 +86,10 @@ def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
     The strategy gives each worker its share of the training batches by the rule AUTO_SHARD. By
-    the rule OFF that is all of them, and a batch then lasts a worker several steps.
+    the rule OFF the share is all batches, and a worker uses a batch for several steps.
     """
     examples, tests = make_data()
     examples = tf.nest.map_structure(tf.constant, examples)
@@ -114,12 +114,12 @@ def make_batches(
 
 
 def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Adam, its other settings as published."""
+    """Return Adam with its other settings as published."""
     return tf.keras.optimizers.Adam(LEARNING_RATE)
 
 
 def make_model() -> tf.keras.Model:
-    """Two convolutions and two dense layers, every kernel with L2; a logit a class."""
+    """Return a model of 2 convolutions and 2 dense layers, with L2 on each kernel and logits."""
     options = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
     model = tf.keras.Sequential(
         [
@@ -139,7 +139,7 @@ def make_model() -> tf.keras.Model:
 
 
 def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
-    """Return what a replica does with its part of a batch: one function to train, one to test.
+    """Return two functions of a replica's part of a batch: one to train, one to test.
 
     Both return its sum of losses, its correct answers and its examples.
     """
@@ -158,11 +158,11 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
     def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
         with tf.GradientTape() as tape:
             losses, penalty, row = forward(batch, training=True)
-            # The gradients of all replicas are summed: for the mean over the global batch each
-            # divides by its size, and the penalty, which all have in full, by their number.
+            # The gradients of all replicas are summed. So each replica divides its losses by the
+            # size of the global batch, and the penalty, equal on all, by the number of replicas.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
             loss += tf.nn.scale_regularization_loss(penalty)
-            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
+            loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return tf.stack(row)
@@ -171,9 +171,9 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
 
 
 def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
-    """Return, for each kind of step, a graph function that runs many of them in one call.
+    """Return, for each kind of step, a graph function that runs many such steps in one call.
 
-    It returns an array [step, replica, 3] of what each replica returned.
+    It returns an array [step, replica, 3] of the results of all replicas.
     """
 
     def in_graph(step: Callable) -> Callable:
@@ -191,7 +191,7 @@ def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Calla
 
 
 def main() -> None:
-    """Train with a loop of our own, from the first step or from the last checkpoint."""
+    """Train with a custom loop, from the first step or from the last checkpoint."""
     recorder = Recorder()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
@@ -215,5 +215,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one
+    os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task
     main()

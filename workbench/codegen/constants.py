@@ -56,20 +56,20 @@ def literal(value: object) -> str:
 
 def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
     each, replicas = plan.per_replica_batch_size, plan.num_replicas_in_sync
-    yield "SEED", repr(plan.config.seed), "decides data, first weights and the order of examples"
+    yield "SEED", repr(plan.config.seed), "decides data, first weights and order of examples"
     yield from _device_constants(plan)
     yield "NUM_TRAIN_EXAMPLES", f"{plan.num_train_examples:_}", "examples to train on"
     yield "NUM_TEST_EXAMPLES", f"{plan.num_test_examples:_}", "examples to test on"
     yield "NUM_FEATURES", repr(plan.config.synthetic_features), "numbers in an example"
-    yield "NOISE", repr(plan.config.synthetic_noise), "standard deviation, added to the score"
-    yield "DATA_DIR", literal(plan.config.data_dir), "None: the usual folders, then a download"
+    yield "NOISE", repr(plan.config.synthetic_noise), "standard deviation of the score's noise"
+    yield "DATA_DIR", literal(plan.config.data_dir), "None: the usual folders, else a download"
     yield "PER_REPLICA_BATCH_SIZE", repr(each), "examples that each replica takes in a step"
     sizes = f"{each} x {replicas} replica{'s' * (replicas > 1)}"
     yield "GLOBAL_BATCH_SIZE", repr(plan.global_batch_size), sizes
     yield "EPOCHS", repr(plan.epochs), "each followed by a test pass"
     yield "STEPS_PER_EPOCH", repr(plan.steps_per_epoch), _after_semicolon(plan.arithmetic)
     passes = -(-plan.steps_per_epoch * plan.examples_per_step // plan.num_train_examples)
-    yield "PASSES_PER_EPOCH", repr(passes), "through the training data"
+    yield "PASSES_PER_EPOCH", repr(passes), "through the training data, rounded up"
     yield "TEST_BATCH_SIZE", repr(plan.test_batch_size), "examples of all replicas in a test step"
     yield "TEST_STEPS", repr(plan.test_steps), "every test example once"
     yield "LEARNING_RATE", repr(plan.learning_rate), _scaling(plan)
@@ -77,22 +77,22 @@ def _all(plan: Plan) -> Iterator[tuple[str, str, str]]:
         accuracy = f"tf.keras.metrics.{catalog.DATA[plan.data].accuracy}"
         yield "ACCURACY", accuracy, "1 or 0 for each example"
     yield "CLIP_NORM", repr(plan.config.clip_norm), "of the gradient summed over the replicas"
-    yield "STEPS_PER_STACK", repr(plan.steps_per_stack), "batches handed over at a time"
+    yield "STEPS_PER_STACK", repr(plan.steps_per_stack), "batches in one element of the pipeline"
     yield "STEPS_PER_EXECUTION", repr(plan.steps_per_execution), "steps between two callbacks"
-    yield "STEPS_PER_CALL", repr(plan.steps_per_call), "in one graph call; None: what takes 0.2 s"
-    yield "RUN_EAGERLY", repr(plan.config.eager), "True runs without graphs, to debug"
+    yield "STEPS_PER_CALL", repr(plan.steps_per_call), "in a graph call; None: enough for 0.2 s"
+    yield "RUN_EAGERLY", repr(plan.config.eager), "True: no graphs, for debugging"
 
 
 def _device_constants(plan: Plan) -> Iterator[tuple[str, str, str]]:
     yield "WORKERS", repr(plan.workers), "processes that train"
     yield "TASKS", _tasks(plan), "processes of each kind; the first kind leads"
-    evaluated = "a process of its own tests the checkpoints; else the chief does"
+    evaluated = "True: a separate process tests the checkpoints; False: the chief does"
     yield "EVALUATOR", repr(plan.config.evaluator), evaluated
     yield "DEVICES", literal(plan.physical_devices), "must be on this machine"
-    shared = "virtual devices that share a real one" if plan.virtual else "cores"
+    shared = "virtual devices that share a physical one" if plan.virtual else "cores"
     yield "REPLICAS", repr(plan.num_replicas_in_sync), shared
-    yield "TPU", literal(plan.config.tpu), "local on a TPU VM; else the name of a Cloud TPU"
-    yield "GPU_MEMORY", literal(plan.gpu_memory), "growth, all, or MiB a replica"
+    yield "TPU", literal(plan.config.tpu), "local: this TPU VM; else the name of a Cloud TPU"
+    yield "GPU_MEMORY", literal(plan.gpu_memory), "growth, all, or MiB per replica"
     operations = catalog.CROSS_DEVICE_OPS[plan.cross_device_ops]
     yield "CROSS_DEVICE_OPS", operations.expression, "how gradients are summed"
     yield "COMMUNICATION", _communication(plan.config), "how gradients are summed"
@@ -131,7 +131,7 @@ def _communication(config: RunConfig) -> str:
 def _scaling(plan: Plan) -> str:
     name, base = plan.config.learning_rate_scaling, plan.config.learning_rate
     if name == "none":
-        return "as given, however many replicas"
+        return "independent of the number of replicas"
     factor = "x" if name == "linear" else "x the square root of"
     return f"{base!r} {factor} {plan.num_replicas_in_sync} replicas"
 

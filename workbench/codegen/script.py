@@ -32,7 +32,7 @@ COORDINATED = "chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoint
 COMPILED = ("def make_steps(", "@compile_by_xla\ndef make_steps(")
 _GIVES = {"model": " -> tf.keras.Model", "data": " -> tuple", "step": " -> tuple"}
 ENTRY = 'if __name__ == "__main__":'
-ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; here is one'
+ALONE = 'os.environ.pop("TF_CONFIG", None)  # it names other tasks; this is one task'
 
 
 def render_script(plan: Plan) -> str:
@@ -228,13 +228,13 @@ def _door(field: str, own: OwnFunction, more: list[str]) -> Lifted:
     if own.source is not None and own.function == name:
         return lift(f"import functools\n\n{name} = functools.partial(check_{field}, {arguments})\n")
     found = f"    from {own.module} import {own.function}\n\n" if own.source is None else ""
-    head = f'def {name}({", ".join(taken)}){_GIVES[field]}:\n    """The {field} of one\'s own."""\n'
+    head = f'def {name}({", ".join(taken)}){_GIVES[field]}:\n    """The user\'s {field}."""\n'
     return lift(f"{head}{found}    return check_{field}({', '.join([arguments, *taken])})\n")
 
 
 def _title(plan: Plan) -> str:
-    model = catalog.MODELS[plan.model].label if plan.own_model is None else "A model of one's own"
-    data = catalog.DATA[plan.data].label if plan.own_data is None else "data of one's own"
+    model = catalog.MODELS[plan.model].label if plan.own_model is None else "The user's model"
+    data = catalog.DATA[plan.data].label if plan.own_data is None else "the user's data"
     return (
         f"{model} on {data}: {plan.strategy_label} strategy, "
         f"{plan.who_trains}, {catalog.LOOPS[plan.loop].label}."

@@ -1,6 +1,6 @@
-"""The only TensorFlow code: a file a catalogue entry, lifted whole into the generated script.
+"""The only TensorFlow code: one file per catalogue entry, copied whole into generated scripts.
 
-Those files import nothing of ours at run time. What another slot of the script provides is named
-under `TYPE_CHECKING`, so that formatter, linter and type checker see real code.
-What the run's interpreter does beside training is in `programs`.
+At run time these files import nothing of the workbench. Names that another slot of the script
+provides are imported under `TYPE_CHECKING`, so formatter, linter and type checker see real code.
+The programs that the run's interpreter executes besides training are in `programs`.
 """

@@ -1,4 +1,4 @@
-"""The constants a script may open with, declared for the type checker."""
+"""The constants that may stand at the top of a script, declared for the type checker."""
 
 from typing import Any
 

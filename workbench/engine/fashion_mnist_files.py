@@ -11,7 +11,7 @@ import tensorflow as tf
 if TYPE_CHECKING:
     from .constants import DATA_DIR
 
-PUBLISHED_DIR = os.environ.get("WORKBENCH_UNPACKED")  # where runs keep files unpacked, if anywhere
+PUBLISHED_DIR = os.environ.get("WORKBENCH_UNPACKED")  # a folder for unpacked files, if set
 CHECKSUMS = {  # sha256 of each unpacked file
     "train-images-idx3": "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
     "train-labels-idx1": "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
@@ -21,11 +21,11 @@ CHECKSUMS = {  # sha256 of each unpacked file
 
 
 def read_file(name: str) -> np.ndarray:
-    """Return a published file's bytes [size]: from PUBLISHED_DIR if it is there, else unpacked."""
+    """Return a published file's bytes [size], from PUBLISHED_DIR if possible, else unpacked."""
     if not PUBLISHED_DIR or DATA_DIR is not None:
         return unpack_published(name)
     kept = pathlib.Path(PUBLISHED_DIR, name)
-    with contextlib.suppress(OSError):  # it is missing, or may not be read
+    with contextlib.suppress(OSError):  # it is missing or unreadable
         content = np.fromfile(kept, np.uint8)
         if hashlib.sha256(content.data).hexdigest() == CHECKSUMS[name]:
             return content
@@ -35,7 +35,7 @@ def read_file(name: str) -> np.ndarray:
 
 
 def unpack_published(name: str) -> np.ndarray:
-    """Return a file's bytes [size]: from DATA_DIR, or from the usual folders, or downloaded."""
+    """Return a file's bytes [size] from DATA_DIR, if set, else the usual folders or a download."""
     usual = "~/.keras/datasets/fashion-mnist", "/usr/share/datasets/fashion-mnist"
     folders = usual if DATA_DIR is None else [DATA_DIR]
     paths = [pathlib.Path(folder).expanduser() / f"{name}-ubyte.gz" for folder in folders]
@@ -47,7 +47,7 @@ def unpack_published(name: str) -> np.ndarray:
         content = gzip.decompress(pathlib.Path(path).read_bytes())
     except Exception as error:
         raise SystemExit(
-            f"Needs {path}: {error}. Mend it, or set DATA_DIR to its folder."
+            f"Needs {path}: {error}. Replace it, or set DATA_DIR to its folder."
         ) from error
     if hashlib.sha256(content).hexdigest() != CHECKSUMS[name]:
         raise SystemExit(f"Needs the published {path}; this one differs. Replace it.")
@@ -55,7 +55,7 @@ def unpack_published(name: str) -> np.ndarray:
 
 
 def keep_published(content: np.ndarray, path: pathlib.Path) -> None:
-    """Write a file whole, or not at all: without it the next run unpacks again."""
+    """Write a whole file or none; without the file the next run unpacks again."""
     part = path.with_suffix(".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

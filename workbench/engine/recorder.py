@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class Records:
-    """The step records of one worker; after a write that failed a new segment begins."""
+    """The step records of one worker. After a failed write a new segment begins."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder, self.segment = folder, ""
 
     def drop_from(self, step: int) -> None:
-        """Have the steps from `step` on, where an earlier segment may hold some, replaced."""
+        """Begin a segment that replaces the steps from `step` on, if earlier segments exist."""
         if numbers := len(list(self.folder.glob("*.steps*"))):
             self.segment = f"{numbers:04d}-{step:012d}"
             kind = "steps64" if tf.keras.backend.floatx() == "float64" else "steps"
@@ -51,10 +51,10 @@ class Records:
 
 
 class Metrics:
-    """Metrics that a model was compiled with beside its loss, and which of them its steps count."""
+    """The metrics of a compiled model besides its loss, and which of them its steps update."""
 
     def __init__(self, model: tf.keras.Model, phases: Collection[str]) -> None:
-        # Each output's loss among them: Keras weighs a short batch there like a whole one.
+        # Each output's loss is left out, too: in it, a short batch weighs as much as a full one.
         losses = getattr(model, "_compile_loss", None) or getattr(model, "compiled_loss", None)
         left_out = {id(metric) for metric in getattr(losses, "metrics", [])}
         kept = [each for each in model.metrics if each.name != "loss" and id(each) not in left_out]
@@ -64,7 +64,7 @@ class Metrics:
             metric.update_state = self.watched(metric)
 
     def watched(self, metric: Any) -> Callable:
-        """Return the metric's update, made to tell that the steps of this phase call it."""
+        """Return the metric's update, which also notes that the steps of this phase call it."""
         update = metric.update_state
 
         def noted(*values: Any, **named: Any) -> Any:
@@ -77,30 +77,30 @@ class Metrics:
 
     @property
     def variables(self) -> list[Any]:
-        """What they have counted; of tf-keras they are TensorFlow's."""
+        """The metrics' variables of TensorFlow; a variable of tf-keras already is such a one."""
         found = [each for metric in self.metrics for each in metric.variables]
         return [each if callable(each.value) else each.value for each in found]
 
     def take(self, next_phase: str) -> dict[str, float | None]:
-        """Return what they came to in the phase that ends, and have them begin anew.
+        """Return the results of the metrics for the phase that ends, and reset the metrics.
 
-        None is unknown: one that no step updated, as a step of one's own may leave it out.
+        None: unknown, because no step updated the metric. The user's step may leave it out.
         """
-        told = dict[str, float | None]()
+        values = dict[str, float | None]()
         for metric in self.metrics if self.phase in self.phases else []:
             result = metric.result()
             results = result if isinstance(result, dict) else {metric.name: result}
             updated = (self.phase, id(metric)) in self.updated
             for name, value in self.named(results):
                 rounded = value if value.is_integer() else float(f"{value:.6g}")
-                told[self.phase + name] = rounded if updated and np.isfinite(value) else None
+                values[self.phase + name] = rounded if updated and np.isfinite(value) else None
         for metric in self.metrics:
             metric.reset_state()
         self.phase = next_phase
-        return told
+        return values
 
     def named(self, results: dict[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
-        """Yield names and numbers; what tells classes apart, or nothing yet, is none."""
+        """Yield names and numbers; leave out arrays, such as one value per class, and None."""
         for name, value in results.items():
             if isinstance(value, dict):
                 yield from self.named(value, f"{before}{name}_")
@@ -109,9 +109,9 @@ class Metrics:
 
 
 def be_patient() -> None:
-    """Have workers wait one to two minutes for a silent one, which may come back.
+    """Make workers wait one to two minutes for a silent worker, which may come back.
 
-    TensorFlow itself waits ten seconds, and has no public way to choose another limit.
+    TensorFlow itself waits ten seconds and has no public option for another limit.
     """
     with contextlib.suppress(ImportError, AttributeError):
         from tensorflow.python.eager import context
@@ -124,11 +124,11 @@ def be_patient() -> None:
 
 
 class Recorder:
-    """Runs the steps and notes what happens: in print and, with --run-dir, on disk to resume."""
+    """A runner of steps that prints events; with --run-dir, it writes all that a resume needs."""
 
-    save_seconds = 300.0  # the most between two checkpoints
-    no_room = re.compile("No space left|quota exceeded")  # in what the system says of a disk
-    metrics_of: Collection[str] = ("", "test_")  # the phases, named as Keras names their metrics
+    save_seconds = 300.0  # the longest time between two checkpoints
+    no_room = re.compile("No space left|quota exceeded")  # in the error of a full disk
+    metrics_of: Collection[str] = ("", "test_")  # the phases, as Keras' prefixes of metrics
 
     def __init__(self) -> None:
         options = argparse.ArgumentParser()
@@ -137,7 +137,7 @@ class Recorder:
         config = json.loads(os.environ.get("TF_CONFIG") or "{}")
         task, self.cluster = config.get("task", {}), config.get("cluster", {})
         self.task = f"{task.get('type', 'worker')}-{task.get('index', 0)}"
-        self.stop, self.saved_at, self.untold = threading.Event(), time.monotonic(), ""
+        self.stop, self.saved_at, self.unwritten = threading.Event(), time.monotonic(), ""
         self.nonfinite = self.unsaved = False
         self.steps_per_call, self.result, self.more = 1, dict[str, float](), dict[str, Any]()
         if "chief" not in self.cluster:
@@ -152,7 +152,7 @@ class Recorder:
     def restore(
         self, strategy: tf.distribute.Strategy, model: tf.keras.Model, **more: tf.Variable
     ) -> None:
-        """Go on from the last checkpoint. All tasks save, as they must; the first one's stays."""
+        """Resume from the last checkpoint. All tasks must save; only the first one's is kept."""
         self.strategy, self.model = strategy, model
         self.metrics = Metrics(model, self.metrics_of)
         synchronous = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
@@ -162,40 +162,40 @@ class Recorder:
             lambda values: strategy.reduce("SUM", strategy.run(tf.identity, args=(values,)), None)
         )
         self.progress = tf.Variable([0.0] * 6, dtype=tf.float64)
-        self.trained = tf.Variable("{}")  # what metrics came to, while the test pass is under way
+        self.trained = tf.Variable("{}")  # the results of training metrics, during the test pass
         if self.dir:
             leads = self.task in ("worker-0", "chief-0")
             self.folder = self.dir if leads else self.task_dir / "scratch"
             weights = {id(weight) for weight in model.weights}
-            seeds = [each.value for each in model.variables if id(each) not in weights]  # Dropout's
+            seeds = [each.value for each in model.variables if id(each) not in weights]  # Dropout
             counts = {"counts": self.metrics.variables, "trained": self.trained}
             state = {"model": model, "optimizer": model.optimizer, "progress": self.progress}
             checkpoint = tf.train.Checkpoint(**state, **more, **counts, seeds=seeds)
             kept = self.folder / "checkpoints"
             try:
                 (kept / "checkpoint").read_text()
-            except UnicodeDecodeError:  # a damaged list of names, with which no manager is made
+            except UnicodeDecodeError:  # a damaged list of names, which a manager cannot read
                 (kept / "checkpoint").unlink()
             except OSError:
-                pass  # there is none yet
+                pass  # it does not exist yet
             self.saves = tf.train.CheckpointManager(checkpoint, str(kept), max_to_keep=3)
             whole = tf.train.Checkpoint(**state, **more)
-            self.go_on(whole, checkpoint, together="worker_steps" not in more)
+            self.resume(whole, checkpoint, together="worker_steps" not in more)
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
         self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
         self.event("start", step=self.step, epoch=self.epoch, workers=workers)
 
-    def go_on(
+    def resume(
         self, needed: tf.train.Checkpoint, checkpoint: tf.train.Checkpoint, *, together: bool
     ) -> None:
-        """Restore the newest checkpoint that can be read, whatever their list of names says."""
+        """Restore the newest readable checkpoint, even if the list of names leaves it out."""
         folder = self.dir / "checkpoints"
         numbers = [path.stem.rpartition("-")[2] for path in folder.glob("ckpt-*.index")]
         for number in sorted(map(int, filter(str.isdigit, numbers)), reverse=True):
             try:
                 saved = str(folder / f"ckpt-{number}")
                 self.check_kind(saved, together=together)
-                # Or it would go on in part with another's.
+                # Otherwise a checkpoint of another model could be restored in part.
                 needed.restore(saved).assert_existing_objects_matched()
                 checkpoint.restore(saved)
                 return
@@ -205,23 +205,23 @@ class Recorder:
         events = self.dir / leader / "events.jsonl"
         if numbers or (events.exists() and '"event": "checkpoint"' in events.read_text()):
             raise SystemExit(
-                f"Goes on from a checkpoint; those that this run saved in {folder} are gone or "
-                "damaged. Put that folder back from a copy, or start a new run."
+                f"Needs a checkpoint to resume from; those that this run saved in {folder} are "
+                "missing or damaged. Restore that folder from a copy, or start a new run."
             )
 
     def check_kind(self, latest: str, *, together: bool) -> None:
-        """Refuse a checkpoint that counts other steps: those of all workers, or of each its own."""
+        """Refuse a checkpoint of the other kind: of workers that step together, or that do not."""
         names = [name for name, _ in tf.train.list_variables(latest)]
         found = not any(name.startswith("worker_steps/") for name in names)
         if found != together:
             kinds = {True: "whose replicas step together", False: "of ParameterServer"}
             raise SystemExit(
-                f"Goes on from the checkpoint of a run {kinds[together]}; {latest} is of a run "
-                f"{kinds[found]}. Go on with the script that saved it, or choose another --run-dir."
+                f"Needs the checkpoint of a run {kinds[together]}; {latest} is of a run "
+                f"{kinds[found]}. Resume with its own script, or choose another --run-dir."
             )
 
     def listen(self) -> None:
-        """Stop at a byte from the supervisor, or when its pipe ends because it died."""
+        """Stop at a byte from the supervisor, or when its pipe closes because it died."""
         if pipe := os.environ.get("WORKBENCH_STOP_FD"):
             while os.read(int(pipe), 1):
                 self.stop.set()
@@ -230,30 +230,30 @@ class Recorder:
             os._exit(1)
 
     def event(self, name: str, **values: Any) -> None:
-        """Print an event and append it to the task's; on a full disk it waits for room there."""
-        told = {"time": time.time(), "event": name, **values}
-        unknown = [key for key, each in told.items() if isinstance(each, float) and np.isnan(each)]
-        self.untold += json.dumps({**told, **dict.fromkeys(unknown)}) + "\n"
+        """Print an event and append it to the task's events; on a full disk it stays in memory."""
+        line = {"time": time.time(), "event": name, **values}
+        unknown = [key for key, each in line.items() if isinstance(each, float) and np.isnan(each)]
+        self.unwritten += json.dumps({**line, **dict.fromkeys(unknown)}) + "\n"
         with contextlib.suppress(OSError):
             print(name, *(f"{key}={value}" for key, value in values.items()), flush=True)
         self.flush()
 
     def flush(self) -> OSError | None:
-        """Write to disk what was told; return why that could not be."""
+        """Write the unwritten events to disk; return the error if that fails."""
         try:
             if self.dir:
                 with open(self.task_dir / "events.jsonl", "a") as file:
-                    file.write(self.untold)
-            self.untold = ""
+                    file.write(self.unwritten)
+            self.unwritten = ""
         except OSError as error:
-            self.untold = "\n" + self.untold.lstrip()  # what was written of it is no whole line
+            self.unwritten = "\n" + self.unwritten.lstrip()  # ends a partly written line
             return error
         return None
 
     def end(self, name: str, **values: Any) -> None:
-        """Tell how it ended, and wait until that is on disk."""
+        """Report how the run ended, and wait until that is on disk."""
         self.event(name, **values)
-        while self.untold and self.no_room.search(str(self.flush())):
+        while self.unwritten and self.no_room.search(str(self.flush())):
             time.sleep(1)
 
     def record(self, rows: np.ndarray, start: float, seconds: float) -> None:
@@ -264,10 +264,10 @@ class Recorder:
             self.event("unrecorded", first_step=self.step, steps=len(rows), error=str(error))
 
     def save(self, *, wait: bool = False, stopping: bool = False) -> None:
-        """Save what decides how training goes on; without room on disk it goes on, or waits."""
+        """Save the state of training. On a full disk, training goes on or, with `wait`, waits."""
         self.check_weights()
         self.progress.assign([self.step, self.epoch, *self.sums])
-        self.tell_memory()
+        self.report_memory()
         self.event("saving", step=self.step)
         error = self.write(self.saves.save, "its checkpoint", wait=wait, stopping=stopping)
         if error is None:
@@ -279,33 +279,33 @@ class Recorder:
         self.unsaved, self.saved_at = error is not None, time.monotonic()
 
     def write(
-        self, deed: Callable[[], Any], what: str, *, wait: bool, stopping: bool = False
+        self, action: Callable[[], Any], what: str, *, wait: bool, stopping: bool = False
     ) -> Exception | None:
-        """Write to disk; return why that could not be. With `wait` a full disk is waited for.
+        """Write to disk; return the error if that fails. With `wait`, wait while the disk is full.
 
         A stop ends that wait, unless the run is `stopping` already. All tasks try again together,
         because they read weights together.
         """
-        told = False
+        reported = False
         while True:
             error = None
             try:
-                deed()
+                action()
             except Exception as raised:  # a full disk, or a layer that Keras cannot save
                 error = raised
             if not wait:
                 return error
             full = error is not None and self.no_room.search(str(error)) is not None
-            anew, stop = self.summed(np.array([full, self.stop.is_set() and not stopping]))
-            if stop or not anew:
+            again, stop = self.summed(np.array([full, self.stop.is_set() and not stopping]))
+            if stop or not again:
                 return error
-            if not told:
+            if not reported:
                 self.event("no_room", step=self.step, waits_to_save=what)
-            told = True
+            reported = True
             time.sleep(1)
 
     def save_model(self) -> None:
-        """Save the trained model, whole or not at all."""
+        """Save the trained model; a failed save leaves no file."""
         path = self.folder / "model.keras"
         try:
             self.model.save(path)
@@ -314,27 +314,27 @@ class Recorder:
             raise
 
     def check_weights(self) -> None:
-        """End where a weight is no finite number: what is saved of it trains and tells nothing."""
+        """End the run if a weight is not a finite number: a checkpoint with it would be useless."""
         weights = map(tf.convert_to_tensor, self.model.trainable_variables)
         numbers = [each for each in weights if each.dtype.is_floating]
         if not all(tf.reduce_all(tf.math.is_finite(each)) for each in numbers):
-            told = f"The weights were not finite numbers after step {self.step - 1}."
-            self.event("nonfinite", step=self.step - 1, message=told)
+            message = f"The weights were not finite numbers after step {self.step - 1}."
+            self.event("nonfinite", step=self.step - 1, message=message)
             sys.exit(3)
 
-    def tell_memory(self) -> None:
-        """Tell the most bytes that each GPU or TPU of this process has held, where it is known."""
+    def report_memory(self) -> None:
+        """Report the peak memory of each GPU or TPU of this process, in bytes, if it is known."""
         peaks = dict[str, int]()
-        for kind in ("GPU", "TPU"):  # of a CPU TensorFlow knows none, or says 0
+        for kind in ("GPU", "TPU"):  # not of a CPU: TensorFlow fails or gives 0
             for number, _ in enumerate(tf.config.list_logical_devices(kind)):
-                with contextlib.suppress(ValueError, tf.errors.OpError):  # it does not count them
+                with contextlib.suppress(ValueError, tf.errors.OpError):  # not counted here
                     name = f"{kind}:{number}"
                     peaks[name] = tf.config.experimental.get_memory_info(name)["peak"]
         if peaks:
             self.event("device_memory", peak_bytes=peaks)
 
     def summed(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums over all synchronous tasks; each waits here until all have come."""
+        """Return the sums over all synchronous tasks; each task waits here for all others."""
         if self.tasks == 1:
             return values
         if self.dir:
@@ -346,12 +346,12 @@ class Recorder:
     def calls(self, steps: Callable, data: Any, count: int) -> Iterator[tuple[Any, float, float]]:
         """Run steps in calls of about 0.2 s; yield rows, start and seconds of each.
 
-        Between two of them it saves when it is time to, and stops if told.
+        Between two calls it saves if `save_seconds` have passed, and stops if requested.
         """
         while count > 0:
             wish = -(-(STEPS_PER_CALL or self.steps_per_call) // STEPS_PER_STACK)
             due = self.dir is not None and time.monotonic() - self.saved_at > self.save_seconds
-            # Together, because tasks stop and save together: each of them waits for the others.
+            # Summed, because all tasks stop and save together: each waits for the others.
             wishes = self.summed(np.array([wish, self.stop.is_set(), due, self.nonfinite]))
             stacks, stop, save, nonfinite = wishes / self.tasks
             if nonfinite:
@@ -370,11 +370,11 @@ class Recorder:
             count -= size
 
     def train(self, steps: Any, data: Any, count: int) -> dict[str, float]:
-        """Run `count` steps of the epoch under way and record each of them for every replica."""
+        """Run `count` steps of the current epoch and record each step of every replica."""
         if not (RUN_EAGERLY or steps.experimental_get_tracing_count()):
             self.event("tracing")
             began = time.perf_counter()
-            steps.get_concrete_function(data, tf.constant(count))  # the first call takes it up
+            steps.get_concrete_function(data, tf.constant(count))  # the first call uses it
             self.event("traced", seconds=round(time.perf_counter() - began, 3))
         for rows, start, seconds in self.calls(steps, data, count):
             if self.dir:
@@ -382,7 +382,7 @@ class Recorder:
             for step, replica in np.argwhere(~np.isfinite(rows[..., 0]))[:1].tolist():
                 number = int(self.task.rpartition("-")[2]) * rows.shape[1] + replica
                 self.event("nonfinite", step=self.step + step, replica=number)
-                self.nonfinite = True  # and all tasks end, when each has told of its own
+                self.nonfinite = True  # all tasks end after each has reported its events
             self.step += len(rows)
             self.sums += [*rows.sum(axis=(0, 1), dtype=float), seconds]
         sums = self.summed(np.array([*self.sums, self.nonfinite]))
@@ -391,10 +391,10 @@ class Recorder:
         return dict(zip(("loss", "accuracy"), sums[:2] / sums[2]))
 
     def test(self, steps: Callable, data: Any, count: int) -> dict[str, float]:
-        """Run the test pass that closes an epoch, tell the epoch's results and save."""
+        """Run the test pass at the end of an epoch, report the epoch's results and save."""
         self.check_weights()
         self.event("test", epoch=self.epoch + 1)
-        counted = self.metrics.take(next_phase="test_")  # by the test pass, where it was stopped
+        counted = self.metrics.take(next_phase="test_")  # by a stopped test pass, if resumed
         trained = json.loads(self.trained.numpy()) or counted
         self.trained.assign(json.dumps(trained))
         rows = np.concatenate([rows for rows, *_ in self.calls(steps, data, count)])
@@ -407,7 +407,7 @@ class Recorder:
         return {"loss": loss, "accuracy": accuracy}
 
     def end_epoch(self, **tested: float) -> None:
-        """Tell the results of the epoch under way and save."""
+        """Report the results of the current epoch and save."""
         sums = self.summed(self.sums)
         means = *sums[:2] / sums[2], sums[2] / (sums[3] / self.tasks)
         loss, accuracy, rate = (float(f"{mean:.6g}") for mean in means)
@@ -418,8 +418,8 @@ class Recorder:
             self.save()
 
     def finish(self) -> None:
-        """Save the trained model and tell that the run is whole."""
-        self.tell_memory()
+        """Save the trained model and report that the run is complete."""
+        self.report_memory()
         if self.dir:
             if self.summed(np.array([self.unsaved]))[0]:
                 self.save(wait=True)

@@ -55,7 +55,7 @@ def find_data(
     if function is None or facts is None:
         return None, function
     row = catalog.Data(
-        "Data of one's own",
+        "The user's data",
         facts.example,
         train_examples=facts.train_examples,
         test_examples=facts.test_examples,

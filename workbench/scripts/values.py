@@ -13,7 +13,6 @@ _TITLE = re.compile(r"(.+) on (.+): (.+) strategy, (.+), ([^,]+)\.")
 _WHO = re.compile(r"(\d+) (?:virtual )?(?:replicas?|workers?)(?: x (\d+) replicas?)?")
 COMPILED = "compile_by_xla"
 """The function that a script has if XLA compiles its steps."""
-OWN_MODEL, OWN_DATA = "A model of one's own", "data of one's own"
 FIELD_OF = {
     "SEED": "seed",
     "NUM_FEATURES": "synthetic_features",

@@ -144,7 +144,7 @@ def test_a_model_that_does_not_fit_the_data_is_refused_before_a_run(terminal: Te
     done = terminal.type("run", *SMALL, "--model", "narrow.py:build")
     assert done.returncode == 2
     assert "model must be a model that takes the data; got build's, given" in done.stderr
-    assert "value 7, but received input with shape (1, 10). Have the one fit" in done.stderr
+    assert "value 7, but received input with shape (1, 10). Make the model" in done.stderr
 
 
 def begin(terminal: Terminal) -> tuple[Popen[str], Run]:

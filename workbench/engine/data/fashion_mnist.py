@@ -12,6 +12,6 @@ def make_data() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
     parts = []
     for part in ("train", "t10k"):
         images, labels = read_file(f"{part}-images-idx3")[16:], read_file(f"{part}-labels-idx1")[8:]
-        with tf.device("CPU"):  # rather than in a GPU's memory
+        with tf.device("CPU"):  # not in a GPU's memory
             parts.append((tf.reshape(images, [-1, 28, 28, 1]) / 255, labels))
     return tuple(parts)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def as_arrays(part: Any) -> Any:
-    """Return tables and lists as arrays, within tuples and dicts; floats as Keras has them."""
+    """Return tables and lists as arrays, in tuples and dicts, too; floats in Keras' float type."""
     if isinstance(part, dict):
         return {name: as_arrays(each) for name, each in part.items()}
     if isinstance(part, tuple):
@@ -22,13 +22,13 @@ def as_arrays(part: Any) -> Any:
 
 @functools.cache
 def check_data(function: Callable) -> tuple:
-    """Return what a function of one's own gives, (features, labels) to train on and to test on."""
+    """Return the data of the user's function: (features, labels) to train on and to test on."""
     parts = tuple(map(as_arrays, function()))
     wanted = {"train on": NUM_TRAIN_EXAMPLES, "test on": NUM_TEST_EXAMPLES}
     for (use, examples), part in zip(wanted.items(), parts, strict=True):
         if (sizes := {len(array) for array in tf.nest.flatten(part)}) != {examples}:
             raise SystemExit(
                 f"Needs {examples} examples to {use}; {function.__name__} gave {sizes}. Set the "
-                "number of examples at the top, with the steps of an epoch, or give that data."
+                "number of examples and the steps of an epoch at the top, or return that data."
             )
     return parts

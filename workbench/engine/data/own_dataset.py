@@ -8,13 +8,13 @@ if TYPE_CHECKING:
 
 
 def check_data(function: Callable) -> tuple[tf.data.Dataset, tf.data.Dataset]:
-    """Return what a function of one's own gives: examples to train on, and to test on."""
+    """Return the data of the user's function: examples to train on and to test on."""
     train, test = function()
     for dataset, examples in ((train, NUM_TRAIN_EXAMPLES), (test, NUM_TEST_EXAMPLES)):
-        known = tf.get_static_value(dataset.cardinality())  # below 0 where nobody has counted
+        known = tf.get_static_value(dataset.cardinality())  # below 0: unknown or endless
         if known is not None and 0 <= known != examples:
             raise SystemExit(
                 f"Needs a dataset of {examples} examples; {function.__name__} gave one of {known}. "
-                "Set the number of examples at the top, with the steps of an epoch."
+                "Set the number of examples and the steps of an epoch at the top."
             )
     return train, test

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Return (features, labels) to train on and to test on; a noisy linear rule labels them."""
+    """Return (features, labels) to train on and to test on; labels follow a noisy linear rule."""
     random = np.random.default_rng(SEED)
     examples = NUM_TRAIN_EXAMPLES + NUM_TEST_EXAMPLES
     features = random.standard_normal((examples, NUM_FEATURES), np.float32)

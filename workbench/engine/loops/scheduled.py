@@ -6,14 +6,14 @@ import tensorflow as tf
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
 ) -> list[Callable]:
-    """Return graph functions of many steps a call: one for a worker to train, one to test here.
+    """Return two graph functions of many steps: one to train on a worker, one to test here.
 
-    Training gives the worker's number, [step, 1, 3] of what its steps gave, [step, 2] of when each
-    was about to read the weights and when it had updated them, and when the call began and ended:
-    float64 seconds since 1970 on the worker.
+    Training returns the worker's number, the results of its steps [step, 1, 3], the times before
+    each step read the weights and after it updated them [step, 2], and the times when the call
+    began and ended. Times are float64 seconds since 1970 on the worker.
     """
 
-    @tf.function  # of its own, for control dependencies do not reach into strategy.run
+    @tf.function  # separate: control dependencies do not reach into strategy.run
     def step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
         return strategy.run(train_step, args=(batch,))
 

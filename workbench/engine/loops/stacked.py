@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 def make_loops(
     strategy: tf.distribute.Strategy, train_step: Callable, test_step: Callable
 ) -> list[Callable]:
-    """Return graph functions that run many steps in one call, to train from stacks and to test.
+    """Return two graph functions of many steps: one to train from stacks, one to test.
 
-    Each gives an array [step, replica, 3] of what every replica gave in every step.
+    Each returns an array [step, replica, 3] of the results of all replicas.
     """
 
     def on_replicas(step: Callable, *args: object) -> tf.Tensor:

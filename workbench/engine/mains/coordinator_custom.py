@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Hand out the steps of a loop of our own, from the first or from the last checkpoint."""
+    """Schedule the steps of a custom loop, from the first step or the last checkpoint."""
     recorder = Coordinator()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)

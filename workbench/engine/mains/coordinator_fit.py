@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Hand out the steps of Keras `fit`, from the first or from the last checkpoint."""
+    """Schedule the steps of Keras `fit`, from the first step or the last checkpoint."""
     recorder = Coordinator()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)
@@ -38,7 +38,7 @@ def main() -> None:
             results = recorder.test(test_steps, test_data, TEST_STEPS)
             logs.update({f"val_{name}": value for name, value in results.items()})
 
-    # What Keras takes for an epoch's only step: its own steps, run by workers, each recorded.
+    # Keras calls this as an epoch's only step; it runs Keras' steps on workers and records each.
     model.train_function = train_function
     model.fit(
         tf.keras.utils.experimental.DatasetCreator(make_own_batches),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Train with a loop of our own, from the first step or from the last checkpoint."""
+    """Train with a custom loop, from the first step or from the last checkpoint."""
     recorder = Recorder()
     strategy = make_strategy()
     tf.keras.utils.set_random_seed(SEED)

@@ -41,9 +41,9 @@ def main() -> None:
     def test_function(iterator: tf.distribute.DistributedIterator) -> dict[str, float]:
         return recorder.test(test_steps, iterator, TEST_STEPS)
 
-    # Keras calls these for every execution; they run its own steps and record each of them.
+    # Keras calls these for every execution; they run Keras' steps and record each.
     model.train_function, model.test_function = train_function, test_function
-    model._maybe_symbolic_build = lambda **_: None  # built above; else Keras spends a batch on it
+    model._maybe_symbolic_build = lambda **_: None  # built above; else Keras takes a batch
     model.fit(
         train_data,
         initial_epoch=recorder.epoch,

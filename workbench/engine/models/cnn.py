@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def make_model() -> tf.keras.Model:
-    """Two convolutions and two dense layers, every kernel with L2; a logit a class."""
+    """Return a model of 2 convolutions and 2 dense layers, with L2 on each kernel and logits."""
     options = {"kernel_regularizer": tf.keras.regularizers.L2(1e-5)}
     model = tf.keras.Sequential(
         [

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def make_model() -> tf.keras.Model:
-    """A dense network 784-128-10 that answers with a logit a class."""
+    """Return a dense network 784-128-10 whose outputs are one logit per class."""
     model = tf.keras.Sequential(
         [
             tf.keras.Input([28, 28, 1]),

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def make_model() -> tf.keras.Model:
-    """A multilayer perceptron 16-8-1 that answers with a probability."""
+    """Return a multilayer perceptron 16-8-1 whose output is a probability."""
     model = tf.keras.Sequential(
         [
             tf.keras.Input([NUM_FEATURES]),

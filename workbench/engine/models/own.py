@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def one_example() -> tuple[Any, Any]:
-    """Return a batch of one: the first example to train on, or zeros in place of a data set's."""
+    """Return a batch of one example: the first to train on, or zeros for a tf.data.Dataset."""
     train, _ = make_data()
 
     def first(part: Any) -> tf.Tensor:
@@ -23,7 +23,7 @@ def one_example() -> tuple[Any, Any]:
 
 
 def check_labels(model: tf.keras.Model, outputs: Any) -> None:
-    """End where a label names no output of the model: a GPU would train on, to a loss of NaN."""
+    """End if a label has no output in the model: a GPU would continue with a loss of NaN."""
     named = getattr(model.loss, "name", getattr(model.loss, "__name__", str(model.loss)))
     if not tf.is_tensor(outputs) or "sparse_categorical" not in named:
         return
@@ -39,7 +39,7 @@ def check_labels(model: tf.keras.Model, outputs: Any) -> None:
 
 
 def rank_of(loss: Any, compute: Callable) -> int | None:
-    """Return the rank of what a loss gives, before Keras takes the mean, while a model computes."""
+    """Return the rank of what a loss returns while `compute` runs, before Keras takes the mean."""
     ranks, call = list[int | None](), loss.call
 
     def noted(*given: Any) -> tf.Tensor:
@@ -54,10 +54,10 @@ def rank_of(loss: Any, compute: Callable) -> int | None:
 
 
 def check_losses(model: tf.keras.Model, compute: Callable) -> None:
-    """End where a loss is no mean over the examples, the only kind that replicas can share out.
+    """End if a loss is not a mean over the examples: replicas can share out only such a loss.
 
-    Keras divides such a mean by the replicas, whose gradients are summed; a sum it leaves as it is,
-    and Keras 3 also one number for a whole batch. `compute` has the model take its losses.
+    Gradients are summed, so Keras divides such a mean by the number of replicas; it leaves a sum as
+    it is, and Keras 3 also one number for a whole batch. `compute` makes the model take its losses.
     """
     legacy = not hasattr(model, "_compile_loss")  # of the package tf-keras
     kept = model.compiled_loss if legacy else model._compile_loss
@@ -66,59 +66,59 @@ def check_losses(model: tf.keras.Model, compute: Callable) -> None:
         if type(loss).__call__ is not tf.keras.losses.Loss.__call__:
             raise SystemExit(
                 f"Needs a loss whose class defines call; {type(loss).__name__} defines __call__, "
-                "which leaves out that Keras shares the loss out over the replicas. Define call "
-                "in its place, and return the loss of each example."
+                "so Keras does not divide the loss by the number of replicas. Define call instead, "
+                "and return the loss of each example."
             )
         reduction = getattr(loss, "reduction", "mean")
         if reduction not in ("auto", "sum_over_batch_size", "mean", "mean_with_sample_weight"):
             raise SystemExit(
                 f"Needs losses that are the mean over the examples, as Keras' are; {loss.name} has "
-                f"the reduction {reduction}, with which loss and gradient grow with the batch. "
+                f"the reduction {reduction}, so loss and gradient grow with the batch. "
                 "Leave reduction out."
             )
         if not legacy and rank_of(loss, compute) == 0:
             raise SystemExit(
                 f"Needs a loss of each example; {loss.name} gives one number for the whole batch, "
-                "which Keras does not share out over the replicas. Take the mean over the last "
-                "axis only: axis=-1."
+                "which Keras does not divide by the number of replicas. Take the mean over the "
+                "last axis only: axis=-1."
             )
 
 
 def check_model(function: Callable, make_optimizer: Callable | None = None) -> tf.keras.Model:
-    """Return what a function of one's own gives, built, or end with why it cannot be trained.
+    """Return the model of the user's function, built, or end with why it cannot be trained.
 
-    It keeps the optimizer that it is compiled with, unless another is made for it.
+    The model keeps the optimizer that it is compiled with, unless `make_optimizer` makes another.
     """
     model, name = function(), function.__name__
     kinds = {(kind.__module__.split(".")[0], kind.__name__) for kind in type(model).__mro__}
     if not isinstance(model, tf.keras.Model) and ("keras", "Model") in kinds:
-        got = "a model of Keras 3, which tf.keras is not here. Import keras through tf.keras"
+        got = "a model of Keras 3, but tf.keras is Keras 2 here. Import keras through tf.keras"
     elif not isinstance(model, tf.keras.Model):
         got = f"{type(model).__name__}. Return the model"
     elif not model.loss and type(model).compute_loss is tf.keras.Model.compute_loss:
-        got = "one without a loss. Call model.compile(loss=...) before returning it"
+        got = "a model without a loss. Call model.compile(loss=...) before returning it"
     else:
         features, labels = one_example()
-        try:  # to make its weights and the variables of its losses and metrics: no loop can later
+        try:  # make all weights and variables of losses and metrics now: a loop cannot
             outputs = model(features, training=False)
             check_labels(model, outputs)
             model.compute_loss(features, labels, outputs)
-            # Of two examples, because a loss that squeezes gives of one what it gives of a batch.
+            # With two examples, because a loss that squeezes returns a single number for one.
             pair, answers = tf.nest.map_structure(
                 lambda part: tf.concat([part, part], axis=0), (features, labels)
             )
-            told = model(pair, training=False)
-            check_losses(model, lambda: model.compute_loss(pair, answers, told))
+            predicted = model(pair, training=False)
+            check_losses(model, lambda: model.compute_loss(pair, answers, predicted))
             model.compute_metrics(features, labels, outputs, sample_weight=None)
         except Exception as error:
             shapes = tf.nest.map_structure(
                 lambda part: f"{tuple(part.shape)} {part.dtype.name}", features
             )
-            said = re.sub(r"\x1b\[\d*m", "", str(error)).partition("Arguments received by")[0]
-            reason = " ".join(said.split())[:500].rstrip(".") or type(error).__name__
+            message = re.sub(r"\x1b\[\d*m", "", str(error)).partition("Arguments received by")[0]
+            reason = " ".join(message.split())[:500].rstrip(".") or type(error).__name__
             raise SystemExit(
                 f"Needs a model that takes the data; {name}'s, given features of {shapes}: "
-                f"{reason}. Have the one fit the other."
+                f"{reason}. Make the model fit the data."
             ) from error
         if not model.trainable_variables:
             raise SystemExit(

@@ -7,5 +7,5 @@ if TYPE_CHECKING:
 
 
 def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Stochastic gradient descent with momentum."""
+    """Return stochastic gradient descent with momentum."""
     return tf.keras.optimizers.SGD(LEARNING_RATE, momentum=0.9)

@@ -7,5 +7,5 @@ if TYPE_CHECKING:
 
 
 def make_optimizer() -> tf.keras.optimizers.Optimizer:
-    """Plain stochastic gradient descent."""
+    """Return plain stochastic gradient descent."""
     return tf.keras.optimizers.SGD(LEARNING_RATE)

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch, fewer where the data ends."""
+    """Return the examples at `count` positions of an epoch, fewer if the data ends."""
     positions = tf.range(first, tf.minimum(first + count, NUM_TRAIN_EXAMPLES))
     seed = tf.stack([SEED, epoch])
     return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)

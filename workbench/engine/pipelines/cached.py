@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
-    The examples of the first epoch are kept in memory, and so is their order. The strategy gives
-    each worker its share of them by the rule AUTO_SHARD.
+    Memory keeps the examples of the first epoch and their order. The strategy gives each worker
+    its share of the examples by the rule AUTO_SHARD.
     """
     train, test = make_data()
-    # The inner repeat fills an epoch that is longer than the data; take ends one that is not.
-    # Kept after it: what is not read to its end would be dropped.
+    # The inner repeat fills an epoch longer than the data; take ends a shorter epoch.
+    # cache comes after take, because a cache that is not read to its end is dropped.
     train = train.repeat().take(STEPS_PER_EPOCH * READ_PER_STEP).cache().repeat()
     train = train.skip(start_step * READ_PER_STEP).batch(GLOBAL_BATCH_SIZE, drop_remainder=True)
     options = tf.data.Options()

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
     The strategy gives each worker its share of the examples by the rule AUTO_SHARD. To start at a
-    step, all before it are read again and left out: it takes as long as reading takes.
+    step, all steps before it are read again and skipped, which takes the time of reading.
     """
     train, test = make_data()
-    # The inner repeat fills an epoch that is longer than the data; take ends one that is not.
+    # The inner repeat fills an epoch longer than the data; take ends a shorter epoch.
     train = train.repeat().take(STEPS_PER_EPOCH * READ_PER_STEP).repeat()
     train = train.skip(start_step * READ_PER_STEP).batch(GLOBAL_BATCH_SIZE, drop_remainder=True)
     options = tf.data.Options()

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
-    """Return what makes a worker's training batches, and the test batches over and over.
+    """Return a function that makes a worker's training batches, and the repeated test batches.
 
-    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, from the one after those
-    that it has done: int64 [W]. All before it are read again and left out.
+    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs. The batches that it has
+    done, `done`: int64 [W], are read again and skipped.
     """
     first = tf.constant(done)
 
@@ -21,7 +21,7 @@ def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
         # Not input_pipeline_id, which is 0 in every worker here.
         worker = tf.distribute.coordinator.experimental_get_current_worker_index()
         examples, _test = make_data()
-        # The inner repeat fills an epoch that is longer than the data; take ends one that is not.
+        # The inner repeat fills an epoch longer than the data; take ends a shorter epoch.
         examples = examples.repeat().take(STEPS_PER_EPOCH * PER_REPLICA_BATCH_SIZE).repeat()
         batches = examples.batch(PER_REPLICA_BATCH_SIZE, drop_remainder=True)
         own = batches.shard(WORKERS, tf.cast(worker, tf.int64))

@@ -8,11 +8,11 @@ if TYPE_CHECKING:
 
 
 def deal_tests(examples: tf.data.Dataset) -> Callable:
-    """Return what makes a pipeline's test batches, over and over: each example once a pass.
+    """Return a function that makes a pipeline's endless test batches: each example once a pass.
 
-    A step's examples go to the replicas of all pipelines in turn, as cards are dealt.
+    The replicas of all pipelines take a step's examples in turn, like dealt cards.
     """
-    even = NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0  # then a TPU knows how many there are
+    even = NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0  # then sizes are fixed, as a TPU needs
     batches = examples.batch(TEST_BATCH_SIZE, drop_remainder=even)
 
     def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 def as_record(*parts: np.ndarray) -> bytes:
-    """Return an example's parts, features and label, as a TFRecord keeps them."""
+    """Return an example's features and label as the bytes of a TFRecord."""
     values = [tf.train.BytesList(value=[part.tobytes()]) for part in parts]
     named = zip(("features", "label"), (tf.train.Feature(bytes_list=value) for value in values))
     return tf.train.Example(features=tf.train.Features(feature=dict(named))).SerializeToString()
 
 
 def write_files(features: np.ndarray, labels: np.ndarray) -> pathlib.Path:
-    """Write the examples to DATA_FILES files in turn, unless that was done; return their folder.
+    """Write the examples to DATA_FILES files in turn, if they are missing; return their folder.
 
-    It is named after what is in it and appears whole: no worker ever sees half of it.
+    Its name is a hash of its content. It appears complete: no worker ever sees a part of it.
     """
     content = hashlib.sha256(b"records of version 1")
     for array in features, labels:
@@ -52,7 +52,7 @@ def write_files(features: np.ndarray, labels: np.ndarray) -> pathlib.Path:
                         file.write(as_record(*example))
             new.rename(folder)
     except (OSError, tf.errors.OpError) as error:
-        if not folder.is_dir():  # else another worker was sooner
+        if not folder.is_dir():  # else another worker was faster
             fix = "Make room there, or set XDG_CACHE_HOME to another folder."
             raise SystemExit(f"Needs to write {folder}: {error}. {fix}") from error
     return folder
@@ -61,11 +61,11 @@ def write_files(features: np.ndarray, labels: np.ndarray) -> pathlib.Path:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
     The strategy gives each worker its share of the files by the rule AUTO_SHARD. Seed and epoch
     decide the order, in a buffer that holds all examples of the share. To start at a step, all
-    before it are read again and left out: it takes as long as reading takes, and trains nothing.
+    steps before it are read again and skipped, which takes the time of reading.
     """
     (features, labels), tests = make_data()
     features, labels = np.asarray(features), np.asarray(labels)
@@ -85,7 +85,7 @@ def make_batches(
     train = train.interleave(
         tf.data.TFRecordDataset, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE
     )
-    # The inner repeat fills an epoch that is longer than the share; take ends one that is not.
+    # The inner repeat fills an epoch longer than the share; take ends a shorter epoch.
     train = train.shuffle(NUM_TRAIN_EXAMPLES, SEED).repeat()
     train = train.take(STEPS_PER_EPOCH * READ_PER_STEP).repeat()
     train = train.skip(start_step * READ_PER_STEP).batch(GLOBAL_BATCH_SIZE, drop_remainder=True)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
-    Each element holds the batches of STEPS_PER_STACK steps for one replica, stacked; an epoch's
-    last stack may hold more than the epoch has steps, which the loop leaves out.
+    Each element is a stack: one replica's batches of STEPS_PER_STACK steps. The last stack of an
+    epoch may hold batches beyond the epoch's steps, which the loop skips.
     """
     examples, tests = make_data()
     examples = tf.nest.map_structure(tf.constant, examples)

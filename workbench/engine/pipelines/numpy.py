@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
-    NumPy arrays become slices, shuffled in a buffer that holds them all; seed and epoch decide the
-    order. To start at a step, all before it are drawn again and left out.
+    The examples of NumPy arrays are shuffled in a buffer that holds them all; seed and epoch decide
+    the order. To start at a step, all steps before it are read again and skipped.
     """
     examples, tests = make_data()
     train = tf.data.Dataset.from_tensor_slices(tf.nest.map_structure(np.asarray, examples))
-    # The inner repeat fills an epoch that is longer than the data; take ends one that is not.
+    # The inner repeat fills an epoch longer than the data; take ends a shorter epoch.
     train = train.shuffle(NUM_TRAIN_EXAMPLES, SEED).repeat()
     train = train.take(STEPS_PER_EPOCH * READ_PER_STEP).repeat()
     train = train.skip(start_step * READ_PER_STEP).batch(GLOBAL_BATCH_SIZE, drop_remainder=True)

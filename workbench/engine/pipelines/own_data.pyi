@@ -1,4 +1,4 @@
-"""What the door of one's own data promises to the pipelines, for the type checker."""
+"""The function by which pipelines get the user's data, for the type checker."""
 
 import tensorflow as tf
 

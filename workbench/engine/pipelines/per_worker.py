@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
-    """Return what makes a worker's training batches, and the test batches over and over.
+    """Return a function that makes a worker's training batches, and the repeated test batches.
 
-    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, from the one after those
-    that it has done: int64 [W].
+    Worker w of W takes the batches w, w + W, w + 2W, ... of all epochs, without those that it has
+    done: `done`, int64 [W].
     """
     examples, tests = make_data()
     examples = tf.nest.map_structure(tf.constant, examples)

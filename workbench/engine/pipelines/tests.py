@@ -8,9 +8,9 @@ if TYPE_CHECKING:
 
 
 def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
-    """Return what makes a pipeline's test batches, over and over: each example once a pass.
+    """Return a function that makes a pipeline's endless test batches: each example once a pass.
 
-    A step's examples go to the replicas of all pipelines in turn, as cards are dealt.
+    The replicas of all pipelines take a step's examples in turn, like dealt cards.
     """
     examples = tf.nest.map_structure(tf.constant, examples)
 

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
-    The strategy deals each global batch out to its replicas.
+    The strategy splits each global batch among its replicas.
     """
     examples, tests = make_data()
     examples = tf.nest.map_structure(tf.constant, examples)

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
-    """Return the training batches from a step on, and the test batches over and over.
+    """Return the training batches from a step on, and the test batches repeated without end.
 
     The strategy gives each worker its share of the training batches by the rule AUTO_SHARD. By
-    the rule OFF that is all of them, and a batch then lasts a worker several steps.
+    the rule OFF the share is all batches, and a worker uses a batch for several steps.
     """
     examples, tests = make_data()
     examples = tf.nest.map_structure(tf.constant, examples)

@@ -21,15 +21,15 @@ COUNT_SECONDS = 120.0
 READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
 
 
-def tell(**told: object) -> NoReturn:
+def report(**result: object) -> NoReturn:
     """Print the result, and end."""
-    reply(told)
+    reply(result)
     sys.exit(0)
 
 
 def refuse(rule: str, got: str, fix: str) -> NoReturn:
     """Report the problem of the data, and end."""
-    tell(problem={"rule": rule, "got": got, "fix": fix})
+    report(problem={"rule": rule, "got": got, "fix": fix})
 
 
 def find_function(request: dict[str, Any]) -> Callable:
@@ -83,7 +83,7 @@ def example_in_words(spec: tuple[Any, Any]) -> str:
     return f"features {in_words(spec[0])}, labels {in_words(spec[1])}"
 
 
-def look_at_arrays(parts: tuple[Any, Any]) -> dict[str, Any]:
+def facts_of_arrays(parts: tuple[Any, Any]) -> dict[str, Any]:
     """Return the facts about two pairs of arrays."""
     sizes = [size_of(part, use) for part, use in zip(parts, ("train", "test"))]
     train, test = map(as_arrays, parts)
@@ -175,7 +175,7 @@ def count(dataset: tf.data.Dataset, use: str) -> int:
             if time.monotonic() - began > COUNT_SECONDS:
                 got = f"more than {size:,} examples, still being read after {COUNT_SECONDS:g} s"
                 fix = (
-                    "Leave its repeat out; or, if it only is large, tell its size: "
+                    "Leave its repeat out; or, if it is only large, set its size: "
                     "dataset.apply(tf.data.experimental.assert_cardinality(n))."
                 )
                 refuse(f"a data set that ends, to {use} on", got, fix)
@@ -184,7 +184,7 @@ def count(dataset: tf.data.Dataset, use: str) -> int:
     return size
 
 
-def look_at_datasets(parts: tuple[Any, Any]) -> dict[str, Any]:
+def facts_of_datasets(parts: tuple[Any, Any]) -> dict[str, Any]:
     """Return the facts about two data sets."""
     for part, use in zip(parts, ("train", "test")):
         if isinstance(part, tf.distribute.DistributedDataset):
@@ -217,8 +217,8 @@ def main() -> None:
     """Inspect the data and report the facts."""
     parts = called(find_function(json.load(sys.stdin)))
     kinds = (tf.data.Dataset, tf.distribute.DistributedDataset)
-    look = look_at_datasets if any(isinstance(each, kinds) for each in parts) else look_at_arrays
-    tell(facts=look(parts))
+    datasets = any(isinstance(each, kinds) for each in parts)
+    report(facts=facts_of_datasets(parts) if datasets else facts_of_arrays(parts))
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def own_gradient(model: tf.keras.Model, seen: Any) -> tf.Tensor:
     return row * tf.distribute.get_strategy().num_replicas_in_sync
 
 
-def make_look(
+def make_gradients(
     strategy: tf.distribute.Strategy, train_step: Callable, model: tf.keras.Model
 ) -> Callable:
     """Return a graph function that measures the gradients of a batch.
@@ -95,10 +95,10 @@ def make_look(
         return squared, tf.cast(examples, tf.float64), mean
 
     @tf.function
-    def look(stack: Any, layer: tf.Tensor | None) -> Any:
+    def gradients(stack: Any, layer: tf.Tensor | None) -> Any:
         return strategy.run(on_replica, args=(stack, layer))
 
-    return look
+    return gradients
 
 
 def batches(
@@ -127,7 +127,7 @@ def group_size(steps: int, weights: int) -> int:
 
 
 def measure(
-    look: Callable, strategy: tf.distribute.Strategy, stacks: Iterator[tuple], steps: int
+    gradients: Callable, strategy: tf.distribute.Strategy, stacks: Iterator[tuple], steps: int
 ) -> dict[str, Any]:
     """Return squared norms and examples, [step, own replica], and the groups' inner products.
 
@@ -135,7 +135,7 @@ def measure(
     """
     norms, counts, sums, size = [], [], [], 0
     for number in range(steps):
-        squared, examples, means = (xray.local(strategy, part) for part in look(*next(stacks)))
+        squared, examples, means = (xray.local(strategy, part) for part in gradients(*next(stacks)))
         size = size or group_size(steps, len(means[0]))
         norms.append([float(each) for each in squared])
         counts.append([float(each) for each in examples])
@@ -186,17 +186,17 @@ def main(run_dir: pathlib.Path, steps: int, in_pass: int, at: str) -> None:
     places = [0, *kept] if at == "all" else kept[-1:]
     meet(strategy, places)
     train_step = xray.without_xla(script, model, script.make_steps(model)[0])
-    look = make_look(strategy, train_step, model)
-    stacked, told = has_layers(script, strategy), []
+    gradients = make_gradients(strategy, train_step, model)
+    stacked, results = has_layers(script, strategy), []
     for place in places:
         go_to(model, folder, place)
         check = hold_still(model, strategy)
         first = place % script.STEPS_PER_EPOCH
         first = first if first + steps <= in_pass else 0
         stacks = batches(script, strategy, first, stacked=stacked)
-        told.append({"step": place, **measure(look, strategy, stacks, steps)})
+        results.append({"step": place, **measure(gradients, strategy, stacks, steps)})
         check()
-    reply({"at": told})
+    reply({"at": results})
     meet(strategy, places)  # waits, as the first end may stop the others' coordination
 
 

@@ -52,12 +52,12 @@ def main(run_dir: pathlib.Path, modules: list[str]) -> None:
     """Find the versions and print them."""
     named = imported((run_dir / "train.py").read_text(encoding="utf-8")) | set(modules)
     providers = importlib.metadata.packages_distributions()
-    told = {
+    result = {
         "python": platform.python_version(),
         "packages": needed({name for module in named for name in providers.get(module, [])}),
         "modules": sorted(module for module in named if module not in providers),
     }
-    reply(told)
+    reply(result)
 
 
 if __name__ == "__main__":

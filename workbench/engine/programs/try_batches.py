@@ -156,8 +156,8 @@ def main(data_mib: int, folders: list[pathlib.Path]) -> None:
     """Try one size after another and report each."""
     bound_memory(data_mib)
     for folder in folders:
-        told = try_size(folder)
-        reply({"folder": folder.name, **told})
+        result = try_size(folder)
+        reply({"folder": folder.name, **result})
         forget()
 
 

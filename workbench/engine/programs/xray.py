@@ -192,14 +192,14 @@ def copies_of(strategy: tf.distribute.Strategy, weight: Any) -> list[Any]:
 def hash_copies(strategy: tf.distribute.Strategy, weights: list) -> list[dict[str, Any]]:
     """Return, for each copy of all weights, its device, its hash and the hash of each weight."""
     copies = list(zip(*(copies_of(strategy, weight) for weight in weights)))
-    told = []
+    results = []
     for copy in copies:
         device = tf.DeviceSpec.from_string(copy[0].device)
         parts = [hash_of([part.numpy()]) for part in copy]
         together = hash_of(part.numpy() for part in copy)
         name = f"{device.device_type}:{device.device_index}"
-        told.append({"device": name, "sha256": together, "parts": parts})
-    return told
+        results.append({"device": name, "sha256": together, "parts": parts})
+    return results
 
 
 def hash_of(arrays: Iterable[np.ndarray]) -> str:
@@ -218,7 +218,7 @@ def names_of(weights: list) -> list[str]:
 def batches_of_workers(script: Any, step: int) -> list[dict[str, Any]]:
     """Return the batch that each asynchronous worker takes in its own step `step`."""
     arrays = training_arrays(script)
-    coordinator, size, told = tf.distribute.coordinator, script.PER_REPLICA_BATCH_SIZE, []
+    coordinator, size, results = tf.distribute.coordinator, script.PER_REPLICA_BATCH_SIZE, []
     for worker in range(script.WORKERS):
         # TensorFlow knows the index only inside a call that a coordinator has scheduled.
         coordinator.experimental_get_current_worker_index = lambda at=worker: tf.constant(at)
@@ -227,8 +227,8 @@ def batches_of_workers(script: Any, step: int) -> list[dict[str, Any]]:
         received = tuple(part.numpy() for part in tf.nest.flatten(batch))
         planned = rows_of_batch(script, step * script.WORKERS + worker, size)
         (rows,) = find_rows(planned, arrays, [received])
-        told.append({"examples": len(received[0]), "rows": rows})
-    return told
+        results.append({"examples": len(received[0]), "rows": rows})
+    return results
 
 
 def finite(value: float) -> float | None:
@@ -245,8 +245,8 @@ def describe_replica(
     for name in ("loss", "gradient_norm", "sum_norm", "applied_norm"):
         if name in taken:
             numbers[name] = taken[name][at]
-    told = {name: finite(number) for name, number in numbers.items()}
-    return {"examples": int(examples), "rows": rows, **told}
+    finites = {name: finite(number) for name, number in numbers.items()}
+    return {"examples": int(examples), "rows": rows, **finites}
 
 
 def take_step(
@@ -292,7 +292,7 @@ def take_common_step(script: Any, run_dir: pathlib.Path, step: int) -> None:
     planned = rows_of_batch(script, step, script.GLOBAL_BATCH_SIZE)
     rows = find_rows(planned, arrays, received)
     trained, others = model.trainable_weights, model.non_trainable_weights
-    told = {
+    result = {
         "step": step,
         "epoch": step // script.STEPS_PER_EPOCH + 1,
         "started_at_step": start,
@@ -308,7 +308,7 @@ def take_common_step(script: Any, run_dir: pathlib.Path, step: int) -> None:
             "numbers": int(sum(np.prod(weight.shape) for weight in trained)),
         },
     }
-    reply(told)
+    reply(result)
     meet(strategy, start)  # waits, as the first end may stop the others' coordination
 
 

@@ -4,9 +4,9 @@ import tensorflow as tf
 
 
 def make_correct(model: tf.keras.Model) -> Callable:
-    """Return what counts right answers, given labels and outputs; NaN where that is unknown.
+    """Return a function of labels and outputs that counts right answers; NaN: unknown.
 
-    It is known where the loss is a cross-entropy of one output.
+    The count is known if the loss is the cross-entropy of one output.
     """
     loss = "" if isinstance(model.loss, dict | list | tuple) else model.loss
     kind = loss if isinstance(loss, str) else getattr(loss, "__name__", type(loss).__name__)
@@ -23,7 +23,7 @@ def make_correct(model: tf.keras.Model) -> Callable:
         if metric is None or not tf.is_tensor(outputs):
             return tf.constant(float("nan"), tf.keras.backend.floatx())
         right = tf.cast(metric(labels, outputs), tf.keras.backend.floatx())
-        each = tf.reduce_mean(right, axis=list(range(1, right.shape.rank)))  # of a sequence
+        each = tf.reduce_mean(right, axis=list(range(1, right.shape.rank)))  # over a sequence
         return tf.reduce_sum(each)
 
     return correct

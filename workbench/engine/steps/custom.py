@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
-    """Return what a replica does with its part of a batch: one function to train, one to test.
+    """Return two functions of a replica's part of a batch: one to train, one to test.
 
     Both return its sum of losses, its correct answers and its examples.
     """
@@ -27,11 +27,11 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
     def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
         with tf.GradientTape() as tape:
             losses, penalty, row = forward(batch, training=True)
-            # The gradients of all replicas are summed: for the mean over the global batch each
-            # divides by its size, and the penalty, which all have in full, by their number.
+            # The gradients of all replicas are summed. So each replica divides its losses by the
+            # size of the global batch, and the penalty, equal on all, by the number of replicas.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
             loss += tf.nn.scale_regularization_loss(penalty)
-            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
+            loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return tf.stack(row)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
-    """Return what a replica does with its part of a batch: one function to train, one to test.
+    """Return two functions of a replica's part of a batch: one to train, one to test.
 
     Both return its sum of losses, its correct answers and its examples.
     """
@@ -28,12 +28,12 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
         replicas = tf.distribute.get_replica_context()
         with tf.GradientTape() as tape:
             losses, penalty, row = forward(batch, training=True)
-            # The gradients of all replicas are summed: for the mean over the global batch, which
-            # may be short at an epoch's end, each divides by the examples of all replicas.
+            # The gradients of all replicas are summed. So each divides by the examples of all
+            # replicas, because the global batch may be short at the end of an epoch.
             examples = replicas.all_reduce("SUM", row[-1])
             loss = tf.reduce_sum(losses) / examples
             loss += tf.nn.scale_regularization_loss(penalty)
-            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
+            loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         if CLIP_NORM is not None:
             summed = replicas.all_reduce("SUM", gradients)

@@ -9,19 +9,19 @@ if TYPE_CHECKING:
 
 
 def make_steps(model: tf.keras.Model) -> list[Callable]:
-    """Return what a replica does with its part of a batch: one function to train, one to test.
+    """Return two functions of a replica's part of a batch: one to train, one to test.
 
     Both return its sum of losses, its right answers (NaN: unknown) and its examples.
     """
     if type(model).train_step is not tf.keras.Model.train_step:
-        return watched_steps(model)  # a model that brings its own step takes it here, too
+        return watched_steps(model)  # its own step is used in the custom loop, too
     correct = make_correct(model)
 
     def forward(batch: tuple[Any, ...], training: bool) -> tuple[tf.Tensor, tf.Tensor]:
         features, labels = batch
         outputs = model(features, training=training)
-        # As compiled: all losses, weighed, and penalties. Of the mean over the replica's examples
-        # Keras gives the part of one replica, because the gradients of all are summed.
+        # As compiled: all losses with their weights, and penalties. Keras divides the mean over the
+        # replica's examples by the replicas, because their gradients are summed.
         loss = model.compute_loss(features, labels, outputs)
         model.compute_metrics(features, labels, outputs, sample_weight=None)
         examples = tf.cast(tf.shape(tf.nest.flatten(labels)[0])[0], loss.dtype)
@@ -32,7 +32,7 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
     def train_step(batch: tuple[Any, ...]) -> tf.Tensor:
         with tf.GradientTape() as tape:
             loss, row = forward(batch, training=True)
-            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
+            loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return row

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def make_steps(model: tf.keras.Model) -> list[Callable]:
-    """Return what a replica does with its part of a batch: one function to train, one to test.
+    """Return two functions of a replica's part of a batch: one to train, one to test.
 
     Both return its sum of losses, its right answers (NaN: unknown) and its examples.
     """
@@ -31,7 +31,7 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
     def test(batch: tuple[Any, ...]) -> tf.Tensor:
         features, labels = batch
         outputs = model(features, training=False)
-        # Keras gives the part of one replica, because the gradients of all are summed.
+        # Keras divides the mean by the replicas, because their gradients are summed.
         loss = model.compute_loss(features, labels, outputs)
         mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
         return row(mean, features, labels, outputs)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
-    """Return what a worker does with a batch of its own: one function to train, one to test.
+    """Return two functions of a worker's own batch: one to train, one to test.
 
     Both return the sum of losses, the correct answers and the examples.
     """
@@ -27,9 +27,9 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
     def train_step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
         with tf.GradientTape() as tape:
             losses, penalty, row = forward(batch, training=True)
-            # Nobody waits for the others: the mean is over the worker's own batch.
+            # No worker waits for others: the mean is over its own batch.
             loss = tf.reduce_mean(losses) + penalty
-            loss = model.optimizer.scale_loss(loss)  # in mixed_float16; else it stays
+            loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
         return tf.stack(row)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def make_steps(model: tf.keras.Model) -> list[Callable]:
-    """Return the model's own train_step and test_step, made to tell what its loss saw.
+    """Wrap the model's own train_step and test_step so that they return what is recorded.
 
     Both return the replica's sum of losses, its correct answers and its examples.
     """
@@ -23,13 +23,13 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
         mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
         examples = tf.cast(tf.shape(y)[0], loss.dtype)
         correct = tf.reduce_sum(tf.cast(ACCURACY(y, y_pred), loss.dtype))
-        # Of no examples, as a short last batch may leave a replica, the mean is no number.
+        # A short last batch may leave a replica without examples: then the mean is NaN.
         seen.row = tf.stack([tf.math.multiply_no_nan(mean, examples), correct, examples])
-        # For the mean over the global batch, which may be short at an epoch's end, a replica
-        # counts by its part of the examples of all.
+        # For the mean over the global batch, which may be short at the end of an epoch, a
+        # replica's weight is its part of all examples.
         return mean * examples / tf.distribute.get_replica_context().all_reduce("SUM", examples)
 
-    def telling(step: Callable) -> Callable:
+    def recorded(step: Callable) -> Callable:
         def run(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
             seen.row = None
             step(batch)
@@ -43,4 +43,4 @@ def make_steps(model: tf.keras.Model) -> list[Callable]:
         return run
 
     model.compute_loss = watched_loss
-    return [telling(model.train_step), telling(model.test_step)]
+    return [recorded(model.train_step), recorded(model.test_step)]

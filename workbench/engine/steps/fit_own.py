@@ -8,5 +8,5 @@ if TYPE_CHECKING:
 
 
 def make_steps(model: tf.keras.Model) -> list[Callable]:
-    """Return what a replica does with its part of a batch: one function to train, one to test."""
+    """Return two functions of a replica's part of a batch: one to train, one to test."""
     return watched_steps(model)

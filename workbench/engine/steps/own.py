@@ -7,16 +7,16 @@ import tensorflow as tf
 def check_step(
     function: Callable, model: tf.keras.Model, features: Any, labels: Any
 ) -> tuple[tf.Tensor, Any]:
-    """Return losses and outputs of a step of one's own (None: it tells no outputs), or say why not.
+    """Run the user's step, which updates the weights; return its losses and outputs, or end.
 
-    It has updated the weights. Losses are the examples', [batch], or their mean.
+    Losses: of each example, [batch], or their mean. Outputs: None if the step returns none.
     """
-    told = function(model, features, labels)
-    loss, outputs = told if isinstance(told, tuple) and len(told) == 2 else (told, None)
+    result = function(model, features, labels)
+    loss, outputs = result if isinstance(result, tuple) and len(result) == 2 else (result, None)
     if not (tf.is_tensor(loss) and loss.dtype.is_floating and loss.shape.rank in (0, 1)):
         got = loss if tf.is_tensor(loss) else type(loss).__name__
         raise SystemExit(
-            "Needs the loss of each example, or their mean, from a step, and after it the outputs "
-            f"if accuracy is to be known; {function.__name__} returned {got}. Return that."
+            "Needs a step that returns the loss of each example, or their mean, and then the "
+            f"outputs if accuracy is needed; {function.__name__} returned {got}. Return these."
         )
     return loss, outputs

@@ -1,4 +1,4 @@
-"""What the door of one's own step promises to the loop, for the type checker."""
+"""The function by which a loop calls the user's step, for the type checker."""
 
 from typing import Any
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def watched_steps(model: tf.keras.Model) -> list[Callable]:
-    """Return the model's own train_step and test_step, made to tell what its loss saw.
+    """Wrap the model's own train_step and test_step so that they return what is recorded.
 
     Both return the replica's sum of losses, its right answers (NaN: unknown) and its examples.
     """
@@ -24,11 +24,11 @@ def watched_steps(model: tf.keras.Model) -> list[Callable]:
         mean = loss * tf.distribute.get_strategy().num_replicas_in_sync
         examples = tf.cast(tf.shape(tf.nest.flatten(y)[0])[0], loss.dtype)
         right = tf.cast(correct(y, y_pred), loss.dtype)
-        # Of no examples, as a short last batch may leave a replica, the mean is no number.
+        # A short last batch may leave a replica without examples: then the mean is NaN.
         seen.row = tf.stack([tf.math.multiply_no_nan(mean, examples), right, examples])
         return loss
 
-    def telling(step: Callable) -> Callable:
+    def recorded(step: Callable) -> Callable:
         def run(batch: tuple[Any, ...]) -> tf.Tensor:
             seen.row = None
             step(batch)
@@ -42,5 +42,5 @@ def watched_steps(model: tf.keras.Model) -> list[Callable]:
         return run
 
     model.compute_loss = watched_loss
-    model.reset_metrics = lambda: None  # the recorder does, when it has told them
-    return [telling(model.train_step), telling(model.test_step)]
+    model.reset_metrics = lambda: None  # the recorder resets them after its report
+    return [recorded(model.train_step), recorded(model.test_step)]

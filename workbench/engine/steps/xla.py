@@ -6,11 +6,11 @@ import tensorflow as tf
 
 
 def compile_by_xla(make_steps: Callable) -> Callable:
-    """Have XLA compile what a replica computes by itself: forward pass, loss, gradient, test.
+    """Let XLA compile what a replica computes by itself: forward pass, loss, gradient, test.
 
-    It compiles nothing that waits for other replicas: their gradients are summed, and the weights
-    updated, outside. A train_step of the model's own is compiled whole, for only it knows what
-    comes after its update.
+    The sum of gradients and the update of the weights stay outside, because they wait for other
+    replicas. A train_step of the model's own is compiled whole, because only it knows what it does
+    after its update.
     """
 
     @functools.wraps(make_steps)
@@ -21,7 +21,7 @@ def compile_by_xla(make_steps: Callable) -> Callable:
         def compute(batch: tuple[Any, ...]) -> tuple[tf.Tensor, list[tf.Tensor]]:
             pairs: list[tuple[tf.Tensor, Any]] = []
             apply_gradients = model.optimizer.apply_gradients
-            model.optimizer.apply_gradients = pairs.extend  # the step's last act, done by train
+            model.optimizer.apply_gradients = pairs.extend  # the step's last action; train does it
             row = train_step(batch)
             model.optimizer.apply_gradients = apply_gradients
             return row, [gradient for gradient, _ in pairs]
@@ -35,7 +35,7 @@ def compile_by_xla(make_steps: Callable) -> Callable:
             compiled = tf.function(step, jit_compile=True)
 
             def run(batch: tuple[Any, ...]) -> tf.Tensor:
-                return compiled(batch)  # given itself, strategy.run would compile all replicas
+                return compiled(batch)  # strategy.run(compiled) would compile all replicas
 
             return run
 

@@ -5,7 +5,7 @@ import tensorflow as tf
 
 
 def compile_by_xla(make_steps: Callable) -> Callable:
-    """Have XLA compile the steps whole, the update of the weights with them."""
+    """Let XLA compile the whole steps, with the update of the weights."""
 
     @functools.wraps(make_steps)
     def make_compiled_steps(model: tf.keras.Model) -> list[Callable]:

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def open_gpus(devices: tuple[str, ...] = DEVICES) -> list[str]:
-    """Let TensorFlow see these devices alone; return their names, which count anew from 0."""
+    """Make only these devices visible to TensorFlow; return their new names, numbered from 0."""
     found = {gpu.name.split(":", 1)[1]: gpu for gpu in tf.config.list_physical_devices("GPU")}
     if not set(devices) <= set(found):
         raise SystemExit(f"Needs {devices}; found {list(found)}. Change DEVICES to GPUs found.")

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model on each core of a TPU, set up once; every step sums all gradients."""
+    """Set up the TPU once; copy the model to each of its cores. Each step sums all gradients."""
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=TPU)
     tf.config.experimental_connect_to_cluster(resolver)
     tf.tpu.experimental.initialize_tpu_system(resolver)
@@ -15,6 +15,6 @@ def make_strategy() -> tf.distribute.Strategy:
     if strategy.num_replicas_in_sync != REPLICAS:
         raise SystemExit(
             f"Needs a TPU of {REPLICAS} cores; {TPU} has {strategy.num_replicas_in_sync}. Set "
-            "REPLICAS to that, and GLOBAL_BATCH_SIZE to it times PER_REPLICA_BATCH_SIZE."
+            "REPLICAS to that number, and GLOBAL_BATCH_SIZE to REPLICAS x PER_REPLICA_BATCH_SIZE."
         )
     return strategy

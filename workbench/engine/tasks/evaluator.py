@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def evaluate_checkpoints() -> None:
-    """Test the checkpoint that closes an epoch, while the others train on."""
+    """Test the checkpoint at the end of each epoch, while the other tasks train."""
     recorder = Recorder()
     if not recorder.dir:
         raise SystemExit("Needs --run-dir, where the chief saves its checkpoints; got none.")
@@ -34,7 +34,7 @@ def evaluate_checkpoints() -> None:
         try:
             checkpoint.restore(path).expect_partial()
         except tf.errors.OpError:
-            continue  # gone, because the chief keeps three and a test can be slow; or damaged
+            continue  # deleted, because the chief keeps three and tests can be slow; or damaged
         step, epoch = progress.numpy()[:2].astype(int).tolist()
         if epoch > tested and step == epoch * STEPS_PER_EPOCH:
             rows = test_steps(batches, tf.constant(TEST_STEPS)).numpy()
@@ -46,10 +46,10 @@ def evaluate_checkpoints() -> None:
 
 
 def new_checkpoints(run_dir: pathlib.Path, stop: threading.Event) -> Iterator[str]:
-    """Yield each checkpoint once, until the chief has finished or a stop is asked for."""
+    """Yield each checkpoint once, until the chief has finished or a stop is requested."""
     seen, over = set[str](), False
     while not (over or stop.is_set()):
-        over = chief_has_finished(run_dir)  # asked first: what it saved last counts, too
+        over = chief_has_finished(run_dir)  # before the list, so its last save counts
         saved = tf.train.get_checkpoint_state(str(run_dir / "checkpoints"))
         for path in saved.all_model_checkpoint_paths if saved else ():
             if path not in seen and not stop.is_set():
@@ -59,11 +59,11 @@ def new_checkpoints(run_dir: pathlib.Path, stop: threading.Event) -> Iterator[st
 
 
 def chief_has_finished(run_dir: pathlib.Path) -> bool:
-    """Whether the chief told that it did every step, after which it saves nothing more."""
+    """Return whether the chief has reported its last step; after that it saves nothing."""
     try:
-        told = (run_dir / "chief-0" / "events.jsonl").read_text().splitlines()
-        last = json.loads(told[-1])
+        events = (run_dir / "chief-0" / "events.jsonl").read_text().splitlines()
+        last = json.loads(events[-1])
     except (OSError, ValueError, IndexError):
-        return False  # it has told nothing yet, or half a line
+        return False  # no event yet, or a half-written line
     # An earlier attempt that finished had fewer steps to do.
     return bool(last["event"] == "finished" and last["step"] == EPOCHS * STEPS_PER_EPOCH)

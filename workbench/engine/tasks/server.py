@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def serve() -> None:
-    """As a worker or a parameter server, do what the chief asks for until this process is ended."""
+    """Serve the chief as a worker or a parameter server until something ends this process."""
     recorder = Recorder()
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
     kind, index = resolver.task_type, resolver.task_id

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def run_task(**roles: Callable) -> None:
-    """Be the task that TF_CONFIG names; without TF_CONFIG, start all of them here."""
+    """Run the task that TF_CONFIG names; without TF_CONFIG, start all tasks here."""
     text = os.environ.get("TF_CONFIG")
     if text is None:
         sys.exit(start_tasks())
@@ -28,13 +28,13 @@ def run_task(**roles: Callable) -> None:
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         needed = ", ".join(f"{size} {name}" for name, size in TASKS.items())
         raise SystemExit(
-            f"TF_CONFIG names {needed} tasks, each by its own host:port, and which of them this "
-            f"is; received {text}. Mend it, or unset it to start all tasks on this machine."
+            f"TF_CONFIG must name {needed} tasks, each by its own host:port, and the one to run "
+            f"here; received {text}. Fix it, or unset it to start all tasks on this machine."
         ) from error
-    held = os.environ.get("TF_GRPC_REUSE_PORT") == "1"  # set by whoever started this task
+    held = os.environ.get("TF_GRPC_REUSE_PORT") == "1"  # set by the starter of this task
     with socket.socket() as probe:
         shared = socket.SO_REUSEPORT if held else socket.SO_REUSEADDR
-        probe.setsockopt(socket.SOL_SOCKET, shared, 1)  # which lets a restarted task bind again
+        probe.setsockopt(socket.SOL_SOCKET, shared, 1)  # so a restarted task can bind again
         try:
             probe.bind(("", port))
         except (OSError, OverflowError) as error:
@@ -44,9 +44,9 @@ def run_task(**roles: Callable) -> None:
 
 
 def start_tasks() -> int:
-    """Run this script in a process for each task until the first kind ends or fails."""
+    """Run each task in a process of this script until the first kind of task ends or fails."""
     names = [(kind, index) for kind, size in TASKS.items() for index in range(size)]
-    ports = [socket.socket() for _ in names]  # bound until all is over, so that none is lost
+    ports = [socket.socket() for _ in names]  # bound until the end, so no port is lost
     cluster: dict[str, list[str]] = {kind: [] for kind in TASKS}
     for (kind, _), port in zip(names, ports):
         port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -55,15 +55,15 @@ def start_tasks() -> int:
     tasks: list[subprocess.Popen] = []
     for kind, index in names:
         config = {"cluster": cluster, "task": {"type": kind, "index": index}}
-        told = {"TF_CONFIG": json.dumps(config), "WORKBENCH_NO_EVALUATOR": "1"}
-        environment = {**os.environ, **told, "TF_GRPC_REUSE_PORT": "1"}
-        output = subprocess.DEVNULL if tasks else None  # the first tells what all have in common
+        settings = {"TF_CONFIG": json.dumps(config), "WORKBENCH_NO_EVALUATOR": "1"}
+        environment = {**os.environ, **settings, "TF_GRPC_REUSE_PORT": "1"}
+        output = subprocess.DEVNULL if tasks else None  # the first prints what all have in common
         tasks.append(subprocess.Popen([sys.executable, *sys.argv], env=environment, stdout=output))
     leading = tasks[: next(iter(TASKS.values()))]
     try:
         while None in (ends := [task.poll() for task in leading]):
             if any(ends):
-                time.sleep(1)  # until the others have met the failure and told of it
+                time.sleep(1)  # until the others have also failed and reported it
                 break
             time.sleep(0.1)
     finally:

@@ -26,7 +26,7 @@ OTHER_RECORD = (
 )
 OTHER_LOSS = (
     "What each replica differentiated is not its loss sum over the examples of the step: Keras' "
-    "own step and losses of one's own may weigh a short batch, or the loss, in another way."
+    "own step and the user's losses may weigh a short batch, or the loss, in another way."
 )
 
 

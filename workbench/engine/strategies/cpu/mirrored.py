@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model on each part of the CPU; every step sums the gradients of all."""
+    """Copy the model to each part of the CPU; every step sums the gradients of all."""
     import ctypes
     import os
 
@@ -17,8 +17,8 @@ def make_strategy() -> tf.distribute.Strategy:
     tf.config.set_logical_device_configuration(cpu, parts)
     cores_per_replica = max(1, (os.cpu_count() or 1) // REPLICAS)
     tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
-    # Input for several devices has TensorFlow tell glibc to give freed memory back at once
-    # (generator_dataset_op.cc), which can double the time of a step. This keeps it.
+    # With input for several devices, TensorFlow makes glibc return freed memory at once
+    # (generator_dataset_op.cc), which can double the time of a step. This keeps the memory.
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
         libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes

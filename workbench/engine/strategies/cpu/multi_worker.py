@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model in each worker, on its CPU; every step sums the gradients of all."""
+    """Copy the model to each worker, on its CPU; every step sums the gradients of all."""
     tf.config.set_visible_devices([], "GPU")
     cores_per_worker = max(1, (os.cpu_count() or 1) // WORKERS)
     tf.config.threading.set_intra_op_parallelism_threads(cores_per_worker)

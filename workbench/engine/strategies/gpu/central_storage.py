@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Variables once, on the CPU; each GPU computes with its part of the batch."""
+    """Keep variables once, on the CPU; each GPU computes with its part of the batch."""
     devices = open_gpus()
     # TensorFlow 2.21 asks input options for a misspelt name (parameter_server_strategy.py).
     options = tf.distribute.InputOptions

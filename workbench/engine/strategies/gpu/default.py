@@ -7,6 +7,6 @@ if TYPE_CHECKING:
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """No strategy: one replica, on the GPU."""
+    """Return the default strategy: one replica, on the GPU."""
     open_gpus()
     return tf.distribute.get_strategy()

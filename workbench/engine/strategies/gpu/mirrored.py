@@ -8,5 +8,5 @@ if TYPE_CHECKING:
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model on each GPU; every step sums the gradients of all."""
+    """Copy the model to each GPU; every step sums the gradients of all."""
     return tf.distribute.MirroredStrategy(open_gpus(), cross_device_ops=CROSS_DEVICE_OPS)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model on each GPU of each worker; every step sums the gradients of all."""
+    """Copy the model to each GPU of each worker; every step sums the gradients of all."""
     index = json.loads(os.environ.get("TF_CONFIG") or "{}").get("task", {}).get("index", 0)
     each = len(DEVICES) // WORKERS
     open_gpus(DEVICES[index * each : (index + 1) * each])

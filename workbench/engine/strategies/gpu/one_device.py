@@ -7,6 +7,6 @@ if TYPE_CHECKING:
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """One replica, its variables and computation on one GPU."""
+    """Return a strategy of one replica, with variables and computation on one GPU."""
     open_gpus()
     return tf.distribute.OneDeviceStrategy("GPU:0")

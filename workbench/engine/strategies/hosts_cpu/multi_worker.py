@@ -7,6 +7,6 @@ if TYPE_CHECKING:
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model in each worker, on its host's CPU; every step sums all gradients."""
+    """Copy the model to each worker, on its host's CPU; every step sums all gradients."""
     tf.config.set_visible_devices([], "GPU")
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)

@@ -8,6 +8,6 @@ if TYPE_CHECKING:
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model on each GPU of each worker's host; every step sums all gradients."""
+    """Copy the model to each GPU of each worker's host; every step sums all gradients."""
     open_gpus()
     return tf.distribute.MultiWorkerMirroredStrategy(communication_options=COMMUNICATION)

@@ -7,12 +7,12 @@ if TYPE_CHECKING:
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Variables on the parameter servers; each worker computes on its GPU, at its own pace."""
+    """Keep variables on the parameter servers; each worker computes on its GPU, at its own pace."""
     tf.config.set_visible_devices([], "GPU")
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
     return tf.distribute.ParameterServerStrategy(resolver)
 
 
 def open_devices(worker: int) -> None:
-    """Have a worker compute on the GPU of its host."""
+    """Let a worker compute on the GPU of its host."""
     open_gpus()

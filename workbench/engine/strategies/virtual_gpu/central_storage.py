@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """Variables once, on the CPU; each virtual part of one GPU computes with its part."""
+    """Keep variables once, on the CPU; each virtual part of one GPU takes a part of the batch."""
     found = {gpu.name.split(":", 1)[1]: gpu for gpu in tf.config.list_physical_devices("GPU")}
     if not set(DEVICES) <= set(found):
         raise SystemExit(f"Needs {DEVICES}; found {list(found)}. Change DEVICES to a GPU found.")

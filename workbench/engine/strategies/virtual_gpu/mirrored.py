@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def make_strategy() -> tf.distribute.Strategy:
-    """A copy of the model on each virtual device, made by splitting one GPU's memory."""
+    """Copy the model to each virtual device; the virtual devices share one GPU's memory."""
     found = {gpu.name.split(":", 1)[1]: gpu for gpu in tf.config.list_physical_devices("GPU")}
     if not set(DEVICES) <= set(found):
         raise SystemExit(f"Needs {DEVICES}; found {list(found)}. Change DEVICES to a GPU found.")
