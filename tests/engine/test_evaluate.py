@@ -133,7 +133,7 @@ def test_a_model_that_prints_anything_is_still_inspected() -> None:
         ("frozen", "a model with weights to train", "all of frozen's are frozen, or it has none"),
         ("scalar_loss", "a loss of each example", "one_number gives one number for the whole"),
         ("summed_loss", "losses that are the mean", "in_all has the reduction sum"),
-        ("called_loss", "a loss whose class defines call", "Called defines __call__, which"),
+        ("called_loss", "a loss whose class defines call", "Called defines __call__, so"),
     ],
 )
 def test_a_model_that_cannot_be_trained_is_a_problem_of_the_model_field(

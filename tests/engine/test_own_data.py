@@ -134,7 +134,7 @@ def test_labels_that_name_no_output_are_refused(runs: dict[str, Trained]) -> Non
 
 def test_a_step_that_returns_no_loss_is_refused(runs: dict[str, Trained]) -> None:
     assert runs["silent"].status == 1
-    assert "silent_step returned NoneType. Return that." in runs["silent"].log
+    assert "silent_step returned NoneType. Return these." in runs["silent"].log
 
 
 @pytest.mark.parametrize("name", ["unknown", "unknown-fit", "several-custom", "several-fit"])

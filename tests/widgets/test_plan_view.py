@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import html
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.machines import LAPTOP
+from tests.waiting import until
 from workbench import RunConfig, make_plan
 from workbench.widgets.form.form import Form
 from workbench.widgets.plan_view import PlanView, _what_shapes_the_model
@@ -70,3 +72,21 @@ def test_without_tensorflow_the_plan_is_shown_and_nothing_is_measured() -> None:
     assert "2, virtual" in view._numbers.value
     assert "measured when TensorFlow is installed" in view._model.value
     assert view._measured is None
+
+
+@pytest.mark.slow
+def test_the_problem_of_a_model_is_shown_beside_its_field_with_each_plan_of_this_model(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mine.py").write_text("def build():\n    raise ValueError('no such layer')\n")
+    form, view = Form(RunConfig(), LAPTOP), PlanView()
+    view.on_refused(form.show_refused)
+    form.on_change(view.show)
+    model, epochs = form.parts.named("model", "epochs")
+    model.write(f"{tmp_path / 'mine.py'}:build")
+    until(lambda: "no such layer" in model.box.children[-1].value)
+    epochs.write(9)
+    assert form.state.problems == ()
+    assert "no such layer" in model.box.children[-1].value
+    model.write("mlp")
+    assert model.box.children[-1].value == ""

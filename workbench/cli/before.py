@@ -9,6 +9,7 @@ from workbench.catalog import STRATEGIES
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices, detect
 from workbench.plan import PlanError, make_plan
+from workbench.plan.advice import advice
 from workbench.runs.programs.inspection import inspect_model
 from workbench.runs.programs.own_data import look
 
@@ -42,6 +43,8 @@ def checked(config: RunConfig, devices: Devices) -> Plan:
         problems += error.problems
     if problems or plan is None:
         raise PlanError(problems)
+    for warning in advice(plan, devices).values():
+        print(f"Note: {warning}", file=sys.stderr)
     if plan.own_model is not None:
         inspect_model(plan)
     return plan

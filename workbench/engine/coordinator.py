@@ -128,5 +128,5 @@ class Coordinator(Recorder):
         self.sums[:3] += rows.sum(axis=(0, 1), dtype=float)
         longest = int(0.2 * len(rows) / max(seconds, 1e-9))
         self.steps_per_call = max(1, min(longest, 4 * self.steps_per_call, 10_000))
-        if self.dir and time.monotonic() - self.saved_at > self.save_seconds:
+        if self.is_due:
             self.save()

@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 if TYPE_CHECKING:
-    from .constants import RUN_EAGERLY, STEPS_PER_CALL, STEPS_PER_STACK
+    from .constants import EPOCHS, RUN_EAGERLY, STEPS_PER_CALL, STEPS_PER_EPOCH, STEPS_PER_STACK
 
 
 class Records:
@@ -127,6 +127,7 @@ class Recorder:
     """A runner of steps that prints events; with --run-dir, it writes all that a resume needs."""
 
     save_seconds = 300.0  # the longest time between two checkpoints
+    first_save_seconds = 60.0  # of a new run, which saves earlier at a hundredth of its steps
     no_room = re.compile("No space left|quota exceeded")  # in the error of a full disk
     metrics_of: Collection[str] = ("", "test_")  # the phases, as Keras' prefixes of metrics
 
@@ -183,6 +184,7 @@ class Recorder:
             self.resume(whole, checkpoint, together="worker_steps" not in more)
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
         self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
+        self.is_new = self.step == 0
         self.event("start", step=self.step, epoch=self.epoch, workers=workers)
 
     def resume(
@@ -276,7 +278,14 @@ class Recorder:
             self.event("checkpoint_failed", step=self.step, error=str(error)[:500])
         else:
             raise error
-        self.unsaved, self.saved_at = error is not None, time.monotonic()
+        self.unsaved, self.saved_at, self.is_new = error is not None, time.monotonic(), False
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to save. A new run saves early: a resume needs a checkpoint."""
+        waited = time.monotonic() - self.saved_at
+        early = 100 * self.step >= EPOCHS * STEPS_PER_EPOCH or waited > self.first_save_seconds
+        return self.dir is not None and (waited > self.save_seconds or (self.is_new and early))
 
     def write(
         self, action: Callable[[], Any], what: str, *, wait: bool, stopping: bool = False
@@ -350,9 +359,8 @@ class Recorder:
         """
         while count > 0:
             wish = -(-(STEPS_PER_CALL or self.steps_per_call) // STEPS_PER_STACK)
-            due = self.dir is not None and time.monotonic() - self.saved_at > self.save_seconds
             # Summed, because all tasks stop and save together: each waits for the others.
-            wishes = self.summed(np.array([wish, self.stop.is_set(), due, self.nonfinite]))
+            wishes = self.summed(np.array([wish, self.stop.is_set(), self.is_due, self.nonfinite]))
             stacks, stop, save, nonfinite = wishes / self.tasks
             if nonfinite:
                 sys.exit(3)
@@ -428,4 +436,6 @@ class Recorder:
                 self.event("model_saved")
             else:
                 self.event("model_not_saved", error=str(error)[:500])
+        elif self.task in ("worker-0", "chief-0"):
+            print("The model is not kept. To keep model, checkpoints, records: --run-dir DIR")
         self.end("finished", step=self.step, **self.result)

@@ -40,6 +40,9 @@ class OwnFunction:
 def read_own_function(findings: Findings, field: str, address: str) -> OwnFunction | None:
     """Find a function by `module:function` or `file.py:function`, or note why it is unusable."""
     where, _, function = address.rpartition(":")
+    if address.endswith(".py"):
+        _name_its_functions(findings, field, address)
+        return None
     if not _is_name(function) or not where:
         rule = "module:function or file.py:function"
         example = _EXAMPLES[field].replace(":", ".py:")
@@ -98,21 +101,43 @@ def _is_name(text: str) -> bool:
     return text.isidentifier() and not iskeyword(text)
 
 
-def _from_file(findings: Findings, field: str, where: str, function: str) -> OwnFunction | None:
+def _name_its_functions(findings: Findings, field: str, where: str) -> None:
+    """Note that a file was named without a function, and offer the functions that it has."""
+    if (read := _read(findings, field, where)) is not None:
+        path, _, tree = read
+        names = [f"{where}:{name}" for name in _functions(tree)]
+        fix = f"Write {' or '.join(names)}." if names else f"Define a function in {path.name}."
+        findings.add(field, "a file and a function in it, file.py:function", where, fix)
+
+
+def _read(findings: Findings, field: str, where: str) -> tuple[Path, str, ast.Module] | None:
+    """Return a file's path, text and code, or note why it cannot be read."""
     try:
         path = Path(where).expanduser()
         with tokenize.open(path) as file:
             source = file.read()
-        tree = parse(source)
+        return path, source, parse(source)
     except SyntaxError as error:
         at = f", line {error.lineno}" if error.lineno else ""
         findings.add(field, "a file of valid Python", f"{where}{at}: {error.msg}", "Fix the file.")
-        return None
+    except FileNotFoundError:
+        fix = f"Looked in {Path.cwd() / Path(where).parent}. Fix the path, or give it in full."
+        findings.add(field, "a file that exists", where, fix)
     except (OSError, ValueError, RuntimeError) as error:
         fix = f"Fix the path: {str(error).rstrip('.')}."
         findings.add(field, "a file that can be read", where, fix)
+    return None
+
+
+def _functions(tree: ast.Module) -> list[str]:
+    return [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+
+def _from_file(findings: Findings, field: str, where: str, function: str) -> OwnFunction | None:
+    if (read := _read(findings, field, where)) is None:
         return None
-    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    path, source, tree = read
+    functions = _functions(tree)
     if function not in functions:
         has = ", ".join(functions) or "no function"
         fix = f"It has {has}. Name one of them." if functions else "Define one there."

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
 from workbench import units
+from workbench.plan import PlanError
 from workbench.runs.folder.tasks import HOST, tf_configs
 from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting
 from workbench.widgets.parts import markup
@@ -17,7 +19,7 @@ from workbench.widgets.parts.titled import Accordion
 from workbench.widgets.pictures import plan as picture
 
 if TYPE_CHECKING:
-    from workbench.plan import Plan
+    from workbench.plan import Plan, Problem
     from workbench.runs.programs.inspection import ModelSummary
     from workbench.widgets.form.form import FormState
 
@@ -46,6 +48,9 @@ class PlanView:
         self._inspecting: Latest[ModelSummary] = Latest(SETTLE_SECONDS)
         self._measured: tuple[Any, ...] | None = None
         self._plan: Plan | None = None
+        self._refused: Callable[[Iterable[Problem]], None] = lambda problems: None
+        self._problems: tuple[Problem, ...] = ()
+        """The problems of the model that was measured last."""
         self._free = threading.Event()
         self._free.set()
         side = ipw.VBox([self._numbers, self._model])
@@ -53,6 +58,14 @@ class PlanView:
         title = html(markup.heading("Plan"), description="Section")
         parts = [title, both, self._batch, self._folded, self._tasks]
         self.box = styled(ipw.VBox, "wb-section", children=parts)
+
+    def on_refused(self, refused: Callable[[Iterable[Problem]], None]) -> None:
+        """Call `refused` with the problems of a model that cannot be built or trained.
+
+        They are found in a background thread, and passed on again with each later plan that has
+        the same model.
+        """
+        self._refused = refused
 
     def hold(self, held: bool) -> None:
         """While held, measure no model, so that a starting run has the machine for itself."""
@@ -95,8 +108,10 @@ class PlanView:
     def _measure(self, plan: Plan) -> None:
         key = _what_shapes_the_model(plan)
         if key == self._measured:
+            if self._problems:
+                self._refused(self._problems)
             return
-        self._measured = key
+        self._measured, self._problems = key, ()
         self._model.value = markup.facts([("Model", "measuring ...")])
         self._layers.value = markup.quiet("measuring ...")
 
@@ -122,6 +137,9 @@ class PlanView:
     def _show_failure(self, error: Exception) -> None:
         self._model.value = markup.notice("error", f"The model could not be measured: {error}")
         self._layers.value = markup.quiet("unknown")
+        if isinstance(error, PlanError):
+            self._problems = tuple(error.problems)
+            self._refused(self._problems)
 
 
 def _what_shapes_the_model(plan: Plan) -> tuple[Any, ...]:

@@ -203,9 +203,11 @@ class Workbench:
         self._train.on_started(self._on_started)
         self._train.on_refused(self._form.show_refused)
         self._train.on_show(self.open)
+        self._plan.on_refused(self._form.show_refused)
         self._run.on_wanted(self.open)
         self._run.actions.on_started(self._on_started)
         self._run.actions.on_deleted(self._on_deleted)
+        self._run.actions.on_settings(self._form.write)
         self._run.on_look(self._on_look)
         self._runs.on_chosen(self.open)
 

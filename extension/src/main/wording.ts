@@ -6,6 +6,7 @@ import type { Wording } from '../runview/index.js';
 
 export function ofTheServer(trans: TranslationBundle): Wording {
   return {
+    form: false,
     nothing: trans.__('Reading the run ...'),
     late: trans.__(
       'No answer yet: the server is busy. This view continues when it answers.'

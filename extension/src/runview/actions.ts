@@ -35,7 +35,11 @@ export class Actions {
   private _resumeStep: number | null = null;
   private _shown = '';
 
-  constructor(private readonly _act: (request: ActionRequest) => void) {
+  /** With `_form`, a form is next to the view, and takes the run's settings. */
+  constructor(
+    private readonly _act: (request: ActionRequest) => void,
+    private readonly _form: boolean
+  ) {
     this._epochs.type = 'number';
     this._epochs.min = '1';
     this.node.setAttribute('role', 'group');
@@ -44,7 +48,7 @@ export class Actions {
 
   show({ actions, progress, gone, head, resume }: Partial<Account>): void {
     this._offered = gone ? [] : (actions ?? []);
-    this._dir = head?.dir ?? '';
+    this._dir = gone ? '' : (head?.dir ?? '');
     this._resumeStep = resume?.resumeStep ?? null;
     const shown = `${this._dir} ${this._offered.join()} ${this._resumeStep}`;
     if (shown !== this._shown) {
@@ -57,7 +61,15 @@ export class Actions {
   /** Offer the possible actions, including one that failed. */
   offer(): void {
     this.node.replaceChildren(
-      ...this._offered.flatMap(name => this._button(name))
+      ...this._offered.flatMap(name => this._button(name)),
+      ...(this._form && this._dir !== '' ? [this._settings()] : [])
+    );
+  }
+
+  private _settings(): HTMLElement {
+    const tip = 'Fill the form with the settings of this run, for a new run';
+    return button('Use these settings', tip, () =>
+      this._act({ name: 'settings' })
     );
   }
 

@@ -67,7 +67,7 @@ export type ActionName = 'stop' | 'resume' | 'train_on' | 'delete';
 
 /** An action on a run. */
 export interface ActionRequest {
-  name: ActionName | 'kill';
+  name: ActionName | 'kill' | 'settings';
   /** The total number of epochs, for `train_on`. */
   epochs?: number;
   /** The task to kill. */

@@ -61,7 +61,7 @@ export class RunView {
     private readonly _wording = OF_A_KERNEL
   ) {
     this.node.setAttribute('aria-label', 'Run');
-    this._actions = new Actions(request => this._act(request));
+    this._actions = new Actions(request => this._act(request), _wording.form);
     this._lanes = new Lanes(task => this._act({ name: 'kill', task }));
     this._charts = new RunCharts((firstStep, lastStep, mostPoints) => {
       const request = `${this._name}-${++this._requests}`;

@@ -1,5 +1,7 @@
 /** The texts of a view about its source: a kernel in a notebook, a server in a panel. */
 export interface Wording {
+  /** Whether a form is next to the view, which can take the run's settings. */
+  form: boolean;
   /** There is no run yet. */
   nothing: string;
   /** It does not answer in time. */
@@ -11,6 +13,7 @@ export interface Wording {
 }
 
 export const OF_A_KERNEL: Wording = {
+  form: true,
   nothing: 'No run is open. Train starts one; it appears here.',
   late: 'No answer yet: a cell is running, and the kernel answers when it ends. The charts continue meanwhile. After a restart of the kernel, run the cell again.',
   disconnected: 'No connection to the kernel.',

@@ -206,6 +206,24 @@ def test_files_and_their_sharding_are_visible_if_they_have_a_meaning(form: Form)
     assert shown() == []
 
 
+def test_an_interpreter_that_this_machine_lacks_is_a_problem_beside_its_field(form: Form) -> None:
+    control(form, "interpreter").value = "/no/such/python"
+    assert [problem.field for problem in form.state.problems] == ["interpreter"]
+    assert "/no/such/python" in problem_beside(form, "interpreter")
+    control(form, "launcher").value = "slurm"
+    assert "interpreter" not in {problem.field for problem in form.state.problems}
+
+
+def test_values_that_are_probably_not_meant_have_a_warning_and_can_be_trained(form: Form) -> None:
+    control(form, "replicas").value = "100"
+    assert "share 8 CPU cores" in problem_beside(form, "replicas")
+    control(form, "epochs").value = "1,000,000"
+    assert "1,000,000 epochs are" in problem_beside(form, "epochs")
+    assert form.state.problems == ()
+    control(form, "replicas").value = "2"
+    assert problem_beside(form, "replicas") == ""
+
+
 def test_without_tensorflow_the_plan_is_shown_and_train_is_off() -> None:
     form = Form(RunConfig(), dataclasses.replace(LAPTOP, tensorflow_version=None))
     assert form.state.plan is not None
@@ -232,7 +250,7 @@ def test_each_change_gives_one_state(form: Form) -> None:
 def test_a_value_typed_while_newer_devices_are_shown_counts(form: Form) -> None:
     shown, go = threading.Event(), threading.Event()
 
-    def wait(_: object) -> None:
+    def wait(*_: object) -> None:
         shown.set()
         assert go.wait(LIMIT_SECONDS)
 

@@ -64,12 +64,13 @@ class Field(ABC):
     def show_help(self, help_text: str) -> None:
         self._help.value = _help_text(help_text)
 
-    def show_problems(self, messages: Sequence[str]) -> None:
-        """Show the problems of the field, or nothing if there are none."""
-        self._problems.value = "".join(
+    def show_problems(self, messages: Sequence[str], warning: str = "") -> None:
+        """Show the problems of the field and a warning, or nothing if there are none."""
+        problems = "".join(
             f'<div class="wb-problem"><b>Problem:</b> {markup.text(message)}</div>'
             for message in messages
         )
+        self._problems.value = problems + (markup.notice("warning", warning) if warning else "")
 
     def show(self, visible: bool) -> None:
         """Show the field, or hide it if it has no meaning."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -11,7 +12,11 @@ import ipywidgets as ipw
 
 from workbench import catalog
 from workbench.config import NOT_TRAINED, RunConfig
+from workbench.devices import DeviceError
+from workbench.devices.child import located
 from workbench.plan import Plan, PlanError, Problem, make_plan
+from workbench.plan.advice import advice
+from workbench.plan.launching import is_local
 from workbench.plan.placement import LOCAL
 from workbench.runs.folder.tasks import type_of
 from workbench.runs.processes.bounds import Bounds
@@ -187,7 +192,10 @@ class Form:
             problems += [p for p in error.problems if p.field not in reported]
         if unread:
             plan = None
-        if self._devices.tensorflow_version is None:
+        missing = _no_interpreter(config)
+        if missing is not None:
+            problems.append(missing)
+        elif self._devices.tensorflow_version is None:
             problems.append(_no_tensorflow(self._devices))
         self._busy = True
         try:
@@ -226,8 +234,9 @@ class Form:
         by_field: dict[str, list[str]] = {}
         for problem in state.problems:
             by_field.setdefault(problem.field, []).append(sentence(problem))
+        warnings = advice(state.plan, self._devices) if state.plan else {}
         for field in (*self.parts.all, *self.parts.batch.fields):
-            field.show_problems(by_field.get(field.name, []))
+            field.show_problems(by_field.get(field.name, []), warnings.get(field.name, ""))
         self._show_fields(state.config, set(by_field))
         self._groups.mark(set(by_field))
         self._preset.value = _preset_of(state.config)
@@ -263,6 +272,17 @@ class Form:
         for field in self.parts.all:
             if field.name in hints:
                 field.hint(hints[field.name])
+
+
+def _no_interpreter(config: RunConfig) -> Problem | None:
+    """Return the problem if this machine lacks the interpreter that is to train here."""
+    if config.interpreter is None or not is_local(config):
+        return None
+    try:
+        located(config.interpreter, os.environ)
+    except DeviceError as error:
+        return Problem("interpreter", "a Python program on this machine", error.got, error.fix)
+    return None
 
 
 def _no_tensorflow(devices: Devices) -> Problem:

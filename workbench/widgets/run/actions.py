@@ -1,4 +1,4 @@
-"""The person's actions on the opened run: stop, kill a task, resume, train on, pack, delete."""
+"""The person's actions on the opened run: stop, resume, delete and others."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from workbench.widgets.kernel.background import run_in_background
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from workbench.config import RunConfig
     from workbench.runs import Run
 
 T = TypeVar("T")
@@ -26,6 +27,7 @@ class RunActions:
         self._doing = ""
         self._started: Callable[[Run], None] = lambda run: None
         self._deleted: Callable[[Run], None] = lambda run: None
+        self._use_settings: Callable[[RunConfig], None] = lambda config: None
 
     def on_started(self, started: Callable[[Run], None]) -> None:
         """Call `started`, in a background thread, with a run that was resumed."""
@@ -35,12 +37,25 @@ class RunActions:
         """Call `deleted`, in a background thread, with a run whose folder was deleted."""
         self._deleted = deleted
 
+    def on_settings(self, use: Callable[[RunConfig], None]) -> None:
+        """Call `use` with the config of a run whose settings are wanted for a new run."""
+        self._use_settings = use
+
     def act(self, run: Run, name: str, epochs: int | None = None, task: str = "") -> None:
-        """Do an action: stop, kill (`task`), resume, train_on (to `epochs`), pack or delete."""
-        if name == "stop":
-            self._ask(run.stop, "Asked to stop: the run finishes its step and saves a checkpoint.")
-        elif name == "kill":
-            self._ask(lambda: run.kill(task), f"{task} was killed; all tasks start again.")
+        """Do an action: stop, kill a task, resume, train_on, pack, settings or delete.
+
+        `epochs` is the total number of epochs of train_on.
+        """
+        at_once: dict[str, tuple[Callable[[], None], str]] = {
+            "stop": (run.stop, "Asked to stop: the run finishes its step and saves a checkpoint."),
+            "kill": (lambda: run.kill(task), f"{task} was killed; all tasks start again."),
+            "settings": (
+                lambda: self._use_settings(run.config),
+                f"The form shows the settings of {run.id}.",
+            ),
+        }
+        if name in at_once:
+            self._ask(*at_once[name])
         elif name == "resume":
             self._begin("Resuming", run.resume, self._started)
         elif name == "train_on":

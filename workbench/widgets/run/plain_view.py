@@ -26,6 +26,7 @@ LABELS = {
     "stop": "Stop",
     "resume": "Resume",
     "train_on": "Train on to {epochs} epochs",
+    "settings": "Use these settings",
     "pack": "Pack as .zip",
     "delete": "Delete ...",
 }
@@ -67,7 +68,7 @@ class PlainView:
             self._offer()
 
     def _offer(self) -> None:
-        offered = [*self._offered, "pack"]
+        offered = [*self._offered, "settings", "pack"]
         clicked = {name: self._does(name) for name in offered} | {"delete": self._ask}
         self._buttons.children = [_button(self._label(name), clicked[name]) for name in offered]
 

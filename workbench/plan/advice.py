@@ -1,0 +1,46 @@
+"""Warnings about values that can be trained but are probably not meant, each for its field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .launching import is_local
+
+if TYPE_CHECKING:
+    from workbench.devices import Devices
+
+    from .plan import Plan
+
+MOST_PER_CORE = 4
+"""The most virtual replicas for each CPU core that bring no warning."""
+MOST_EPOCHS = 10_000
+MOST_STEPS = 100_000_000
+FAST_STEPS_PER_SECOND = 1000
+"""A rate that small models reach on a CPU."""
+
+
+def advice(plan: Plan, devices: Devices) -> dict[str, str]:
+    """Return the warnings about a valid plan, by the names of config fields."""
+    found = {"replicas": _many_replicas(plan, devices), "epochs": _long(plan)}
+    return {name: text for name, text in found.items() if text}
+
+
+def _many_replicas(plan: Plan, devices: Devices) -> str:
+    on_cpu = all(name.startswith("CPU") for name in plan.physical_devices)
+    count, cores = plan.num_replicas_in_sync, devices.cpu_cores
+    if not (plan.virtual and on_cpu and is_local(plan.config)) or count <= MOST_PER_CORE * cores:
+        return ""
+    return (
+        f"{count:,} virtual replicas share {cores} CPU cores. They train no faster than {cores}, "
+        "and each holds its own copy of the model."
+    )
+
+
+def _long(plan: Plan) -> str:
+    if plan.config.epochs <= MOST_EPOCHS and plan.total_steps <= MOST_STEPS:
+        return ""
+    rate = FAST_STEPS_PER_SECOND
+    return (
+        f"{plan.config.epochs:,} epochs are {plan.total_steps:,} steps. Even at {rate:,} steps a "
+        f"second this takes {plan.total_steps / rate / 3600:,.1f} hours."
+    )
