@@ -37,8 +37,8 @@ class DataFacts:
 
 
 def is_own(name: str) -> bool:
-    """Return whether the value of a field names a user's function."""
-    return ":" in name
+    """Return whether a field names the user's function, or only its file, which is a problem."""
+    return ":" in name or name.endswith(".py")
 
 
 def find_data(
