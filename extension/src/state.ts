@@ -10,6 +10,6 @@ export function isGone(status: string | undefined): boolean {
 /** Return the line above a saved view, with what to do. */
 export function noteFor(status: string | undefined): string {
   return status === 'busy'
-    ? 'Saved view; the kernel is busy.'
-    : 'Saved view; run the cell to continue.';
+    ? 'Saved view. The kernel is busy.'
+    : 'Saved view. Run the cell for the live workbench.';
 }

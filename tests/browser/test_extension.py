@@ -12,7 +12,7 @@ SNAPSHOT = "application/vnd.tf-distribute-workbench.snapshot+json"
 PICTURE = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 SAVED = f'<img alt="curves" src="{PICTURE}"><table><tr><td>saved loss 0.25</td></tr></table>'
 WORKBENCH = "from workbench import Workbench\n\nWorkbench()"
-NOTE = "Saved view; run the cell to continue."
+NOTE = "Saved view. Run the cell for the live workbench."
 SHOW_LIVE = f"""
 import ipywidgets
 from IPython.display import display

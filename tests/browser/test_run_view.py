@@ -239,10 +239,10 @@ def test_a_run_deleted_while_shown_is_reported(lab: LabPage, tmp_path: Path) -> 
     run = write_run(tmp_path)
     page = ViewPage(lab, run)
     page.wait_for_points()
-    expect(page.view.get_by_role("button", name="Train on")).to_be_visible()
+    expect(page.view.get_by_role("button", name="Continue to epoch")).to_be_visible()
     shutil.rmtree(run.dir)
     expect(page.view.get_by_text("The run cannot be shown:")).to_be_visible()
-    expect(page.view.get_by_role("button", name="Train on")).to_have_count(0)
+    expect(page.view.get_by_role("button", name="Continue to epoch")).to_have_count(0)
 
 
 def test_delete_asks_and_can_be_cancelled(lab: LabPage, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_a_click_moves_two_lines_and_ends_in_a_result(lab: LabPage) -> None:
     assert workbench.lines()[0][1] == 1
     expect(workbench.root.get_by_text("step 312 of 312 (100 %)")).to_be_visible()
     expect(workbench.button("Stop")).to_have_count(0)
-    expect(workbench.button("Train on")).to_be_enabled()
+    expect(workbench.button("Continue to epoch")).to_be_enabled()
 
 
 @pytest.mark.promise
@@ -198,7 +198,7 @@ def test_a_problem_is_shown_next_to_its_field_with_its_fix(lab: LabPage) -> None
     field = workbench.root.locator(".wb-field:has(> .wb-problem, .widget-html .wb-problem)")
     expect(field.filter(has_text="64 or 66").last).to_contain_text("Global batch")
     expect(workbench.button("Train")).to_be_disabled()
-    expect(workbench.root.get_by_text("Train is off: a problem to fix in Global")).to_be_visible()
+    expect(workbench.root.get_by_text("Fix Global batch to train")).to_be_visible()
 
     workbench.fill({"Global batch": "66"})
     expect(workbench.field("Per-replica batch")).to_have_value("33")

@@ -55,6 +55,11 @@ def test_the_newest_saved_matrix_is_shown_when_the_view_is_opened(tmp_path: Path
     assert "1 passed, 1 failed, 1 unavailable" in opened._progress.value
 
 
+def test_a_cell_that_passed_in_one_call_has_too_few_steps_for_a_rate(tmp_path: Path) -> None:
+    shown = table(Matrix(tmp_path, 1, "synthetic", [Cell("mirrored", "fit", "pass")]).to_json())
+    assert cells_of(shown)[0][5] == "too few steps"
+
+
 def test_text_from_outside_is_escaped(tmp_path: Path) -> None:
     shown = table(Matrix(tmp_path, 1, "synthetic", CELLS).to_json())
     assert "<img" not in shown

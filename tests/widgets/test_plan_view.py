@@ -90,3 +90,8 @@ def test_the_problem_of_a_model_is_shown_beside_its_field_with_each_plan_of_this
     assert "no such layer" in model.box.children[-1].value
     model.write("mlp")
     assert model.box.children[-1].value == ""
+
+
+def test_the_plan_notes_that_one_device_sums_the_gradients() -> None:
+    assert "ReductionToOneDevice" in shown("mirrored")._batch.value
+    assert "ReductionToOneDevice" not in shown("one_device")._batch.value

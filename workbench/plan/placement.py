@@ -20,6 +20,11 @@ CORES_PER_CHIP = {"v2": 2, "v3": 2}
 """Cores of a TPU chip; TensorFlow makes a replica on each. Later chips have one core each."""
 VIRTUAL_GPU_SHARE = 0.9
 """The part of a GPU's memory that virtual replicas share; the rest is for CUDA itself."""
+ON_ONE_DEVICE = (
+    "Gradients are summed by ReductionToOneDevice: TensorFlow's default, collective all-reduce, "
+    "fails on virtual devices in a custom loop."
+)
+"""A note on the plan that asks nothing of the user."""
 
 
 @dataclass(frozen=True)
@@ -277,9 +282,5 @@ def _cross_device_ops(
         fix = "Choose reduction_to_one_device, or real GPUs under devices."
         findings.add("cross_device_ops", rule, name, fix)
     if name == "default" and virtual and strategy.reduces:
-        note = (
-            "Gradients are summed by ReductionToOneDevice: TensorFlow's default, collective "
-            "all-reduce, fails on virtual devices in a custom loop."
-        )
-        return "reduction_to_one_device", (note,)
+        return "reduction_to_one_device", (ON_ONE_DEVICE,)
     return name, ()

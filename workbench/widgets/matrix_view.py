@@ -29,6 +29,8 @@ ABOUT = (
 )
 HEAD = ("Strategy", "Loop", "Result", "Largest loss difference", "Largest weight difference",
         "Steps/s", "Keras", "Reason")  # fmt: skip
+TOO_FEW = "too few steps"
+"""Shown if a run passed in a single call: its first call, which may trace, has no rate."""
 MARKS = {"pass": "✓ pass", "fail": "✗ fail", "running": "running ...", "stopped": "not done"}
 
 
@@ -202,7 +204,7 @@ def _row(cell: Mapping[str, Any]) -> list[str]:
         MARKS.get(cell["status"], cell["status"]),
         loss,
         _difference(cell["max_weight_difference"]),
-        "" if rate is None else f"{rate:,.0f}",
+        f"{rate:,.0f}" if rate else TOO_FEW if cell["status"] == "pass" else "",
         cell["keras"] or "",
         cell["reason"],
     ]

@@ -11,6 +11,7 @@ import ipywidgets as ipw
 
 from workbench import units
 from workbench.plan import PlanError
+from workbench.plan.placement import ON_ONE_DEVICE
 from workbench.runs.folder.tasks import HOST, tf_configs
 from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting
 from workbench.widgets.parts import markup
@@ -86,7 +87,8 @@ class PlanView:
             self._measured = None
             self._inspecting.forget()
             return
-        self._batch.value = markup.quiet(plan.element_spec)
+        note = markup.quiet(ON_ONE_DEVICE) if ON_ONE_DEVICE in plan.notes else ""
+        self._batch.value = markup.quiet(plan.element_spec) + note
         self._numbers.value = markup.facts(_numbers(state, plan))
         self._picture.value = picture.draw(plan)
         (self._picture.add_class if picture.is_wide(plan) else self._picture.remove_class)(

@@ -1,12 +1,12 @@
 /** The actions on the run: stop, resume, train on, and delete after a question. */
 
-import { button, make, named } from './elements.js';
+import { button, make } from './elements.js';
 import type { Account, ActionName, ActionRequest } from './protocol.js';
 
 const LABELS: Record<ActionName, [string, string]> = {
   stop: ['Stop', 'Finish the step, save, and end'],
   resume: ['Resume', 'Continue from the last checkpoint'],
-  train_on: ['Train on', 'Continue to this total number of epochs'],
+  train_on: ['Continue to epoch', 'Train on to this total number of epochs'],
   delete: ['Delete ...', "Delete the run's folder"]
 };
 
@@ -42,6 +42,7 @@ export class Actions {
   ) {
     this._epochs.type = 'number';
     this._epochs.min = '1';
+    this._epochs.setAttribute('aria-label', 'Total epochs');
     this.node.setAttribute('role', 'group');
     this.node.setAttribute('aria-label', 'Actions on the run');
   }
@@ -86,9 +87,7 @@ export class Actions {
       this._act(name === 'train_on' ? { name, epochs } : { name });
     });
     key.dataset.action = name;
-    return name === 'train_on'
-      ? [named('Total epochs', this._epochs), key]
-      : [key];
+    return name === 'train_on' ? [key, this._epochs] : [key];
   }
 
   private _ask(): void {

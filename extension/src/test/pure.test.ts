@@ -12,6 +12,8 @@ import { isGone, noteFor } from '../state.js';
 
 const TAGS = [AUTORUN_TAG];
 
+const RUN_IT = 'Saved view. Run the cell for the live workbench.';
+
 test('cells that only open a workbench run at opening', () => {
   assert.ok(runsAtOpening(WORKBENCH_SOURCE, TAGS));
   assert.ok(
@@ -56,9 +58,9 @@ test('the address names a notebook, and only this parameter is removed', () => {
 });
 
 test('the note above a saved view names the next step', () => {
-  assert.equal(noteFor(undefined), 'Saved view; run the cell to continue.');
-  assert.equal(noteFor('idle'), 'Saved view; run the cell to continue.');
-  assert.equal(noteFor('busy'), 'Saved view; the kernel is busy.');
+  assert.equal(noteFor(undefined), RUN_IT);
+  assert.equal(noteFor('idle'), RUN_IT);
+  assert.equal(noteFor('busy'), 'Saved view. The kernel is busy.');
   assert.ok(isGone('restarting') && isGone('dead'));
   assert.ok(!isGone('busy') && !isGone(undefined));
 });

@@ -91,6 +91,23 @@ def test_a_silence_is_reported_and_makes_the_rate_unknown(written: WrittenRun) -
     assert progress.steps_per_second is progress.eta_seconds is None
 
 
+def test_a_task_that_was_started_again_is_reported_in_its_lane_and_to_the_page(
+    written: WrittenRun,
+) -> None:
+    written.alive()
+    written.state("starting", at=1)
+    written.state("running", at=2)
+    for at in (3, 4):
+        written.silence("restarted", at=at, cause="The trainer was killed (SIGKILL).")
+    note = "worker-0 ended and was started again (2). The trainer was killed (SIGKILL)."
+    progress = written.run.progress
+    assert progress.note == note
+    assert [lane.note for lane in progress.lanes] == [note]
+    written.state("starting", at=5)
+    assert written.run.progress.note == ""
+    written.dead()
+
+
 def test_the_events_of_all_writers_are_ordered_by_time(written: WrittenRun) -> None:
     written.state("starting", at=1)
     written.event("start", at=2, step=0)
@@ -194,8 +211,8 @@ def test_the_silence_of_a_worker_is_noted_at_its_lane(two: tuple[WrittenRun, Wri
 def test_a_restarted_worker_is_not_silent(led: tuple[WrittenRun, WrittenRun, WrittenRun]) -> None:
     chief = led[0]
     chief.event("start", at=2, step=0)
-    chief.silence("restarted", at=30, task="worker-1", cause="it was killed")
-    assert chief.run.progress.note == ""
+    chief.silence("restarted", at=30, task="worker-1", cause="It was killed.")
+    assert chief.run.progress.note == "worker-1 ended and was started again (1). It was killed."
 
 
 def test_under_a_chief_steps_and_speeds_of_the_workers_add_up(

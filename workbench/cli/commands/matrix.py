@@ -73,7 +73,7 @@ def _row(cell: Cell) -> tuple[str, ...]:
         cell.status,
         loss,
         _exact(cell.max_weight_difference),
-        "" if rate is None else f"{rate:,.0f}",
+        f"{rate:,.0f}" if rate else "too few steps" if cell.status == "pass" else "",
         cell.keras or "",
         cell.reason,
     )

@@ -126,6 +126,20 @@ def tf_configs(events: Sequence[Event]) -> dict[str, Any]:
     return {}
 
 
+def restarts_of(events: Sequence[Event]) -> dict[str, list[Event]]:
+    """Return, for each task of the newest attempt that ended and was started again, these events.
+
+    `events` are the supervisor's events.
+    """
+    found: dict[str, list[Event]] = {}
+    for event in events:
+        if event.get("state") == "starting":
+            found.clear()
+        elif event["event"] == "restarted":
+            found.setdefault(str(event.get("task")), []).append(event)
+    return found
+
+
 def last_silence(events: Sequence[Event]) -> Event | None:
     """Return the `stalled` event of a task that has not recovered since; None if all go on."""
     for event in reversed(events):

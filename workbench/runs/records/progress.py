@@ -16,6 +16,7 @@ from workbench.runs.folder.state import (
     Status,
     last_silence,
     last_state,
+    restarts_of,
     since_start,
     status,
     supervisor_events,
@@ -112,6 +113,7 @@ def read_progress(run_dir: Path) -> Progress:
         disk_note(run_dir) if living else "",
     )
     rate = _joined_rate(list(rates.values()), synchronous=shape.synchronous)
+    restarts = _restart_notes(events) if living else {}
     lanes = _lanes(run_dir, plan, phase, step, rates, silence, fresh=fresh)
     last = last_state(events) or {}
     configs = {task: json.dumps(config) for task, config in tf_configs(events).items()}
@@ -123,10 +125,17 @@ def read_progress(run_dir: Path) -> Progress:
         steps_per_second=rate,
         eta_seconds=_eta(rate, total - step, shape, leader_events),
         phase=phase,
-        note=" ".join(filter(None, (_note(state, last, silence), *troubles))),
+        note=" ".join(filter(None, (_note(state, last, silence), *restarts.values(), *troubles))),
         waits_for=tuple(last.get("behind", ())) if state == "queued" else (),
         changed=changes_in(events),
-        lanes=tuple(replace(lane, tf_config=configs.get(lane.task, "")) for lane in lanes),
+        lanes=tuple(
+            replace(
+                lane,
+                tf_config=configs.get(lane.task, ""),
+                note=lane.note or restarts.get(lane.task, ""),
+            )
+            for lane in lanes
+        ),
     )
 
 
@@ -243,6 +252,14 @@ def _eta(rate: float | None, left: int, shape: Shape, events: list[Event]) -> fl
             passes.append(event["time"] - began)
     passes_left = -(-left // shape.steps_per_epoch)
     return left / rate + passes_left * (sum(passes) / len(passes) if passes else 0.0)
+
+
+def _restart_notes(events: list[Event]) -> dict[str, str]:
+    """Return a sentence for each task that ended and was started again in this attempt."""
+    return {
+        task: f"{task} ended and was started again ({len(found)}). {found[-1].get('cause', '')}"
+        for task, found in restarts_of(events).items()
+    }
 
 
 def _note(state: Status, event: Event, silence: Event | None) -> str:

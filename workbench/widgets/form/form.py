@@ -344,5 +344,4 @@ def problems_text(state: FormState, parts: form_layout.Parts) -> str:
     if not state.problems:
         return LOOKING if state.looking else ""
     names = list(dict.fromkeys(label_of(p.field, parts) for p in state.problems))
-    count = "a problem" if len(state.problems) == 1 else f"{len(state.problems)} problems"
-    return markup.text(f"Train is off: {count} to fix in {', '.join(names)}.")
+    return markup.text(f"Fix {', '.join(names)} to train.")

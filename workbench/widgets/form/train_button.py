@@ -10,12 +10,13 @@ import ipywidgets as ipw
 
 from workbench.plan import PlanError, Problem, rehearsed
 from workbench.plan.launching import is_local
+from workbench.plan.placement import ON_ONE_DEVICE
 from workbench.runs import list_runs, start_run
 from workbench.runs.listing import living
 from workbench.runs.processes.forks import COLD
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.page_parts import html, set_visible, styled
 
 from .readiness import Readiness
 from .second_run import SecondRun
@@ -79,9 +80,11 @@ class TrainButton:
         """Follow the form: its state, and the reason why Train is off (HTML)."""
         self._state = state
         notes = state.plan.notes if state.plan else ()
-        self._notes.value = "".join(markup.notice("warning", note) for note in notes)
+        warnings = [note for note in notes if note != ON_ONE_DEVICE]
+        self._notes.value = "".join(markup.notice("warning", note) for note in warnings)
         kind = "wb-problem" if state.problems else "wb-quiet"
         self._reason.value = f'<div class="{kind}">{reason}</div>' if reason else ""
+        set_visible(self._readiness.box, visible=not state.problems)
         self._update()
 
     def edited(self, config: RunConfig) -> None:

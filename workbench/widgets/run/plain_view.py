@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LABELS = {
     "stop": "Stop",
     "resume": "Resume",
-    "train_on": "Train on to {epochs} epochs",
+    "train_on": "Continue to epoch {epochs}",
     "settings": "Use these settings",
     "pack": "Pack as .zip",
     "delete": "Delete ...",
