@@ -183,7 +183,7 @@ class Recorder:
             self.resume(whole, checkpoint, together="worker_steps" not in more)
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
         self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
-        self.is_new = self.step == 0
+        self.is_new, self.saved_at = self.step == 0, time.monotonic()
         self.event("start", step=self.step, epoch=self.epoch, workers=workers)
 
     def resume(
@@ -272,7 +272,8 @@ class Recorder:
         self.event("saving", step=self.step)
         error = self.write(self.saves.save, "its checkpoint", wait=wait, stopping=stopping)
         if error is None:
-            self.event("checkpoint", step=self.step)
+            name = pathlib.Path(self.saves.latest_checkpoint).name
+            self.event("checkpoint", step=self.step, checkpoint=name)
         elif isinstance(error, (OSError, tf.errors.OpError)):
             self.event("checkpoint_failed", step=self.step, error=str(error)[:500])
         else:
@@ -284,7 +285,8 @@ class Recorder:
         """Whether it is time to save. A new run saves early: a resume needs a checkpoint."""
         waited = time.monotonic() - self.saved_at
         early = 100 * self.step >= EPOCHS * STEPS_PER_EPOCH or waited > self.first_save_seconds
-        return self.dir is not None and (waited > self.save_seconds or (self.is_new and early))
+        first = self.is_new and self.step > 0 and early
+        return self.dir is not None and (waited > self.save_seconds or first)
 
     def write(
         self, action: Callable[[], Any], what: str, *, wait: bool, stopping: bool = False

@@ -47,7 +47,7 @@ class RunSnapshot:
         status = run.status
         failure = None if status in LIVE else run.failure
         copied = run.copies_log(LOG_LINES)
-        logs = {task: folded(log) for task, log in run.logs(LOG_LINES).items()}
+        logs = {task: folded(log, LOG_LINES) for task, log in run.logs(4 * LOG_LINES).items()}
         logs |= {ARCHIVE: copied} if copied else {}
         return cls(run, plan, status, run.progress, failure, run.ledger, logs, run.copies)
 

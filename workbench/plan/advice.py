@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 MOST_PER_CORE = 4
 """The most virtual replicas for each CPU core that bring no warning."""
-MOST_EPOCHS = 10_000
-MOST_STEPS = 100_000_000
+MOST_STEPS = 30_000_000
 FAST_STEPS_PER_SECOND = 1000
 """A rate that small models reach on a CPU."""
 
@@ -31,16 +30,16 @@ def _many_replicas(plan: Plan, devices: Devices) -> str:
     if not (plan.virtual and on_cpu and is_local(plan.config)) or count <= MOST_PER_CORE * cores:
         return ""
     return (
-        f"{count:,} virtual replicas share {cores} CPU cores. They train no faster than {cores}, "
-        "and each holds its own copy of the model."
+        f"{count:,} virtual replicas share {cores} CPU cores. They train no faster than {cores} "
+        "replicas, and each holds its own copy of the model."
     )
 
 
 def _long(plan: Plan) -> str:
-    if plan.config.epochs <= MOST_EPOCHS and plan.total_steps <= MOST_STEPS:
+    if plan.total_steps <= MOST_STEPS:
         return ""
     rate = FAST_STEPS_PER_SECOND
     return (
         f"{plan.config.epochs:,} epochs are {plan.total_steps:,} steps. Even at {rate:,} steps a "
-        f"second this takes {plan.total_steps / rate / 3600:,.1f} hours."
+        f"second this takes {plan.total_steps / rate / 3600:,.0f} hours."
     )

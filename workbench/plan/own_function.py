@@ -121,7 +121,7 @@ def _read(findings: Findings, field: str, where: str) -> tuple[Path, str, ast.Mo
         at = f", line {error.lineno}" if error.lineno else ""
         findings.add(field, "a file of valid Python", f"{where}{at}: {error.msg}", "Fix the file.")
     except FileNotFoundError:
-        fix = f"Looked in {Path.cwd() / Path(where).parent}. Fix the path, or give it in full."
+        fix = f"Looked in {Path.cwd() / path.parent}. Fix the path, or give it in full."
         findings.add(field, "a file that exists", where, fix)
     except (OSError, ValueError, RuntimeError) as error:
         fix = f"Fix the path: {str(error).rstrip('.')}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import threading
 from collections.abc import Callable, Iterable
@@ -104,7 +105,7 @@ class PlanView:
         """Measure no model, because without TensorFlow no model can be built."""
         self._measured = None
         self._inspecting.forget()
-        self._model.value = markup.facts([("Model", "measured when TensorFlow is installed")])
+        self._model.value = markup.facts([("Model", "measured once its Python has TensorFlow")])
         self._layers.value = markup.quiet("unknown")
 
     def _measure(self, plan: Plan) -> None:
@@ -114,6 +115,7 @@ class PlanView:
                 self._refused(self._problems)
             return
         self._measured, self._problems = key, ()
+        failed = functools.partial(self._show_failure, key)
         self._model.value = markup.facts([("Model", "measuring ...")])
         self._layers.value = markup.quiet("measuring ...")
 
@@ -125,7 +127,7 @@ class PlanView:
                 with ONE_TENSORFLOW:
                     return inspect_model(self._plan or plan)
 
-        self._inspecting.ask(work, self._show_model, self._show_failure)
+        self._inspecting.ask(work, self._show_model, failed)
 
     def _show_model(self, summary: ModelSummary) -> None:
         self._model.value = markup.facts(_sizes(summary))
@@ -136,10 +138,13 @@ class PlanView:
             numeric=(3,),
         )
 
-    def _show_failure(self, error: Exception) -> None:
+    def _show_failure(self, key: tuple[Any, ...], error: Exception) -> None:
         self._model.value = markup.notice("error", f"The model could not be measured: {error}")
         self._layers.value = markup.quiet("unknown")
-        if isinstance(error, PlanError):
+        if key != self._measured or not isinstance(error, PlanError):
+            return
+        # A process that could not run or was too slow is no problem of the model.
+        if not isinstance(error.__cause__, OSError):
             self._problems = tuple(error.problems)
             self._refused(self._problems)
 
@@ -149,9 +154,11 @@ def _what_shapes_the_model(plan: Plan) -> tuple[Any, ...]:
 
     While they stay the same, the model is not measured again.
     """
+    from workbench.runs.programs.inspection import changed
+
     return (plan.model, plan.data, plan.interpreter, plan.per_replica_batch_size,
             plan.num_replicas_in_sync, plan.config.optimizer, plan.config.synthetic_features,
-            plan.config.precision, plan.keras, plan.own_model)  # fmt: skip
+            plan.config.precision, plan.keras, plan.own_model, changed(plan.own_model))  # fmt: skip
 
 
 def _folded(title: str, inside: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import secrets
 import time
@@ -15,7 +16,7 @@ import ipywidgets as ipw
 
 from workbench import catalog, charts
 from workbench.config import RunConfig
-from workbench.runs.folder.files import runs_root
+from workbench.runs.folder.files import RunError, runs_root
 from workbench.runs.listing import living
 from workbench.widgets.comparison.view import ComparisonView
 from workbench.widgets.form.form import Form, FormState, problems_text
@@ -207,7 +208,7 @@ class Workbench:
         self._run.on_wanted(self.open)
         self._run.actions.on_started(self._on_started)
         self._run.actions.on_deleted(self._on_deleted)
-        self._run.actions.on_settings(self._form.write)
+        self._run.actions.on_settings(self._form.use_settings)
         self._run.on_look(self._on_look)
         self._runs.on_chosen(self.open)
 
@@ -337,13 +338,10 @@ class Workbench:
             run = next(living(runs), None)
             if run is not None:
                 self.open(run)
-                self._take_config(run.config)
+                if self._takes_config:
+                    with contextlib.suppress(RunError):  # the run view shows it
+                        self._form.use_settings(run.config, unless_edited=True)
         charts.warm_up()
-
-    def _take_config(self, config: RunConfig) -> None:
-        """Show the config of the run that is alive, unless one was given or already typed."""
-        if self._takes_config and self.config == catalog.PRESETS[FIRST_PRESET].config:
-            self._form.write(config)
 
     def _raise(self, error: Exception) -> None:
         raise error

@@ -21,6 +21,7 @@ import { Panel, Widget } from '@lumino/widgets';
 
 import { waitForKernel } from './kernel.js';
 import { WIDGET_MIME } from '../mime.js';
+import { keepKeys } from '../runview/hostKeys.js';
 import { isGone, noteFor } from '../state.js';
 
 const SNAPSHOT_MIME = 'application/vnd.tf-distribute-workbench.snapshot+json';
@@ -157,6 +158,7 @@ export const snapshotPlugin: JupyterFrontEndPlugin<void> = {
     tracker: INotebookTracker,
     rendermime: IRenderMimeRegistry
   ) => {
+    keepKeys(window);
     const prepare = ({ content, sessionContext }: NotebookPanel) => {
       content.rendermime.addFactory(
         {

@@ -1,6 +1,7 @@
 /** Keys pressed in the workbench, which the notebook around it must not take as its shortcuts. */
 
 const WORKBENCH = '.wb-root, .wbv';
+const NOTEBOOK = '.jp-Notebook, #notebook';
 const SUPPRESS = 'data-lm-suppress-shortcuts';
 /** With Ctrl or Cmd, these select all cells, merge or split cells, and undo changes of cells. */
 const OF_NOTEBOOKS = 'amyz-_';
@@ -44,7 +45,9 @@ function suppress(event: KeyboardEvent): void {
   workbenchOf(event)?.toggleAttribute(SUPPRESS, !isOfApplication(event));
 }
 
+/** Return the workbench of a notebook in which a key was pressed; null in panels and elsewhere. */
 function workbenchOf(event: KeyboardEvent): Element | null {
   const from = event.target;
-  return from instanceof Element ? from.closest(WORKBENCH) : null;
+  const found = from instanceof Element ? from.closest(WORKBENCH) : null;
+  return found?.closest(NOTEBOOK) ? found : null;
 }

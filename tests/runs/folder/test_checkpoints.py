@@ -21,10 +21,27 @@ def test_without_a_checkpoint_a_resume_begins_again(written: WrittenRun) -> None
 
 def test_a_resume_goes_on_from_the_step_of_the_last_checkpoint(written: WrittenRun) -> None:
     for number, step in enumerate((30, 50), start=1):
-        written.event("checkpoint", at=number, step=step)
+        written.event("checkpoint", at=number, step=step, checkpoint=f"ckpt-{number}")
         save(written.run.dir, number)
     written.call(0, 0, first=0, count=55, at=3)
     assert written.run.resume_step == 50
+
+
+def test_a_checkpoint_of_an_earlier_release_has_the_step_of_the_last_event(
+    written: WrittenRun,
+) -> None:
+    written.event("checkpoint", at=1, step=30)
+    save(written.run.dir, 7)
+    assert written.run.resume_step == 30
+
+
+def test_the_step_is_unknown_if_no_event_names_the_last_checkpoint(written: WrittenRun) -> None:
+    save(written.run.dir, 1)
+    assert written.run.resume_step is None
+    written.event("checkpoint", at=1, step=50, checkpoint="ckpt-2")
+    assert written.run.resume_step is None
+    written.event("checkpoint", at=2, step=30, checkpoint="ckpt-1")
+    assert written.run.resume_step == 30
 
 
 def test_the_step_is_unknown_if_the_last_checkpoint_is_damaged_or_gone(

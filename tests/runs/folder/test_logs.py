@@ -121,16 +121,23 @@ E0000 00:00:1.0 1 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA err
 
 
 def test_stretches_of_tensorflows_usual_reports_are_one_line_each() -> None:
-    log = f"{USUAL}\nstart step=0\n{USUAL}\n\nValueError: of the model"
-    assert folded(log).splitlines() == [
-        "[4 lines of TensorFlow's reports are left out]",
+    log = f"{USUAL}\nstart step=0\n{USUAL}\n\nI0000 00:00:1.0 1 x.cc:1] y\nValueError: of the model"
+    assert folded(log, 10).splitlines() == [
+        "[4 lines of TensorFlow left out]",
         "start step=0",
-        "[5 lines of TensorFlow's reports are left out]",
+        "[5 lines of TensorFlow left out]",
         "ValueError: of the model",
     ]
+    assert folded(log, 1) == "ValueError: of the model"
 
 
-def test_other_errors_of_tensorflow_stay_in_a_folded_log() -> None:
-    error = "E0000 00:00:1.0 1 gpu_device.cc:1] CUDA_ERROR_LAUNCH_FAILED"
-    assert folded(f"{error}\nprinted by a script") == f"{error}\nprinted by a script"
-    assert folded("") == ""
+@pytest.mark.parametrize(
+    "report",
+    [
+        "E0000 00:00:1.0 1 gpu_device.cc:1] CUDA_ERROR_LAUNCH_FAILED",
+        "W0000 00:00:1.0 1 bfc_allocator.cc:501] Allocator (GPU_0_bfc) ran out of memory",
+    ],
+)
+def test_reports_of_errors_and_memory_stay_in_a_folded_log(report: str) -> None:
+    assert folded(f"{report}\nprinted by a script", 5) == f"{report}\nprinted by a script"
+    assert folded("", 5) == ""

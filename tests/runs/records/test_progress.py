@@ -43,16 +43,19 @@ def test_rate_and_time_left_use_the_last_seconds_and_count_test_passes(
     assert progress.steps_per_second == pytest.approx(20 / 1.5)
     assert progress.eta_seconds == pytest.approx(30 / (20 / 1.5))
     written.event("test", at=12, epoch=1)
-    assert written.run.progress.phase == "testing"
+    assert (written.run.progress.phase, written.run.progress.epoch) == ("testing", 1)
     written.event("epoch", at=14, epoch=1, step=30)
     assert written.run.progress.eta_seconds == pytest.approx(30 / (20 / 1.5) + 2)
 
 
 def test_a_queued_run_names_the_runs_that_it_waits_for(written: WrittenRun) -> None:
-    written.state("queued", at=1, devices=["CPU:0"], behind=["one", "two"])
+    ahead = written.run.dir.parent / "one"
+    ahead.mkdir()
+    (ahead / "run.json").write_text("{}")
+    written.state("queued", at=1, devices=["CPU:0"], behind=["one", "of-another-folder"])
     progress = written.run.progress
-    assert progress.waits_for == ("one", "two")
-    assert progress.note == "Waits for CPU:0, held by one, two."
+    assert progress.waits_for == ("one",)
+    assert progress.note == "Waits for CPU:0, held by one, of-another-folder."
     written.state("starting", at=2)
     assert written.run.progress.waits_for == ()
 

@@ -11,7 +11,7 @@ from workbench.runs.supervise.diagnosis import (
     OTHER_FIX,
     OWN_FIX,
     explain,
-    fix_for,
+    with_own_fix,
 )
 
 LOGS = {
@@ -102,10 +102,20 @@ def test_the_reason_that_keras_gives_below_its_layer_comes_first() -> None:
 
 @pytest.mark.parametrize("name", ["own_model", "own_data", "own_step"])
 def test_an_error_in_the_users_own_code_is_not_fixed_by_a_resume(name: str) -> None:
-    assert fix_for({name: {"name": "build"}}, OTHER_FIX) == OWN_FIX
+    lifted = {name: {"function": "build", "source": "def build(): ..."}}
+    ended = {"state": "failed", "fix": OTHER_FIX}
+    assert with_own_fix(lifted, ended)["fix"] == OWN_FIX
     assert "new run with the same settings" in OWN_FIX
-    assert fix_for({name: None}, OTHER_FIX) == OTHER_FIX
-    assert fix_for({name: {"name": "build"}}, MEMORY_FIX) == MEMORY_FIX
+    for plan in ({name: None}, {name: {"function": "build", "source": None}}):
+        assert with_own_fix(plan, ended) == ended
+    for other in ({**ended, "signal": "SIGTERM"}, {**ended, "fix": MEMORY_FIX}, {"state": "x"}):
+        assert with_own_fix(lifted, other) == other
+
+
+def test_tensorflows_report_of_a_lack_of_memory_is_evidence_if_no_exception_tells_more() -> None:
+    memory = "W0000 00:00:1.0 1 bfc_allocator.cc:501] Allocator (GPU_0_bfc) ran out of memory"
+    reason = explain(1, [], f"{memory}\nInternalError: Dst tensor is not initialized.\n", "py")
+    assert "smaller" in reason["fix"]
 
 
 def test_the_reason_of_an_error_in_a_graph_is_in_the_cause() -> None:

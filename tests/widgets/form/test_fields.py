@@ -60,7 +60,7 @@ def test_an_optional_number_may_be_empty_and_hints_at_the_chosen_value() -> None
     assert field.control.placeholder == "2, chosen for you"
 
 
-@pytest.mark.parametrize("value", [0.001, 1.0, 0.1])
+@pytest.mark.parametrize("value", [0.001, 1.0, 0.1, 1e-7, 0.0012345678])
 def test_numbers_survive_writing_and_reading(value: float) -> None:
     field = NumberField("learning_rate", "Learning rate", whole=False)
     field.write(value)

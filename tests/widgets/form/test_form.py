@@ -11,6 +11,7 @@ import pytest
 from tests.machines import FOUR_GPUS, LAPTOP
 from tests.waiting import LIMIT_SECONDS, until
 from workbench import RunConfig, catalog
+from workbench.plan import Problem
 from workbench.widgets.form.form import Form, FormState, problems_text
 
 
@@ -106,6 +107,9 @@ def test_an_emptied_batch_size_stays_empty_and_shows_the_plans_size_as_its_place
     assert form.state.config.per_replica_batch_size == 8
     joined.value = "4"
     assert each.value == "2"
+    each.value = ""
+    control(form, "strategy").value = "parameter_server"
+    assert form.state.config.per_replica_batch_size == 2
 
 
 def test_an_indivisible_global_batch_gets_the_nearest_sizes_next_to_its_field(form: Form) -> None:
@@ -174,6 +178,29 @@ def test_a_preset_fills_the_form_and_is_left_by_an_edit(form: Form) -> None:
     assert form._preset.value == "cnn_fashion_mnist"
 
 
+def test_the_settings_of_a_run_are_shown_without_its_name_unless_a_person_has_typed() -> None:
+    form = Form(RunConfig(name="mine"), LAPTOP)
+    form.use_settings(RunConfig(epochs=9, name="its name", start_now=True), unless_edited=True)
+    shown = form.state.config
+    assert (shown.epochs, shown.name, shown.start_now) == (9, "mine", False)
+    control(form, "epochs").value = "many"
+    form.use_settings(RunConfig(epochs=3), unless_edited=True)
+    assert control(form, "epochs").value == "many"
+    form.use_settings(RunConfig(epochs=3))
+    assert control(form, "epochs").value == "3"
+
+
+def test_problems_found_after_the_plan_are_shown_together_until_the_next_change(
+    form: Form,
+) -> None:
+    form.show_refused([Problem("name", "short", "long", "Shorten it.")])
+    form.show_refused([Problem("model", "buildable", "nothing", "Fix it.")])
+    assert "Shorten it." in problem_beside(form, "name")
+    assert "Fix it." in problem_beside(form, "model")
+    control(form, "epochs").value = "2"
+    assert problem_beside(form, "name") == problem_beside(form, "model") == ""
+
+
 def test_fields_without_meaning_are_hidden(form: Form) -> None:
     fields = {field.name: field.box.layout for field in form.parts.all}
     assert fields["data_dir"].display == "none"
@@ -215,11 +242,12 @@ def test_an_interpreter_that_this_machine_lacks_is_a_problem_beside_its_field(fo
 def test_values_that_are_probably_not_meant_have_a_warning_and_can_be_trained(form: Form) -> None:
     control(form, "replicas").value = "100"
     assert "share 8 CPU cores" in problem_beside(form, "replicas")
-    control(form, "epochs").value = "1,000,000"
-    assert "1,000,000 epochs are" in problem_beside(form, "epochs")
     assert form.state.problems == ()
     control(form, "replicas").value = "2"
     assert problem_beside(form, "replicas") == ""
+    control(form, "epochs").value = "1,000,000"
+    assert "1,000,000 epochs are" in problem_beside(form, "epochs")
+    assert form.state.problems == ()
 
 
 def test_without_tensorflow_the_plan_is_shown_and_train_is_off() -> None:

@@ -62,9 +62,16 @@ def test_a_run_that_is_alive_is_named_before_a_second_one_starts(tmp_path: Path)
         start, show, no = answers.children
         assert (start.description, no.description) == ("Start another run", "Do not start")
         show.click()
+        start.click()  # a second answer to the same question
         assert shown == [living.id]
         assert button._question.box.children == ()
         assert not button._train.disabled
+        button._train.click()
+        until(lambda: button._question.box.children)
+        (epochs,) = form.parts.named("epochs")
+        epochs.control.value = "2"
+        button.show_form(form.state, "")
+        assert button._question.box.children == ()
         assert [run.id for run in list_runs(tmp_path)] == [living.id]
     finally:
         os.close(lock)

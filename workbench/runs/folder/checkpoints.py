@@ -51,20 +51,25 @@ class Saved:
 def resume_step(run_dir: Path) -> int | None:
     """Return the step at which a resume of the run goes on: 0 without a checkpoint.
 
-    None is unknown: the last saved checkpoint is not complete, so an older one may be used.
+    None is unknown: the last checkpoint is not complete, or no event names its step.
 
     Raises:
         RunError: the folder is missing or its run.json cannot be read.
     """
     events = read_events(run_dir / leader_of(run_dir) / "events.jsonl")
-    steps = [event.get("step") for event in events if event["event"] == "checkpoint"]
-    if not steps:
-        return 0
+    saves = [event for event in events if event["event"] == "checkpoint"]
     try:
         saved = Saved.read(run_dir / FOLDER)
     except OSError:
         return None
-    return steps[-1] if saved and is_whole(saved.files(saved.names[-1])) else None
+    if saved is None:
+        return None if saves else 0
+    name = saved.names[-1]
+    if not is_whole(saved.files(name)):
+        return None
+    # Events of earlier releases have no name; the last one is that of the last checkpoint.
+    steps = [event.get("step") for event in saves if event.get("checkpoint", name) == name]
+    return steps[-1] if steps else None
 
 
 def _listed(folder: Path) -> tuple[str, ...]:

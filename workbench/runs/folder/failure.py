@@ -32,7 +32,7 @@ def read_failure(run_dir: Path) -> Failure | None:
     if state != "failed" or event is None:
         return None
     cause, task, log, fix = (str(event.get(name, "")) for name in ("cause", "task", "log", "fix"))
-    return Failure(cause, task, folded(log), fix)
+    return Failure(cause, task, folded(log, LOG_LINES), fix)
 
 
 def _loss(run_dir: Path) -> Failure:
@@ -42,6 +42,8 @@ def _loss(run_dir: Path) -> Failure:
         cause="The supervisor ended without a record of its end: it was killed, or the machine "
         f"went down. {saved}".strip(),
         task="supervisor",
-        log_tail=folded(log_tail(run_dir / leader_of(run_dir) / "log.txt", LOG_LINES)),
+        log_tail=folded(
+            log_tail(run_dir / leader_of(run_dir) / "log.txt", 4 * LOG_LINES), LOG_LINES
+        ),
         fix="Resume the run: it goes on from its last checkpoint.",
     )

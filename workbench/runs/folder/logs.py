@@ -23,6 +23,7 @@ _AT_START = re.compile(
     r"|Unable to register cu\w+ (?:factory|FACTORY)"
 )
 """Errors of TensorFlow's start on a machine without a GPU, which have no consequence."""
+_OF_MEMORY = re.compile(r"memory|alloc", re.IGNORECASE)
 _SIGNAL_REPORT = re.compile(r"preemption_notifier\.cc.* SIGTERM caught")
 
 
@@ -55,29 +56,43 @@ def is_from_tensorflow(line: str) -> bool:
     return _OF_TENSORFLOW.match(line) is not None
 
 
-def folded(log: str) -> str:
-    """Return a log with a single line instead of each stretch of TensorFlow's usual reports.
+def is_error_of_tensorflow(line: str) -> bool:
+    """Return whether a line is TensorFlow's report of an error or of a lack of memory."""
+    found = _OF_TENSORFLOW.match(line)
+    return found is not None and not _is_usual(line) and bool(found["short"] or found["long"])
 
-    Reports of errors stay, except those of each start on a machine without a GPU.
+
+def folded(log: str, lines: int) -> str:
+    """Return the last lines of a log, with one line for each stretch of TensorFlow's usual reports.
+
+    Reports of errors and of memory stay, except those of each start without a GPU.
     """
     shown: list[str] = []
     left_out = 0
-    for line in [*log.splitlines(), None]:
-        if line is not None and (_is_usual(line) or (left_out and not line.strip())):
+    for line in log.splitlines():
+        if _is_usual(line):
             left_out += 1
-            continue
-        if left_out:
-            shown.append(f"[{left_out} lines of TensorFlow's reports are left out]")
+        elif line.strip() or not left_out:
+            shown += _left_out(left_out)
             left_out = 0
-        if line is not None:
             shown.append(line)
-    return "\n".join(shown)
+    return "\n".join((shown + _left_out(left_out))[-lines:])
+
+
+def _left_out(count: int) -> list[str]:
+    return [f"[{count} line{'s' * (count != 1)} of TensorFlow left out]"] if count else []
 
 
 def _is_usual(line: str) -> bool:
     found = _OF_TENSORFLOW.match(line)
-    level = found and (found["short"] or found["long"] or "W")
-    return level in ("I", "W") or (level == "E" and _AT_START.search(line) is not None)
+    if found is None:
+        return False
+    level = found["short"] or found["long"] or "I"
+    return (
+        level == "I"
+        or _AT_START.search(line) is not None
+        or (level == "W" and _OF_MEMORY.search(line) is None)
+    )
 
 
 def _shown(line: str, *, begun: bool = False) -> str:

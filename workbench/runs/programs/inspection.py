@@ -58,7 +58,7 @@ def inspect_model(plan: Plan, timeout_seconds: float = TIMEOUT_SECONDS) -> Model
     module_dir = here if own is not None and own.module is not None else None
     launch = Launch(plan.interpreter, here, module_dir, plan.keras == "legacy")
     start = plan.config.start
-    return _inspect(_Question(text, _changed(own), launch, plan.model, start, timeout_seconds))
+    return _inspect(_Question(text, changed(own), launch, plan.model, start, timeout_seconds))
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,8 @@ def _inspect(asked: _Question) -> ModelSummary:
     return ModelSummary(**{**values, "layers": tuple(map(tuple, values["layers"]))})
 
 
-def _changed(own: OwnFunction | None) -> str:
+def changed(own: OwnFunction | None) -> str:
+    """Return the file of an imported function with the time of its change; empty if lifted."""
     file = module_file(own.module) if own is not None and own.module is not None else None
     return "" if file is None else f"{file} {file.stat().st_mtime_ns}"
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from workbench.runs.copying.copies import read_copies
 from workbench.runs.folder.events import Event, read_events
+from workbench.runs.folder.files import CARD
 from workbench.runs.folder.state import (
     LIVE,
     Status,
@@ -33,6 +34,8 @@ from .segments import list_segments
 
 RECENT_SECONDS = 10.0
 WORKING = ("tracing", "training", "testing", "saving", "stopping")
+AFTER_STEPS = ("testing", "saving")
+"""Phases in which no step of the next epoch has begun."""
 PHASE_OF = {"ps": "serving", "evaluator": "testing"}
 """The phase of a task during the training of the other tasks."""
 
@@ -69,7 +72,7 @@ class Progress:
     note: str = ""
     """For people: why it waits, its silence, how it was ended, and data that it could not write."""
     waits_for: tuple[str, ...] = ()
-    """The ids of the runs that hold the devices for which it waits."""
+    """The ids of the runs of its folder of runs that hold the devices for which it waits."""
     changed: str = ""
     """The user's modules that changed between its attempts, in words."""
     lanes: tuple[Lane, ...] = ()
@@ -120,13 +123,13 @@ def read_progress(run_dir: Path) -> Progress:
     return Progress(
         step=step,
         total_steps=total,
-        epoch=min(step // shape.steps_per_epoch + 1, epochs),
+        epoch=_epoch_of(step, shape.steps_per_epoch, epochs, ended=phase in AFTER_STEPS),
         epochs=epochs,
         steps_per_second=rate,
         eta_seconds=_eta(rate, total - step, shape, leader_events),
         phase=phase,
         note=" ".join(filter(None, (_note(state, last, silence), *restarts.values(), *troubles))),
-        waits_for=tuple(last.get("behind", ())) if state == "queued" else (),
+        waits_for=_waits_for(run_dir, last) if state == "queued" else (),
         changed=changes_in(events),
         lanes=tuple(
             replace(
@@ -137,6 +140,18 @@ def read_progress(run_dir: Path) -> Progress:
             for lane in lanes
         ),
     )
+
+
+def _waits_for(run_dir: Path, queued: Event) -> tuple[str, ...]:
+    """Return the runs ahead that are in the same folder; the queue is that of the machine."""
+    ahead = map(str, queued.get("behind", ()))
+    return tuple(run for run in ahead if (run_dir.parent / run / CARD).exists())
+
+
+def _epoch_of(step: int, steps_per_epoch: int, epochs: int, *, ended: bool) -> int:
+    """Return the current epoch, from 1; `ended` says that no step of the next epoch has begun."""
+    begun = -(-step // steps_per_epoch) if ended else step // steps_per_epoch + 1
+    return min(max(begun, 1), epochs)
 
 
 def _lanes(

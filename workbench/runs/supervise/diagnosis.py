@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.runs.folder.events import Event
-from workbench.runs.folder.logs import is_from_tensorflow
+from workbench.runs.folder.logs import is_error_of_tensorflow, is_from_tensorflow
 from workbench.runs.folder.tasks import NoAddressError
 from workbench.runs.folder.unwritten import ROOM_FIX, is_full
 
@@ -144,12 +144,15 @@ def explain(
     return {"cause": cause, "fix": _known_fix(log, interpreter), "exit_status": exit_status}
 
 
-def fix_for(plan: Mapping[str, Any], fix: str) -> str:
-    """Return the fix of a failed run, which for the user's own code is not a resume.
+def with_own_fix(plan: Mapping[str, Any], ended: dict[str, Any]) -> dict[str, Any]:
+    """Return the end of an attempt; its fix is a new run if the user's own code is to blame.
 
-    `plan` is the run's plan.json.
+    A script holds the text of such code, unless it imports the code from a module. `plan` is the
+    run's plan.json.
     """
-    return OWN_FIX if fix == OTHER_FIX and any(plan.get(name) for name in _OWN) else fix
+    own = any((plan.get(name) or {}).get("source") for name in _OWN)
+    blamed = own and ended.get("fix") == OTHER_FIX and "signal" not in ended
+    return {**ended, "fix": OWN_FIX} if blamed else ended
 
 
 def explain_silent(who: str, exit_status: int) -> dict[str, Any]:
@@ -215,10 +218,16 @@ def _killed(number: int, log: str, interpreter: str) -> dict[str, Any]:
 
 
 def _known_fix(log: str, interpreter: str) -> str:
-    """Return the fix of the last exception; the whole log is evidence only if it has none."""
+    """Return the fix of the last exception, else of an earlier one, else of TensorFlow's errors.
+
+    If the log has no exception, all of it is evidence.
+    """
     lines = _lines(log)
     at = _last_exception(lines)
-    evidence = [log] if at is None else ["\n".join(lines[at:]), "\n".join(_exceptions(lines))]
+    evidence = [log]
+    if at is not None:
+        errors = [line for line in log.splitlines() if is_error_of_tensorflow(line)]
+        evidence = ["\n".join(part) for part in (lines[at:], _exceptions(lines), errors)]
     for text in evidence:
         for pattern, fix in FIXES:
             if found := re.search(pattern, _NO_GPU.sub("", text)):

@@ -18,7 +18,7 @@ from workbench.runs.folder.events import Event, read_events
 from workbench.runs.folder.files import SCRIPT, read_json, sha256
 from workbench.runs.processes.hands import LocalHands
 
-from .diagnosis import fix_for
+from .diagnosis import with_own_fix
 from .task_group import TaskGroup
 
 if TYPE_CHECKING:
@@ -100,8 +100,8 @@ class Rehearsal:
     def _result(self, conclusion: dict[str, Any], leader: str) -> dict[str, Any]:
         if conclusion["state"] == "failed":
             cause = f"In a rehearsal of two steps, before the run itself: {conclusion['cause']}"
-            fix = fix_for(read_json(self._run_dir / "plan.json"), conclusion["fix"])
-            return {**conclusion, "cause": cause, "fix": fix}
+            plan = read_json(self._run_dir / "plan.json")
+            return with_own_fix(plan, {**conclusion, "cause": cause})
         if conclusion["state"] != "finished":
             return conclusion
         events = read_events(self._folder / leader / "events.jsonl")

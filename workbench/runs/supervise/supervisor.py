@@ -31,7 +31,7 @@ from workbench.runs.processes.hands import LocalHands
 from workbench.runs.processes.own_modules import module_hashes
 from workbench.runs.processes.peak_memory import EVENT as PEAK_MEMORY
 
-from .diagnosis import blame_disk, cannot_start, fix_for
+from .diagnosis import blame_disk, cannot_start, with_own_fix
 from .queue import Ticket
 from .rehearsal import NOTE, Rehearsal
 from .task_group import TaskGroup
@@ -148,8 +148,7 @@ class Supervisor:
         finally:
             group.end(time.monotonic())
         self._note_memory(group)
-        ended = blame_disk(group.conclusion(), self.dir)
-        return {**ended, "fix": fix_for(self.plan, ended["fix"])} if "fix" in ended else ended
+        return with_own_fix(self.plan, blame_disk(group.conclusion(), self.dir))
 
     def _loaded(self, *, several: bool) -> bool:
         """Have TensorFlow loaded if processes will be forked; return False after a stop request."""

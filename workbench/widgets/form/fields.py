@@ -156,7 +156,13 @@ class NumberField(Field):
             return None
 
     def write(self, value: float | None) -> None:
-        self.control.value = "" if value is None else f"{value:,}" if self._whole else f"{value:g}"
+        self.control.value = "" if value is None else self._text(value)
+
+    def _text(self, value: float) -> str:
+        if self._whole:
+            return f"{value:,}"
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
 
 
 def parse_number(typed: str, *, whole: bool) -> float:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .notebook_function import NotebookFunction
 
 CUSTOM = ""
+OF_ONE_RUN = ("name", "archive", "start", "start_now")
+"""Fields that a new run with the settings of another run does not take over."""
 LOOKING = (
     "Your data is being inspected: its function runs once in a separate process, which counts the "
     "examples for the plan. After that, Train is on."
@@ -75,6 +77,10 @@ class Form:
         # The devices found come from another thread, possibly while a person makes changes.
         self._turn = threading.RLock()
         self._busy = True
+        self.edited = False
+        """Whether a person has changed a field."""
+        self._refused: tuple[Problem, ...] = ()
+        """The problems that were found after the newest plan was made."""
         self._last_good = config
         self._data = DataLook(self._plan_again)
         self.parts = form_layout.make_fields(device_names(devices), functions)
@@ -108,9 +114,17 @@ class Form:
         with self._turn:
             self._busy = True
             try:
-                self._show(replace(self.state, problems=tuple(problems)))
+                self._refused += tuple(problems)
+                self._show(replace(self.state, problems=self._refused))
             finally:
                 self._busy = False
+
+    def use_settings(self, config: RunConfig, *, unless_edited: bool = False) -> None:
+        """Show a config, but keep the name, the archive and the start that the form has."""
+        with self._turn:
+            if not (unless_edited and self.edited):
+                kept = {name: getattr(self._last_good, name) for name in OF_ONE_RUN}
+                self.write(replace(config, **kept))
 
     def use_interpreter(self, interpreter: str) -> None:
         """Let runs train in another interpreter; all other fields stay as typed."""
@@ -151,6 +165,7 @@ class Form:
     def _on_field(self) -> None:
         with self._turn:
             if not self._busy:
+                self.edited = True
                 self._follow_strategy()
                 self._replan()
 
@@ -176,11 +191,13 @@ class Form:
         preset = catalog.PRESETS.get(change["new"])
         with self._turn:
             if preset and not self._busy:
+                self.edited = True
                 asked = self._last_good
                 kept = {name: getattr(asked, name) for name in NOT_TRAINED}
                 self.write(replace(preset.config, **kept))
 
     def _replan(self) -> None:
+        self._refused = ()
         config, unread = self._read()
         looking = self._data.begin(config)
         plan, problems = None, list(unread)

@@ -21,6 +21,7 @@ class SecondRun:
 
     def __init__(self) -> None:
         self.box = ipw.VBox([])
+        self._asked: object | None = None
         self._show: Callable[[Run], None] = lambda run: None
 
     def on_show(self, show: Callable[[Run], None]) -> None:
@@ -30,10 +31,13 @@ class SecondRun:
     def ask(self, run: Run, start: Action) -> None:
         """Ask about a start while `run` is alive; `start` is called if the person wants it."""
 
+        asked = self._asked = object()
+
         def then(action: Action) -> Callable[[object], None]:
             def clicked(_: object) -> None:
-                self.clear()
-                action()
+                if self._asked is asked:  # else it was answered, or the form has changed
+                    self.clear()
+                    action()
 
             return clicked
 
@@ -52,5 +56,6 @@ class SecondRun:
         ]
 
     def clear(self) -> None:
-        """Show no question."""
+        """Withdraw the question."""
+        self._asked = None
         self.box.children = []

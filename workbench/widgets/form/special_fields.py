@@ -92,6 +92,9 @@ class BatchFields:
             return
         self._synchronous, self._replicas = synchronous, None
         each, joined = (field.control.value.strip() for field in self.fields)
+        if self._emptied == 0:
+            each = self.fields[0].control.placeholder
+            self._set(0, each)
         if not synchronous and self._leader == 1:
             self._aside, self._leader = joined, 0 if each else None
             self._set(1, "")

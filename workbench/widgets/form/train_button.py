@@ -78,6 +78,8 @@ class TrainButton:
 
     def show_form(self, state: FormState, reason: str) -> None:
         """Follow the form: its state, and the reason why Train is off (HTML)."""
+        if self._state is not None and state.config != self._state.config:
+            self._question.clear()
         self._state = state
         notes = state.plan.notes if state.plan else ()
         warnings = [note for note in notes if note != ON_ONE_DEVICE]
