@@ -96,12 +96,12 @@ def test_only_parts_that_changed_are_told_again(feed: RunFeed, run: Run) -> None
 
 
 def test_the_whole_is_told_on_request_and_counts_on(feed: RunFeed) -> None:
-    told = news(feed, looking=True)
+    sent = news(feed, looking=True)
     whole = feed.whole()
     assert whole.content["whole"]
-    assert whole.content["sequence"] == told.content["sequence"]
-    assert whole.content["parts"] == told.content["parts"]
-    assert whole.buffers == told.buffers
+    assert whole.content["sequence"] == sent.content["sequence"]
+    assert whole.content["parts"] == sent.content["parts"]
+    assert whole.buffers == sent.buffers
 
 
 def test_two_feeds_of_one_run_tell_the_same_under_other_names(feed: RunFeed, run: Run) -> None:
@@ -227,8 +227,8 @@ def test_what_can_be_done_depends_on_the_state(status: str, actions: list[str]) 
 
 
 def test_a_failure_is_told_whole(tmp_path: Path) -> None:
-    told: dict[str, Any] = {"cause": "No memory.", "task": "worker-0", "log": "x", "fix": "Less."}
-    run = write_run(tmp_path, "failed", 3, **told)
+    values: dict[str, Any] = {"cause": "No memory.", "task": "worker-0", "log": "x", "fix": "Less."}
+    run = write_run(tmp_path, "failed", 3, **values)
     parts = news(RunFeed(run), looking=True).content["parts"]
     assert parts["failure"]["cause"] == "No memory."
     assert parts["failure"]["fix"] == "Less."

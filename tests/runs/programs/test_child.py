@@ -158,6 +158,15 @@ def test_a_process_that_ran_alone_has_a_message_about_its_end(tmp_path: Path) ->
     assert silent.message == "it ended without a message"
 
 
+def test_the_message_of_a_layer_that_fails_is_its_reason_without_its_arguments(
+    tmp_path: Path,
+) -> None:
+    error = r"\n\nThe total size must stay.\n\nArguments received by Reshape.call():\n  • kwargs={}"
+    code = f"sys.exit('ValueError: Exception encountered when calling Reshape.call().{error}')"
+    ended = run_to_end(work(tmp_path, code, "cold"), LIMIT_SECONDS)
+    assert ended.message == "The total size must stay."
+
+
 def test_a_process_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     code = "open('pid', 'w').write(str(os.getpid())); time.sleep(3600)"
     with pytest.raises(TimeoutError, match="it did not end within 2 s"):

@@ -1,4 +1,4 @@
-"""The X-ray on the page: drawn and told in words, escaped, asked for and refused."""
+"""The X-ray on the page: drawn, described in words, escaped, requested and refused."""
 
 from __future__ import annotations
 

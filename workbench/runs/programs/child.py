@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import tempfile
 import time
@@ -32,6 +33,8 @@ LOADING_SECONDS = 0.2
 OTHERS_SECONDS = 2.0
 """How long the others may take to end after the first: one of them may know the cause."""
 LOG_LINES = 200
+_ARGUMENTS = re.compile(r"\s*(?:Arguments received by |•)")
+"""The lines that Keras adds below the reason why a layer cannot be called."""
 READ_BYTES = 65_536
 MOST_READS = 64
 """In one poll: a process that prints without end must not delay the caller."""
@@ -259,8 +262,13 @@ def _message(exit_status: int, log: str) -> str:
         number = -exit_status
         name = signal.Signals(number).name if number in signal.valid_signals() else str(number)
         return f"it was ended by the signal {name}"
-    own_lines = [line for line in log.splitlines() if line.strip() and not is_from_tensorflow(line)]
+    own_lines = [line for line in log.splitlines() if line.strip() and not _says_nothing(line)]
     return own_lines[-1] if own_lines else "it ended without a message"
+
+
+def _says_nothing(line: str) -> bool:
+    """Return whether a line is TensorFlow's report, or Keras' list of a call's arguments."""
+    return is_from_tensorflow(line) or _ARGUMENTS.match(line) is not None
 
 
 def to_blame(started: Sequence[Child]) -> Child:
