@@ -88,7 +88,6 @@ def picture(lab: LabPage, run: Run, path: Path) -> None:
     `path` has a placeholder for the theme.
     """
     root = lab.notebook().locator(".wb-root")
-    expect(root.get_by_text("As TensorFlow sees it.")).to_be_visible()
     root.get_by_text("Where the time went").click()
     lab.page.mouse.move(0, 0)
     root.evaluate(SHORTEN, [sys.executable, ".venv/bin/python"])

@@ -13,7 +13,7 @@ from tests.waiting import LIMIT_SECONDS
 from workbench.experiments import list_comparisons
 from workbench.runs import list_runs
 
-TAB = "Which is fastest?"
+TAB = "Compare"
 NOT_COMPARED = ("Default", "CentralStorage", "MultiWorkerMirrored", "ParameterServer")
 
 

@@ -44,7 +44,7 @@ def test_a_report_is_saved_downloaded_and_opens_from_disk(lab: LabPage, run: Run
     expect(workbench.root.get_by_text("An export never overwrites")).to_be_visible()
     expect(workbench.root.get_by_role("button", name="Download", exact=False)).to_have_count(1)
 
-    workbench.choose("TensorBoard event files")
+    workbench.root.get_by_role("radio", name="TensorBoard event files").check()
     workbench.button("Save").click()
     folder = f"{run.dir}-tensorboard"
     expect(workbench.root.get_by_text(f"tensorboard --logdir {folder}")).to_be_visible()

@@ -105,7 +105,7 @@ def test_a_missing_tpu_is_shown_next_to_the_strategy(lab: LabPage) -> None:
 
 def test_the_matrix_runs_while_the_form_can_be_used(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "agree.ipynb")
-    workbench.turn_to("Do they agree?")
+    workbench.turn_to("Agreement")
     workbench.fill({"Steps of each run": "10"})
     workbench.button("Compare all").click()
     expect(workbench.root.get_by_text(re.compile(r"\d+ of 12 done, now .*"))).to_be_visible()
@@ -124,5 +124,5 @@ def test_the_matrix_runs_while_the_form_can_be_used(lab: LabPage) -> None:
     expect(cells.filter(has_text="no TPU here")).to_have_count(2)
 
     workbench.show()
-    workbench.turn_to("Do they agree?")
+    workbench.turn_to("Agreement")
     expect(cells.nth(0)).to_contain_text("✓ pass")

@@ -63,7 +63,7 @@ def test_a_run_is_downloaded_by_one_click_and_restored_from_its_archive(
         (lab.server.root / "busy").unlink()
 
     shutil.rmtree(run.dir)
-    workbench.turn_to("Earlier runs")
+    workbench.turn_to("Runs")
     expect(workbench.root.get_by_text(f"{run.id} was deleted.")).to_be_visible()
     workbench.button("Bring back from an archive ...").click()
     folder = workbench.field("Archive folder")

@@ -301,9 +301,7 @@ def test_fits_both_themes_and_narrow_pages(lab: LabPage, finished_run: Run) -> N
     workbench.open_run(finished_run.id)
     expect(workbench.state).to_have_text("finished")
     workbench.wait_for_lines("lines.length > 0")
-    for title in workbench.root.locator(
-        ".jupyter-widget-Collapse-header:visible, .wbv summary:visible"
-    ).all():
+    for title in workbench.root.locator(".wb-fold-title:visible, .wbv summary:visible").all():
         title.click()
     for width, theme in ((900, "dark"), (900, "light"), (1280, "dark"), (1280, "light")):
         lab.page.set_viewport_size({"width": width, "height": 900})
@@ -312,7 +310,7 @@ def test_fits_both_themes_and_narrow_pages(lab: LabPage, finished_run: Run) -> N
             "() => [...document.querySelectorAll('.wb-root')]"
             ".every(root => root.scrollWidth <= root.clientWidth)"
         )
-        for tab in ("Earlier runs", "Do they agree?", "Script", "Plan"):
+        for tab in ("Runs", "Agreement", "Script", "Plan"):
             workbench.turn_to(tab)
             assert workbench.overflowing() == []
         lab.screenshot(f"fits-{width}-{theme}")

@@ -17,6 +17,16 @@ LINES = """() => {
     return [...view.querySelectorAll('.wbv-key')]
         .map(key => [key.textContent, Number(first), Number(last), Number(points)]);
 }"""
+UNFOLD = """control => {
+    const folds = [];
+    for (let fold = control; (fold = fold.parentElement.closest('.wb-fold')); )
+        folds.unshift(fold);
+    for (const fold of folds) {
+        const title = fold.querySelector(':scope > .wb-fold-title');
+        if (!title.classList.contains('mod-active'))
+            title.click();
+    }
+}"""
 LONG_RUN = {"Epochs": "1", "Steps per epoch": "10,000,000"}
 
 
@@ -35,12 +45,18 @@ def cell(source: str = SOURCE, outputs: tuple[Any, ...] = ()) -> dict[str, Any]:
 class WorkbenchPage:
     """A notebook with one workbench, opened and run; `others` are cells below it."""
 
-    def __init__(self, lab: LabPage, name: str, *others: str, source: str = SOURCE) -> None:
+    def __init__(
+        self, lab: LabPage, name: str, *others: str, source: str = SOURCE, trains: bool = True
+    ) -> None:
+        """`trains` tells whether the config that the form opens with can be trained."""
         self.lab, self.page, self.name = lab, lab.page, name
         lab.write_notebook(name, [cell(source), *map(cell, others)])
         lab.open()
         lab.open_notebook(name)
-        self.show()
+        if trains:
+            self.show()
+        else:
+            lab.run_cell(0)
 
     @property
     def runs_dir(self) -> Path:
@@ -53,6 +69,11 @@ class WorkbenchPage:
         return self.lab.notebook().locator(".wb-root")
 
     @property
+    def form(self) -> Locator:
+        """The bar and the further settings."""
+        return self.root.locator(".wb-form")
+
+    @property
     def state(self) -> Locator:
         """The state of the opened run."""
         return self.root.locator(".wbv-pill")
@@ -61,7 +82,6 @@ class WorkbenchPage:
         """Run the cell and wait until Train can be clicked."""
         self.lab.run_cell(0)
         expect(self.button("Train")).to_be_enabled()
-        self.look()
 
     def restart_kernel(self) -> None:
         """Restart the notebook's kernel and wait until it answers."""
@@ -74,17 +94,19 @@ class WorkbenchPage:
         return self.root.get_by_role("button", name=name, exact=True)
 
     def field(self, label: str) -> Locator:
-        """Return a control of the form by its label."""
-        return self.root.get_by_label(label, exact=True)
+        """Return a control by its label, after opening the folds that hide it."""
+        control = self.root.get_by_label(label, exact=True)
+        control.evaluate(UNFOLD)
+        return control
 
     def fill(self, values: dict[str, str]) -> None:
         """Type into fields."""
         for label, value in values.items():
             self.field(label).fill(value)
 
-    def choose(self, label: str) -> None:
-        """Choose one of a list of radio buttons."""
-        self.root.get_by_role("radio", name=label, exact=True).check()
+    def choose(self, strategy: str) -> None:
+        """Choose a strategy by its label."""
+        self.field("Strategy").select_option(label=strategy)
 
     @property
     def lanes(self) -> Locator:
@@ -103,7 +125,8 @@ class WorkbenchPage:
         self.look()
 
     def look(self) -> None:
-        """Scroll to the run view, which receives nothing while it is hidden."""
+        """Wait for the run view and scroll to it; it receives nothing while it is hidden."""
+        expect(self.root.locator(".wbv")).to_be_visible()
         self.root.locator(".wbv").scroll_into_view_if_needed()
 
     def turn_to(self, tab: str) -> None:
@@ -112,7 +135,7 @@ class WorkbenchPage:
 
     def open_run(self, run_id: str) -> None:
         """Open an earlier run from the list."""
-        self.turn_to("Earlier runs")
+        self.turn_to("Runs")
         row = self.root.locator(".wb-run-row", has_text=run_id)
         row.get_by_role("button", name="Open").click()
         self.look()

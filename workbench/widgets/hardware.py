@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from workbench import units
 from workbench.devices.text import tpu_line
 from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting
 from workbench.widgets.parts import markup
+from workbench.widgets.parts.fold import Fold
 from workbench.widgets.parts.page_parts import html, styled
 
 from .environment_view import EnvironmentView
@@ -38,14 +40,14 @@ class Hardware:
         )
         self._refresh.on_click(self._on_refresh)
         self._refresh.add_class("wb-small")
-        title = html(markup.heading("Hardware"), description="Section")
-        title.add_class("wb-title-cell")
-        row = styled(ipw.Box, "wb-title-row", children=[title, self._state, self._refresh])
         self._message = html(description="Messages of the detection")
         self._gauge = Gauge(lambda: self.devices)
         self.environment = EnvironmentView()
-        parts = [row, self._facts, self._gauge, self._message, self.environment.box]
-        self.box = styled(ipw.VBox, "wb-section", children=parts)
+        row = styled(ipw.Box, "wb-row", children=[self._refresh, self._state])
+        self._fold = Fold("Hardware", ipw.VBox([self._facts, self._gauge, row]))
+        self._problems = html(description="Problems of the machine")
+        parts = [self._fold.box, self._problems, self._message, self.environment.box]
+        self.box = styled(ipw.VBox, "wb-hardware", children=parts)
         self.devices = machine.detect(interpreter, import_tensorflow=False)
         self._show(self.devices)
 
@@ -84,7 +86,9 @@ class Hardware:
 
     def _show(self, devices: Devices) -> None:
         problems = "".join(markup.notice("warning", problem) for problem in devices.problems)
-        self._facts.value = markup.facts(_rows(devices), "wb-inline") + problems
+        self._fold.title = one_line(devices)
+        self._problems.value = problems
+        self._facts.value = markup.facts(_rows(devices), "wb-inline")
         self.environment.offer(devices)
 
 
@@ -93,10 +97,33 @@ def _detect(interpreter: str | None) -> Devices:
         return machine.detect(interpreter, TIMEOUT_SECONDS)
 
 
+def one_line(devices: Devices) -> str:
+    """Return the machine in one line: accelerators, processor, memory, TensorFlow."""
+    version = devices.tensorflow_version
+    parts = [
+        *_accelerators(devices),
+        f"{devices.cpu_model or 'processor of unknown model'}, {_cores(devices)}",
+        units.byte_size(devices.memory_bytes),
+        f"TensorFlow {version}" if version else "no TensorFlow",
+    ]
+    return " \u00b7 ".join(parts)
+
+
+def _accelerators(devices: Devices) -> list[str]:
+    """Return one text for each model of GPU with their number, and one for the TPU."""
+    models = Counter(gpu.model or "GPU of unknown model" for gpu in devices.gpus)
+    gpus = [f"{count} x {model}" if count > 1 else model for model, count in models.items()]
+    tpu = [tpu_line(devices)] if devices.tpu_chips else []
+    return [*gpus, *tpu] or ["no GPU"]
+
+
+def _cores(devices: Devices) -> str:
+    return "1 core" if devices.cpu_cores == 1 else f"{devices.cpu_cores} cores"
+
+
 def _rows(devices: Devices) -> list[tuple[str, str]]:
-    cores = "1 core" if devices.cpu_cores == 1 else f"{devices.cpu_cores} cores"
     rows = [
-        ("Processor", f"{devices.cpu_model or 'model unknown'}, {cores}"),
+        ("Processor", f"{devices.cpu_model or 'model unknown'}, {_cores(devices)}"),
         ("Memory", units.byte_size(devices.memory_bytes)),
         ("GPUs", "none" if not devices.gpus else ""),
     ]

@@ -16,8 +16,8 @@ from workbench.plan.placement import ON_ONE_DEVICE
 from workbench.runs.folder.tasks import HOST, tf_configs
 from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
-from workbench.widgets.parts.titled import Accordion
+from workbench.widgets.parts.fold import Fold
+from workbench.widgets.parts.page_parts import html, set_visible, styled
 from workbench.widgets.pictures import plan as picture
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ class PlanView:
         self._model = html(description="Size of the model", fixed=False)
         self._batch = html(description="A replica's batch", fixed=False)
         self._layers = html(description="Layers of the model")
-        self._folded = _folded("Layers", self._layers)
+        self._folded = Fold("Layers", self._layers)
         self._configs = html(description="TF_CONFIG of each task")
-        self._tasks = _folded("TF_CONFIG of each task", self._configs)
+        self._tasks = Fold("TF_CONFIG of each task", self._configs)
         self._inspecting: Latest[ModelSummary] = Latest(SETTLE_SECONDS)
         self._measured: tuple[Any, ...] | None = None
         self._plan: Plan | None = None
@@ -58,7 +58,7 @@ class PlanView:
         side = ipw.VBox([self._numbers, self._model])
         both = styled(ipw.Box, "wb-beside", children=[self._picture, side])
         title = html(markup.heading("Plan"), description="Section")
-        parts = [title, both, self._batch, self._folded, self._tasks]
+        parts = [title, both, self._batch, self._folded.box, self._tasks.box]
         self.box = styled(ipw.VBox, "wb-section", children=parts)
 
     def on_refused(self, refused: Callable[[Iterable[Problem]], None]) -> None:
@@ -76,10 +76,11 @@ class PlanView:
     def show(self, state: FormState) -> None:
         """Show the plan of a form's state, or a note that there is no plan yet."""
         plan = self._plan = state.plan
-        for part in (self._picture, self._model, self._batch, self._folded):
-            part.layout.display = None if plan else "none"
+        for part in (self._picture, self._model, self._batch):
+            set_visible(part, visible=plan is not None)
+        self._folded.show(plan is not None)
         several = plan is not None and len(plan.tasks) > 1
-        self._tasks.layout.display = None if several else "none"
+        self._tasks.show(several)
         if plan is None:
             message = "No plan while the form has problems; they are shown next to the fields."
             if state.looking and not state.problems:
@@ -159,12 +160,6 @@ def _what_shapes_the_model(plan: Plan) -> tuple[Any, ...]:
     return (plan.model, plan.data, plan.interpreter, plan.per_replica_batch_size,
             plan.num_replicas_in_sync, plan.config.optimizer, plan.config.synthetic_features,
             plan.config.precision, plan.keras, plan.own_model, changed(plan.own_model))  # fmt: skip
-
-
-def _folded(title: str, inside: Any) -> Any:
-    accordion = Accordion(children=[inside], selected_index=None)
-    accordion.set_title(0, title)
-    return accordion
 
 
 def _configs(plan: Plan) -> str:

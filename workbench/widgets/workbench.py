@@ -27,14 +27,12 @@ from workbench.widgets.kernel import outputs
 from workbench.widgets.kernel.background import Latest, run_in_background
 from workbench.widgets.kernel.host import allow_own_widgets, on_cell_event
 from workbench.widgets.kernel.page_order import keep_order
-from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
-from workbench.widgets.parts.titled import Tab
 from workbench.widgets.run import saved_output
 from workbench.widgets.run.closer_look import CloserLook
 from workbench.widgets.run.export_view import ExportView
 from workbench.widgets.run.following import Following
 from workbench.widgets.run.predictions import Predictions
+from workbench.widgets.run.running_line import RunningLine
 from workbench.widgets.run.runs_list import RunsList
 from workbench.widgets.run.verdict_view import WhySlow
 from workbench.widgets.run.view import RunView
@@ -46,6 +44,7 @@ from workbench.widgets.search.view import Joins as SearchJoins
 
 from .hardware import Hardware
 from .matrix_view import MatrixView
+from .page import Page, Places
 from .plan_view import PlanView
 from .scaling_view import ShouldScale
 
@@ -54,7 +53,8 @@ if TYPE_CHECKING:
     from workbench.feed import RunFeed, RunSnapshot
     from workbench.runs import Run
 
-STYLE = Path(__file__).with_name("workbench.css")
+RUN = "Run"
+"""The title of the tab with the opened run."""
 FIRST_PRESET = "mlp_synthetic"
 STARTING = "starting"
 
@@ -120,6 +120,7 @@ class Workbench:
         self._train = TrainButton(runs_dir, lambda: self._hardware.devices)
         self._host_notes = HostNotes(runs_root(runs_dir))
         self._run = RunView()
+        self._running = RunningLine(self._stop)
         self._runs = RunsList(runs_dir)
         self._form = Form(config, self._hardware.devices, functions)
         self._closer = self._make_closer_look()
@@ -137,10 +138,9 @@ class Workbench:
         self._interpreter = config.interpreter
         self._rendering: Latest[None] = Latest(0.15)
         self._join()
-        self.widget = self._lay_out()
-        keep_order(self._train.box)
-        keep_order(self._form.box)
-        keep_order(self._finder.box)
+        self._page = Page(self._places(), self._token)
+        self.widget = self._page.root
+        self._keep_order()
         self._asked = self._form.state.config
         self._show_form(self._form.state)
         self._hardware.ask(config.interpreter)
@@ -165,6 +165,7 @@ class Workbench:
         self._run.open(run)
         self._script.show_run(run)
         self._runs.show_open(run)
+        self._page.turn_to(RUN)
 
     def follow(self) -> Following:
         """Return an object that waits for the opened run: `await follow()` for this workbench."""
@@ -238,47 +239,34 @@ class Workbench:
             devices=lambda: self._hardware.devices,
         )
 
-    def _lay_out(self) -> Any:
-        style = f"<style>{STYLE.read_text(encoding='utf-8')}</style>"
-        head = html(
-            f"{style}{saved_output.hiding_style(self._token)}{markup.heading('Workbench', 1)}"
-            + markup.quiet("Distributed TensorFlow training: plan, run, watch, export."),
-            description="Workbench",
+    def _places(self) -> Places:
+        return Places(
+            hardware=self._hardware.box,
+            bar=[self._form.first, self._train.buttons, self._running.box],
+            below=[self._train.messages, self._host_notes.box, self._form.more],
+            tabs={
+                "Plan": self._plan.box,
+                RUN: ipw.VBox([self._run.box, self._closer.box]),
+                "Runs": self._runs.box,
+                "Compare": self._comparison.box,
+                "Batch and rate": self._finder.box,
+                "Script": self._script.box,
+                "Agreement": self._matrix.box,
+            },
         )
-        head.add_class("wb-lead")
-        run_title = html(markup.heading("Run"), description="Section")
-        run_box = styled(
-            ipw.VBox,
-            "wb-section",
-            children=[run_title, self._train.box, self._host_notes.box, self._run.box],
-        )
-        of_run = [run_box, self._closer.box]
-        root = styled(
-            ipw.VBox,
-            "wb-root",
-            children=[head, self._hardware.box, self._form.box, *of_run, self._tabs()],
-        )
-        root.add_class(f"wb-live-{self._token}")
-        return root
 
-    def _tabs(self) -> Any:
-        pages = {
-            "Plan": self._plan.box,
-            "Script": self._script.box,
-            "Which is fastest?": self._comparison.box,
-            "Batch and rate": self._finder.box,
-            "Do they agree?": self._matrix.box,
-            "Earlier runs": self._runs.box,
-        }
-        tabs = Tab(children=list(pages.values()), selected_index=0)
-        for number, title in enumerate(pages):
-            tabs.set_title(number, title)
-        tabs.add_class("wb-tabs")
-        return tabs
+    def _keep_order(self) -> None:
+        for box in (self._form.first, self._form.more, self._train.buttons, self._train.messages):
+            keep_order(box)
+        keep_order(self._finder.box)
+
+    def _stop(self) -> None:
+        if self.run is not None:
+            self._run.actions.act(self.run, "stop")
 
     def _use_devices(self, devices: Devices) -> None:
         self._form.use_devices(devices)
-        keep_order(self._form.box)  # new devices have new checkboxes
+        self._keep_order()  # new devices have new checkboxes
 
     def _use_environment(self, interpreter: str) -> None:
         made_again = interpreter == self._interpreter
@@ -316,10 +304,14 @@ class Workbench:
         self._closer.show(None, "")
         self._script.show_run(None)
         self._runs.show_open(None)
+        self._running.show(None)
+        self._page.show_alive(False)
 
     def _on_look(self, look: RunSnapshot, feed: RunFeed) -> None:
         self._plan.hold(look.status == STARTING)
         self._host_notes.show(look)
+        self._running.show(look)
+        self._page.show_alive(look.alive)
         self._closer.show(look.run, look.status)
         due = time.monotonic() - self._saved_at > saved_output.EVERY_SECONDS
         if not look.alive or (due and look.progress.step):

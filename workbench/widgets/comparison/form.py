@@ -19,6 +19,7 @@ from workbench.widgets.form.fields import (
     TextField,
     UnreadableError,
     check_box,
+    help_mark,
     parse_number,
 )
 from workbench.widgets.parts import markup
@@ -63,13 +64,11 @@ class Ticks:
             name: check_box(row.label, ticked=name in ticked) for name, row in rows.items()
         }
         title = html(f"<div><b>{markup.text(label)}</b></div>", description=label)
-        help_text = html(
-            f'<div class="wb-help">{markup.text(hint)}</div>', description=f"Help for {label}"
-        )
+        about = help_mark(label, hint)
         self.box = styled(
             ipw.VBox,
             "wb-field",
-            children=[title, *self._boxes.values(), *([help_text] if hint else [])],
+            children=[title, *self._boxes.values(), *([about] if hint else [])],
         )
 
     def read(self) -> list[str]:

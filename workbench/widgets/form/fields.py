@@ -38,8 +38,8 @@ class Field(ABC):
         self.label = label
         self.control = control
         self._changed: Changed = lambda: None
-        help_html = _help_text(FIELD_HELP.get(name, "") if help_text is None else help_text)
-        self._help = html(help_html, description=f"Help for {label}")
+        help_text = FIELD_HELP.get(name, "") if help_text is None else help_text
+        self._help = help_mark(label, help_text)
         self._problems = html(description=f"Problems in {label}")
         parts = [control, self._help, self._problems]
         self.box = styled(ipw.VBox, "wb-field", children=parts)
@@ -62,7 +62,7 @@ class Field(ABC):
         self._changed = changed
 
     def show_help(self, help_text: str) -> None:
-        self._help.value = _help_text(help_text)
+        self._help.value = _help_html(self.label, help_text)
 
     def show_problems(self, messages: Sequence[str], warning: str = "") -> None:
         """Show the problems of the field and a warning, or nothing if there are none."""
@@ -76,6 +76,11 @@ class Field(ABC):
         """Show the field, or hide it if it has no meaning."""
         self.box.layout.display = None if visible else "none"
 
+    @property
+    def visible(self) -> bool:
+        """Whether the field has a meaning, and so is shown."""
+        return str(self.box.layout.display) != "none"
+
     def hint(self, chosen: str) -> None:
         """Show in an empty field the value that is chosen for it."""
         if self.control.has_trait("placeholder"):
@@ -85,8 +90,19 @@ class Field(ABC):
         self._changed()
 
 
-def _help_text(help_text: str) -> str:
-    return f'<div class="wb-help">{markup.text(help_text)}</div>'
+def help_mark(label: str, help_text: str) -> Any:
+    """Return an "i" that shows a control's help under the pointer, with focus or at a touch."""
+    return styled(
+        ipw.HTML, "wb-help", value=_help_html(label, help_text), description=f"Help for {label}",
+        fixed=True,
+    )  # fmt: skip
+
+
+def _help_html(label: str, help_text: str) -> str:
+    if not help_text:
+        return ""
+    button = f'<button type="button" aria-label="About {markup.text(label)}">i</button>'
+    return f'{button}<span role="tooltip">{markup.text(help_text)}</span>'
 
 
 def text_box(label: str, *, fixed: bool = False) -> Any:
@@ -240,37 +256,15 @@ class ChoiceField(TableField):
 
 
 class RadioField(TableField):
-    """A choice of one of a table's rows, with all rows in sight.
-
-    If the chosen row has a warning, it is shown below the choice as a notice.
-    """
+    """A choice of one of a table's rows, with all rows in sight."""
 
     def __init__(self, name: str, label: str, rows: Mapping[str, Choice]) -> None:
         super().__init__(name, label, rows, ipw.RadioButtons)
-        self._warning = html(description=f"Notice on {label}")
-        self.box.children = [self.control, self._help, self._warning, self._problems]
         self._explain()
-
-    def remark(self, remarks: Mapping[str, str]) -> None:
-        """Add remarks to the labels of rows, in parentheses; `remarks` maps rows to remarks."""
-        chosen = self.control.value
-        options = [(_remarked(r.label, remarks.get(key)), key) for key, r in self.rows.items()]
-        if chosen not in [key for _, key in options]:
-            options.append((chosen, chosen))
-        last = list(self.rows)[-1] in remarks
-        (self.control.add_class if last else self.control.remove_class)("wb-last-faint")
-        if options != list(self.control.options):
-            self.control.options = options
-            self.control.value = chosen
 
     def _explain(self) -> None:
         row = self.rows.get(self.control.value)
         self.show_help(f"{row.label}: {row.help}" if row else FIELD_HELP.get(self.name, ""))
-        self._warning.value = markup.notice("warning", row.warning) if row and row.warning else ""
-
-
-def _remarked(label: str, remark: str | None) -> str:
-    return f"{label} ({remark})" if remark else label
 
 
 def check_box(label: str, *, ticked: bool = False) -> Any:

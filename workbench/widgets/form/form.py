@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets as ipw
-
 from workbench import catalog
 from workbench.config import NOT_TRAINED, RunConfig
 from workbench.devices import DeviceError
@@ -21,12 +19,12 @@ from workbench.plan.placement import LOCAL
 from workbench.runs.folder.tasks import type_of
 from workbench.runs.processes.bounds import Bounds
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import ANY_WIDTH, styled
 
 from . import layout as form_layout
 from .data_look import DataLook
 from .fields import Field, UnreadableError
 from .launcher_reach import LauncherReach
+from .layout import CUSTOM
 from .strategy_fields import StashedFields, fields_shown, row_of
 
 if TYPE_CHECKING:
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
 
     from .notebook_function import NotebookFunction
 
-CUSTOM = ""
 OF_ONE_RUN = ("name", "archive", "start", "start_now")
 """Fields that a new run with the settings of another run does not take over."""
 LOOKING = (
@@ -84,10 +81,12 @@ class Form:
         self._last_good = config
         self._data = DataLook(self._plan_again)
         self.parts = form_layout.make_fields(device_names(devices), functions)
-        self._preset = _preset_box()
+        self._preset = form_layout.preset_box()
         self._aside = StashedFields(self.parts.all)
         self._reach = LauncherReach()
-        self.box, self._groups = form_layout.lay_out(self._preset, self.parts, self._reach.box)
+        self.first = form_layout.first_fields(self._preset, self.parts)
+        self._groups = form_layout.Groups(self.parts, self._reach.box)
+        self.more = self._groups.all.box
         self.write(config)
         self._preset.observe(self._on_preset, "value")
         for field in self.parts.all:
@@ -303,7 +302,7 @@ def _no_interpreter(config: RunConfig) -> Problem | None:
 
 
 def _no_tensorflow(devices: Devices) -> Problem:
-    fix = "The section Hardware shows how to get one; or name another Python."
+    fix = "The top of the page shows how to get one; or name another Python."
     return Problem("interpreter", "a Python that can import TensorFlow", devices.interpreter, fix)
 
 
@@ -339,12 +338,6 @@ def label_of(name: str, parts: form_layout.Parts) -> str:
     """Return the form's label of a config field; its name if the form does not show it."""
     every: tuple[Field, ...] = (*parts.all, *parts.batch.fields)
     return next((field.label for field in every if field.name == name), name)
-
-
-def _preset_box() -> Any:
-    options = [("Custom settings", CUSTOM)]
-    options += [(row.label, key) for key, row in catalog.PRESETS.items()]
-    return styled(ipw.Dropdown, options=options, description="Preset", style=ANY_WIDTH)
 
 
 def _preset_of(config: RunConfig) -> str:

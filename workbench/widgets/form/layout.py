@@ -10,14 +10,22 @@ import ipywidgets as ipw
 
 from workbench import catalog
 from workbench.plan.placement import LOCAL
-from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
-from workbench.widgets.parts.titled import Accordion
+from workbench.widgets.parts.fold import Fold
+from workbench.widgets.parts.page_parts import ANY_WIDTH, styled
 
-from .fields import CheckField, ChoiceField, Field, NumberField, RadioField, TextField
+from .fields import CheckField, ChoiceField, Field, NumberField, TextField, help_mark
 from .function_field import data_field, model_field, step_field
 from .notebook_function import NotebookFunction
-from .special_fields import BatchFields, DevicesField, gpu_memory_field, steps_per_call_field
+from .special_fields import (
+    BatchFields,
+    DevicesField,
+    StrategyField,
+    gpu_memory_field,
+    steps_per_call_field,
+)
+
+CUSTOM = ""
+"""The name of settings that no preset has."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +33,7 @@ class Parts:
     """The form's fields: the linked batch sizes, some by name, and all except the batch sizes."""
 
     batch: BatchFields
-    strategy: RadioField
+    strategy: StrategyField
     devices: DevicesField
     all: tuple[Field, ...]
 
@@ -43,7 +51,7 @@ def make_fields(
     `functions` maps names of fields to functions of the notebook, which these fields offer.
     """
     offered = functions or {}
-    strategy = RadioField("strategy", "Strategy", catalog.STRATEGIES)
+    strategy = StrategyField()
     devices = DevicesField(device_names)
     singles: tuple[Field, ...] = (
         strategy,
@@ -108,14 +116,25 @@ def make_fields(
     return Parts(BatchFields(), strategy, devices, singles)
 
 
+MORE = "More settings"
 BEYOND = "Beyond this machine"
-ADVANCED = {
+FIRST = (
+    "strategy", "tpu", "workers", "parameter_servers", "replicas", "epochs",
+)  # fmt: skip
+"""The fields that are always in sight, between the preset and the batch sizes."""
+GROUPS = {
+    "Model, data and loop": (
+        "data", "data_dir", "synthetic_examples", "synthetic_features", "synthetic_noise",
+        "model", "loop", "step",
+    ),
+    "Length, name and copies": ("steps_per_epoch", "name", "archive"),
     "Optimizer and learning rate": (
         "optimizer", "learning_rate", "learning_rate_scaling", "clip_norm",
     ),
-    "Data, input pipeline and seed": (
-        "synthetic_examples", "synthetic_features", "synthetic_noise", "data_dir",
-        "last_batch", "pipeline", "auto_shard", "data_files", "seed",
+    "Input pipeline and seed": ("last_batch", "pipeline", "auto_shard", "data_files", "seed"),
+    "Devices and communication": (
+        "devices", "gpu_memory", "evaluator", "cross_device_ops", "communication",
+        "bytes_per_pack",
     ),
     BEYOND: (
         "launcher", "ray_address", "nodes", "cpus_per_task", "gpus_per_task", "time_limit_minutes",
@@ -123,58 +142,59 @@ ADVANCED = {
         "volume_claim", "volume_path", "node_selector", "memory_gib_per_task", "tpus_per_task",
     ),
     "How it runs": (
-        "cross_device_ops", "communication", "bytes_per_pack", "gpu_memory", "precision",
-        "xla", "steps_per_call", "rendezvous_seconds", "restarts", "start", "interpreter",
-        "eager", "start_now",
+        "precision", "xla", "steps_per_call", "rendezvous_seconds", "restarts", "start",
+        "interpreter", "eager", "start_now",
     ),
 }  # fmt: skip
 
 
 class Groups:
-    """The folded groups. Each title counts the problems of its group, so that none is hidden."""
+    """The fold of all further settings, and in it a fold for each group of fields.
+
+    The titles count the problems of their fields. A group opens when a problem appears in it.
+    """
 
     def __init__(self, parts: Parts, reach: Any) -> None:
-        grids = {
-            title: grid([field.box for field in parts.named(*names)])
-            for title, names in ADVANCED.items()
-        }
-        grids[BEYOND] = ipw.VBox([grids[BEYOND], reach])
-        self.box = Accordion(children=list(grids.values()), selected_index=None)
-        self.mark(set())
+        self._fields = {title: parts.named(*names) for title, names in GROUPS.items()}
+        self.folds = {title: self._fold(title, reach) for title in GROUPS}
+        self.all = Fold(MORE, ipw.VBox([fold.box for fold in self.folds.values()]))
+        self._wrong: set[str] = set()
 
     def mark(self, wrong: set[str]) -> None:
-        """Show in each group's title how many of its fields have problems."""
-        for at, (title, names) in enumerate(ADVANCED.items()):
-            count = len(wrong.intersection(names))
-            found = "" if not count else f" ({count} to fix)"
-            self.box.set_title(at, f"{title}{found}")
+        """Show how many fields of each group have problems; hide groups without visible fields."""
+        of_groups: set[str] = set()
+        for title, names in GROUPS.items():
+            here, fold = wrong.intersection(names), self.folds[title]
+            fold.title = _counted(title, len(here))
+            fold.show(any(field.visible for field in self._fields[title]))
+            if here - self._wrong:
+                fold.opened = self.all.opened = True
+            of_groups |= here
+        self.all.title = _counted(MORE, len(of_groups))
+        self._wrong = set(wrong)
+
+    def _fold(self, title: str, reach: Any) -> Fold:
+        inside = grid([field.box for field in self._fields[title]])
+        if title == BEYOND:
+            inside = ipw.VBox([inside, reach])
+        return Fold(title, inside, opened=title == next(iter(GROUPS)))
 
 
-def lay_out(preset: Any, parts: Parts, reach: Any) -> tuple[Any, Groups]:
-    """Put all controls in their places, including `reach`. Return the form's box and its groups."""
-    preset_help = html(
-        '<div class="wb-help">Fills in a complete lesson; you can change every field.</div>',
-        description="Help for Preset",
-    )
-    preset_box = styled(ipw.VBox, "wb-field", children=[preset, preset_help])
-    where = parts.named(
-        "strategy", "tpu", "workers", "parameter_servers", "evaluator", "replicas", "devices"
-    )
-    where[0].box.add_class("wb-most")
-    first = parts.named("data", "model", "loop", "step")
-    groups = Groups(parts, reach)
-    ends = parts.named("epochs", "steps_per_epoch", "name", "archive")
-    children = [
-        html(markup.heading("What to train"), description="Section"),
-        grid([preset_box, *(field.box for field in first)]),
-        _part("Where and how it is distributed"),
-        grid([field.box for field in where]),
-        _part("How much"),
-        grid([parts.batch.box, *(field.box for field in ends)]),
-        groups.box,
-    ]
-    box = styled(ipw.VBox, "wb-section", children=children)
-    return box, groups
+def preset_box() -> Any:
+    """Return the list of presets."""
+    options = [("Custom settings", CUSTOM)]
+    options += [(row.label, key) for key, row in catalog.PRESETS.items()]
+    return styled(ipw.Dropdown, options=options, description="Preset", style=ANY_WIDTH)
+
+
+def first_fields(preset: Any, parts: Parts) -> Any:
+    """Return the box of the fields that are always in sight."""
+    about = help_mark("Preset", "Fills in a complete lesson; you can change every field.")
+    box = styled(ipw.VBox, "wb-field", "wb-wide", children=[preset, about])
+    strategy, *others = parts.named(*FIRST)
+    strategy.box.add_class("wb-wide")
+    boxes = [box, strategy.box, *(field.box for field in others), parts.batch.box]
+    return styled(ipw.Box, "wb-fields", "wb-first", children=boxes, fixed=True)
 
 
 def grid(boxes: Sequence[Any]) -> Any:
@@ -182,7 +202,5 @@ def grid(boxes: Sequence[Any]) -> Any:
     return styled(ipw.Box, "wb-fields", children=boxes, fixed=True)
 
 
-def _part(title: str) -> Any:
-    part = html(markup.heading(title, 3), description="Section")
-    part.add_class("wb-part")
-    return part
+def _counted(title: str, problems: int) -> str:
+    return f"{title} ({problems} to fix)" if problems else title

@@ -7,7 +7,7 @@ from typing import Any
 
 import ipywidgets as ipw
 
-from workbench.catalog import Choice
+from workbench.catalog import STRATEGIES, Choice
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html, styled
 
@@ -143,13 +143,13 @@ class BatchFields:
         """Show the global batch size if there is one, or if the config asks for it in error."""
         self.fields[1].show(self._synchronous or self._leader == 1)
         text = f"&times; {self._replicas or ''} replica{'s' * (self._replicas != 1)} ="
-        if not self._synchronous:
-            text = "each worker's batch; there is no global batch"
-        self._times.value = f'<div class="wb-times">{text}</div>'
+        times = f'<div class="wb-times wb-by">{text}</div>'
+        alone = '<div class="wb-times">each worker\'s batch; there is no global batch</div>'
+        self._times.value = times if self._synchronous else alone
 
     def _show(self, arithmetic: str) -> None:
         self._show_pair()
-        self._sum.value = f'<div class="wb-sum">{markup.text(arithmetic)}</div>'
+        self._sum.value = markup.quiet(arithmetic)
 
     def _number(self, at: int) -> int | None:
         typed = self.fields[at].control.value.strip()
@@ -180,6 +180,34 @@ class BatchFields:
             self._changed()
 
         return typed
+
+
+class StrategyField(ChoiceField):
+    """The choice of a strategy. If the strategy has a warning, it is shown below as a notice."""
+
+    def __init__(self) -> None:
+        self._warning = html(description="Notice on Strategy")
+        super().__init__("strategy", "Strategy", STRATEGIES)
+        self.box.children = [self.control, self._help, self._warning, self._problems]
+
+    def remark(self, remarks: Mapping[str, str]) -> None:
+        """Add remarks to the labels of rows, in parentheses; `remarks` maps rows to remarks."""
+        chosen = self.control.value
+        options = [(_remarked(r.label, remarks.get(key)), key) for key, r in self.rows.items()]
+        if chosen not in [key for _, key in options]:
+            options.append((chosen, chosen))
+        if options != list(self.control.options):
+            self.control.options = options
+            self.control.value = chosen
+
+    def _explain(self) -> None:
+        super()._explain()
+        row = self.rows.get(self.control.value)
+        self._warning.value = markup.notice("warning", row.warning) if row and row.warning else ""
+
+
+def _remarked(label: str, remark: str | None) -> str:
+    return f"{label} ({remark})" if remark else label
 
 
 class DevicesField(Field):

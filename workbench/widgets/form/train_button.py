@@ -60,8 +60,11 @@ class TrainButton:
         self._reason = html(description="Why Train is off")
         self._notes = html(description="Notes on the plan")
         self._message = html(description="Messages")
-        row = styled(ipw.Box, "wb-row", children=[self._train, self._rehearse, self._readiness.box])
-        self.box = ipw.VBox([self._notes, row, self._reason, self._question.box, self._message])
+        self.buttons = styled(ipw.Box, "wb-row", children=[self._train, self._rehearse])
+        messages = [
+            self._reason, self._readiness.box, self._question.box, self._message, self._notes,
+        ]  # fmt: skip
+        self.messages = styled(ipw.VBox, "wb-messages", children=messages)
         self._update()
 
     def on_started(self, started: Callable[[Run], None]) -> None:

@@ -11,7 +11,7 @@ import ipywidgets as ipw
 from workbench.widgets.kernel.page_order import keep_order
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html, styled
-from workbench.widgets.parts.titled import Tab
+from workbench.widgets.parts.titled import tabs_of
 
 if TYPE_CHECKING:
     from workbench.runs import Run
@@ -50,10 +50,8 @@ class CloserLook:
 
     def _make(self) -> None:
         self._pages = [make() for make in self._kinds.values()]
-        tabs = Tab(children=[page.box for page in self._pages], selected_index=0)
-        for number, title in enumerate(self._kinds):
-            tabs.set_title(number, title)
-        tabs.add_class("wb-tabs")
+        boxes = [page.box for page in self._pages]
+        tabs = tabs_of(dict(zip(self._kinds, boxes, strict=True)))
         title = html(markup.heading("A closer look"), description="Section")
         self.box.children = [title, tabs]
         keep_order(self.box)

@@ -1,0 +1,64 @@
+"""The places of all views on the page: the form beside the tabs, or above them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as ipw
+
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.titled import tabs_of
+from workbench.widgets.run import saved_output
+
+STYLE = Path(__file__).with_name("workbench.css")
+SETTINGS = "Change settings"
+ALIVE = "wb-alive"
+"""The class of the page while the opened run is alive."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """What stands where: hardware on top, a bar that stays in sight, settings below, tabs."""
+
+    hardware: Any
+    bar: Sequence[Any]
+    below: Sequence[Any]
+    tabs: Mapping[str, Any]
+    """The content of each tab, by its title."""
+
+
+class Page:
+    """The page of a workbench. The style sheet puts the form beside the tabs if there is room.
+
+    Without that room, the form folds to one line while the opened run is alive.
+    """
+
+    def __init__(self, places: Places, token: str) -> None:
+        style = f"<style>{STYLE.read_text(encoding='utf-8')}</style>"
+        style += saved_output.hiding_style(token)
+        title = html(style + markup.heading("Workbench", 1), description="Workbench")
+        head = styled(ipw.Box, "wb-lead", children=[title, places.hardware])
+        unfold = styled(
+            ipw.ToggleButton, "wb-fold-title", "wb-unfold", description=SETTINGS, tooltip=SETTINGS
+        )
+        bar = styled(ipw.VBox, "wb-bar", children=[unfold, *places.bar])
+        form = styled(ipw.VBox, "wb-form", children=[bar, *places.below])
+        self._titles = list(places.tabs)
+        self._tabs = tabs_of(places.tabs)
+        body = styled(ipw.Box, "wb-body", children=[form, self._tabs])
+        self.root = styled(ipw.VBox, "wb-root", f"wb-live-{token}", children=[head, body])
+        self._alive = False
+
+    def turn_to(self, title: str) -> None:
+        """Show the tab with this title."""
+        self._tabs.selected_index = self._titles.index(title)
+
+    def show_alive(self, alive: bool) -> None:
+        """Follow whether the opened run is alive."""
+        if alive != self._alive:
+            self._alive = alive
+            (self.root.add_class if alive else self.root.remove_class)(ALIVE)

@@ -1,0 +1,58 @@
+"""The progress of the opened run in one line, with a button that stops it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import ipywidgets as ipw
+
+from workbench import units
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import button, html, set_visible, styled
+
+if TYPE_CHECKING:
+    from workbench.feed import RunSnapshot
+    from workbench.runs import Progress
+
+SHOWN_EVERY_SECONDS = 0.5
+
+
+class RunningLine:
+    """A line that stays in sight beside Train while the opened run is alive."""
+
+    def __init__(self, stop: Callable[[], None]) -> None:
+        """`stop` asks the opened run to stop."""
+        self._shown_at = 0.0
+        self._phase = ""
+        self.stop = button(
+            "Stop", "Stop the run after its step, with a checkpoint", lambda _: stop()
+        )
+        self._line = html(description="Progress of the run")
+        self.box = styled(ipw.Box, "wb-running", children=[self._line, self.stop])
+        self.show(None)
+
+    def show(self, look: RunSnapshot | None) -> None:
+        """Follow the opened run; None means that no run is open."""
+        alive = look is not None and look.alive
+        set_visible(self.box, visible=alive)
+        if look is None or not alive:
+            self._phase = ""
+            return
+        self.stop.disabled = look.status == "stopping"
+        now = time.monotonic()
+        if look.progress.phase != self._phase or now - self._shown_at >= SHOWN_EVERY_SECONDS:
+            self._phase, self._shown_at = look.progress.phase, now
+            self._line.value = progress_line(look.progress)
+
+
+def progress_line(progress: Progress) -> str:
+    """Return a bar, and below it the phase, the steps and the time left, if known (HTML)."""
+    done = progress.step / progress.total_steps if progress.total_steps else 0.0
+    parts = [progress.phase, f"epoch {progress.epoch} of {progress.epochs}"]
+    parts.append(f"step {progress.step:,} of {progress.total_steps:,}")
+    if progress.eta_seconds is not None:
+        parts.append(f"{units.duration(progress.eta_seconds)} left")
+    bar = f'<div class="wb-done"><span style="width:{done:.1%}"></span></div>'
+    return bar + markup.quiet(", ".join(parts))
