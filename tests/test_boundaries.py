@@ -196,7 +196,7 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
     return []
 
 
-def test_every_room_imports_only_what_it_may() -> None:
+def test_each_room_imports_only_permitted_modules() -> None:
     assert [fault for path in sorted(PACKAGE.rglob("*.py")) for fault in faults(path)] == []
 
 
@@ -211,7 +211,7 @@ def test_a_circle_is_found_through_functions_and_types(tmp_path: Path) -> None:
     assert list(imported_names(late.read_text(), ("workbench",))) == ["workbench.runs.Run"]
 
 
-def test_no_folder_has_more_files_than_can_be_taken_in_at_a_glance() -> None:
+def test_no_folder_has_more_than_fifteen_files() -> None:
     counts = Counter(path.parent.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
     assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
 

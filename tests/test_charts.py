@@ -51,7 +51,7 @@ def test_one_replica_has_no_mean_line() -> None:
     assert charts.JOINED not in [line.name for line in lines]
 
 
-def test_virtual_replicas_have_that_name() -> None:
+def test_virtual_replicas_are_named_virtual() -> None:
     figure = charts.run_figure(points(3), ONE_EPOCH, virtual=True)
     assert {trace.name for trace in figure.data} >= {"virtual replica 0", "virtual replica 1"}
     assert any("virtual" in note.text for note in figure.layout.annotations)

@@ -96,7 +96,7 @@ def test_the_example_sets_every_field_to_another_value_than_its_default() -> Non
     assert not [k for k, v in dataclasses.asdict(EVERY_FIELD).items() if v == default[k]]
 
 
-def test_fields_left_out_have_their_defaults() -> None:
+def test_missing_fields_have_their_defaults() -> None:
     assert RunConfig.from_json({"epochs": 2}) == RunConfig(epochs=2)
     assert RunConfig.from_json({}) == RunConfig()
 
@@ -115,7 +115,7 @@ def test_only_configs_of_a_known_version_are_read(version: object) -> None:
     assert "Install the release that wrote it" in found["version"].fix
 
 
-def test_unknown_fields_are_all_named_with_the_nearest_one() -> None:
+def test_each_unknown_field_is_named_with_the_nearest_known_field() -> None:
     found = problems_of({"epoch": 3, "per_replica_batchsize": 8, "zzz": 1, "seed": 1})
     assert {name: problem.fix for name, problem in found.items()} == {
         "epoch": "Did you mean epochs?",

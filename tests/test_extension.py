@@ -1,4 +1,4 @@
-"""The front end's unit tests, with Node's test runner, and its agreement with the package."""
+"""The front end's unit tests in Node's test runner; the presets in its settings."""
 
 import json
 import subprocess
@@ -25,6 +25,6 @@ def test_front_end_unit_tests_pass() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_settings_offer_the_presets_that_there_are() -> None:
+def test_settings_offer_all_presets() -> None:
     schema = json.loads((ROOT / "extension/schema/server.json").read_text(encoding="utf-8"))
     assert schema["properties"]["preset"]["enum"] == ["", *PRESETS]

@@ -27,7 +27,7 @@ def test_a_lock_is_held_until_its_last_holder_has_ended(tmp_path: Path) -> None:
     os.close(again)
 
 
-def test_a_lock_file_removed_under_its_taker_is_not_taken_for_the_lock(tmp_path: Path) -> None:
+def test_a_new_lock_file_takes_the_place_of_a_removed_one(tmp_path: Path) -> None:
     path = tmp_path / "a.lock"
     first = flock.take(path)
     assert first is not None

@@ -1,4 +1,4 @@
-"""Lent machines: recognised by their environment, with runs in the folder that the host keeps."""
+"""Tests of Colab and Kaggle: their detection, and the folder of runs that they keep."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ def no_host(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def kaggle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Kaggle, with a folder of the test as `/kaggle/working`."""
+    """Return the folder that stands for `/kaggle/working`, on a machine that looks like Kaggle."""
     home = tmp_path / "working"
     home.mkdir()
     monkeypatch.setattr(hosts, "KAGGLE", replace(hosts.KAGGLE, home=home))
@@ -33,7 +33,9 @@ def kaggle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("sign", SIGNS)
-def test_a_host_is_recognised_by_its_sign(sign: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_is_recognised_by_its_environment_variable(
+    sign: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert hosts.lent() is None
     value, name = SIGNS[sign]
     monkeypatch.setenv(sign, value)
@@ -42,7 +44,7 @@ def test_a_host_is_recognised_by_its_sign(sign: str, monkeypatch: pytest.MonkeyP
     assert host.name == name
 
 
-def test_vertex_is_not_colab(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_products_of_vertex_are_not_colab(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VERTEX_PRODUCT", "WORKBENCH_INSTANCE")
     assert hosts.lent() is None
 
@@ -55,7 +57,7 @@ def test_without_a_host_runs_are_in_the_current_folder(
     assert hosts.word_on_keeping(runs_root()) == ""
 
 
-def test_runs_are_in_the_hosts_folder_wherever_the_notebook_is(
+def test_runs_are_in_the_hosts_folder_if_no_other_is_chosen(
     kaggle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

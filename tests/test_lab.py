@@ -86,7 +86,7 @@ def test_without_jupyterlab_the_error_names_the_package_to_install(tmp_path: Pat
 
 @pytest.mark.promise
 @pytest.mark.slow
-def test_it_serves_the_address_it_prints_and_ends_on_terminate(tmp_path: Path) -> None:
+def test_jupyterlab_serves_the_printed_address_and_ends_on_sigterm(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "workbench", "lab", "--no-browser"]
     environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime")}
     with subprocess.Popen(

@@ -37,7 +37,7 @@ def install_cell() -> str:
     return cells(INSTALLING[0], "code")[0]
 
 
-def test_there_is_a_lesson_for_each_host_and_each_own_part() -> None:
+def test_hosts_and_own_functions_have_lessons() -> None:
     wanted = {"quick_start_colab", "quick_start_kaggle", "own_model", "own_data", "pitfalls"}
     assert wanted <= {name.removesuffix(".ipynb") for name in INSTALLING}
 
@@ -52,7 +52,7 @@ def test_the_first_cell_installs_from_one_constant(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_nothing_of_a_machine_is_kept(name: str) -> None:
+def test_a_lesson_has_no_traces_of_a_machine(name: str) -> None:
     notebook = json.loads((FOLDER / name).read_text(encoding="utf-8"))
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert [cell["outputs"] for cell in code] == [[]] * len(code)
@@ -62,7 +62,7 @@ def test_nothing_of_a_machine_is_kept(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_its_cells_have_ids_of_their_own_and_a_title_comes_first(name: str) -> None:
+def test_cells_have_unique_ids_and_the_first_is_a_title(name: str) -> None:
     notebook = json.loads((FOLDER / name).read_text(encoding="utf-8"))
     ids = [cell["id"] for cell in notebook["cells"]]
     assert len(set(ids)) == len(ids)
@@ -70,7 +70,9 @@ def test_its_cells_have_ids_of_their_own_and_a_title_comes_first(name: str) -> N
     assert notebook["cells"][0]["cell_type"] == "markdown"
 
 
-def test_where_the_workbench_is_nothing_is_installed(capfd: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_installed_next_to_an_installed_workbench(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     with opened() as notebook:
         notebook.run(install_cell())
     assert capfd.readouterr() == ("", "")
@@ -102,7 +104,7 @@ def run_there(python: Path, cell: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_without_a_source_it_says_what_to_set(elsewhere: Path) -> None:
+def test_an_install_without_a_source_names_the_constant_to_set(elsewhere: Path) -> None:
     done = run_there(elsewhere, install_cell())
     assert "SOURCE must say where the workbench is installed from" in done.stderr + done.stdout
 

@@ -56,7 +56,7 @@ def tracked_files() -> list[Path]:
     return [path for name in listed.stdout.split("\0") if (path := ROOT / name).is_file()]
 
 
-def test_base_dependencies_are_what_colab_has() -> None:
+def test_base_dependencies_fit_the_packages_of_colab() -> None:
     needed = [Requirement(line) for line in [*PROJECT["dependencies"], *EXTRAS["tensorflow"]]]
     assert [need for need in needed if COLAB[need.name] not in need.specifier] == []
 
@@ -65,7 +65,7 @@ def test_base_dependencies_are_what_colab_has() -> None:
 @pytest.mark.parametrize(
     ("platform", "machine"), [("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64")]
 )
-def test_lock_holds_one_version_of_all_that_is_needed(
+def test_the_lock_has_one_version_of_each_dependency(
     python: str, platform: str, machine: str
 ) -> None:
     environment = {
@@ -103,7 +103,7 @@ def test_python_range_is_the_same_everywhere() -> None:
     assert "(3, 11) <= sys.version_info[:2] <= (3, 13)" in script
 
 
-def test_the_map_of_rooms_names_what_is_there() -> None:
+def test_the_map_names_each_room_and_nothing_else() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     table = text.partition("## The map of rooms")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (`[^|]+`) \|", table, re.MULTILINE)
@@ -114,11 +114,11 @@ def test_the_map_of_rooms_names_what_is_there() -> None:
         parts = {path.relative_to(ROOT / room).parts for path in there}
         rooms = {part[0] for part in parts if len(part) > 1}
         files = {part[0] for part in parts if len(part) == 1 and not part[0].startswith("__")}
-        looked_for = rooms | files if room == "workbench" else rooms
-        assert {f"{room}/{name}" for name in looked_for} - named == set()
+        required = rooms | files if room == "workbench" else rooms
+        assert {f"{room}/{name}" for name in required} - named == set()
 
 
-def test_the_six_files_for_a_newcomer_are_there() -> None:
+def test_the_six_files_for_a_newcomer_exist() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     files = re.findall(r"^\d\. `(workbench/\S+\.py)`", text, re.MULTILINE)
     assert len(files) == 6
@@ -140,7 +140,7 @@ def test_versions_agree() -> None:
     assert workbench.__version__ in headings
 
 
-def test_names_that_others_rely_on() -> None:
+def test_the_distribution_and_the_command_keep_their_names() -> None:
     assert PROJECT["name"] == "tf-distribute-workbench"
     (command,) = entry_points(group="console_scripts", name="workbench")
     assert command.value == "workbench.cli:main"
@@ -171,7 +171,7 @@ def test_jupyterlab_dependencies_are_ranges() -> None:
     assert all(value.startswith("^") for value in ranges)
 
 
-def test_find_python_says_what_it_looked_at() -> None:
+def test_find_python_lists_the_interpreters_that_it_tried() -> None:
     environment = {**os.environ, "PYTHON": "/no/such/python"}
     done = subprocess.run(
         ["sh", "find-python.sh"],

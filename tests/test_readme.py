@@ -43,6 +43,6 @@ def test_every_block_runs(tmp_path: Path) -> None:
             run(["bash", "-euc", text], tmp_path)
 
 
-def test_every_picture_and_file_that_it_names_is_there() -> None:
+def test_all_linked_pictures_and_files_exist() -> None:
     names = re.findall(r"\]\(([^)#:]+)\)", README)
     assert [name for name in names if not (ROOT / name).exists()] == []

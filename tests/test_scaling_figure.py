@@ -29,7 +29,7 @@ def test_the_batch_and_the_noise_scale_are_marked_on_a_log_axis() -> None:
     assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
 
 
-def test_without_an_upper_end_the_band_reaches_the_top_and_there_is_no_line() -> None:
+def test_a_band_without_an_upper_end_reaches_the_top_and_has_no_line() -> None:
     figure = scaling_figure([(156, None, 800.0, None)], 128)
     assert [trace.name for trace in figure.data] == [None, "95 %: at least"]
     assert set(figure.data[0].y) == {1.0}

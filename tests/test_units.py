@@ -26,18 +26,18 @@ def test_a_missing_number_is_unknown(shown: object, missing: float | None) -> No
         (None, "unknown"),
     ],
 )
-def test_byte_sizes(size: int | None, text: str) -> None:
+def test_byte_sizes_have_binary_units(size: int | None, text: str) -> None:
     assert units.byte_size(size) == text
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0.2, "0 s"), (59.4, "59 s"), (61, "1 min 1 s"), (3 * 3600, "3 h 0 min")]
 )
-def test_durations(seconds: float, text: str) -> None:
+def test_durations_have_at_most_two_units(seconds: float, text: str) -> None:
     assert units.duration(seconds) == text
 
 
-def test_numbers() -> None:
+def test_numbers_are_rounded() -> None:
     assert units.number(0.123456) == "0.1235"
     assert units.number(60_000) == "60,000"
     assert units.percent(0.8734) == "87.34%"

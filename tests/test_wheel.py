@@ -42,7 +42,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.promise
-def test_it_holds_the_front_end_and_no_sources_of_it(wheel: Path) -> None:
+def test_the_wheel_has_the_front_end_without_its_sources(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert any(name.endswith(f"{LABEXTENSION}/package.json") for name in names)
     assert any(f"{LABEXTENSION}/static/remoteEntry" in name for name in names)
@@ -55,7 +55,7 @@ def test_it_holds_the_front_end_and_no_sources_of_it(wheel: Path) -> None:
 
 
 @pytest.mark.promise
-def test_the_run_view_is_small_on_the_way_to_a_page(wheel: Path) -> None:
+def test_the_compressed_run_view_is_small(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as files:
         front_end = [
             files.read(f"workbench/widgets/static/runview.{kind}") for kind in ("js", "css")
@@ -63,7 +63,7 @@ def test_the_run_view_is_small_on_the_way_to_a_page(wheel: Path) -> None:
     assert sum(len(gzip.compress(text)) for text in front_end) <= MOST_BYTES
 
 
-def test_the_front_end_of_jupyterlab_is_small_on_the_way_to_a_page(wheel: Path) -> None:
+def test_the_compressed_front_end_of_jupyterlab_is_small(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as files:
         static = f"{LABEXTENSION}/static/"
         scripts = [name for name in files.namelist() if static in name and name.endswith(".js")]
@@ -72,7 +72,9 @@ def test_the_front_end_of_jupyterlab_is_small_on_the_way_to_a_page(wheel: Path) 
 
 
 @pytest.mark.promise
-def test_it_works_in_a_fresh_environment_without_tensorflow(wheel: Path, tmp_path: Path) -> None:
+def test_the_wheel_works_in_a_fresh_environment_without_tensorflow(
+    wheel: Path, tmp_path: Path
+) -> None:
     venv.create(tmp_path / "env", with_pip=False)
     bin_dir = tmp_path / "env" / "bin"
     python = str(bin_dir / "python")
@@ -104,7 +106,7 @@ def preinstalled(python: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
-def test_pip_puts_it_beside_what_colab_has_and_changes_nothing(
+def test_pip_adds_the_wheel_to_colabs_packages_and_changes_none(
     runtime: str, wheel: Path, tmp_path: Path
 ) -> None:
     venv.create(tmp_path / "colab", with_pip=False)

@@ -6,7 +6,7 @@ import argparse
 import subprocess
 import sys
 
-from tests.benchmarks.report import tell
+from tests.benchmarks.report import print_line
 
 NAMES = (
     *("startup", "reading", "training_speed", "fit_speed", "recording_cost", "run_overhead"),
@@ -26,7 +26,7 @@ def main() -> int:
         options.error(f"a name must be one of {', '.join(NAMES)}; got {', '.join(unknown)}")
     missed = False
     for name in chosen.names or NAMES:
-        tell(f"== {name}")
+        print_line(f"== {name}")
         command = [sys.executable, "-m", f"tests.benchmarks.{name}"]
         done = subprocess.run([*command, *(["--quick"] if chosen.quick else [])], check=False)
         missed = missed or done.returncode != 0

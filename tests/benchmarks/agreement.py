@@ -11,7 +11,7 @@ import argparse
 import sys
 import tempfile
 
-from tests.benchmarks.report import Limit, tell
+from tests.benchmarks.report import Limit, print_line
 from workbench.cli.commands.matrix import report
 from workbench.experiments import Matrix, run_matrix
 
@@ -45,7 +45,7 @@ def main() -> int:
     for data in [chosen.data] if chosen.data else LOSS:
         with tempfile.TemporaryDirectory() as folder:
             done = run_matrix(QUICK_STEPS if chosen.quick else None, data, folder)
-        tell(report(done))
+        print_line(report(done))
         passed = sum(cell.status == "pass" for cell in done.cells)
         judged = [
             PASSING.judge([passed]),

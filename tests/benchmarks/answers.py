@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.benchmarks.growing import make_run
 from tests.benchmarks.many import make_runs
-from tests.benchmarks.report import Limit, tell
+from tests.benchmarks.report import Limit, print_line
 from workbench.cli.watching import table
 from workbench.runs import list_runs
 from workbench.runs.folder import locks
@@ -85,7 +85,7 @@ def main() -> int:
         folder = Path(base)
         verdicts = [judge_state(folder, rounds), judge_list(folder / "many", rounds)]
         verdicts += [judge_noise(folder, *noise, rounds) for noise in NOISE.items()]
-    tell("medians [minimum, maximum]")
+    print_line("medians [minimum, maximum]")
     return int(not all(verdicts))
 
 

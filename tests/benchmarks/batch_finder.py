@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.report import Limit, tell
+from tests.benchmarks.report import Limit, print_line
 from workbench import RunConfig, make_plan, render_script
 from workbench.devices import Devices, detect
 from workbench.experiments.searching.batch_finder import find_batch_size
@@ -94,7 +94,7 @@ def true_size(each: Case, found: int, devices: Devices) -> float:
     above = max(found + 1, math.ceil(found * NOTCH))
     first, second = (peak_mib(each.config, size, devices) for size in (found, above))
     slope = (second - first) / (above - found)
-    tell(f"    alone: {found} holds {first:,.0f} MiB, {above} holds {second:,.0f} MiB")
+    print_line(f"    alone: {found} holds {first:,.0f} MiB, {above} holds {second:,.0f} MiB")
     return found + (each.limit_mib - first) / slope
 
 
@@ -108,7 +108,7 @@ def ratio(each: Case, devices: Devices) -> float:
     searched = time.monotonic() - began
     data = 600 // 3 if found.ended == "data" else None
     true = data or true_size(each, size, devices)
-    tell(
+    print_line(
         f"  {each.name}: found {size}, true {true:.1f}, ended by {found.ended}, "
         f"best {found.best_per_replica_batch_size}, {len(found.trials)} trials in {searched:.0f} s"
     )
@@ -128,7 +128,7 @@ def main() -> int:
         off = ratio(each, devices)
         limit = Limit(f"{each.name}: found/true {off:.3f}, off by", "times", at_most=NOTCH)
         reached.append(limit.judge([max(off, 1 / off)]))
-    tell(f"{sum(reached)} of {len(reached)} within a factor of {NOTCH}")
+    print_line(f"{sum(reached)} of {len(reached)} within a factor of {NOTCH}")
     return int(not all(reached))
 
 

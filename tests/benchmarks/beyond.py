@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks.report import Limit, tell
+from tests.benchmarks.report import Limit, print_line
 from workbench.config import RunConfig
 from workbench.plan import rehearsed
 from workbench.runs import Run, start_run
@@ -107,16 +107,16 @@ def load(root: Path, seconds: float) -> tuple[float, float]:
     threads = [threading.Thread(target=write, args=(worker,)) for worker in range(WORKERS)]
     for thread in threads:
         thread.start()
-    read, lag, last_look = [0] * WORKERS, 0.0, False
-    while not last_look:
-        last_look = not any(thread.is_alive() for thread in threads)
+    read, lag, last_reading = [0] * WORKERS, 0.0, False
+    while not last_reading:
+        last_reading = not any(thread.is_alive() for thread in threads)
         for worker, reader in enumerate(readers):
             for block in reader.poll():
                 known, read[worker] = read[worker], block.first_step + len(block.values)
                 lag = max(lag, time.monotonic() - written_at[worker][known + STEPS_A_CALL])
         time.sleep(POLL_SECONDS)
     took = time.monotonic() - began
-    tell(f"{sum(read) / took:,.0f} steps per second of {WORKERS} workers were read")
+    print_line(f"{sum(read) / took:,.0f} steps per second of {WORKERS} workers were read")
     return lag, float(WORKERS * calls * STEPS_A_CALL - sum(read))
 
 
@@ -131,7 +131,7 @@ def weak_scaling(root: Path, epochs: int) -> None:
         run.wait()
         speeds.append(float(run.result()["examples_per_second"]))
     cores = os.cpu_count()
-    tell(
+    print_line(
         f"weak scaling, 64 per replica, {cores} cores: 1 worker {speeds[0]:,.0f} examples/s, "
         f"2 workers {speeds[1]:,.0f}, efficiency {speeds[1] / speeds[0] / 2:.0%}"
     )

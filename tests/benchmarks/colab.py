@@ -26,7 +26,7 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
 from tests import wheels
-from tests.benchmarks.report import Limit, tell
+from tests.benchmarks.report import Limit, print_line
 from tests.colab import environment
 from tests.colab.lists import versions
 
@@ -98,12 +98,12 @@ def seconds_until_shown(client: BlockingKernelClient) -> float:
     """Run the first cell of a user; return the seconds until its view is sent to the page."""
     shown: list[float] = []
 
-    def hear(message: dict[str, Any]) -> None:
+    def note_view(message: dict[str, Any]) -> None:
         if VIEW in message["content"].get("data", {}):
             shown.append(time.perf_counter())
 
     began = time.perf_counter()
-    for cell, listener in ((SHOWN, hear), (NO_TENSORFLOW, lambda _: None)):
+    for cell, listener in ((SHOWN, note_view), (NO_TENSORFLOW, lambda _: None)):
         reply = client.execute_interactive(cell, output_hook=listener, timeout=KERNEL_SECONDS)
         if reply["content"]["status"] != "ok":
             raise RuntimeError("\n".join(reply["content"]["traceback"]))
@@ -128,7 +128,9 @@ def main() -> int:
             installed.append(pip(python, folder / "list", *options_of_pip))
             with fresh_kernel(python, folder) as client:
                 opened.append(seconds_until_shown(client))
-    tell(f"Colab's versions on Python {sys.version.split()[0]}; the first round is not counted")
+    print_line(
+        f"Colab's versions on Python {sys.version.split()[0]}; the first round is not counted"
+    )
     reached = [INSTALLED.judge(installed[1:]), OPENED.judge(opened[1:])]
     return int(not all(reached))
 

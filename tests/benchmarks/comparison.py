@@ -62,15 +62,15 @@ def main() -> int:
         copies(folder, originals, count)
         first = table_seconds(folder)
         sys.stdout.write(f"table of {count:,} runs, for the first time: {first:.2f} s\n")
-        told = [table_seconds(folder) for _ in range(ROUNDS)]
-        verdicts.append(Limit(f"table of {count:,} runs", "s", at_most=1).judge(told))
+        seconds = [table_seconds(folder) for _ in range(ROUNDS)]
+        verdicts.append(Limit(f"table of {count:,} runs", "s", at_most=1).judge(seconds))
         folder = Path(base) / "long"
         folder.mkdir()
         copies(folder, [make_run(folder, STEPS, "finished").dir], long)
         groups = [Group(run.id, (run,)) for run in list_runs(folder)]
         drawn = [seconds_of(lambda: curves_figure(groups)) for _ in range(ROUNDS)]
-        words = f"curves of {long} runs x {STEPS:,} steps as a figure"
-        verdicts.append(Limit(words, "s", at_most=2).judge(drawn))
+        name = f"curves of {long} runs x {STEPS:,} steps as a figure"
+        verdicts.append(Limit(name, "s", at_most=2).judge(drawn))
     return int(not all(verdicts))
 
 

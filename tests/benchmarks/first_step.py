@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.benchmarks.engine import cnn
-from tests.benchmarks.report import Comparison, conclude, tell
+from tests.benchmarks.report import Comparison, conclude, print_line
 from workbench import start_run
 from workbench.config import RunConfig
 from workbench.devices import Devices, detect
@@ -115,7 +115,7 @@ def main() -> int:
                 server.keep()
                 side()
         server.release()
-    tell(f"tutorial: {np.median(tutorial):.2f} s from its start to its first step")
+    print_line(f"tutorial: {np.median(tutorial):.2f} s from its start to its first step")
     return conclude([compared(loop, rounds, tutorial) for loop, rounds in ours.items()])
 
 
@@ -123,7 +123,7 @@ def compared(loop: str, rounds: list[dict[str, float]], tutorial: list[float]) -
     """Print the parts of a loop's time; return the ratio of the tutorial's time to it."""
     totals = np.array([sum(parts.values()) for parts in rounds])
     medians = [f"{name} {np.median([parts[name] for parts in rounds]):.2f}" for name in rounds[0]]
-    tell(f"{loop}: {np.median(totals):.2f} s from the click: {', '.join(medians)}")
+    print_line(f"{loop}: {np.median(totals):.2f} s from the click: {', '.join(medians)}")
     name = f"seconds to the first step, tutorial over click, {loop}"
     return Comparison(name, np.array(tutorial) / totals, at_least=AT_LEAST)
 

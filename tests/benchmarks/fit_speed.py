@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from tests.benchmarks.alternation import Segment, alternate
 from tests.benchmarks.engine import Engine, make_model, mlp
-from tests.benchmarks.report import Comparison, conclude, tell
+from tests.benchmarks.report import Comparison, conclude, print_line
 
 STEPS_PER_EXECUTION = 50
 SEGMENT_STEPS = 1500
@@ -42,7 +42,7 @@ def compare(rounds: int, folder: Path) -> list[Comparison]:
         rounds,
     )
     rates = {name: f"{np.median(rate):.0f}" for name, rate in done.rates.items()}
-    tell(f"median steps/s {rates}; {done.quiet} of {done.run} rounds quiet")
+    print_line(f"median steps/s {rates}; {done.quiet} of {done.run} rounds quiet")
     recorded = done.rates["recorded"]
     return [
         Comparison(

@@ -26,7 +26,7 @@ import numpy as np
 import psutil
 
 from tests.benchmarks.first_step import calls_of, wait_until
-from tests.benchmarks.report import Comparison, Limit, conclude, tell
+from tests.benchmarks.report import Comparison, Limit, conclude, print_line
 from workbench import catalog
 from workbench.config import RunConfig
 from workbench.devices import detect
@@ -50,7 +50,7 @@ CLUSTERS = {
 }
 EIGHT = RunConfig(strategy="multi_worker_mirrored", workers=8, epochs=10_000)
 SHORT = RunConfig(strategy="one_device", synthetic_examples=640, global_batch_size=32, epochs=1)
-SOONER, MATRIX_SOONER, ASKED_SOONER = 5.0, 3.0, 2.0
+SOONER, MATRIX_SOONER, PROGRAM_SOONER = 5.0, 3.0, 2.0
 RESTART_SHARE = 3.0 / 20.0
 MOST_PRIVATE_MIB = 1_200.0
 MOST_DIFFERENCE = 1e-6
@@ -87,7 +87,7 @@ def end(run: Run) -> None:
     run.wait()
 
 
-def words_of(process: psutil.Process) -> list[str]:
+def command_line_of(process: psutil.Process) -> list[str]:
     """Return the command line of a process; an empty list if it has ended."""
     try:
         return list(process.cmdline())
@@ -102,7 +102,7 @@ def starts(bench: Bench, rounds: int) -> bool:
         ratios = []
         for _ in range(rounds):
             forked, cold = (first_step_seconds(bench, config, way) for way in WAYS)
-            tell(f"{name}: {forked:.2f} s forked, {cold:.2f} s cold")
+            print_line(f"{name}: {forked:.2f} s forked, {cold:.2f} s cold")
             ratios.append(cold / forked)
         ratio = f"{name}: start to first step, cold over forked"
         found.append(Comparison(ratio, np.array(ratios), at_least=SOONER))
@@ -125,7 +125,7 @@ def restart(bench: Bench, rounds: int) -> bool:
     ratios = []
     for _ in range(rounds):
         forked, cold = (restart_seconds(bench, way) for way in WAYS)
-        tell(f"a killed worker: {forked:.2f} s until the next step, {cold:.2f} s cold")
+        print_line(f"a killed worker: {forked:.2f} s until the next step, {cold:.2f} s cold")
         ratios.append(forked / cold)
     return Limit("a restarted worker, forked over cold", "", at_most=RESTART_SHARE).judge(ratios)
 
@@ -169,7 +169,7 @@ def must_be(run: Run, way: str) -> None:
 
 def memory(bench: Bench, _: int) -> bool:
     """Measure the memory of eight workers."""
-    tell(f"eight workers of MultiWorkerMirrored, cold: {private_mib(bench, COLD):,.0f} MiB")
+    print_line(f"eight workers of MultiWorkerMirrored, cold: {private_mib(bench, COLD):,.0f} MiB")
     name = "private memory of eight forked workers and their keepers"
     return Limit(name, "MiB", at_most=MOST_PRIVATE_MIB).judge([private_mib(bench, FORKED)])
 
@@ -179,10 +179,10 @@ def private_mib(bench: Bench, way: str) -> float:
     run = bench.start(EIGHT, way)
     wait_until(lambda: run.progress.step > 0)
     script = str(run.dir / "train.py")
-    tasks = [each for each in psutil.process_iter() if script in words_of(each)]
+    tasks = [each for each in psutil.process_iter() if script in command_line_of(each)]
     if len(tasks) != EIGHT.workers:
         raise RuntimeError(f"{EIGHT.workers} workers must have a process each; found {len(tasks)}.")
-    keepers = [each for each in psutil.process_iter() if words_of(each)[:1] == [KEEPER]]
+    keepers = [each for each in psutil.process_iter() if command_line_of(each)[:1] == [KEEPER]]
     held = sum(each.memory_full_info().uss for each in (*tasks, *keepers))
     end(run)
     must_be(run, way)
@@ -195,30 +195,30 @@ def programs(bench: Bench, rounds: int) -> bool:
     for run in runs.values():
         run.wait()
 
-    def look(way: str, at: int) -> object:
+    def inspect(way: str, at: int) -> object:
         inspection._inspect.cache_clear()
         config = replace(SHORT, start=way, seed=at)
         return inspection.inspect_model(make_plan(config, bench.devices))
 
-    asked: dict[str, Callable[[str, int], object]] = {
-        "an inspection of a model": look,
+    actions: dict[str, Callable[[str, int], object]] = {
+        "an inspection of a model": inspect,
         "an evaluation": lambda way, _: runs[way].evaluate(),
         "an X-ray": lambda way, _: runs[way].xray(3),
     }
     found = []
-    for name, ask in asked.items():
+    for name, action in actions.items():
         ratios = []
         for at in range(rounds):
             seconds = []
             for way in WAYS:
                 bench.server.keep()
                 began = time.monotonic()
-                ask(way, at)
+                action(way, at)
                 seconds.append(time.monotonic() - began)
-            tell(f"{name}: {seconds[0]:.2f} s forked, {seconds[1]:.2f} s cold")
+            print_line(f"{name}: {seconds[0]:.2f} s forked, {seconds[1]:.2f} s cold")
             ratios.append(seconds[1] / seconds[0])
         found.append(
-            Comparison(f"{name}, cold over forked", np.array(ratios), at_least=ASKED_SOONER)
+            Comparison(f"{name}, cold over forked", np.array(ratios), at_least=PROGRAM_SOONER)
         )
     return conclude(found) == 0
 
@@ -231,7 +231,7 @@ def matrix(bench: Bench, rounds: int) -> bool:
         for way in WAYS
     }
     for way in WAYS:
-        tell(f"matrix, {way}: {done[way].seconds:.0f} s, {len(done[way].cells)} cells")
+        print_line(f"matrix, {way}: {done[way].seconds:.0f} s, {len(done[way].cells)} cells")
     alone, every, unlike = [], [], 0
     for forked, cold in zip(done[FORKED].cells, done[COLD].cells, strict=True):
         unlike += forked.status != cold.status
@@ -266,7 +266,9 @@ def apart_by(forked: Run, cold: Run) -> float:
 def many(bench: Bench, rounds: int) -> bool:
     """Run twenty steps many times, four runs simultaneously; check that each finishes cleanly."""
     count = FEW if rounds == 1 else MANY
-    (server,) = (each for each in psutil.process_iter() if bench.server.name in words_of(each))
+    (server,) = (
+        each for each in psutil.process_iter() if bench.server.name in command_line_of(each)
+    )
 
     def held() -> dict[str, int]:
         left = [each for each in psutil.process_iter() if is_of_a_run(each, bench.root)]
@@ -276,7 +278,7 @@ def many(bench: Bench, rounds: int) -> bool:
     before, began = held(), time.monotonic()
     with ThreadPoolExecutor(AT_A_TIME) as pool:
         ends = list(pool.map(lambda _: bench.start(SHORT, FORKED).wait(), range(count)))
-    tell(f"{count:,} runs in {time.monotonic() - began:.0f} s")
+    print_line(f"{count:,} runs in {time.monotonic() - began:.0f} s")
     wait_until(lambda: not server.children())
     forked = sum("'forked'" in str(run.events()) for run in list_runs(bench.root))
     after = held()
@@ -294,7 +296,7 @@ def many(bench: Bench, rounds: int) -> bool:
 
 def is_of_a_run(process: psutil.Process, root: Path) -> bool:
     """Return whether a process runs something in a folder of runs, or keeps such a process."""
-    return any(str(root) in word or word == KEEPER for word in words_of(process))
+    return any(str(root) in each or each == KEEPER for each in command_line_of(process))
 
 
 PARTS: dict[str, Callable[[Bench, int], bool]] = {

@@ -19,7 +19,7 @@ import psutil
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 from tests.benchmarks.many import make_runs
-from tests.benchmarks.report import Limit, tell
+from tests.benchmarks.report import Limit, print_line
 from tests.browser.conftest import FLAGS, find_chromium
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer, running_lab
@@ -33,7 +33,7 @@ DEVICES_SECONDS, QUICK_SECONDS = 30.0, 10.0
 NOTE_TIMES = """([command, count]) => {
     const began = performance.now();
     const times = window.drawn = { first: 0, whole: 0 };
-    const look = () => {
+    const note = () => {
         const root = document.querySelector('.jp-WorkbenchSidebar');
         const now = performance.now() - began;
         times.first ||= root.querySelector('[role=option]') ? now : 0;
@@ -41,7 +41,7 @@ NOTE_TIMES = """([command, count]) => {
         times.whole ||= counted === count ? now : 0;
     };
     const body = { childList: true, subtree: true, characterData: true };
-    new MutationObserver(look).observe(document.body, body);
+    new MutationObserver(note).observe(document.body, body);
     window.jupyterapp.commands.execute(command);
 }"""
 COUNT_FRAMES = """() => {
@@ -124,7 +124,7 @@ def devices_percent(page: Page, process: psutil.Process, seconds: float) -> floa
     page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     page.wait_for_timeout(1_000)
     hidden = shares(process, session, seconds)
-    tell(
+    print_line(
         f"server {shown[0]:.2f} % with devices shown, {hidden[0]:.2f} % without; "
         f"page {shown[1]:.2f} % and {hidden[1]:.2f} %"
     )

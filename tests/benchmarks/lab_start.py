@@ -95,9 +95,9 @@ def main() -> int:
         (folder / "root").mkdir()
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         with running_lab(folder / "root", folder / "home") as server:
-            told = [start_times(browser, server, folder) for _ in range(rounds)]
+            times = [start_times(browser, server, folder) for _ in range(rounds)]
         browser.close()
-    activated, back = zip(*told, strict=True)
+    activated, back = zip(*times, strict=True)
     verdicts = [
         Limit("activation of all plugins", "ms", at_most=20).judge(activated),
         Limit("from the reload to the live panel", "s", at_most=2).judge(back),

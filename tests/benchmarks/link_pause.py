@@ -15,7 +15,7 @@ import threading
 import time
 from pathlib import Path
 
-from tests.benchmarks.report import Limit, tell
+from tests.benchmarks.report import Limit, print_line
 from tests.launchers.hosts import two_hosts
 from tests.launchers.pods import begin_pod
 from tests.waiting import LIMIT_SECONDS, until
@@ -62,7 +62,7 @@ def pause(root: Path, seconds: float) -> int:
             before, paused = run.progress.step, time.monotonic()
             hosts.link.is_cut.clear()
             until(lambda: run.progress.step > before)
-            tell(f"steps continue {time.monotonic() - paused:.1f} s after the link")
+            print_line(f"steps continue {time.monotonic() - paused:.1f} s after the link")
             ended = run.wait(LIMIT_SECONDS)
         finally:
             over.set()
@@ -70,17 +70,17 @@ def pause(root: Path, seconds: float) -> int:
             for pod in pods:
                 pod.kill()
     if ended != "finished":
-        for told in (*run.events()[-LAST:], *run.logs(LAST).items()):
-            tell(str(told))
+        for entry in (*run.events()[-LAST:], *run.logs(LAST).items()):
+            print_line(str(entry))
         raise RuntimeError(f"the run ended as {ended}: {run.failure}")
-    tell(f"the first worker started at the steps {starting_steps(run)}")
+    print_line(f"the first worker started at the steps {starting_steps(run)}")
     return WORKERS * STEPS - len(run.replica_steps())
 
 
 def starting_steps(run: Run) -> list[int]:
     """Return the steps at which the first worker started, also after a restart."""
-    told = [each for each in run.events() if each["event"] == "start"]
-    return [each["step"] for each in told if each["task"] == "worker-0"]
+    starts = [each for each in run.events() if each["event"] == "start"]
+    return [each["step"] for each in starts if each["task"] == "worker-0"]
 
 
 def main() -> int:

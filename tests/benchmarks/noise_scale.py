@@ -16,7 +16,7 @@ import tempfile
 import time
 from dataclasses import replace
 
-from tests.benchmarks.report import Limit, tell
+from tests.benchmarks.report import Limit, print_line
 from tests.benchmarks.resuming import trained
 from workbench.config import RunConfig
 from workbench.devices import detect
@@ -60,7 +60,7 @@ def main() -> int:
             raise RuntimeError(f"{name}: the noise scale must be known; {found.reason}")
         factors.append(max(found.examples / truth, truth / found.examples))
         inside += found.low <= truth <= found.high
-        tell(
+        print_line(
             f"{name}: {found.examples:,.0f} examples, 95 % [{found.low:,.0f}, {found.high:,.0f}]; "
             f"true {truth:,.0f}: ratio {found.examples / truth:.3f}, {seconds[-1]:.1f} s"
         )

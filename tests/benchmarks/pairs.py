@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks.report import tell
+from tests.benchmarks.report import print_line
 from workbench.config import RunConfig
 from workbench.devices import Devices, detect
 from workbench.experiments import Group, make_table
@@ -46,14 +46,14 @@ def train(step: str, folder: Path, devices: Devices) -> Run:
     return run
 
 
-def said(name: str, interval: Interval, *, differs: bool, true: float) -> bool:
-    """Print the table's statement on a pair; return whether it is right."""
+def is_right(name: str, interval: Interval, *, differs: bool, true: float) -> bool:
+    """Print whether the table says that a pair differs; return whether this is right."""
     right = (
         interval.differs_from(1.0) is differs
         and interval.low - REACH <= true <= interval.high + REACH
     )
     word = "differ significantly" if interval.differs_from(1.0) else "do not differ significantly"
-    tell(
+    print_line(
         f"{name}: speed-up [{interval.low:.3f}, {interval.high:.3f}], the true one is {true:.3f}; "
         f"the table: they {word}: {'right' if right else 'WRONG'}"
     )
@@ -77,8 +77,10 @@ def main() -> int:
         _, again, longer = make_table(groups, baseline=0, with_losses=False).rows
     assert again.speed_up_interval is not None
     assert longer.speed_up_interval is not None
-    same = said("the same work", again.speed_up_interval, differs=False, true=1.0)
-    other = said("a tenth more work", longer.speed_up_interval, differs=True, true=TRUE_SPEED_UP)
+    same = is_right("the same work", again.speed_up_interval, differs=False, true=1.0)
+    other = is_right(
+        "a tenth more work", longer.speed_up_interval, differs=True, true=TRUE_SPEED_UP
+    )
     return int(not (same and other))
 
 

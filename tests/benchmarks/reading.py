@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks.report import tell
+from tests.benchmarks.report import print_line
 from workbench.config import RunConfig
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text, make_folder, new_id
@@ -86,17 +86,17 @@ def main() -> int:
 def report(run: Run, steps: int, seconds: dict[str, list[float]]) -> None:
     """Print medians and quartiles in seconds, and sizes in bytes."""
     rows = steps * REPLICAS
-    tell(f"{steps:,} steps x {REPLICAS} replicas, {STEPS_PER_CALL} steps per call")
+    print_line(f"{steps:,} steps x {REPLICAS} replicas, {STEPS_PER_CALL} steps per call")
     for name, times in seconds.items():
         low, middle, high = statistics.quantiles(times, n=4)
-        tell(f"{name:44} {middle:7.3f} s  [{low:.3f}, {high:.3f}]")
+        print_line(f"{name:44} {middle:7.3f} s  [{low:.3f}, {high:.3f}]")
     for kind in ("steps", "calls"):
         size = sum(path.stat().st_size for path in run.dir.glob(f"worker-0/*.{kind}"))
-        tell(f"disk, .{kind}: {size:,} bytes, {size / rows:.2f} per replica-step")
+        print_line(f"disk, .{kind}: {size:,} bytes, {size / rows:.2f} per replica-step")
     for columns in (COLUMNS, None):
         frame = run.replica_steps(columns)
         size = int(frame.memory_usage(index=False).sum())
-        tell(f"memory, {columns or 'all columns'}: {size:,} bytes, {size / rows:.0f} per row")
+        print_line(f"memory, {columns or 'all columns'}: {size:,} bytes, {size / rows:.0f} per row")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import tensorflow as tf
 
 from tests.benchmarks.alternation import Segment, alternate
 from tests.benchmarks.engine import Engine, mlp, recorder
-from tests.benchmarks.report import Comparison, conclude, tell
+from tests.benchmarks.report import Comparison, conclude, print_line
 
 SEGMENT_STEPS = 1500
 ROUNDS = 61
@@ -51,7 +51,7 @@ def compare(loop: str, rounds: int, folder: Path) -> list[Comparison]:
         rounds,
     )
     rates = {name: f"{np.median(rate):.0f}" for name, rate in done.rates.items()}
-    tell(f"{loop}: median steps/s {rates}; {done.quiet} of {done.run} rounds quiet")
+    print_line(f"{loop}: median steps/s {rates}; {done.quiet} of {done.run} rounds quiet")
     recorded = done.rates["recorded"]
     return [
         Comparison(

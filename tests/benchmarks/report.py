@@ -78,11 +78,11 @@ class Limit:
         verdict = "reached" if reached else "MISSED"
         spread = f" [{low:.4g}, {high:.4g}]" if len(values) > 1 else ""
         figure = f"{value:.4g} {self.unit}".rstrip()
-        tell(f"{self.name}: {figure}{spread}; {bound}: {verdict}")
+        print_line(f"{self.name}: {figure}{spread}; {bound}: {verdict}")
         return reached
 
 
-def tell(line: object) -> None:
+def print_line(line: object) -> None:
     """Print a line of the report."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
@@ -91,5 +91,5 @@ def tell(line: object) -> None:
 def conclude(comparisons: list[Comparison]) -> int:
     """Print all comparisons; the exit status is 1 if one missed its limit."""
     for comparison in comparisons:
-        tell(comparison)
+        print_line(comparison)
     return int(not all(comparison.reached for comparison in comparisons))

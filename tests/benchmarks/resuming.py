@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import psutil
 
-from tests.benchmarks.report import Limit, tell
+from tests.benchmarks.report import Limit, print_line
 from tests.waiting import until
 from workbench import start_run
 from workbench.config import RunConfig
@@ -68,7 +68,7 @@ def killed(config: RunConfig, devices: Devices, folder: str, chance: random.Rand
     run, first, total = start_run(config, folder, devices), 0, EPOCHS * STEPS_PER_EPOCH
     for left in range(KILLS, 0, -1):
         done = kill_from(run, chance.randrange(first + 1, first + (total - first) // (left + 1)))
-        tell(f"  killed at step {done:,} of {total:,}: {run.status}")
+        print_line(f"  killed at step {done:,} of {total:,}: {run.status}")
         first = done
         run = run.resume()
     return ended(run)
@@ -83,7 +83,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for strategy in strategies:
             for loop in LOOPS:
-                tell(f"{strategy}, {loop}")
+                print_line(f"{strategy}, {loop}")
                 config = replace(MLP, strategy=strategy, loop=loop)
                 whole = trained(config, devices, folder)
                 other = killed(config, devices, folder, chance)
@@ -92,7 +92,7 @@ def main() -> int:
                     raise RuntimeError(f"Both runs must have saved their model; {found.reason}")
                 losses.append(found.max_loss_difference)
                 weights.append(found.max_weight_difference)
-                tell(f"  losses differ by {losses[-1]:.1e}, weights by {weights[-1]:.1e}")
+                print_line(f"  losses differ by {losses[-1]:.1e}, weights by {weights[-1]:.1e}")
     return int(not all([LOSS.judge([max(losses)]), WEIGHTS.judge([max(weights)])]))
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.benchmarks.engine import cnn
-from tests.benchmarks.report import Comparison, conclude, tell
+from tests.benchmarks.report import Comparison, conclude, print_line
 from workbench import make_plan, render_script, start_run
 from workbench.config import RunConfig
 from workbench.devices import Devices, detect
@@ -93,7 +93,9 @@ def main() -> int:
     for name, times in {"run": runs, "script": scripts}.items():
         start, epochs = np.median([[each.until_start, each.epochs] for each in times], axis=0)
         rate = (EPOCHS - 1) * STEPS_PER_EPOCH / epochs
-        tell(f"{name}: {start:.1f} s until training starts, then {rate:.1f} steps/s, all included")
+        print_line(
+            f"{name}: {start:.1f} s until training starts, then {rate:.1f} steps/s, all included"
+        )
     ratios = [alone.epochs / run.epochs for run, alone in zip(runs, scripts, strict=True)]
     return conclude(
         [Comparison("speed of a run over its script alone", np.array(ratios), at_least=0.98)]

@@ -74,9 +74,9 @@ def main() -> int:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         with running_lab(folder / "root", folder / "home") as server:
             for steps in STEPS:
-                told = [reload_seconds(browser, server, folder, steps) for _ in range(rounds)]
+                times = [reload_seconds(browser, server, folder, steps) for _ in range(rounds)]
                 for what, seconds in zip(
-                    ("history", "live view"), zip(*told, strict=True), strict=True
+                    ("history", "live view"), zip(*times, strict=True), strict=True
                 ):
                     limit = Limit(f"{steps:,} steps, reload to {what}", "s", at_most=1)
                     verdicts.append(limit.judge(seconds))

@@ -23,7 +23,7 @@ import psutil
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.benchmarks.growing import make_run
-from tests.benchmarks.report import Limit, tell
+from tests.benchmarks.report import Limit, print_line
 from tests.browser.conftest import FLAGS, find_chromium
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer, running_lab
@@ -43,7 +43,7 @@ from workbench.feed import RunFeed
 from workbench.widgets.run import view as run_view
 from workbench.widgets.workbench import STYLE
 
-updates, looks, sizes = [], [], []
+updates, turns, sizes = [], [], []
 def timed(real, times):
     def turn(*given):
         began = time.thread_time()
@@ -52,10 +52,10 @@ def timed(real, times):
         return result
     return turn
 def measured(real):
-    def news(feed, look):
+    def news(feed, snapshot):
         began = time.thread_time()
-        message = real(feed, look)
-        if message is not None and look is None:
+        message = real(feed, snapshot)
+        if message is not None and snapshot is None:
             updates.append(time.thread_time() - began)
             sizes.append(message.bytes + len(json.dumps(message.content)))
         return message
@@ -63,13 +63,13 @@ def measured(real):
 sent = []
 run_view.RunWidget.send_news = timed(run_view.RunWidget.send_news, sent)
 RunFeed.news = measured(RunFeed.news)
-run_view._Follower.turn = timed(run_view._Follower.turn, looks)
+run_view._Follower.turn = timed(run_view._Follower.turn, turns)
 views = [run_view.RunView() for _ in {runs}]
 for view in views:
     IPython.display.display(view.box)
 """
 OPEN = "for view, run in zip(views, {runs}): view.open(Run(run))"
-TOLD = "print(json.dumps([updates, sent, looks, sizes]))"
+PRINT_TIMES = "print(json.dumps([updates, sent, turns, sizes]))"
 BUSY = """code => {
     const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
     kernel.requestExecute({ code });
@@ -173,7 +173,7 @@ class Bench:
 
     def kernel(self) -> list[list[float]]:
         """Return the seconds of updates, sending and complete turns, and the bytes of updates."""
-        return list(json.loads(self.execute(TOLD)))
+        return list(json.loads(self.execute(PRINT_TIMES)))
 
     def reload_seconds(self) -> float:
         """Reload the page; return the seconds from the view's place to its charts."""
@@ -190,8 +190,8 @@ class Bench:
 
 def renderer_mb(browser: Browser) -> float:
     """Return the resident memory of the largest page process."""
-    told = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
-    pids = [int(one["id"]) for one in told["processInfo"] if one["type"] == "renderer"]
+    answer = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")
+    pids = [int(one["id"]) for one in answer["processInfo"] if one["type"] == "renderer"]
     return max(psutil.Process(pid).memory_info().rss for pid in pids) / 1e6
 
 
@@ -224,10 +224,10 @@ def measure(browser: Browser, server: LabServer, folder: Path, number: int) -> d
         updates, sent, turns, sizes = bench.kernel()
         made, given = 1000 * statistics.median(updates), 1000 * statistics.median(sent)
         found["kernel_ms"] = made + given
-        tell(f"an update takes the kernel {made:.2f} ms to make and {given:.2f} ms to send")
+        print_line(f"an update takes the kernel {made:.2f} ms to make and {given:.2f} ms to send")
         found["byte_growth"] = statistics.median(sizes) / small
         update, turn = statistics.median(sizes), 1000 * max(turns[5:])
-        tell(f"an update is {update:,.0f} bytes; a complete turn takes {turn:.1f} ms")
+        print_line(f"an update is {update:,.0f} bytes; a complete turn takes {turn:.1f} ms")
         found["reload_seconds"] = bench.reload_seconds()
         found["busy_updates"] = bench.busy_updates_per_second()
         bench.close()

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks.report import Limit, tell
+from tests.benchmarks.report import Limit, print_line
 from tests.engine.shapes import DATA, RANDOM
 from workbench.cli.commands.matrix import report
 from workbench.experiments import Matrix, run_matrix
@@ -43,7 +43,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for shape in shapes:
             done = run(shape, folder, QUICK_STEPS if chosen.quick else STEPS)
-            tell(f"{shape}\n{report(done)}")
+            print_line(f"{shape}\n{report(done)}")
             trained += sum(cell.max_loss_difference is not None for cell in done.cells)
             if shape in DETERMINISTIC:
                 certified += [
@@ -55,7 +55,7 @@ def main() -> int:
                     for cell in done.cells
                     if cell.max_loss_difference is not None
                 ]
-    tell(f"{len(shapes)} shapes, {trained} of {CELLS * len(shapes)} runs trained")
+    print_line(f"{len(shapes)} shapes, {trained} of {CELLS * len(shapes)} runs trained")
     judged = [trained == CELLS * len(shapes)]
     if certified:
         judged += [CERTIFIED.judge([sum(certified) / len(certified)])]

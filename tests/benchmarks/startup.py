@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks.report import tell
+from tests.benchmarks.report import print_line
 
 ROUNDS = 15
 QUICK_ROUNDS = 3
@@ -32,7 +32,7 @@ began = time.perf_counter()
 {code}
 print(time.perf_counter() - began, "tensorflow" in sys.modules)
 
-# Its look at the devices goes on in a process of its own, which the next round must not meet.
+# It detects the devices in a separate process, which must end before the next round.
 import psutil
 psutil.wait_procs(psutil.Process().children(recursive=True), timeout=60)
 """
@@ -68,8 +68,8 @@ def main() -> int:
         over = limit is not None and median > limit
         missed = missed or over
         verdict = "" if limit is None else f"; at most {limit} s: {'MISSED' if over else 'reached'}"
-        tell(f"{name}: {median:.3f} s, quartiles [{first:.3f}, {third:.3f}]{verdict}")
-    tell("no TensorFlow in any of the processes")
+        print_line(f"{name}: {median:.3f} s, quartiles [{first:.3f}, {third:.3f}]{verdict}")
+    print_line("no TensorFlow in any of the processes")
     return int(missed)
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.benchmarks.report import Comparison, conclude, tell
+from tests.benchmarks.report import Comparison, conclude, print_line
 from workbench import start_run
 from workbench.config import RunConfig
 from workbench.devices import Devices, detect
@@ -52,7 +52,7 @@ def main() -> int:
                 found = {side: steps_per_second(side, devices, folder) for side in sides}
                 rates.append((found[many], found[one]))
             fast, slow = np.median(rates, axis=0)
-            tell(f"{loop}: {fast:.0f} steps/s with many steps per call, {slow:.0f} with one")
+            print_line(f"{loop}: {fast:.0f} steps/s with many steps per call, {slow:.0f} with one")
             ratios = np.array([first / second for first, second in rates])
             comparisons.append(Comparison(f"many steps per call, {loop}", ratios, at_least=1.0))
     return conclude(comparisons)

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.benchmarks.alternation import Segment, alternate
-from tests.benchmarks.report import Comparison, conclude, tell
+from tests.benchmarks.report import Comparison, conclude, print_line
 from tests.benchmarks.sides import serve, side
 
 MODULE = "tests.benchmarks.training_speed"
@@ -42,7 +42,7 @@ def compare(job: str, rounds: int) -> list[Comparison]:
         }
         done = alternate(sides, rounds)
     rates = {name: f"{np.median(rate):.0f}" for name, rate in done.rates.items()}
-    tell(f"{job}: median steps/s {rates}; {done.quiet} of {done.run} rounds quiet")
+    print_line(f"{job}: median steps/s {rates}; {done.quiet} of {done.run} rounds quiet")
     judged, *others = TUTORIALS[job]
     return [
         Comparison(

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.report import Limit, tell
+from tests.benchmarks.report import Limit, print_line
 from workbench.cli.commands.why import report
 from workbench.config import RunConfig
 from workbench.devices import detect
@@ -122,7 +122,7 @@ def try_one(name: str, folder: str, seconds: float) -> dict[str, Any]:
     if run.wait() != "finished":
         raise RuntimeError(f"{name}: {run.failure}")
     verdict = judge(run, seconds)
-    tell(f"== {name}\n{report(verdict, run)}\n")
+    print_line(f"== {name}\n{report(verdict, run)}\n")
     found = verdict.breakdown
     changes = set(verdict.suggestion.changes) if verdict.suggestion else set()
     slowest = found.slowest.task if found.slowest else None
@@ -147,8 +147,8 @@ def try_in_namespace(name: str, seconds: float) -> dict[str, Any]:
         command = ["ip", "netns", "exec", NAMESPACE, sys.executable, "-m", __spec__.name]
         command += ["--inside", name, "--seconds", str(seconds)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    *told, last = done.stdout.rstrip().split("\n")
-    tell("\n".join(told))
+    *lines, last = done.stdout.rstrip().split("\n")
+    print_line("\n".join(lines))
     answer: dict[str, Any] = json.loads(last)
     return answer
 
@@ -179,7 +179,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         try:
             if chosen.inside:
-                tell(json.dumps(try_one(chosen.inside, folder, seconds)))
+                print_line(json.dumps(try_one(chosen.inside, folder, seconds)))
                 return 0
             return _judge(chosen.only or list(PLANTED), folder, seconds)
         finally:
@@ -187,20 +187,20 @@ def main() -> int:
 
 
 def _judge(names: list[str], folder: str, seconds: float) -> int:
-    told = [
+    results = [
         try_in_namespace(name, seconds) if name == "slow link" else try_one(name, folder, seconds)
         for name in names
     ]
-    for each in told:
+    for each in results:
         planted = PLANTED[each["name"]]
-        tell(
+        print_line(
             f"{each['name']}: planted {planted.cause}; the verdict says {each['cause']}, "
             f"slowest {each['slowest']}, change {', '.join(each['changes']) or 'nothing'}; "
             f"{each['unexplained_percent']:.1f} % unexplained: "
             f"{'right' if each['right'] else 'WRONG'}"
         )
-    right = RIGHT.judge([10 * sum(each["right"] for each in told) / len(told)])
-    return int(not (SUM.judge([max(each["unexplained_percent"] for each in told)]) and right))
+    right = RIGHT.judge([10 * sum(each["right"] for each in results) / len(results)])
+    return int(not (SUM.judge([max(each["unexplained_percent"] for each in results)]) and right))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer, running_lab
+from tests.browser.sidebar_page import choose
+from workbench.runs import list_runs
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 MAC_CHROME = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
@@ -82,3 +84,18 @@ def lab(browser: Browser, lab_server: LabServer, tmp_path: Path) -> Iterator[Lab
     context.close()
     lab_server.shut_down_kernels()
     assert page.errors == []
+
+
+@pytest.fixture
+def runs(lab_server: LabServer, tmp_path: Path) -> Iterator[Path]:
+    """The folder of runs that the sidebar shows; it is empty."""
+    folder = lab_server.root / f"runs-{tmp_path.name}"
+    folder.mkdir()
+    choose(lab_server, runsFolder=folder.name)
+    yield folder
+    choose(lab_server)
+    for run in list_runs(folder):
+        if run.alive:
+            run.stop()
+            run.wait()
+    shutil.rmtree(folder)

@@ -1,9 +1,7 @@
-"""The sidebar: live devices and runs without a kernel, and its actions on runs."""
+"""Tests of what the sidebar shows: live devices and runs, without a kernel."""
 
-import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,17 +9,13 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.axe import findings, load_axe
 from tests.browser.lab_page import LabPage
-from tests.browser.lab_server import LAB, LabServer, running_lab
-from tests.browser.sidebar_page import SidebarPage, about, choose, leave
-from tests.browser.workbench_page import cell
-from tests.waiting import LIMIT_SECONDS, until
-from tests.widgets.folders import write_run
-from workbench import RunConfig
-from workbench.runs import Run, list_runs, start_run
-from workbench.runs.folder.files import sha256
+from tests.browser.lab_server import LAB, running_lab
+from tests.browser.sidebar_page import SidebarPage, about, leave
+from tests.browser.sidebar_runs import add, add_many
+from tests.waiting import until
 
 # A second socket that waits for this number of device messages, to let the server's time pass.
-HEAR_LOOKS = """count => new Promise(done => {
+AWAIT_MESSAGES = """count => new Promise(done => {
     const { wsUrl, token } = window.jupyterapp.serviceManager.serverSettings;
     const socket = new WebSocket(`${wsUrl}workbench/stream?token=${token}`);
     const watch = { channel: 'devices', folder: '', kind: 'watch', seconds: 0.5 };
@@ -29,7 +23,7 @@ HEAR_LOOKS = """count => new Promise(done => {
     socket.onmessage = () => --count || (socket.close(), done());
 })"""
 # A headless page is never hidden, so the test sets its state.
-BEHIND = """() => {
+HIDE_PAGE = """() => {
     Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
     document.dispatchEvent(new Event('visibilitychange'));
 }"""
@@ -39,42 +33,6 @@ REMEMBERED = """async name => {
     return data['layout-restorer:data']?.left?.current === 'workbench-sidebar';
 }"""
 ROOT = ".jp-WorkbenchSidebar"
-SOURCES = """() => window.jupyterapp.shell.currentWidget.content.widgets
-    .map(cell => cell.model.sharedModel.getSource())"""
-SELECTED = "[role=option][aria-selected=true]"
-
-
-@pytest.fixture
-def runs(lab_server: LabServer, tmp_path: Path) -> Iterator[Path]:
-    """The folder of runs that pages show; it is empty."""
-    folder = lab_server.root / f"runs-{tmp_path.name}"
-    folder.mkdir()
-    choose(lab_server, runsFolder=folder.name)
-    yield folder
-    choose(lab_server)
-    for run in list_runs(folder):
-        if run.alive:
-            run.stop()
-            run.wait()
-    shutil.rmtree(folder)
-
-
-def add(runs: Path, name: str, state: str = "finished", **more: object) -> Run:
-    """Add a run; its complete folder appears in one step, as for real runs."""
-    made = write_run(runs.parent / ".made", state, name=name, **more)  # type: ignore[arg-type]
-    made.dir.rename(runs / made.id)
-    return Run(runs / made.id)
-
-
-def add_many(runs: Path, count: int) -> None:
-    """Add copies of one run, each a second older than the previous one."""
-    run = add(runs, "run 0")
-    card = json.loads((run.dir / "run.json").read_text())
-    for number in range(1, count):
-        copied = runs / f"{run.id}-{number:04d}"
-        shutil.copytree(run.dir, copied)
-        card |= {"name": f"run {number}", "created": card["created"] - 1}
-        (copied / "run.json").write_text(json.dumps(card))
 
 
 def test_devices_are_updated_while_visible_and_not_requested_while_hidden(
@@ -97,7 +55,7 @@ def test_devices_are_updated_while_visible_and_not_requested_while_hidden(
 
     socket.on("framereceived", note)
     socket.on("framesent", note)
-    lab.page.evaluate(HEAR_LOOKS, 5)
+    lab.page.evaluate(AWAIT_MESSAGES, 5)
     assert frames == []
 
     with socket.expect_event("framereceived", about("devices")):
@@ -107,7 +65,7 @@ def test_devices_are_updated_while_visible_and_not_requested_while_hidden(
     sidebar.button("Devices").click()
     socket.wait_for_event("framereceived", about("devices"))
     with socket.expect_event("framesent", about("devices", "unwatch")):
-        lab.page.evaluate(BEHIND)
+        lab.page.evaluate(HIDE_PAGE)
 
 
 @pytest.mark.promise
@@ -175,142 +133,6 @@ def test_only_the_visible_rows_of_a_long_list_are_on_the_page(lab: LabPage, runs
     lab.page.keyboard.press("PageUp")
     expect(last).to_have_attribute("aria-selected", "false")
     assert sidebar.rows.count() < 40
-
-
-@pytest.mark.promise
-def test_a_run_is_stopped_resumed_and_deleted_by_clicks(lab: LabPage, runs: Path) -> None:
-    config = RunConfig(strategy="one_device", epochs=1, steps_per_epoch=200_000)
-    run = start_run(config, runs, name="long one")
-    sidebar = SidebarPage(lab)
-    expect(sidebar.row("long one")).to_contain_text("steps/s")
-    sidebar.row("long one").click()
-    expect(sidebar.button("Delete…")).to_be_disabled()
-    sidebar.button("Stop").click()
-    expect(sidebar.status).to_have_text("Stopping “long one”.")
-    expect(sidebar.pill("long one")).to_have_text("stopped")
-
-    # The server did not start it, because the server has another state folder than the tests.
-    sidebar.button("Resume").click()
-    expect(sidebar.dialog).to_contain_text(sha256(run.script))
-    expect(sidebar.dialog.locator("pre")).to_contain_text("def make_strategy")
-    lab.page.keyboard.press("Enter")
-    expect(sidebar.status).to_contain_text("you did not agree to execute its script")
-    sidebar.button("Resume").click()
-    sidebar.answer("Execute It")
-    expect(sidebar.status).to_have_text("Resumed “long one”.")
-    expect(sidebar.row("long one")).to_contain_text("steps/s")
-    sidebar.row("long one").click(button="right")
-    sidebar.menu_item("Stop").click()
-    expect(sidebar.pill("long one")).to_have_text("stopped")
-
-    sidebar.button("Delete…").click()
-    expect(sidebar.dialog).to_contain_text("permanently")
-    expect(sidebar.dialog).to_contain_text(f"long one ({run.id})")
-    lab.page.keyboard.press("Enter")
-    expect(sidebar.dialog).to_have_count(0)
-    assert run.dir.exists()
-    sidebar.button("Delete…").click()
-    sidebar.answer("Delete")
-    expect(sidebar.pill("long one")).to_have_text("deleted")
-    expect(sidebar.status).to_have_text("Deleted “long one”.")
-    assert not run.dir.exists()
-
-
-def test_a_finished_run_trains_on_to_the_requested_epochs(lab: LabPage, runs: Path) -> None:
-    run = start_run(
-        RunConfig(strategy="one_device", epochs=1, synthetic_examples=640), runs, name="short one"
-    )
-    assert run.wait(LIMIT_SECONDS) == "finished"
-    sidebar = SidebarPage(lab)
-    sidebar.row("short one").click()
-    sidebar.button("Train On").click()
-    expect(sidebar.dialog.get_by_label("Total epochs")).to_have_value("2")
-    sidebar.answer("Train On")
-    sidebar.answer("Execute It")
-    expect(sidebar.status).to_have_text("“short one” continues to epoch 2.")
-    expect(sidebar.pill("short one")).to_have_text("finished")
-    assert run.progress.epoch == 2
-
-
-def test_a_script_goes_into_a_notebook_a_file_and_a_cell(lab: LabPage, runs: Path) -> None:
-    run = add(runs, "mine")
-    lab.write_notebook("take.ipynb", [cell("")])
-    sidebar = SidebarPage(lab)
-    lab.open_notebook("take.ipynb", kernel=False)
-    sidebar.row("mine").click()
-    sidebar.more("Script into Current Cell")
-    expect(sidebar.status).to_have_text("Put into the notebook.")
-    assert lab.page.evaluate(SOURCES) == [run.script]
-    sidebar.more("Insert Cell That Opens the Run")
-    expect(lab.notebook().get_by_text(f"{run.id}')")).to_be_in_viewport()
-    script, opening = lab.page.evaluate(SOURCES)
-    assert script == run.script
-    assert opening.startswith("from workbench import open_run")
-
-    taken = lab.server.root / f"{run.id}.py"
-    taken.write_text("# mine\n")
-    sidebar.more("Script to New File")
-    expect(sidebar.status).to_have_text(f"Saved as {run.id}-1.py.")
-    assert (lab.server.root / f"{run.id}-1.py").read_text() == run.script
-    assert taken.read_text() == "# mine\n"
-    sidebar.more("Script to New Notebook")
-    expect(sidebar.status).to_have_text(f"Saved as {run.id}.ipynb.")
-    expect(lab.notebook()).to_contain_text("make_strategy")
-
-
-def test_a_row_is_dragged_into_a_notebook(lab: LabPage, runs: Path) -> None:
-    run = add(runs, "mine")
-    lab.write_notebook("drop.ipynb", [cell("1 + 1")])
-    sidebar = SidebarPage(lab)
-    lab.open_notebook("drop.ipynb", kernel=False)
-    target = until(lambda: lab.cell(0).bounding_box())  # a notebook draws it again while it loads
-    sidebar.row("mine").hover()
-    lab.page.mouse.down()
-    x, y = target["x"] + 200, target["y"] + target["height"] / 2
-    with lab.page.expect_response(re.compile(f"{run.id}/script")):
-        lab.page.mouse.move(x - 100, y, steps=5)
-    expect(lab.page.locator(".jp-WorkbenchRuns-dragged")).to_be_visible()
-    lab.page.mouse.move(x, y, steps=5)
-    lab.page.mouse.up()
-    expect(lab.notebook().locator(".jp-Cell")).to_have_count(2)
-    expect(lab.notebook()).to_contain_text("from workbench import open_run")
-
-
-def test_every_action_works_by_the_keyboard(lab: LabPage, runs: Path) -> None:
-    for name in ("one", "two", "three"):
-        add(runs, name)
-    sidebar = SidebarPage(lab)
-    keys = lab.page.keyboard
-    expect(sidebar.root.get_by_text("3 runs")).to_be_visible()
-    expect(sidebar.root.get_by_role("searchbox")).to_be_focused()
-    keys.press("ArrowDown")
-    expect(sidebar.list).to_be_focused()
-    keys.press("Home")
-    keys.press("Shift+ArrowDown")
-    expect(sidebar.list.locator(SELECTED)).to_have_count(2)
-    keys.press("Control+ArrowDown")
-    active = sidebar.list.get_attribute("aria-activedescendant")
-    assert active is not None
-    expect(lab.page.locator(f"#{active}")).to_have_attribute("aria-posinset", "3")
-    keys.press(" ")
-    expect(sidebar.list.locator(SELECTED)).to_have_count(3)
-    keys.press("Escape")
-    keys.press("End")
-    keys.press("Enter")
-    expect(lab.page.locator("#jp-main-dock-panel").get_by_text("156 of 156")).to_be_visible()
-
-    sidebar.list.focus()
-    keys.press("Shift+F10")
-    expect(sidebar.menu_item("Delete…")).to_be_visible()
-    keys.press("Escape")
-    expect(sidebar.list).to_be_focused()
-    keys.press("Delete")
-    expect(sidebar.dialog).to_be_visible()
-    keys.press("Tab")
-    keys.press("Enter")
-    expect(sidebar.row("deleted")).to_have_count(1)
-    keys.press("Shift+Tab")
-    expect(sidebar.button(re.compile("Show new runs"))).to_be_focused()
 
 
 def test_an_empty_folder_shows_the_next_step(lab: LabPage, runs: Path) -> None:

@@ -1,4 +1,4 @@
-"""A run's make in a line, and its epochs."""
+"""Tests of the description of a run in one line, and of its epochs."""
 
 from pathlib import Path
 
@@ -13,13 +13,13 @@ from workbench.points import EpochPoints
 OWN = "def build_model():\n    return None\n"
 
 
-def test_it_names_model_and_data_as_the_catalogue_does() -> None:
+def test_a_description_has_the_catalogues_names_of_model_and_data() -> None:
     described = describe(make_plan(RunConfig(per_replica_batch_size=32), LAPTOP))
     assert described.startswith("MLP 16-8-1 on Synthetic, Custom loop, Mirrored on ")
     assert described.endswith(", 32 a replica, 64 in all")
 
 
-def test_a_function_of_ones_own_is_named_without_its_file(tmp_path: Path) -> None:
+def test_the_users_own_function_is_named_without_its_file(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(OWN, encoding="utf-8")
     config = RunConfig(model=f"{tmp_path / 'mine.py'}:build_model")
     assert describe(make_plan(config, LAPTOP)).startswith("build_model() on Synthetic, ")

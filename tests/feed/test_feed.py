@@ -1,4 +1,4 @@
-"""What goes to a page: the whole first, then only what changed; the exact steps of a part."""
+"""Tests of the messages to a page: first the complete run, then only changes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def feed(run: Run) -> RunFeed:
     return RunFeed(run)
 
 
-def look(feed: RunFeed) -> RunSnapshot:
+def snapshot(feed: RunFeed) -> RunSnapshot:
     return RunSnapshot.at(feed.run, feed.plan)
 
 
@@ -45,7 +45,7 @@ def add_steps(run: Run, first: int, rows: np.ndarray) -> None:
 
 
 def unpack(message: Message) -> tuple[np.ndarray, np.ndarray]:
-    """Return [3, points] and [curve, line, points]."""
+    """Return the x values as [axis, points], and the curves as [curve, line, points]."""
     across, values = message.buffers
     count = len(across) // 24
     lines = len(values) // 12 // count
@@ -55,14 +55,16 @@ def unpack(message: Message) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def news(feed: RunFeed, *, looking: bool = False) -> Message:
-    message = feed.news(look(feed) if looking else None)
+def news(feed: RunFeed, *, with_snapshot: bool = False) -> Message:
+    message = feed.news(snapshot(feed) if with_snapshot else None)
     assert message is not None
     return message
 
 
-def test_first_all_of_it_then_what_is_new(feed: RunFeed, run: Run) -> None:
-    first = news(feed, looking=True)
+def test_the_first_message_has_all_points_and_the_next_only_new_points(
+    feed: RunFeed, run: Run
+) -> None:
+    first = news(feed, with_snapshot=True)
     assert first.content["whole"]
     across, values = unpack(first)
     np.testing.assert_array_equal(across[0], np.arange(1, 21))
@@ -79,15 +81,20 @@ def test_first_all_of_it_then_what_is_new(feed: RunFeed, run: Run) -> None:
     np.testing.assert_allclose(values[0, 0], 4.0)
 
 
-def test_where_nothing_is_new_nothing_is_told(feed: RunFeed) -> None:
-    news(feed, looking=True)
+def test_an_unchanged_run_makes_no_message(feed: RunFeed) -> None:
+    news(feed, with_snapshot=True)
     assert feed.news(None) is None
 
 
-def test_only_parts_that_changed_are_told_again(feed: RunFeed, run: Run) -> None:
-    assert set(news(feed, looking=True).content["parts"]) >= {"head", "lanes", "logs", "epochs"}
+def test_a_later_message_has_only_the_parts_that_changed(feed: RunFeed, run: Run) -> None:
+    assert set(news(feed, with_snapshot=True).content["parts"]) >= {
+        "head",
+        "lanes",
+        "logs",
+        "epochs",
+    }
     (run.dir / "worker-0" / "log.txt").write_text("another line\n")
-    message = news(feed, looking=True)
+    message = news(feed, with_snapshot=True)
     assert message.content["parts"]["logs"] == {"worker-0": "another line"}
     assert "head" not in message.content["parts"]
     assert "points" not in message.content
@@ -95,8 +102,8 @@ def test_only_parts_that_changed_are_told_again(feed: RunFeed, run: Run) -> None
     assert set(news(feed).content["parts"]) == {"epochs"}
 
 
-def test_the_whole_is_told_on_request_and_counts_on(feed: RunFeed) -> None:
-    sent = news(feed, looking=True)
+def test_the_complete_run_is_repeated_with_the_same_sequence_number(feed: RunFeed) -> None:
+    sent = news(feed, with_snapshot=True)
     whole = feed.whole()
     assert whole.content["whole"]
     assert whole.content["sequence"] == sent.content["sequence"]
@@ -104,13 +111,15 @@ def test_the_whole_is_told_on_request_and_counts_on(feed: RunFeed) -> None:
     assert whole.buffers == sent.buffers
 
 
-def test_two_feeds_of_one_run_tell_the_same_under_other_names(feed: RunFeed, run: Run) -> None:
-    one, two = news(feed, looking=True), news(RunFeed(run), looking=True)
+def test_two_feeds_of_one_run_have_equal_points_and_different_names(
+    feed: RunFeed, run: Run
+) -> None:
+    one, two = news(feed, with_snapshot=True), news(RunFeed(run), with_snapshot=True)
     assert one.buffers == two.buffers
     assert one.content["feed"] != two.content["feed"]
 
 
-def test_a_block_is_as_large_as_what_is_new_however_long_the_run(tmp_path: Path) -> None:
+def test_the_size_of_a_message_does_not_depend_on_the_length_of_the_run(tmp_path: Path) -> None:
     sizes = []
     for steps in (1_000, 1_000_000):
         run = write_run(tmp_path / str(steps), steps=0)
@@ -137,7 +146,7 @@ def test_long_runs_are_thinned_without_losing_a_peak(run: Run, feed: RunFeed) ->
     assert high.argmax() == at
 
 
-def test_a_resume_amid_a_point_leaves_the_steps_before_it(tmp_path: Path) -> None:
+def test_a_resume_within_a_point_keeps_the_steps_before_it(tmp_path: Path) -> None:
     run = write_run(tmp_path, steps=20, config=replace(CONFIG, epochs=300))
     feed = RunFeed(run)
     add_steps(run, 20, records(10 * MOST_POINTS))
@@ -151,7 +160,7 @@ def test_a_resume_amid_a_point_leaves_the_steps_before_it(tmp_path: Path) -> Non
     np.testing.assert_allclose(values[0, 0, -1], (3 * 1.0 + 9.0) / 4)
 
 
-def test_a_part_is_told_step_by_step_where_it_fits(run: Run, feed: RunFeed) -> None:
+def test_a_small_window_has_a_point_for_each_step(run: Run, feed: RunFeed) -> None:
     rows = records(10 * MOST_POINTS)
     rows[:, 0, 0] = BATCH * np.arange(len(rows))
     add_steps(run, 20, rows)
@@ -166,7 +175,7 @@ def test_a_part_is_told_step_by_step_where_it_fits(run: Run, feed: RunFeed) -> N
     np.testing.assert_array_equal(across[1], 2 * BATCH * across[0])
 
 
-def test_a_part_that_does_not_fit_is_thinned_to_the_columns(run: Run, feed: RunFeed) -> None:
+def test_a_large_window_has_at_most_one_point_for_each_column(run: Run, feed: RunFeed) -> None:
     add_steps(run, 20, records(10 * MOST_POINTS))
     news(feed)
     message = feed.closer("a-1", Window(2_000, 5_999, 500))
@@ -174,7 +183,7 @@ def test_a_part_that_does_not_fit_is_thinned_to_the_columns(run: Run, feed: RunF
     assert 400 < unpack(message)[0].shape[1] <= 500
 
 
-def test_a_loss_that_is_no_number_is_marked_and_others_stay(run: Run, feed: RunFeed) -> None:
+def test_a_loss_that_is_not_finite_is_marked_and_other_losses_stay(run: Run, feed: RunFeed) -> None:
     rows = records(3)
     rows[1, 0, 0] = np.nan
     rows[2, 1, 0] = np.inf
@@ -189,7 +198,7 @@ def test_a_run_of_one_step_is_one_point(tmp_path: Path) -> None:
     assert np.isfinite(values).all()
 
 
-def test_times_that_go_back_leave_the_time_axis_rising(run: Run, feed: RunFeed) -> None:
+def test_the_time_axis_rises_when_the_clock_goes_back(run: Run, feed: RunFeed) -> None:
     stem = run.dir / "worker-0" / "0000-000000000000"
     add_steps(run, 20, records(5))
     calls = np.fromfile(stem.with_suffix(".calls"), "<f8").reshape(-1, 4)
@@ -199,16 +208,16 @@ def test_times_that_go_back_leave_the_time_axis_rising(run: Run, feed: RunFeed) 
     assert (np.diff(across[2]) > 0).all()
 
 
-def test_a_run_that_is_gone_ends_with_the_reason_for_new_pages_too(feed: RunFeed) -> None:
-    news(feed, looking=True)
+def test_all_pages_of_a_deleted_run_receive_the_reason(feed: RunFeed) -> None:
+    news(feed, with_snapshot=True)
     shutil.rmtree(feed.run.dir)
     with pytest.raises(RunError):
-        look(feed)
+        snapshot(feed)
     assert feed.end("gone for good").content["parts"] == {"gone": "gone for good"}
     assert feed.whole().content["parts"]["gone"] == "gone for good"
 
 
-def test_where_no_run_is_open_the_page_is_told_so() -> None:
+def test_a_page_without_an_open_run_has_no_parts() -> None:
     assert nothing().content["whole"]
     assert nothing().content["parts"] == {}
 
@@ -222,21 +231,21 @@ def test_where_no_run_is_open_the_page_is_told_so() -> None:
         *((status, ["resume", "delete"]) for status in ("stopped", "failed", "lost")),
     ],
 )
-def test_what_can_be_done_depends_on_the_state(status: str, actions: list[str]) -> None:
+def test_the_offered_actions_depend_on_the_state(status: str, actions: list[str]) -> None:
     assert offered(status) == actions
 
 
-def test_a_failure_is_told_whole(tmp_path: Path) -> None:
+def test_a_failed_run_has_the_cause_and_the_fix(tmp_path: Path) -> None:
     values: dict[str, Any] = {"cause": "No memory.", "task": "worker-0", "log": "x", "fix": "Less."}
     run = write_run(tmp_path, "failed", 3, **values)
-    parts = news(RunFeed(run), looking=True).content["parts"]
+    parts = news(RunFeed(run), with_snapshot=True).content["parts"]
     assert parts["failure"]["cause"] == "No memory."
     assert parts["failure"]["fix"] == "Less."
     assert parts["head"]["alive"] is False
 
 
 @pytest.mark.parametrize("strategy", ["multi_worker_mirrored", "parameter_server"])
-def test_several_tasks_have_a_lane_each_and_lines_that_name_them(
+def test_each_task_has_a_lane_and_only_synchronous_workers_have_a_joined_line(
     tmp_path: Path, strategy: str
 ) -> None:
     run = write_run(tmp_path, steps=0, config=RunConfig(strategy=strategy))
@@ -244,7 +253,7 @@ def test_several_tasks_have_a_lane_each_and_lines_that_name_them(
         (run.dir / worker).mkdir(exist_ok=True)
         write_steps(run.dir / worker, 0, 0, records(10)[:, :1])
     feed = RunFeed(run)
-    message = news(feed, looking=True)
+    message = news(feed, with_snapshot=True)
     lanes = {lane["task"]: lane for lane in message.content["parts"]["lanes"]}
     assert tuple(lanes) == feed.plan.tasks
     assert [lanes[name]["step"] for name in ("worker-0", "worker-1")] == [10, 10]
@@ -257,17 +266,17 @@ def test_several_tasks_have_a_lane_each_and_lines_that_name_them(
 
 
 def test_copies_in_an_archive_have_a_lane_and_a_log(feed: RunFeed, run: Run) -> None:
-    def tell(name: str, **values: Any) -> tuple[dict[str, Any], str]:
+    def copy_event(name: str, **values: Any) -> tuple[dict[str, Any], str]:
         with (run.dir / "archive.jsonl").open("a") as file:
             event = {"time": 0.0, "event": name, "folder": "/drive/it", **values}
             file.write(json.dumps(event) + "\n")
-        parts = news(feed, looking=True).content["parts"]
+        parts = news(feed, with_snapshot=True).content["parts"]
         lane = next(lane for lane in parts["lanes"] if lane["task"] == "archive")
         return lane, parts["logs"]["archive"].splitlines()[-1][9:]
 
-    lane, line = tell("archived", step=20, whole=False)
+    lane, line = copy_event("archived", step=20, whole=False)
     assert (lane["state"], lane["step"]) == ("copied", 20)
     assert line == "copied to /drive/it, goes on from step 20"
-    lane, line = tell("unarchived", cause="/drive: not mounted", fix="Mount it.")
+    lane, line = copy_event("unarchived", cause="/drive: not mounted", fix="Mount it.")
     assert (lane["state"], lane["step"]) == ("failing", 20)
     assert line == "not copied: /drive: not mounted. Mount it."

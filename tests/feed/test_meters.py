@@ -1,4 +1,4 @@
-"""The lines of the gauge: measured, or unknown."""
+"""Tests of the lines of the gauge: a value is measured or unknown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def lines(usage: Usage, gpus: int = 0, tpu_chips: int = 0) -> list[Meter]:
     return meters(usage, gpus=gpus, tpu_chips=tpu_chips)
 
 
-def test_memory_and_processor_are_told_of_the_whole_that_may_be_used() -> None:
+def test_use_of_memory_and_processor_is_a_share_of_the_available_amount() -> None:
     memory, processor = lines(IDLE)
     assert memory == ("Memory in use", 0.25, "6 GiB of 24 GiB")
     assert processor == ("Processor busy", 0.25, "25 %")
@@ -29,7 +29,7 @@ def test_each_gpu_of_the_driver_has_a_line() -> None:
     assert second == ("Tesla T4, GPU 1 of the driver", None, "unknown, unknown busy")
 
 
-def test_what_cannot_be_told_is_there_as_unknown() -> None:
+def test_a_value_that_cannot_be_measured_is_shown_as_unknown() -> None:
     gpu = lines(IDLE, gpus=1)[-1]
     assert (gpu.share, gpu.text.split(":")[0]) == (None, "unknown")
     tpu = lines(IDLE, tpu_chips=4)[-1]

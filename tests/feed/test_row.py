@@ -1,4 +1,4 @@
-"""A run as a row of a list: of one that cannot be read, why; the others are not held up."""
+"""Tests of a run as a row of a list; the row of an unreadable run has the reason."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,9 @@ def changed(run: Run, name: str, **values: Any) -> None:
         {"config": "text"},
     ],
 )
-def test_a_run_of_another_release_says_so_in_its_row(values: Any, tmp_path: Path) -> None:
+def test_a_run_of_another_release_is_unreadable_and_its_row_has_the_fix(
+    values: Any, tmp_path: Path
+) -> None:
     run = write_run(tmp_path)
     changed(run, "plan.json", **values)
     row = row_of(run)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -77,7 +77,9 @@ def node(environment: dict[str, str], *options: str) -> Iterator[subprocess.Pope
         yield process
     finally:
         # After a polite request, it would first wait up to 30 s for the end of its work.
-        os.killpg(process.pid, signal.SIGKILL)
+        # A node that could not join has already ended, and then there is no process to kill.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 

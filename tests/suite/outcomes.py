@@ -14,7 +14,7 @@ RANK = {"passed": 0, "skipped": 1, "failed": 2}
 
 A test has a report for its set-up, its call and its end; the outcome of the highest rank counts.
 """
-NO_WORD = "no message"
+NO_MESSAGE = "no message"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -49,13 +49,13 @@ class Outcomes:
             self.uncollected[report.nodeid] = first_line(report)
 
     def pytest_sessionfinish(self) -> None:
-        told = {
+        results = {
             "tests": self.tests,
             "seconds": {test: round(seconds, 2) for test, seconds in self.seconds.items()},
             "errors": self.errors,
             "uncollected": self.uncollected,
         }
-        self.path.write_text(json.dumps(told))
+        self.path.write_text(json.dumps(results))
 
 
 def first_line(report: Any) -> str:
@@ -64,5 +64,5 @@ def first_line(report: Any) -> str:
     text = crash.message if crash is not None else report.longreprtext
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     # If no traceback is recorded, as for a file that cannot be collected, an E marks the error.
-    told = [line.removeprefix("E ").strip() for line in lines if line.startswith("E ")]
-    return next(iter(told or lines), NO_WORD)
+    marked = [line.removeprefix("E ").strip() for line in lines if line.startswith("E ")]
+    return next(iter(marked or lines), NO_MESSAGE)

@@ -83,11 +83,11 @@ def pytest(arguments: Sequence[str], folder: Path) -> Outcomes:
         plugin = ("-p", "tests.suite.outcomes", f"--outcomes={path}")
         command = [sys.executable, "-m", "pytest", "--quiet", *plugin, *arguments]
         status = subprocess.run(command, cwd=folder, check=False).returncode
-        told = Outcomes(**json.loads(path.read_text())) if path.exists() else Outcomes()
-    if status == 0 or told.uncollected or (status == FAILURES and told.errors):
-        return told
+        outcomes = Outcomes(**json.loads(path.read_text())) if path.exists() else Outcomes()
+    if status == 0 or outcomes.uncollected or (status == FAILURES and outcomes.errors):
+        return outcomes
     broken = {"the session": f"pytest ended with status {status}; its output shows the reason"}
-    return Outcomes(told.tests, told.seconds, told.errors, broken)
+    return Outcomes(outcomes.tests, outcomes.seconds, outcomes.errors, broken)
 
 
 def file_of(test: str) -> str:

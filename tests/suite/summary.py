@@ -40,10 +40,10 @@ def summary(
     )
 
 
-def lines(word: str, told: Iterable[Mapping[str, str]]) -> list[str]:
-    """Return a line for each test: the word, the test's name, and the first line of its error."""
+def lines(label: str, errors: Iterable[Mapping[str, str]]) -> list[str]:
+    """Return a line for each test: the label, the test's name, and the first line of its error."""
     return [
-        f"{word} {test}: {error}"[:LINE_LENGTH] for each in told for test, error in each.items()
+        f"{label} {test}: {error}"[:LINE_LENGTH] for each in errors for test, error in each.items()
     ]
 
 

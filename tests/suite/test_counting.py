@@ -9,7 +9,7 @@ import pytest
 from tests.suite.__main__ import count_tensorflow
 
 CHILD = "import subprocess, sys; subprocess.run([sys.executable, '-c', {code!r}], check=True)"
-ASKS = "import importlib.util; assert importlib.util.find_spec('tensorflow')"
+SEARCH = "import importlib.util; assert importlib.util.find_spec('tensorflow')"
 
 
 @pytest.fixture
@@ -25,13 +25,13 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "log"
 
 
-def test_an_import_counts_once_a_process(log: Path) -> None:
+def test_an_import_counts_once_per_process(log: Path) -> None:
     code = "import tensorflow, tensorflow.python"
     for text in (code, CHILD.format(code=code)):
         subprocess.run([sys.executable, "-c", text], check=True)
     assert len(log.read_text().splitlines()) == 2
 
 
-def test_who_only_asks_whether_it_is_there_does_not_count(log: Path) -> None:
-    subprocess.run([sys.executable, "-c", ASKS], check=True)
+def test_a_search_without_an_import_does_not_count(log: Path) -> None:
+    subprocess.run([sys.executable, "-c", SEARCH], check=True)
     assert not log.exists()

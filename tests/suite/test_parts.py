@@ -8,7 +8,7 @@ import pytest
 from tests.suite.parts import FIRST_NOTEBOOK, ROOT, parts_of, rooms, target_of
 
 
-def test_make_test_is_what_is_quick_and_the_promises() -> None:
+def test_make_test_runs_quick_tests_and_promises() -> None:
     tests, pages = parts_of("test", None)
     assert (tests.name, pages.name) == ("tests", "pages")
     assert FIRST_NOTEBOOK in tests.targets
@@ -17,7 +17,7 @@ def test_make_test_is_what_is_quick_and_the_promises() -> None:
     assert pages.options[:2] == ("-m", "promise")
 
 
-def test_make_test_all_is_everything() -> None:
+def test_make_test_all_runs_all_tests() -> None:
     tests, pages, benchmarks = parts_of("all", None)
     assert tests.targets == ("tests", "notebooks")
     assert tests.options[-4:] == ("--ignore", "tests/benchmarks", "-m", "not browser")
@@ -25,7 +25,7 @@ def test_make_test_all_is_everything() -> None:
     assert (benchmarks.targets, benchmarks.options) == (("tests/benchmarks",), ())
 
 
-def test_a_room_is_run_alone() -> None:
+def test_a_room_runs_alone() -> None:
     (engine,) = parts_of("all", "engine")
     assert engine.targets == ("tests/engine",)
     (pages,) = parts_of("all", "browser")
@@ -36,7 +36,7 @@ def test_a_room_is_run_alone() -> None:
     assert {"benchmarks", "colab", "suite", "wheel"} <= set(rooms())
 
 
-def test_a_room_that_is_not_there_is_told_with_those_that_are() -> None:
+def test_an_unknown_room_is_refused_with_a_list_of_the_rooms() -> None:
     with pytest.raises(ValueError, match=r"one of .*engine.*; got 'engines'"):
         parts_of("all", "engines")
     command = [sys.executable, "-m", "tests.suite", "all", "--room", "engines"]

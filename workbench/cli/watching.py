@@ -30,11 +30,11 @@ def watch(run: Run, out: TextIO, *, stops: bool = True) -> None:
     If `stops` is true, the first Ctrl-C stops the run and a second one leaves it running. Else the
     first one leaves it running.
     """
-    print(f"{run.id}: {run.plan.arithmetic}", file=out)
     shown = 0
     last_note = ""
     asked = False
     with _counted_interrupts() as interrupts:
+        print(f"{run.id}: {run.plan.arithmetic}", file=out, flush=True)
         while True:
             status = run.status
             shown = _print_epochs(run, shown, out)

@@ -39,7 +39,7 @@ export function drawingOf(chart: Chart, shown: Shown): Drawing {
       few: areFew(series),
       spread: true
     },
-    broken: chart === 'loss' ? series.broken : new Set(),
+    nonfinite: chart === 'loss' ? series.nonfinite : new Set(),
     account: () => account(series, chart),
     reading: point => reading(series, chart, point),
     hidden,

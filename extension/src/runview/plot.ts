@@ -7,7 +7,7 @@ import { look, type Style } from './look.js';
 
 const HEIGHT = 220;
 const ACCOUNT_EVERY_MS = 5000;
-const BROKEN_COLOR = '#e0484f';
+const NONFINITE_COLOR = '#e0484f';
 
 /** A part of the x axis. */
 export interface Range {
@@ -22,8 +22,8 @@ export interface Drawing {
   /** What runs along the x axis, and a row for each line. */
   data: uPlot.AlignedData;
   style: Style;
-  /** Points at which a value was no number. */
-  broken: ReadonlySet<number>;
+  /** Points at which a value was not finite. */
+  nonfinite: ReadonlySet<number>;
   /** Returns the last values of the lines and their trends, in words. */
   account: () => string;
   /** Returns the exact values at a point. */
@@ -172,13 +172,13 @@ export class Plot {
     }
   }
 
-  /** Mark where a value was no number. */
+  /** Mark the points at which a value was not finite. */
   private _mark(plot: uPlot): void {
     const { left, top, height, width } = plot.bbox;
-    for (const point of this._drawing!.broken) {
+    for (const point of this._drawing!.nonfinite) {
       const x = plot.valToPos(plot.data[0][point]!, 'x', true);
       if (x >= left && x <= left + width) {
-        plot.ctx.fillStyle = BROKEN_COLOR;
+        plot.ctx.fillStyle = NONFINITE_COLOR;
         plot.ctx.fillRect(x - 1, top, 2, height);
       }
     }

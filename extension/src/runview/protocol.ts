@@ -98,7 +98,7 @@ export interface Account {
 /**
  * Has two buffers: float64 [3, points], the steps, examples and training seconds; and
  * float32 [curve, line, points], the lines being the replicas, all together, and, with `spans`,
- * the least and the greatest of each replica. NaN is a gap, infinity a loss that is no number.
+ * the least and the greatest of each replica. NaN is a gap, infinity a loss that is not finite.
  */
 export interface PointsHeader {
   /** The first point of this message; earlier versions of this and later points are replaced. */

@@ -30,8 +30,8 @@ export class Series {
   together = true;
   virtual = false;
   stepsAPoint = 1;
-  /** Points at which a replica's loss was no number. */
-  readonly broken = new Set<number>();
+  /** Points at which a loss of a replica was not finite. */
+  readonly nonfinite = new Set<number>();
   private readonly _across: Record<Axis, number[]> = {
     step: [],
     examples: [],
@@ -76,9 +76,9 @@ export class Series {
     this.virtual = header.virtual;
     this.stepsAPoint = header.stepsAPoint;
     const count = this._takeAcross(from, buffers[0]!);
-    for (const point of this.broken) {
+    for (const point of this.nonfinite) {
       if (point >= from) {
-        this.broken.delete(point);
+        this.nonfinite.delete(point);
       }
     }
     const rows = this._curves.flatMap(rowsOf);
@@ -89,7 +89,7 @@ export class Series {
         const value = buffers[1]!.getFloat32(4 * (first + point), true);
         row.push(Number.isFinite(value) ? value : null);
         if (value === Infinity) {
-          this.broken.add(from + point);
+          this.nonfinite.add(from + point);
         }
       }
     });

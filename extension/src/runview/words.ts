@@ -37,14 +37,14 @@ export function trend(values: Values): 'rising' | 'falling' | 'steady' {
 /** Return the last value of a chart's joined line, its trend, and the slowest replica. */
 export function account(series: Series, chart: Chart): string {
   const { joined, mean } = series.curve(chart);
-  const broken = chart === 'loss' && series.broken.size > 0;
-  const no = broken ? `No number at ${places(series)}. ` : '';
+  const hasNonfinite = chart === 'loss' && series.nonfinite.size > 0;
+  const warning = hasNonfinite ? `No number at ${places(series)}. ` : '';
   if (!series.together) {
-    return `${no}${apart(series, chart)}`;
+    return `${warning}${apart(series, chart)}`;
   }
   const now = ending(joined, chart);
   const behind = chart === 'rate' ? slowest(series, mean) : '';
-  return now === '' ? `${no}No point yet.` : `${no}${now}${behind}`;
+  return now === '' ? `${warning}No point yet.` : `${warning}${now}${behind}`;
 }
 
 /** Without a line for all: return the end of each line, of many only the first ones. */
@@ -88,7 +88,7 @@ export function reading(series: Series, chart: Chart, point: number): string {
   const parts = [
     ...(several ? entry('all', joined[point]) : []),
     ...shown.flatMap(({ at, value }) => entry(nameOf(series, at), value, at)),
-    ...(series.broken.has(point) && chart === 'loss' ? ['no number'] : [])
+    ...(series.nonfinite.has(point) && chart === 'loss' ? ['no number'] : [])
   ];
   const number = series.steps[point]!.toLocaleString('en');
   const where = series.together ? `step ${number}` : `own step ${number}`;
@@ -106,10 +106,10 @@ export function exact(value: number): string {
 }
 
 function places(series: Series): string {
-  const steps = [...series.broken]
+  const steps = [...series.nonfinite]
     .slice(0, 3)
     .map(point => series.steps[point]);
-  const more = series.broken.size > 3 ? ' and more' : '';
+  const more = series.nonfinite.size > 3 ? ' and more' : '';
   return `step ${steps.map(step => step?.toLocaleString('en')).join(', ')}${more}`;
 }
 

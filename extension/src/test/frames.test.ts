@@ -42,7 +42,7 @@ test('a whole message has the account and the lines of a run', () => {
   assert.equal(series.curve('accuracy').joined[7], 0.5);
 });
 
-test('a later message continues after the whole one; a loss that is no number is a marked gap', () => {
+test('a later message continues after the whole one; a loss that is not finite is a marked gap', () => {
   const state = new RunState();
   take(state, 'whole.bin');
   assert.ok(take(state, 'news.bin'));
@@ -50,7 +50,7 @@ test('a later message continues after the whole one; a loss that is no number is
   assert.equal(series.length, 120);
   assert.equal(series.curve('loss').joined[119], 0.75);
   assert.equal(series.curve('loss').mean[1]![109], null);
-  assert.deepEqual([...series.broken], [109]);
+  assert.deepEqual([...series.nonfinite], [109]);
 });
 
 test('a later message is refused without a whole one before it', () => {

@@ -74,9 +74,9 @@ test('NaN is a gap; infinity is one too, and marked', () => {
   values.setFloat32(4, Infinity, true);
   series.take(header(0), [across, values]);
   assert.deepEqual(loss(series), [null, null, 3]);
-  assert.deepEqual([...series.broken], [1]);
+  assert.deepEqual([...series.nonfinite], [1]);
   series.take(header(1), buffers(2, 2));
-  assert.equal(series.broken.size, 0);
+  assert.equal(series.nonfinite.size, 0);
 });
 
 test('points of many steps have a least and a greatest value', () => {

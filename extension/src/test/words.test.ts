@@ -65,9 +65,9 @@ test('of the keys in the workbench, only shortcuts of the application are left t
   }
 });
 
-test('a loss that is no number is reported', () => {
+test('a loss that is not finite is reported', () => {
   const series = filled(3);
-  series.broken.add(1);
+  series.nonfinite.add(1);
   assert.equal(
     account(series, 'loss'),
     'No number at step 2. loss 203, steady'

@@ -1,4 +1,4 @@
-"""The X-ray on the page: drawn, described in words, escaped, requested and refused."""
+"""Tests of the X-ray on the page: its diagram, its words, its requests and refusals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workbench.widgets.run.xray_view import Xray, own_steps, page, summary
 
 
 def made(count: int = 2, copies: int | None = None, **fields: Any) -> StepXray:
-    """Return the X-ray of a step of so many replicas, with these fields."""
+    """Return the X-ray of a step with this number of replicas and these fields."""
     after = [WeightsCopy("worker-0", f"CPU:{at}", "5e304dcaa9bd") for at in range(copies or count)]
     weights = WeightsXray(
         before=[], after=after, differing=[], own=[], numbers=321, equal=True, changed=True
@@ -61,7 +61,7 @@ def unequal(**fields: Any) -> StepXray:
 
 
 def texts(picture: str) -> list[str]:
-    """Every text that is drawn."""
+    """Return every text of the diagram."""
     svg = re.search(r"<svg.*</svg>", picture)
     assert svg is not None
     return ["".join(node.itertext()) for node in ElementTree.fromstring(svg[0]).iter("text")]
@@ -81,14 +81,14 @@ def test_the_diagram_holds_the_numbers_of_the_step() -> None:
     assert drawn.count("equal=") == 1
 
 
-def test_copies_that_differ_are_told_in_words() -> None:
+def test_different_copies_of_the_weights_are_described_in_words() -> None:
     drawn = texts(draw(unequal()))
     assert "not equal≠" in drawn
     assert "Not equal: the copies of the weights differ." in drawn
     assert "The copies of the weights are not equal: dense/kernel." in page(unequal())
 
 
-def test_one_copy_is_on_the_host() -> None:
+def test_a_single_copy_of_the_weights_is_on_the_host() -> None:
     shown = draw(made(copies=1))
     assert "one copy of the weights, on the host (CPU:0)" in texts(shown)
     assert "reduce to the host: sum of the gradients, norm 0.625000" in texts(shown)
@@ -102,12 +102,12 @@ def test_one_replica_has_nothing_to_sum() -> None:
     assert "global batch of step 1,234: 128 examples" in drawn
 
 
-def test_a_clipped_sum_tells_both_norms() -> None:
+def test_a_clipped_sum_has_both_norms() -> None:
     values = made(clip_norm=0.5, applied_norm=0.5)
     assert "norm 0.625000, clipped to 0.500000" in draw(values)
 
 
-def test_of_many_replicas_the_first_are_drawn_and_all_are_listed() -> None:
+def test_the_first_of_many_replicas_are_drawn_and_all_are_listed() -> None:
     shown = page(made(11))
     assert f"replica {MOST - 1}" in texts(shown)
     assert f"replica {MOST}" not in texts(shown)
@@ -115,13 +115,13 @@ def test_of_many_replicas_the_first_are_drawn_and_all_are_listed() -> None:
     assert shown.count("<tr>") == 1 + 11
 
 
-def test_a_screen_reader_hears_the_step() -> None:
+def test_the_diagram_has_a_description_for_screen_readers() -> None:
     (label,) = re.findall(r'<svg[^>]* role="img"[^>]*aria-label="([^"]+)"', draw(made()))
     assert label.startswith("Step 1234: 128 examples. replica 0 took 64 examples, loss sum 32.5")
     assert label.endswith("Both copies of the weights are equal, bit by bit (321 numbers).")
 
 
-def test_what_is_not_known_or_not_finite_is_said() -> None:
+def test_unknown_and_nonfinite_values_are_named() -> None:
     unknown = replica(0, loss_sum=None, gradient_norm=None, rows=None)
     shown = page(made(agrees=None, sum_norm=None, replicas=[unknown, replica(1)]))
     assert "norm not finite" in shown
@@ -140,11 +140,11 @@ def test_what_is_not_known_or_not_finite_is_said() -> None:
         ({"divides_by_batch": False}, "What each replica differentiated is not its loss sum"),
     ],
 )
-def test_what_is_to_be_said_of_it_stands_below(changes: dict[str, Any], words: str) -> None:
+def test_notes_on_the_step_are_on_the_page(changes: dict[str, Any], words: str) -> None:
     assert words in page(made(**changes))
 
 
-def test_text_from_outside_is_escaped_and_nothing_runs() -> None:
+def test_text_from_outside_is_escaped() -> None:
     after = [WeightsCopy("worker-0", EVIL, EVIL), made().weights.after[1]]
     xray = unequal(differing=[EVIL], own=[EVIL], after=after)
     xray = replace(xray, replicas=[replica(0, device=EVIL), replica(1)])
@@ -154,7 +154,7 @@ def test_text_from_outside_is_escaped_and_nothing_runs() -> None:
         assert "<script" not in shown
 
 
-def test_a_step_that_was_not_done_is_refused_beside_the_field(tmp_path: Path) -> None:
+def test_a_step_that_the_run_did_not_take_is_refused_next_to_the_field(tmp_path: Path) -> None:
     view = Xray()
     view.show(write_run(tmp_path), "finished")
     view._step.value = 156
@@ -164,7 +164,7 @@ def test_a_step_that_was_not_done_is_refused_beside_the_field(tmp_path: Path) ->
     assert not view._ask.disabled
 
 
-def test_what_another_run_gave_is_not_shown(tmp_path: Path) -> None:
+def test_the_xray_of_another_run_is_not_shown(tmp_path: Path) -> None:
     view = Xray()
     first, second = write_run(tmp_path), write_run(tmp_path)
     view.show(first, "finished")
@@ -177,7 +177,7 @@ def test_what_another_run_gave_is_not_shown(tmp_path: Path) -> None:
     assert view._picture.value == ""
 
 
-def test_of_several_workers_the_box_has_both_names_and_the_device_alone() -> None:
+def test_a_workers_replica_has_both_numbers_and_a_short_device_name() -> None:
     replicas = [
         replica(at, name=f"worker {at}, replica {at}", device=f"worker-{at}/CPU:0")
         for at in range(2)
@@ -187,7 +187,7 @@ def test_of_several_workers_the_box_has_both_names_and_the_device_alone() -> Non
     assert shown.count("CPU:0") == 2
 
 
-def test_workers_without_a_common_step_are_told_of_one_by_one() -> None:
+def test_workers_without_a_common_step_have_a_row_each() -> None:
     workers = [
         WorkerXray("worker-0", 64, [7, 1], 32.5, 0.5, 40.0, 3),
         WorkerXray("worker-1", 64, [5, 2], None, None, None, None),

@@ -71,7 +71,7 @@ export function drawingOf(shown: Shown): Drawing {
       few: tracks.every(({ across }) => across.length <= FEW),
       spread: false
     },
-    broken: new Set(),
+    nonfinite: new Set(),
     account: () => accountOf(tracks, chart),
     reading: point => readingOf(tracks, axis, data[0][point]!),
     hidden,
