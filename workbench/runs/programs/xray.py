@@ -193,6 +193,6 @@ def _require_done(step: int, done: int) -> None:
         if not done:
             raise RunError(f"{rule}; received {step}, and it has done none. Let it train first.")
         raise RunError(
-            f"{rule}, from {FIRST_STEP} to {done}; received {step}. Choose one of those, or let the "
-            "run continue."
+            f"{rule}, from {FIRST_STEP} to {done}; received {step}. Choose one of those, or let "
+            "the run continue."
         )
