@@ -26,14 +26,14 @@ def shown(strategy: str, **asked: Any) -> PlanView:
 
 def test_one_process_has_no_tf_config() -> None:
     view = shown("mirrored")
-    assert view._tasks.layout.display == "none"
+    assert view._tasks.box.layout.display == "none"
     assert "2, virtual" in view._numbers.value
     assert f"Keras {LAPTOP.keras_version}" in view._numbers.value
 
 
 def test_several_tasks_are_named_each_with_its_tf_config() -> None:
     view = shown("parameter_server")
-    assert view._tasks.layout.display is None
+    assert view._tasks.box.layout.display is None
     assert "chief-0, worker-0, worker-1, ps-0" in view._numbers.value
     assert "2 workers x 1 replica, which share CPU:0" in view._numbers.value
     configs = html.unescape(view._configs.value)

@@ -44,7 +44,7 @@ class Hardware:
         self._gauge = Gauge(lambda: self.devices)
         self.environment = EnvironmentView()
         row = styled(ipw.Box, "wb-row", children=[self._refresh, self._state])
-        self._fold = Fold("Hardware", ipw.VBox([self._facts, self._gauge, row]))
+        self._fold = Fold("Hardware", self._facts, self._gauge, row)
         self._problems = html(description="Problems of the machine")
         parts = [self._fold.box, self._problems, self._message, self.environment.box]
         self.box = styled(ipw.VBox, "wb-hardware", children=parts)

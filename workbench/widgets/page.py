@@ -41,15 +41,16 @@ class Page:
         style = f"<style>{STYLE.read_text(encoding='utf-8')}</style>"
         style += saved_output.hiding_style(token)
         title = html(style + markup.heading("Workbench", 1), description="Workbench")
-        head = styled(ipw.Box, "wb-lead", children=[title, places.hardware])
+        head = styled(ipw.Box, "wb-lead", children=[title, places.hardware], fixed=True)
         unfold = styled(
-            ipw.ToggleButton, "wb-fold-title", "wb-unfold", description=SETTINGS, tooltip=SETTINGS
-        )
-        bar = styled(ipw.VBox, "wb-bar", children=[unfold, *places.bar])
-        form = styled(ipw.VBox, "wb-form", children=[bar, *places.below])
+            ipw.ToggleButton, "wb-fold-title", "wb-unfold", description=SETTINGS,
+            tooltip=SETTINGS, fixed=True,
+        )  # fmt: skip
+        bar = styled(ipw.VBox, "wb-bar", children=[unfold, *places.bar], fixed=True)
+        form = styled(ipw.VBox, "wb-form", children=[bar, *places.below], fixed=True)
         self._titles = list(places.tabs)
         self._tabs = tabs_of(places.tabs)
-        body = styled(ipw.Box, "wb-body", children=[form, self._tabs])
+        body = styled(ipw.Box, "wb-body", children=[form, self._tabs], fixed=True)
         self.root = styled(ipw.VBox, "wb-root", f"wb-live-{token}", children=[head, body])
         self._alive = False
 

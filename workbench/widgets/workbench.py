@@ -21,6 +21,7 @@ from workbench.runs.listing import living
 from workbench.widgets.comparison.view import ComparisonView
 from workbench.widgets.form.form import Form, FormState, problems_text
 from workbench.widgets.form.notebook_function import NotebookFunction
+from workbench.widgets.form.running_line import RunningLine
 from workbench.widgets.form.train_button import TrainButton
 from workbench.widgets.host_notes import HostNotes
 from workbench.widgets.kernel import outputs
@@ -32,7 +33,6 @@ from workbench.widgets.run.closer_look import CloserLook
 from workbench.widgets.run.export_view import ExportView
 from workbench.widgets.run.following import Following
 from workbench.widgets.run.predictions import Predictions
-from workbench.widgets.run.running_line import RunningLine
 from workbench.widgets.run.runs_list import RunsList
 from workbench.widgets.run.verdict_view import WhySlow
 from workbench.widgets.run.view import RunView

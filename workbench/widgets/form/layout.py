@@ -157,7 +157,7 @@ class Groups:
     def __init__(self, parts: Parts, reach: Any) -> None:
         self._fields = {title: parts.named(*names) for title, names in GROUPS.items()}
         self.folds = {title: self._fold(title, reach) for title in GROUPS}
-        self.all = Fold(MORE, ipw.VBox([fold.box for fold in self.folds.values()]))
+        self.all = Fold(MORE, *(fold.box for fold in self.folds.values()))
         self._wrong: set[str] = set()
 
     def mark(self, wrong: set[str]) -> None:
@@ -174,10 +174,10 @@ class Groups:
         self._wrong = set(wrong)
 
     def _fold(self, title: str, reach: Any) -> Fold:
-        inside = grid([field.box for field in self._fields[title]])
+        inside = [grid([field.box for field in self._fields[title]])]
         if title == BEYOND:
-            inside = ipw.VBox([inside, reach])
-        return Fold(title, inside, opened=title == next(iter(GROUPS)))
+            inside.append(reach)
+        return Fold(title, *inside, opened=title == next(iter(GROUPS)))
 
 
 def preset_box() -> Any:

@@ -16,12 +16,13 @@ class Fold:
     the keyboard. The style sheet hides the body, so a fold opens even while the kernel is busy.
     """
 
-    def __init__(self, title: str, body: Any, *, opened: bool = False) -> None:
+    def __init__(self, title: str, *inside: Any, opened: bool = False) -> None:
         self._title = styled(
-            ipw.ToggleButton, "wb-fold-title", description=title, tooltip=title, value=opened
-        )
-        inside = styled(ipw.VBox, "wb-fold-body", children=[body])
-        self.box = styled(ipw.VBox, "wb-fold", children=[self._title, inside])
+            ipw.ToggleButton, "wb-fold-title", description=title, tooltip=title, value=opened,
+            fixed=True,
+        )  # fmt: skip
+        body = styled(ipw.VBox, "wb-fold-body", children=inside, fixed=True)
+        self.box = styled(ipw.VBox, "wb-fold", children=[self._title, body])
 
     @property
     def title(self) -> str:

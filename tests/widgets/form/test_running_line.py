@@ -9,7 +9,7 @@ from tests.widgets.folders import write_run
 from workbench.feed import RunSnapshot
 from workbench.runs import Progress
 from workbench.runs.folder.state import take_lock
-from workbench.widgets.run.running_line import RunningLine, progress_line
+from workbench.widgets.form.running_line import RunningLine, progress_line
 
 PROGRESS = Progress(1200, 4800, 2, 5, 40.0, 90.0, "training")
 
