@@ -25,11 +25,12 @@ def test_the_starter_notebook_is_made_once(tmp_path: Path) -> None:
     assert (tmp_path / path).read_text() == "mine"
 
 
-def test_the_lesson_is_opened_if_it_exists(tmp_path: Path) -> None:
+def test_a_copy_of_the_lesson_is_opened_if_the_folder_has_the_lesson(tmp_path: Path) -> None:
     lesson = tmp_path / lab.LESSON
     lesson.parent.mkdir()
-    lesson.write_text("{}")
-    assert lab.ensure_notebook(tmp_path, None) == lab.LESSON
+    lesson.write_text('{"cells": []}')
+    assert lab.ensure_notebook(tmp_path, None) == lab.OWN_NOTEBOOK
+    assert (tmp_path / lab.OWN_NOTEBOOK).read_text() == lesson.read_text()
     assert lab.ensure_notebook(tmp_path, "a folder/b.ipynb") == Path("a folder/b.ipynb")
     assert (tmp_path / "a folder/b.ipynb").exists()
 

@@ -45,8 +45,7 @@ def launch(
 
     JupyterLab replaces this process, so Ctrl+C stops JupyterLab. `runs_dir` is the folder in which
     its notebooks keep their runs (default: $WORKBENCH_RUNS, else `runs` in the current folder).
-    `notebook` is opened; if it does not exist, it is created. Its default is the first lesson if
-    the current folder has that, else `workbench.ipynb`.
+    `notebook` is opened; if it does not exist, it is created. Its default is `workbench.ipynb`.
 
     Raises LabError if JupyterLab is not installed, if the notebook is not a .ipynb file inside the
     current folder, or if no port is free.
@@ -122,12 +121,12 @@ def config_path() -> str:
 def ensure_notebook(folder: Path, notebook: str | Path | None) -> Path:
     """Return the notebook's path relative to `folder`.
 
-    If the notebook does not exist, it is created with one workbench cell.
+    If the notebook does not exist, it is created: as a copy of the first lesson if `folder` has
+    that, so that the lesson's own file stays as it is, else with one workbench cell.
 
     Raises LabError if the path is outside `folder` or is not a .ipynb file.
     """
-    default = LESSON if (folder / LESSON).exists() else OWN_NOTEBOOK
-    path = (folder / (notebook or default)).resolve()
+    path = (folder / (notebook or OWN_NOTEBOOK)).resolve()
     if not path.is_relative_to(folder.resolve()) or path.suffix != ".ipynb":
         raise LabError(
             "`workbench lab` opens a notebook (.ipynb) inside the folder it is started in. "
@@ -137,13 +136,21 @@ def ensure_notebook(folder: Path, notebook: str | Path | None) -> Path:
     if not path.exists():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(starter_notebook(), indent=1) + "\n", encoding="utf-8")
+            path.write_text(new_notebook(folder), encoding="utf-8")
         except OSError as error:
             raise LabError(
                 f"`workbench lab` makes a notebook in the folder it is started in. {path}: "
                 f"{error.strerror}. Start it in a folder that you can write to."
             ) from error
     return path.relative_to(folder.resolve())
+
+
+def new_notebook(folder: Path) -> str:
+    """Return the text of a new notebook that opens a workbench."""
+    lesson = folder / LESSON
+    if lesson.exists():
+        return lesson.read_text(encoding="utf-8")
+    return json.dumps(starter_notebook(), indent=1) + "\n"
 
 
 def starter_notebook() -> dict[str, object]:

@@ -4,7 +4,7 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { ICommandPalette } from '@jupyterlab/apputils';
+import { ICommandPalette, Notification } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
@@ -13,17 +13,22 @@ import { fillAndRun } from './notebook/notebook.js';
 
 const OPEN = 'workbench:open';
 
-/** Opens a notebook whose first cell shows a workbench, and runs that cell. */
+/** Opens a notebook whose first cell shows a workbench. The panel takes the launcher's place. */
 async function openWorkbench(
   app: JupyterFrontEnd,
   cwd: string | undefined
-): Promise<void> {
+): Promise<NotebookPanel> {
   await app.serviceManager.kernelspecs.ready;
   const panel = (await app.commands.execute('notebook:create-new', {
     ...(cwd === undefined ? {} : { cwd }),
     kernelName: app.serviceManager.kernelspecs.specs?.default ?? 'python3'
   })) as NotebookPanel;
-  await fillAndRun(panel);
+  fillAndRun(panel).catch(reason =>
+    Notification.error(`The workbench could not start: ${reason}`, {
+      autoClose: false
+    })
+  );
+  return panel;
 }
 
 export const openPlugin: JupyterFrontEndPlugin<void> = {

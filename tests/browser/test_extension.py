@@ -1,5 +1,6 @@
 """The JupyterLab extension: opening a workbench, arriving at one, and its saved view."""
 
+import re
 from typing import Any
 
 import pytest
@@ -43,10 +44,19 @@ def saved_output() -> dict[str, Any]:
 @pytest.mark.promise
 def test_launcher_opens_a_workbench_and_runs_it(lab: LabPage) -> None:
     lab.open()
+    tabs = lab.page.locator("#jp-main-dock-panel .lm-TabBar-tab")
+    expect(tabs).to_have_text(["Launcher"])
     lab.page.locator(".jp-LauncherCard[title='Workbench']").click()
     lab.wait_for_kernel()
+    expect(tabs).to_have_text([re.compile("Untitled")])
     expect(lab.cell(0).locator(".cm-content")).to_contain_text("Workbench()")
     expect(lab.cell(0).locator(".jp-OutputArea-output .jupyter-widgets").first).to_be_visible()
+    lab.page.wait_for_function(
+        "() => window.jupyterapp.shell.currentWidget.context.model.dirty === false"
+    )
+    tabs.locator(".lm-TabBar-tabCloseIcon").click()
+    expect(tabs).to_have_text(["Launcher"])
+    expect(lab.page.locator(".jp-Dialog")).to_have_count(0)
 
 
 def test_menu_offers_it(lab: LabPage) -> None:

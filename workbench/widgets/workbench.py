@@ -236,6 +236,7 @@ class Workbench:
         return SearchJoins(
             state=lambda: self._form.state,
             write=self._form.write,
+            label_of=self._form.label_of,
             devices=lambda: self._hardware.devices,
         )
 

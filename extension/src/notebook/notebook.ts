@@ -13,7 +13,7 @@ export async function kernelReady(panel: NotebookPanel): Promise<void> {
   await panel.sessionContext.ready;
 }
 
-/** Make the first cell of a new notebook open a workbench, and run it. */
+/** Make the first cell of a new notebook open a workbench, run it, and save. */
 export async function fillAndRun(panel: NotebookPanel): Promise<void> {
   await kernelReady(panel);
   const cell = panel.content.widgets[0];
@@ -23,6 +23,7 @@ export async function fillAndRun(panel: NotebookPanel): Promise<void> {
   cell.model.sharedModel.setSource(WORKBENCH_SOURCE);
   cell.model.setMetadata('tags', [AUTORUN_TAG]);
   await run(panel, [cell]);
+  await panel.context.save();
 }
 
 /**

@@ -103,7 +103,7 @@ def test_xla_is_visible_if_it_can_be_used(form: Form) -> None:
     set_to(form, strategy="mirrored", xla=True)
     assert form.state.config.xla
     set_to(form, clip_norm="1")
-    assert "off with clip_norm" in problem_beside(form, "xla")
+    assert "off with &quot;Clip gradients at norm&quot;" in problem_beside(form, "xla")
     set_to(form, clip_norm="", eager=True)
     assert "off with eager" in problem_beside(form, "xla")
 

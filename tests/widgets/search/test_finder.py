@@ -37,7 +37,9 @@ class Page:
 
     def __init__(self, config: RunConfig = FEW) -> None:
         self.form = Form(config, LAPTOP)
-        self.finder = FinderView(Joins(lambda: self.form.state, self.form.write, lambda: LAPTOP))
+        self.finder = FinderView(
+            Joins(lambda: self.form.state, self.form.write, self.form.label_of, lambda: LAPTOP)
+        )
         self.batch, self.rate = self.finder.batch, self.finder.rate
 
     @property

@@ -71,7 +71,7 @@ FIXES: tuple[tuple[str, str], ...] = (
     (
         r"Could not apply FILE based sharding",
         "Each worker needs a file of its own: write the data to at least as many files as there "
-        "are workers, or set auto_shard to data or off.",
+        "are workers, or set Auto-sharding (auto_shard) to data or off.",
     ),
     (
         r"[Nn]o NCCL|NcclAllReduce|NCCL error",

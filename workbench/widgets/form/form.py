@@ -23,6 +23,7 @@ from workbench.widgets.parts import markup
 from . import layout as form_layout
 from .data_look import DataLook
 from .fields import Field, UnreadableError
+from .form_words import sentence
 from .launcher_reach import LauncherReach
 from .layout import CUSTOM
 from .strategy_fields import StashedFields, fields_shown, row_of
@@ -249,7 +250,7 @@ class Form:
     def _show(self, state: FormState) -> None:
         by_field: dict[str, list[str]] = {}
         for problem in state.problems:
-            by_field.setdefault(problem.field, []).append(sentence(problem))
+            by_field.setdefault(problem.field, []).append(sentence(problem, self.label_of))
         warnings = advice(state.plan, self._devices) if state.plan else {}
         for field in (*self.parts.all, *self.parts.batch.fields):
             field.show_problems(by_field.get(field.name, []), warnings.get(field.name, ""))
@@ -322,11 +323,6 @@ def _arithmetic(plan: Plan) -> str:
         f"{plan.per_replica_batch_size} examples in each worker's step; {rest}; "
         f"the {plan.workers} workers share the steps of an epoch, each at its own pace"
     )
-
-
-def sentence(problem: Problem) -> str:
-    """Return a problem as the sentence that is shown next to its field."""
-    return f"must be {problem.rule}; got {problem.got}. {problem.fix}"
 
 
 def device_names(devices: Devices) -> list[str]:

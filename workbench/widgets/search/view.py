@@ -14,7 +14,8 @@ import ipywidgets as ipw
 from workbench import catalog, units
 from workbench.config import NOT_TRAINED, ConfigError, RunConfig
 from workbench.widgets.form.fields import NumberField, UnreadableError
-from workbench.widgets.form.form import FormState, sentence
+from workbench.widgets.form.form import FormState
+from workbench.widgets.form.form_words import sentence
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button, html, row, set_visible, styled
@@ -42,6 +43,8 @@ class Joins:
     """Returns the form's state: its config and its problems."""
     write: Callable[[RunConfig], None]
     """Fills the form with a config."""
+    label_of: Callable[[str], str]
+    """Returns the form's label of a field."""
     devices: Callable[[], Devices]
 
 
@@ -192,7 +195,8 @@ class SearchView(ABC, Generic[Progress, Found]):
         """Show problems next to the fields of the search, and all other problems as notices."""
         own = {field.name: field for field in self._fields}
         for name, field in own.items():
-            field.show_problems([sentence(each) for each in problems if each.field == name])
+            mine = [each for each in problems if each.field == name]
+            field.show_problems([sentence(each, self._joins.label_of) for each in mine])
         others = [str(each) for each in problems if each.field not in own]
         self._progress.value = "".join(markup.notice("error", each) for each in others)
 
