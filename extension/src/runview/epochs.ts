@@ -1,0 +1,58 @@
+/** The table of the epochs: the results of training and test at the end of each. */
+
+import { make, scrollToEnd, table } from './elements.js';
+import type { Epochs } from './protocol.js';
+import { percent, short } from './words.js';
+
+export class EpochsTable {
+  readonly node = make('div', 'wbv-epochs');
+
+  constructor() {
+    this.node.tabIndex = 0;
+    this.node.setAttribute('role', 'region');
+    this.node.setAttribute('aria-label', 'Results of the epochs');
+  }
+
+  /** Show these epochs; a reader of the newest ones sees the next ones too. */
+  show(epochs: Epochs): void {
+    const { scrollTop, clientHeight, scrollHeight } = this.node;
+    const atEnd = scrollTop + clientHeight >= scrollHeight - 4;
+    this.node.replaceChildren(tableOf(epochs));
+    if (atEnd) {
+      scrollToEnd(this.node);
+    }
+  }
+}
+
+function tableOf(epochs: Epochs): HTMLElement {
+  if (epochs.step.length === 0) {
+    return make('p', 'wbv-quiet', 'No epoch is over yet.');
+  }
+  const metrics = Object.entries(epochs.metrics ?? {});
+  const rows = epochs.step.map((step, at) => [
+    String(epochs.epoch[at]),
+    step.toLocaleString('en'),
+    known(epochs.loss[at], short),
+    known(epochs.accuracy[at], percent),
+    known(epochs.testLoss[at], short),
+    known(epochs.testAccuracy[at], percent),
+    ...metrics.map(([, values]) => known(values[at], short))
+  ]);
+  const names = [
+    'Epoch',
+    'Step',
+    'Loss',
+    'Accuracy',
+    'Test loss',
+    'Test accuracy',
+    ...metrics.map(([name]) => name)
+  ];
+  return table('Train and test of each epoch', names, rows, 0);
+}
+
+function known(
+  value: number | null | undefined,
+  format: (value: number) => string
+): string {
+  return value === null || value === undefined ? 'unknown' : format(value);
+}
