@@ -5,29 +5,31 @@ import type { Epochs } from './protocol.js';
 import { percent, short } from './words.js';
 
 export class EpochsTable {
-  readonly node = make('div', 'wbv-epochs');
+  readonly node = make('details', 'wbv-fold', make('summary', '', 'Epochs'));
+  private readonly _place = make('div', 'wbv-epochs');
 
   constructor() {
-    this.node.tabIndex = 0;
-    this.node.setAttribute('role', 'region');
-    this.node.setAttribute('aria-label', 'Results of the epochs');
+    this._place.tabIndex = 0;
+    this._place.setAttribute('role', 'region');
+    this._place.setAttribute('aria-label', 'Results of the epochs');
+    this.node.append(this._place);
+    this.node.open = true;
+    this.node.hidden = true;
   }
 
-  /** Show these epochs; a reader of the newest ones sees the next ones too. */
+  /** Show these epochs, if there are any; a reader of the newest ones sees the next ones too. */
   show(epochs: Epochs): void {
-    const { scrollTop, clientHeight, scrollHeight } = this.node;
+    const { scrollTop, clientHeight, scrollHeight } = this._place;
     const atEnd = scrollTop + clientHeight >= scrollHeight - 4;
-    this.node.replaceChildren(tableOf(epochs));
+    this._place.replaceChildren(tableOf(epochs));
+    this.node.hidden = epochs.step.length === 0;
     if (atEnd) {
-      scrollToEnd(this.node);
+      scrollToEnd(this._place);
     }
   }
 }
 
 function tableOf(epochs: Epochs): HTMLElement {
-  if (epochs.step.length === 0) {
-    return make('p', 'wbv-quiet', 'No epoch is over yet.');
-  }
   const metrics = Object.entries(epochs.metrics ?? {});
   const rows = epochs.step.map((step, at) => [
     String(epochs.epoch[at]),

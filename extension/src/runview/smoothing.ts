@@ -18,26 +18,44 @@ export function spanOf(amount: Amount, steps: number): number {
   return power * [5, 2, 1].find(factor => factor * power <= wanted)!;
 }
 
-/** Return the weight of the earlier values, so that the mean covers about `span` steps. */
+/** Return the weight of a neighbour point, so that the mean covers about `span` steps. */
 export function weightOf(span: number, stepsAPoint: number): number {
-  return span > stepsAPoint ? 1 - stepsAPoint / span : 0;
+  return span > stepsAPoint ? (span - stepsAPoint) / (span + stepsAPoint) : 0;
 }
 
-/** An exponential mean that does not start from zero; gaps stay gaps and do not count. */
+/**
+ * The mean of each value and its neighbours on both sides, whose weights fall exponentially: so
+ * the line is not late. Gaps stay gaps and do not count.
+ */
 export function smooth(values: Values, weight: number): Values {
   if (weight === 0) {
     return values;
   }
-  let mean = 0;
-  let known = 0;
-  return values.map(value => {
-    if (value === null) {
-      return null;
+  const before = sumsOf(values, weight, 0, 1);
+  const after = sumsOf(values, weight, values.length - 1, -1);
+  return values.map((value, at) =>
+    value === null
+      ? null
+      : (before.sums[at]! + after.sums[at]! - value) /
+        (before.weights[at]! + after.weights[at]! - 1)
+  );
+}
+
+/** Return the weighted sum up to each value, in one direction, and the sum of the weights. */
+function sumsOf(values: Values, weight: number, first: number, by: number) {
+  const sums = new Float64Array(values.length);
+  const weights = new Float64Array(values.length);
+  let [sum, known] = [0, 0];
+  for (let at = first; at >= 0 && at < values.length; at += by) {
+    const value = values[at];
+    if (value !== null && value !== undefined) {
+      sum = weight * sum + value;
+      known = weight * known + 1;
     }
-    mean = weight * mean + (1 - weight) * value;
-    known = weight * known + (1 - weight);
-    return mean / known;
-  });
+    sums[at] = sum;
+    weights[at] = known;
+  }
+  return { sums, weights };
 }
 
 /** A smoothed line, and what it was made from. */

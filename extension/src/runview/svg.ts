@@ -55,7 +55,7 @@ export function svgOf(drawing: Drawing): Picture {
   const height = SIZE.height + keys.height;
   const text = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${SIZE.width}" height="${height}" viewBox="0 0 ${SIZE.width} ${height}" font-family="system-ui, sans-serif" font-size="12">`,
-    `<clipPath id="box"><rect x="${BOX.left}" y="${BOX.top}" width="${BOX.right - BOX.left}" height="${BOX.bottom - BOX.top}"/></clipPath>`,
+    `<clipPath id="box"><rect x="${BOX.left - 4}" y="${BOX.top - 4}" width="${BOX.right - BOX.left + 8}" height="${BOX.bottom - BOX.top + 8}"/></clipPath>`,
     `<rect width="100%" height="100%" fill="#ffffff"/>`,
     heading(drawing),
     ...axes(drawing, wide, high, x, y),

@@ -87,7 +87,7 @@ export class RunView {
       this._actions.node,
       this._figures.node,
       this._charts.node,
-      fold('Epochs', this._epochs.node, true),
+      this._epochs.node,
       this._lanes.node,
       fold('Where the time went', this._times.node)
     );
@@ -241,8 +241,6 @@ export class RunView {
   }
 }
 
-function fold(title: string, inside: HTMLElement, open = false): HTMLElement {
-  const made = make('details', 'wbv-fold', make('summary', '', title), inside);
-  made.open = open;
-  return made;
+function fold(title: string, inside: HTMLElement): HTMLElement {
+  return make('details', 'wbv-fold', make('summary', '', title), inside);
 }

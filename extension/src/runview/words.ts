@@ -2,6 +2,7 @@
 
 import type { Chart, Series, Values } from './series.js';
 
+const NEWEST = 0.02;
 const RECENT = 0.1;
 const STEADY = 0.01;
 const SLOW = 0.05;
@@ -45,7 +46,7 @@ export function trend(values: Values): 'rising' | 'falling' | 'steady' {
   return change > 0 ? 'rising' : 'falling';
 }
 
-/** Return the last value of a chart's joined line, its trend, and the slowest replica. */
+/** Return the newest values of a chart's joined line, its trend, and the slowest replica. */
 export function account(series: Series, chart: Chart): string {
   const { joined, mean } = series.curve(chart);
   const broken = chart === 'loss' && series.broken.size > 0;
@@ -73,10 +74,13 @@ function apart(series: Series, chart: Chart): string {
   return [...ends.slice(0, MANY), ...rest].join('; ') || 'No point yet.';
 }
 
-/** Return the last value of a line and its trend; empty if it has no value. */
+/** Return the mean of the newest values of a line and its trend; empty if it has no value. */
 export function ending(line: Values, chart: Chart): string {
-  const last = line.findLast(value => value !== null) ?? null;
-  return last === null ? '' : `${UNITS[chart](last)}, ${trend(line)}`;
+  const known = line.filter(value => value !== null);
+  const newest = known.slice(-Math.max(1, Math.round(NEWEST * line.length)));
+  return newest.length === 0
+    ? ''
+    : `${UNITS[chart](mean(newest))}, ${trend(line)}`;
 }
 
 /** Return the exact values at a point: of each line, or of many only the least and the greatest. */
