@@ -93,6 +93,15 @@ class ViewPage:
         """The note that the kernel has not answered."""
         return self.view.get_by_text("No answer yet")
 
+    def figure(self, name: str) -> Locator:
+        """Return a chart with its title, buttons and text."""
+        return self.view.get_by_role("figure", name=name)
+
+    def number(self, name: str) -> Locator:
+        """Return a number at a glance."""
+        named = self.page.get_by_text(name, exact=True)
+        return self.view.locator(".wbv-figures dl > div").filter(has=named).locator("dd").first
+
     def words(self, chart: int) -> Locator:
         """Return the text below a chart: 0 loss, 1 accuracy, 2 speed."""
         return self.view.locator(".wbv-words").nth(chart)
@@ -149,9 +158,74 @@ def test_charts_are_read_and_moved_by_the_keyboard(lab: LabPage, tmp_path: Path)
     page.view.get_by_label("Along").select_option("time")
     page.view.get_by_label("Smoothing").select_option("heavy")
     page.view.get_by_label("Loss on a log scale").check()
-    expect(page.view.get_by_text("Loss (log scale, smoothed, weight 0.98)")).to_be_visible()
-    expect(page.view.get_by_text("Accuracy (smoothed, weight 0.98)")).to_be_visible()
+    expect(page.figure("Loss").get_by_text("log scale")).to_be_visible()
+    smoothed = page.view.get_by_role("button", name="all: weighted mean, smoothed over 100 steps")
+    expect(smoothed).to_be_visible()
+    page.view.get_by_label("Smoothing").select_option("none")
+    expect(smoothed).to_have_count(0)
     lab.screenshot("treated")
+
+
+def test_numbers_at_a_glance_follow_the_run_and_then_its_last_epoch(
+    lab: LabPage, growing: Run, tmp_path: Path
+) -> None:
+    page = ViewPage(lab, growing)
+    page.wait_for_points()
+    expect(page.number("Examples per second")).to_have_text("12,800")
+    expect(page.number("Test accuracy")).to_have_text("\N{EN DASH}")
+    expect(page.number("Time left")).not_to_be_empty()
+    expect(page.number("Duration")).to_have_count(0)
+    page = ViewPage(lab, write_run(tmp_path))
+    expect(page.number("Loss")).to_have_text("1.5")
+    expect(page.number("Accuracy")).to_have_text("50.00%")
+    expect(page.number("Test accuracy")).to_have_text("75.00%")
+    expect(page.number("Time left")).to_have_count(0)
+    expect(page.view.get_by_role("table", name="Train and test of each epoch")).to_be_visible()
+    lab.screenshot("numbers")
+
+
+def test_wide_pages_have_three_charts_in_a_row_and_narrow_ones_two_or_one(
+    lab: LabPage, tmp_path: Path
+) -> None:
+    page = ViewPage(lab, make_run(tmp_path, 1_000, state="finished"))
+    page.wait_for_points()
+    lab.command("application:toggle-left-area")
+    for width, rows in ((1440, [0, 0, 0]), (800, [0, 0, 1]), (560, [0, 1, 2])):
+        lab.page.set_viewport_size({"width": width, "height": 900})
+        lab.page.wait_for_function(
+            """rows => {
+                const all = [...document.querySelectorAll('.wbv-plot')];
+                const tops = all.map(plot => plot.getBoundingClientRect().top);
+                const each = [...new Set(tops)];
+                return tops.map(top => each.indexOf(top)).join() === rows.join();
+            }""",
+            arg=rows,
+        )
+
+
+def test_each_chart_is_downloaded_as_a_picture(lab: LabPage, tmp_path: Path) -> None:
+    run = make_run(tmp_path, 1_000, state="finished")
+    page = ViewPage(lab, run)
+    page.wait_for_points()
+    for name, chart in (("Loss", "loss"), ("Examples per second", "rate")):
+        for ending, start in (("png", b"\x89PNG"), ("svg", b"<svg xmlns=")):
+            button = page.figure(name).get_by_role("button", name=ending.upper(), exact=True)
+            button.focus()
+            with lab.page.expect_download() as download:
+                lab.page.keyboard.press("Enter")
+            assert download.value.suggested_filename == f"{run.id}-{chart}.{ending}"
+            saved = download.value.path().read_bytes()
+            assert saved.startswith(start)
+            assert ending == "png" or f">{name}<".encode() in saved
+
+
+def test_a_run_without_points_has_no_empty_charts(lab: LabPage, tmp_path: Path) -> None:
+    run = write_run(tmp_path, "failed", 0, cause="It broke.", task="worker-0", fix="Mend it.")
+    page = ViewPage(lab, run)
+    expect(page.view.get_by_text("Problem: It broke.")).to_be_visible()
+    expect(page.charts).to_be_hidden()
+    expect(page.number("Loss")).to_have_count(0)
+    expect(page.view.locator(".wbv-plot:visible, table:visible")).to_have_count(0)
 
 
 @pytest.mark.promise
@@ -327,7 +401,7 @@ def test_a_page_too_slow_for_anywidget_is_given_another_widget(lab: LabPage, gro
 def test_everything_has_a_name_and_a_role(lab: LabPage, tmp_path: Path) -> None:
     page = ViewPage(lab, make_run(tmp_path, 1_000, state="finished"))
     page.wait_for_points()
-    for fold in page.view.locator("summary").all():
+    for fold in page.view.locator("summary:not(:text-is('Epochs'))").all():
         fold.click()
     load_axe(lab.page)
     for theme in ("light", "dark"):

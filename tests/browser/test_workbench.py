@@ -152,6 +152,11 @@ def test_a_second_click_asks_and_the_waiting_run_links_to_the_other(lab: LabPage
     expect(workbench.state).to_have_text("running")
     assert len(list_runs(workbench.runs_dir)) >= 2
 
+OPEN_ALL = """root => {
+    for (const title of root.querySelectorAll('.wb-fold-title:not(.mod-active)')) title.click();
+    for (const part of root.querySelectorAll('.wbv details')) part.open = true;
+}"""
+
 
 def test_a_restarted_kernel_shows_the_complete_run_and_follows_it(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "restart.ipynb")
@@ -301,8 +306,7 @@ def test_fits_both_themes_and_narrow_pages(lab: LabPage, finished_run: Run) -> N
     workbench.open_run(finished_run.id)
     expect(workbench.state).to_have_text("finished")
     workbench.wait_for_lines("lines.length > 0")
-    for title in workbench.root.locator(".wb-fold-title:visible, .wbv summary:visible").all():
-        title.click()
+    workbench.root.evaluate(OPEN_ALL)
     for width, theme in ((900, "dark"), (900, "light"), (1280, "dark"), (1280, "light")):
         lab.page.set_viewport_size({"width": width, "height": 900})
         lab.set_theme(theme)

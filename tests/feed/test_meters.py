@@ -18,14 +18,14 @@ def lines(usage: Usage, gpus: int = 0, tpu_chips: int = 0) -> list[Meter]:
 def test_use_of_memory_and_processor_is_a_share_of_the_available_amount() -> None:
     memory, processor = lines(IDLE)
     assert memory == ("Memory in use", 0.25, "6 GiB of 24 GiB")
-    assert processor == ("Processor busy", 0.25, "25 %")
+    assert processor == ("Processor busy", 0.25, "25%")
 
 
 def test_each_gpu_of_the_driver_has_a_line() -> None:
     known = GpuUsage("Tesla T4", 37.0, 4 * GIB, 16 * GIB, 61.0)
     unknown = GpuUsage("Tesla T4", None, None, None, None)
     *_, first, second = lines(replace(IDLE, gpus=(known, unknown)), gpus=2)
-    assert first == ("Tesla T4, GPU 0 of the driver", 0.25, "4 GiB of 16 GiB, 37 % busy, 61 °C")
+    assert first == ("Tesla T4, GPU 0 of the driver", 0.25, "4 GiB of 16 GiB, 37% busy, 61 °C")
     assert second == ("Tesla T4, GPU 1 of the driver", None, "unknown, unknown busy")
 
 

@@ -105,7 +105,7 @@ def _step_title(points: Points) -> str:
 
 
 def _titles(points: Points, *, virtual: bool) -> tuple[str, str, str]:
-    rate = "Examples a second of call time"
+    rate = "Examples per second"
     why = "workers share a device" if points.workers > 1 else "virtual"
     return "Loss", "Accuracy", f"{rate} ({why})" if virtual else rate
 

@@ -64,4 +64,4 @@ def _part(used_bytes: int | None, total_bytes: int | None) -> tuple[float | None
 
 
 def _percent(percent: float | None) -> str:
-    return UNKNOWN if percent is None else f"{percent:.0f} %"
+    return UNKNOWN if percent is None else f"{percent:.0f}%"

@@ -12,7 +12,7 @@ from .subject import Subject
 from .svg import chart, legend
 
 LOSS, ACCURACY, RATE = range(3)
-RATE_TITLE = "Examples a second of call time"
+RATE_TITLE = "Examples per second"
 
 
 def curves(subjects: Sequence[Subject]) -> Html | None:
@@ -75,7 +75,7 @@ def _lines_of(subject: Subject, across: Values | None = None) -> list[Line]:
 
 def _about(subjects: Sequence[Subject]) -> str:
     stretches = sorted({subject.points.steps_a_point for subject in subjects})
-    notes = ["A gap means that nothing was recorded."]
+    notes = ["A gap means that nothing was recorded. Examples per second are over the calls' time."]
     if stretches[-1] > 1:
         notes.append(f"Each point is the mean of up to {stretches[-1]:,} steps.")
     if len(subjects) > 1:

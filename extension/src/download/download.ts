@@ -115,7 +115,7 @@ export class Download {
   private _next(): void {
     const { name, size } = this._file!;
     const share = Math.floor((100 * this._held) / size);
-    setText(this._state, `${name}, ${bytes(size)}: ${share} % received`);
+    setText(this._state, `${name}, ${bytes(size)}: ${share}% received`);
     this._source.send({ kind: 'part', view: this._view, from: this._held });
     this._wait(() => this._next());
   }

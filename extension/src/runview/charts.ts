@@ -27,6 +27,7 @@ export type AskCloser = (first: number, last: number, most: number) => void;
 export class RunCharts {
   readonly node = make('div', 'wbv-charts');
   private _series = new Series();
+  private _run = '';
   /** The points of a part in more detail, and its range. */
   private _closer: { series: Series; range: Range } | null = null;
   /** The requested part; there is one request at a time. */
@@ -59,6 +60,7 @@ export class RunCharts {
           point => this._plots.forEach(plot => plot.point(point))
         )
     );
+    this.node.hidden = true;
     const grid = make('div', 'wbv-grid', ...this._plots.map(plot => plot.node));
     this.node.append(this._toolbar.node, this._legend.node, grid, this._note);
     this.node.addEventListener('keydown', event => this._onKey(event));
@@ -74,8 +76,9 @@ export class RunCharts {
     }
   }
 
-  /** Show these points, soon. */
-  show(series: Series, epochs: Epochs | undefined): void {
+  /** Show these points of a run, soon. */
+  show(run: string, series: Series, epochs: Epochs | undefined): void {
+    this._run = run;
     this._series = series;
     this._epochs = epochs;
     if (this._zoom !== null && Date.now() - this._askedAt > RENEW_MS) {
@@ -129,17 +132,31 @@ export class RunCharts {
   }
 
   private _draw(): void {
-    const zoom = this._zoom;
-    const series = this._closerOf(zoom) ?? this._series;
+    this.node.hidden = this._series.length === 0;
+    const series = this._closerOf(this._zoom) ?? this._series;
+    if (!this.node.hidden) {
+      this._drawAll(series);
+    }
+    const { dataset } = this.node;
+    dataset.points = String(series.length);
+    dataset.first = String(series.steps[0] ?? '');
+    dataset.last = String(series.steps.at(-1) ?? '');
+    dataset.each = String(series.stepsAPoint);
+  }
+
+  private _drawAll(series: Series): void {
+    this._toolbar.measure(this._series.steps.at(-1) ?? 0);
     const shown: Shown = {
+      run: this._run,
       series,
       epochs: this._epochs,
       treatment: this._toolbar.treatment,
       hidden: this._legend.hidden,
-      zoom
+      zoom: this._zoom
     };
     const drawings = CHARTS.map(chart => drawingOf(chart, shown));
     this._plots.forEach((plot, at) => plot.draw(drawings[at]!));
+    this._plots[1]!.node.hidden = !series.hasAccuracy;
     this._legend.show(drawings.flatMap(({ lines }) => lines));
     const many = series.stepsAPoint;
     const each =
@@ -148,11 +165,6 @@ export class RunCharts {
         : '';
     const apart = series.together ? '' : APART;
     setText(this._note, HINT + each + apart);
-    const { dataset } = this.node;
-    dataset.points = String(series.length);
-    dataset.first = String(series.steps[0] ?? '');
-    dataset.last = String(series.steps.at(-1) ?? '');
-    dataset.each = String(many);
   }
 
   /** Return the closer part if it covers the visible range. */

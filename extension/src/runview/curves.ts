@@ -4,6 +4,7 @@ import type uPlot from 'uplot';
 
 import type { Epochs } from './protocol.js';
 import type { Axis, Chart, Series, Values } from './series.js';
+import { smoothOnce, weightOf } from './smoothing.js';
 import { nameOf } from './words.js';
 
 const COLORS = [
@@ -26,18 +27,22 @@ const DASHES = [
   [1, 5],
   [10, 3, 2, 3, 2, 3]
 ];
-const JOINED_COLOR = '#7a828c';
+const FAINT = '73';
+const SPREAD_COLOR = '#7a828c';
+const MEAN_COLOR = '#1f6feb';
 const TEST_COLOR = '#e0484f';
 const FEW = 40;
 
 export const SPREAD = 'lowest to highest';
+export const EACH = 'each replica';
+export const SMOOTHED = 'smoothed';
 export const TRAIN = 'train, whole epoch';
 export const TEST = 'test, after the epoch';
 
 /** How the values along the lines are treated before they are drawn. */
 export interface Treatment {
   axis: Axis;
-  /** The weight of the earlier values in an exponential mean, from 0 (none) to below 1. */
+  /** How many steps the smoothed lines cover; 0 is none. */
   smoothing: number;
   logarithmic: boolean;
 }
@@ -45,8 +50,16 @@ export interface Treatment {
 /** A line of a chart: its name, which several may share, and how it is drawn. */
 export interface Line {
   name: string;
+  /** What the legend says after the name. */
+  note?: string;
   color: string;
   look: Partial<uPlot.Series>;
+}
+
+/** A line with its values. */
+export interface Row {
+  line: Line;
+  values: Values;
 }
 
 /** Return the look of the line with this number: both dashes and colour distinguish it. */
@@ -56,61 +69,113 @@ export function lineAt(number: number, width: number): Omit<Line, 'name'> {
   return { color: COLORS[number % COLORS.length]!, look: { width, dash } };
 }
 
-/** Return the lines of a chart in the order of its data: common lines lie below single ones. */
-export function linesOf(series: Series, chart: Chart, epochs?: Epochs): Line[] {
-  const edge = { name: SPREAD, color: JOINED_COLOR, look: { width: 0 } };
-  const joined: Line = {
-    name: chart === 'rate' ? 'all: sum' : 'all: weighted mean',
-    color: JOINED_COLOR,
-    look: { width: 2 }
-  };
-  const replicas = Array.from({ length: series.replicas }, (_, number) => ({
-    ...lineAt(number, 1),
-    name: nameOf(series, number)
-  }));
-  const count = epochs?.step.length ?? 0;
-  const size = count > 100 ? 2 : count > 20 ? 4 : 7;
-  const mark = { spanGaps: true, points: { show: true, size } };
-  const ends: Line[] = [
-    { name: TRAIN, color: JOINED_COLOR, look: { ...mark, width: 0 } },
-    {
-      name: TEST,
-      color: TEST_COLOR,
-      look: { ...mark, width: 1, dash: [2, 3] }
-    }
-  ];
-  return [
-    edge,
-    edge,
-    ...(series.joins ? [joined] : []),
-    ...replicas,
-    ...(hasEnds(series, chart) ? ends : [])
-  ];
-}
-
-/** Return the drawn values: x axis, two edges of the spread, lines, ends of epochs. */
-export function table(
+/** Return the rows of a chart, the lowest first: spread, replicas, their mean, ends of epochs. */
+export function rowsOf(
   series: Series,
   chart: Chart,
   epochs: Epochs | undefined,
-  { axis, smoothing, logarithmic }: Treatment
-): uPlot.AlignedData {
-  const curve = series.curve(chart);
-  const lines = [...(series.joins ? [curve.joined] : []), ...curve.mean];
-  const drawn = [
-    ...spread(series, chart),
-    ...lines.map(row => smooth(row, smoothing))
+  { smoothing, logarithmic }: Treatment
+): Row[] {
+  const weight = weightOf(smoothing, series.stepsAPoint);
+  const edge = { name: SPREAD, color: SPREAD_COLOR, look: { width: 0 } };
+  const rows = [
+    ...spread(series, chart).map(values => ({ line: edge, values })),
+    ...replicaRows(series, chart, weight),
+    ...meanRow(series, chart, smoothing, weight),
+    ...(hasEnds(series, chart) ? endRows(series, chart, epochs) : [])
   ];
-  const ends = hasEnds(series, chart)
-    ? [
-        atEnds(series, epochs, chart === 'loss' ? 'loss' : 'accuracy'),
-        atEnds(series, epochs, chart === 'loss' ? 'testLoss' : 'testAccuracy')
-      ]
-    : [];
-  const values = [...drawn, ...ends];
+  return logarithmic
+    ? rows.map(({ line, values }) => ({ line, values: positive(values) }))
+    : rows;
+}
+
+/** Return the drawn values: x axis, then the rows. */
+export function table(
+  series: Series,
+  axis: Axis,
+  rows: Row[]
+): uPlot.AlignedData {
+  return [series.across(axis), ...rows.map(({ values }) => values)];
+}
+
+/** Whether a line of its own shows the smoothed values; else each replica's line is smoothed. */
+export function hasMean({ joins, replicas }: Series): boolean {
+  return joins || replicas === 1;
+}
+
+/** Replicas are faint where a mean lies over them; equal ones are one line. */
+function replicaRows(series: Series, chart: Chart, weight: number): Row[] {
+  const { mean } = series.curve(chart);
+  if (chart === 'rate' && series.sharesRate) {
+    const color = COLORS[1] + FAINT;
+    return [
+      { line: { name: EACH, color, look: { width: 1 } }, values: mean[0]! }
+    ];
+  }
+  const below = series.joins || (hasMean(series) && weight > 0);
+  return mean.map((values, number) => {
+    const { color, look } = lineAt(number, below ? 1 : 1.5);
+    const line = {
+      name: nameOf(series, number),
+      color: below ? color + FAINT : color,
+      look
+    };
+    const own = below ? values : smoothOnce(values, weight, series.version);
+    return { line, values: own };
+  });
+}
+
+/** Return the strong line: all replicas together, or the smoothed line of the only one. */
+function meanRow(
+  series: Series,
+  chart: Chart,
+  span: number,
+  weight: number
+): Row[] {
+  const { joined, mean } = series.curve(chart);
+  if (!hasMean(series) || (!series.joins && weight === 0)) {
+    return [];
+  }
+  const over = `over ${span.toLocaleString('en')} steps`;
+  const name = chart === 'rate' ? 'all: sum' : 'all: weighted mean';
+  const note = weight > 0 ? `, smoothed ${over}` : '';
+  const line = { color: MEAN_COLOR, look: { width: 2 } };
+  const values = series.joins ? joined : mean[0]!;
   return [
-    series.across(axis),
-    ...(logarithmic ? values.map(positive) : values)
+    {
+      line: series.joins
+        ? { name, note, ...line }
+        : { name: SMOOTHED, note: ` ${over}`, ...line },
+      values: smoothOnce(values, weight, series.version)
+    }
+  ];
+}
+
+function endRows(
+  series: Series,
+  chart: Chart,
+  epochs: Epochs | undefined
+): Row[] {
+  const count = epochs?.step.length ?? 0;
+  const size = count > 100 ? 2 : count > 20 ? 4 : 7;
+  const mark = { spanGaps: true, points: { show: true, size } };
+  const train: Line = {
+    name: TRAIN,
+    color: SPREAD_COLOR,
+    look: { ...mark, width: 0 }
+  };
+  const test: Line = {
+    name: TEST,
+    color: TEST_COLOR,
+    look: { ...mark, width: 1.5, dash: [2, 3] }
+  };
+  const [own, tested] =
+    chart === 'loss'
+      ? (['loss', 'testLoss'] as const)
+      : (['accuracy', 'testAccuracy'] as const);
+  return [
+    { line: train, values: atEnds(series, epochs, own) },
+    { line: test, values: atEnds(series, epochs, tested) }
   ];
 }
 
@@ -135,23 +200,6 @@ export function spread(series: Series, chart: Chart): [Values, Values] {
   return series.spans
     ? [edge(low, Math.min), edge(high, Math.max)]
     : [edge(mean, Math.min), edge(mean, Math.max)];
-}
-
-/** An exponential mean that does not start from zero; gaps stay gaps and do not count. */
-export function smooth(values: Values, weight: number): Values {
-  if (weight === 0) {
-    return values;
-  }
-  let mean = 0;
-  let known = 0;
-  return values.map(value => {
-    if (value === null) {
-      return null;
-    }
-    mean = weight * mean + (1 - weight) * value;
-    known = weight * known + (1 - weight);
-    return mean / known;
-  });
 }
 
 /** Whether single points are drawn: few points make no visible line. */

@@ -1,19 +1,29 @@
 /** The content of a chart of one run: its lines and texts. */
 
-import { areFew, linesOf, table, type Treatment } from './curves.js';
+import {
+  areFew,
+  hasMean,
+  rowsOf,
+  SMOOTHED,
+  table,
+  type Row,
+  type Treatment
+} from './curves.js';
 import type { Drawing, Range } from './plot.js';
 import type { Epochs } from './protocol.js';
-import type { Chart, Series } from './series.js';
+import type { Chart, Series, Values } from './series.js';
 import { account, reading } from './words.js';
 
 export const TITLES: Record<Chart, string> = {
   loss: 'Loss',
   accuracy: 'Accuracy',
-  rate: 'Examples a second of call time'
+  rate: 'Examples per second'
 };
 
 /** A run's points, and a person's choices of how to show them. */
 export interface Shown {
+  /** The run's id. */
+  run: string;
   series: Series;
   epochs: Epochs | undefined;
   treatment: Treatment;
@@ -22,16 +32,16 @@ export interface Shown {
 }
 
 export function drawingOf(chart: Chart, shown: Shown): Drawing {
-  const { series, epochs, hidden, zoom } = shown;
+  const { run, series, epochs, hidden, zoom } = shown;
   const treatment = treatmentOf(chart, shown.treatment);
-  const shares =
-    chart === 'rate' && series.virtual
-      ? [series.workers > 1 ? 'workers share a device' : 'virtual']
-      : [];
+  const rows = rowsOf(series, chart, epochs, treatment);
+  const smoothed = smoothedOf(rows);
   return {
-    title: titleOf(chart, treatment, shares),
-    lines: linesOf(series, chart, epochs),
-    data: table(series, chart, epochs, treatment),
+    title: TITLES[chart],
+    remark: remarkOf(treatment, remarks(chart, series), !hasMean(series)),
+    file: `${run}-${chart}`,
+    lines: rows.map(({ line }) => line),
+    data: table(series, treatment.axis, rows),
     style: {
       chart,
       treatment,
@@ -41,7 +51,7 @@ export function drawingOf(chart: Chart, shown: Shown): Drawing {
     },
     nonfinite: chart === 'loss' ? series.nonfinite : new Set(),
     account: () => account(series, chart),
-    reading: point => reading(series, chart, point),
+    reading: point => reading(series, chart, point, smoothed),
     hidden,
     zoom
   };
@@ -53,17 +63,31 @@ export function treatmentOf(chart: Chart, treatment: Treatment): Treatment {
   return { ...treatment, logarithmic };
 }
 
-/** Return the title of a chart with its treatment; `shares` explains why speeds mean little. */
-export function titleOf(
-  chart: Chart,
+/** Return the remark after a title; `smoothed` says whether it names the smoothing. */
+export function remarkOf(
   { logarithmic, smoothing }: Treatment,
-  shares: string[] = []
+  others: string[] = [],
+  smoothed = true
 ): string {
-  const notes = [
-    ...shares,
+  const span = smoothing.toLocaleString('en');
+  return [
+    ...others,
     ...(logarithmic ? ['log scale'] : []),
-    ...(smoothing > 0 ? [`smoothed, weight ${smoothing}`] : [])
-  ];
-  const suffix = notes.length > 0 ? ` (${notes.join(', ')})` : '';
-  return `${TITLES[chart]}${suffix}`;
+    ...(smoothed && smoothing > 1 ? [`smoothed over ${span} steps`] : [])
+  ].join(', ');
+}
+
+/** Say over which time a speed is, and why speeds of virtual replicas mean little. */
+function remarks(chart: Chart, { virtual, workers }: Series): string[] {
+  if (chart !== 'rate') {
+    return [];
+  }
+  const shares = workers > 1 ? 'workers share a device' : 'virtual';
+  return ['over call time', ...(virtual ? [shares] : [])];
+}
+
+function smoothedOf(rows: Row[]): Values | undefined {
+  return rows.find(
+    ({ line }) => line.name === SMOOTHED || line.note?.includes(SMOOTHED)
+  )?.values;
 }

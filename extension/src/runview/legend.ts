@@ -25,7 +25,7 @@ export class Legend {
 
   private _key(line: Line): HTMLElement {
     const { name } = line;
-    const key = make('button', 'wbv-key', sampleOf(line), name);
+    const key = make('button', 'wbv-key', sampleOf(line), labelOf(line));
     key.type = 'button';
     key.setAttribute('aria-pressed', String(!this.hidden.has(name)));
     key.addEventListener('click', () => {
@@ -37,6 +37,11 @@ export class Legend {
     });
     return key;
   }
+}
+
+/** Return the name of a line with its note. */
+export function labelOf({ name, note = '' }: Line): string {
+  return name + note;
 }
 
 /** A short piece of a line as the charts draw it: a band, a line, a dot. */

@@ -62,17 +62,34 @@ function across(node: Element, axis: Axis, together: boolean): uPlot.Axis {
   return {
     ...plain(node),
     size: 24,
-    label: (together ? AXIS_NAMES : OWN_AXIS_NAMES)[axis],
+    label: axisName(axis, together),
     labelSize: 18,
     labelFont: FONT,
-    values: (_, ticks) => ticks.map(axis === 'time' ? duration : compact)
+    values: (_, ticks) => ticks.map(tick => acrossText(tick, axis))
   };
 }
 
+/** Return the name of the x axis. */
+export function axisName(axis: Axis, together: boolean): string {
+  return (together ? AXIS_NAMES : OWN_AXIS_NAMES)[axis];
+}
+
+/** Return a number of the x axis as text. */
+export function acrossText(tick: number, axis: Axis): string {
+  return axis === 'time' ? duration(tick) : compact(tick);
+}
+
+/** Return a number of the y axis as text. */
+export function upwardText(tick: number | null, percent: boolean): string {
+  return percent && tick !== null ? `${short(100 * tick)}%` : compact(tick);
+}
+
 function upward(node: Element, percent: boolean): uPlot.Axis {
-  const format = (tick: number) =>
-    percent ? `${short(100 * tick)} %` : compact(tick);
-  return { ...plain(node), size: 52, values: (_, ticks) => ticks.map(format) };
+  return {
+    ...plain(node),
+    size: 52,
+    values: (_, ticks) => ticks.map(tick => upwardText(tick, percent))
+  };
 }
 
 function plain(node: Element): uPlot.Axis {
@@ -107,7 +124,12 @@ function drawn({ name, color, look }: Line, few: boolean): uPlot.Series {
   };
 }
 
-function range(low: number, high: number, fromZero: boolean): [number, number] {
+/** Return the ends of a y axis for values from `low` to `high`. */
+export function range(
+  low: number,
+  high: number,
+  fromZero: boolean
+): [number, number] {
   if (low === null || high === null || !Number.isFinite(low)) {
     return [0, 1];
   }

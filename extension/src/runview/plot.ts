@@ -3,7 +3,9 @@
 import uPlot from 'uplot';
 
 import type { Line } from './curves.js';
+import { make, setText } from './elements.js';
 import { look, type Style } from './look.js';
+import { saveButtons } from './save.js';
 
 const HEIGHT = 220;
 const ACCOUNT_EVERY_MS = 5000;
@@ -18,6 +20,10 @@ export interface Range {
 /** The content of a chart: its lines and texts. */
 export interface Drawing {
   title: string;
+  /** A short text after the title. */
+  remark: string;
+  /** The name of a saved picture, without its ending. */
+  file: string;
   lines: Line[];
   /** What runs along the x axis, and a row for each line. */
   data: uPlot.AlignedData;
@@ -36,7 +42,8 @@ export interface Drawing {
 
 export class Plot {
   readonly node = document.createElement('figure');
-  private readonly _title = document.createElement('figcaption');
+  private readonly _title = make('span', 'wbv-plot-title');
+  private readonly _remark = make('small');
   private readonly _place = document.createElement('div');
   private readonly _text = document.createElement('p');
   private _plot: uPlot | null = null;
@@ -63,17 +70,18 @@ export class Plot {
     this._place.setAttribute('role', 'img');
     this._place.addEventListener('keydown', event => this._onKey(event));
     this._place.addEventListener('blur', () => this._pointed(null));
-    this.node.append(this._title, this._place, this._text);
+    const caption = make('figcaption', '', this._title, this._remark);
+    caption.append(saveButtons(() => this._drawing));
+    this.node.append(caption, this._place, this._text);
   }
 
   /** Draw these lines, which may differ from the earlier ones. */
   draw(drawing: Drawing): void {
     this._drawing = drawing;
-    const { title, lines, data, style, hidden, zoom } = drawing;
-    if (this._title.textContent !== title) {
-      this._title.textContent = title;
-      this.node.setAttribute('aria-label', title);
-    }
+    const { title, remark, lines, data, style, hidden, zoom } = drawing;
+    setText(this._title, title);
+    setText(this._remark, remark);
+    this.node.setAttribute('aria-label', title);
     const made = JSON.stringify([style, lines]);
     if (this._plot === null || made !== this._made) {
       this._make();

@@ -38,6 +38,14 @@ export class Series {
     time: []
   };
   private _curves = CHARTS.map(none);
+  private _version = 0;
+  /** The first point at which the rates of replicas differ. */
+  private _ratesDiffer = Infinity;
+
+  /** Another number after each change of the points. */
+  get version(): number {
+    return this._version;
+  }
 
   get length(): number {
     return this._across.step.length;
@@ -59,6 +67,18 @@ export class Series {
   /** Whether there is a line for all replicas. */
   get joins(): boolean {
     return this.together && this.replicas > 1;
+  }
+
+  /** Whether an accuracy is known; a model of one's own may have none. */
+  get hasAccuracy(): boolean {
+    return this.curve('accuracy').mean.some(row =>
+      row.some(value => value !== null)
+    );
+  }
+
+  /** Whether all replicas have the same rate, because they share each call. */
+  get sharesRate(): boolean {
+    return this.joins && this._ratesDiffer === Infinity;
   }
 
   /** Replace the points from `header.from` on; return false if points before are missing. */
@@ -93,7 +113,24 @@ export class Series {
         }
       }
     });
+    this._version++;
+    this._compareRates(from);
     return true;
+  }
+
+  /** Compare the rates of replicas from the point `from` on; earlier ones are compared already. */
+  private _compareRates(from: number): void {
+    if (this._ratesDiffer < from) {
+      return;
+    }
+    const [first = [], ...others] = this.curve('rate').mean;
+    const differs = (at: number): boolean =>
+      others.some(row => row[at] !== first[at]);
+    let at = from;
+    while (at < first.length && !differs(at)) {
+      at++;
+    }
+    this._ratesDiffer = at < first.length ? at : Infinity;
   }
 
   /** Whether points stand for several steps, so that they have a least and a greatest value. */

@@ -106,7 +106,7 @@ export function progressText(
     progress;
   const parts = [
     `Epoch ${epoch} of ${epochs}`,
-    `step ${step.toLocaleString('en')} of ${totalSteps.toLocaleString('en')} (${Math.floor(100 * share)} %)`,
+    `step ${step.toLocaleString('en')} of ${totalSteps.toLocaleString('en')} (${Math.floor(100 * share)}%)`,
     ...(stepsPerSecond === null
       ? []
       : [

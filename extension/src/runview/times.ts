@@ -4,6 +4,17 @@ import { make } from './elements.js';
 import type { Account, Spans } from './protocol.js';
 import { duration } from './words.js';
 
+const PHASES: Record<string, string> = {
+  'start-up': 'start',
+  'first step': 'steps'
+};
+
+/** Return the phase of a span: the same in both bars, without a note such as `(forked)`. */
+export function phaseOf(name: string): string {
+  const plain = name.replace(/ \(.*\)$/, '');
+  return PHASES[plain] ?? plain;
+}
+
 export class Times {
   readonly node = make('div', 'wbv-times');
   private _shown = '';
@@ -29,14 +40,14 @@ function bar(title: string, spans: Spans): HTMLElement[] {
   const parts = make('div', 'wbv-time-bar');
   parts.setAttribute('aria-hidden', 'true');
   const keys = make('ul', 'wbv-time-keys');
-  spans.forEach(([name, seconds], at) => {
+  spans.forEach(([name, seconds]) => {
     const part = make('div');
     part.style.flexGrow = String(seconds);
-    part.dataset.part = String(at);
+    part.dataset.part = phaseOf(name);
     part.title = `${name}: ${duration(seconds)}`;
     parts.append(part);
     const key = make('li', '', `${name} ${duration(seconds)}`);
-    key.dataset.part = String(at);
+    key.dataset.part = phaseOf(name);
     keys.append(key);
   });
   return [

@@ -3,18 +3,14 @@
 import type { Treatment } from './curves.js';
 import { button, make, named } from './elements.js';
 import { AXES, type Axis } from './series.js';
+import { SHARES, spanOf, USUAL, type Amount } from './smoothing.js';
 
 const AXIS_LABELS: Record<Axis, string> = {
   step: 'steps',
   examples: 'examples',
   time: 'training time'
 };
-const SMOOTHINGS: Record<string, number> = {
-  none: 0,
-  light: 0.6,
-  medium: 0.9,
-  heavy: 0.98
-};
+const AMOUNTS = Object.keys(SHARES) as Amount[];
 
 /** Ways to move over the x axis. */
 export type Move = 'in' | 'out' | 'left' | 'right' | 'all';
@@ -43,10 +39,12 @@ export class Toolbar {
   private readonly _axis: HTMLSelectElement;
   private readonly _smoothing: HTMLSelectElement;
   private readonly _logarithmic = make('input');
+  private _spans: number[] = [];
 
   constructor(changed: () => void, move: (move: Move) => void) {
     this._axis = choice(AXES.map(axis => [axis, AXIS_LABELS[axis]]));
-    this._smoothing = choice(Object.keys(SMOOTHINGS).map(key => [key, key]));
+    this._smoothing = choice(AMOUNTS.map(name => [name, name]));
+    this._smoothing.value = USUAL;
     this._logarithmic.type = 'checkbox';
     for (const control of [this._axis, this._smoothing, this._logarithmic]) {
       control.addEventListener('change', changed);
@@ -69,10 +67,24 @@ export class Toolbar {
     );
   }
 
+  /** Smooth over shares of this number of steps. */
+  measure(steps: number): void {
+    const spans = AMOUNTS.map(name => spanOf(name, steps));
+    spans.forEach((span, at) => {
+      if (span !== 0 && span !== this._spans[at]) {
+        const unit = span === 1 ? 'step' : 'steps';
+        const name = AMOUNTS[at]!;
+        const label = `${name} (${span.toLocaleString('en')} ${unit})`;
+        this._smoothing.options[at]!.text = label;
+      }
+    });
+    this._spans = spans;
+  }
+
   get treatment(): Treatment {
     return {
       axis: this._axis.value as Axis,
-      smoothing: SMOOTHINGS[this._smoothing.value] ?? 0,
+      smoothing: this._spans[this._smoothing.selectedIndex] ?? 0,
       logarithmic: this._logarithmic.checked
     };
   }

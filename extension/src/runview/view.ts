@@ -3,12 +3,13 @@
 import { Actions } from './actions.js';
 import { Answers } from './answers.js';
 import { RunCharts } from './charts.js';
-import { make, setText, table } from './elements.js';
+import { make, setText } from './elements.js';
+import { EpochsTable } from './epochs.js';
+import { Figures } from './figures.js';
 import { Lanes } from './lanes.js';
 import {
   VERSION,
   type ActionRequest,
-  type Epochs,
   type Incoming,
   type RunMessage,
   type Source
@@ -19,7 +20,6 @@ import { RunState } from './state.js';
 import { Summary } from './summary.js';
 import { Times } from './times.js';
 import { OF_A_KERNEL } from './wording.js';
-import { short } from './words.js';
 
 const TOUCH_MS = 20_000;
 const SILENCE_MS = 10_000;
@@ -37,7 +37,8 @@ export class RunView {
   private readonly _charts: RunCharts;
   private readonly _lanes: Lanes;
   private readonly _times = new Times();
-  private readonly _epochs = make('div', 'wbv-epochs');
+  private readonly _figures = new Figures();
+  private readonly _epochs = new EpochsTable();
   private readonly _body = make('div');
   private readonly _nothing = make('p', 'wbv-quiet');
   private readonly _note = make('p', 'wbv-notice');
@@ -84,10 +85,11 @@ export class RunView {
     this._body.append(
       this._summary.node,
       this._actions.node,
+      this._figures.node,
       this._charts.node,
+      this._epochs.node,
       this._lanes.node,
-      fold('Where the time went', this._times.node),
-      fold('Epochs', this._epochs)
+      fold('Where the time went', this._times.node)
     );
     this.node.append(this._nothing, this._note, this._late, this._body);
     this._unsubscribe = _source.listen((message, buffers) =>
@@ -208,43 +210,18 @@ export class RunView {
     this._lanes.show(known);
     this._times.show(known);
     if (parts.epochs) {
-      this._showEpochs(parts.epochs);
+      this._epochs.show(parts.epochs);
     }
+    this._figures.show(known, this._state.series);
     if (points || parts.epochs) {
-      this._charts.show(this._state.series, known.epochs);
+      const { series } = this._state;
+      this._charts.show(known.head?.id ?? 'run', series, known.epochs);
     }
     if (parts.gone) {
       this._showNote('error', parts.gone);
     } else if (parts.actions && !this._note.classList.contains('wbv-error')) {
       this._showNote('info', '');
     }
-  }
-
-  private _showEpochs(epochs: Epochs): void {
-    const metrics = Object.entries(epochs.metrics ?? {});
-    const rows = epochs.step.map((step, at) => [
-      String(epochs.epoch[at]),
-      step.toLocaleString('en'),
-      number(epochs.loss[at]),
-      percent(epochs.accuracy[at]),
-      number(epochs.testLoss[at]),
-      percent(epochs.testAccuracy[at]),
-      ...metrics.map(([, values]) => number(values[at]))
-    ]);
-    const names = [
-      'Epoch',
-      'Step',
-      'Loss',
-      'Accuracy',
-      'Test loss',
-      'Test accuracy',
-      ...metrics.map(([name]) => name)
-    ];
-    this._epochs.replaceChildren(
-      rows.length > 0
-        ? table('Train and test of each epoch', names, rows, 0)
-        : make('p', 'wbv-quiet', 'No epoch is over yet.')
-    );
   }
 
   private _showLate(): void {
@@ -266,14 +243,4 @@ export class RunView {
 
 function fold(title: string, inside: HTMLElement): HTMLElement {
   return make('details', 'wbv-fold', make('summary', '', title), inside);
-}
-
-function number(value: number | null | undefined): string {
-  return value === null || value === undefined ? 'unknown' : short(value);
-}
-
-function percent(value: number | null | undefined): string {
-  return value === null || value === undefined
-    ? 'unknown'
-    : `${(100 * value).toFixed(2)} %`;
 }

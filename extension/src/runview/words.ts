@@ -2,16 +2,28 @@
 
 import type { Chart, Series, Values } from './series.js';
 
+const NEWEST = 0.02;
 const RECENT = 0.1;
 const STEADY = 0.01;
 const SLOW = 0.05;
 const MANY = 8;
 
-const UNITS: Record<Chart, (value: number) => string> = {
-  loss: value => `loss ${short(value)}`,
-  accuracy: value => `accuracy ${(100 * value).toFixed(1)} %`,
-  rate: value => `${Math.round(value).toLocaleString('en')} examples/s`
+/** Values as people read them: rounded to what they are worth. */
+export const VALUES: Record<Chart, (value: number) => string> = {
+  loss: short,
+  accuracy: value => percent(value, 1),
+  rate: value => Number(value.toPrecision(4)).toLocaleString('en')
 };
+const UNITS: Record<Chart, (value: number) => string> = {
+  loss: value => `loss ${VALUES.loss(value)}`,
+  accuracy: value => `accuracy ${VALUES.accuracy(value)}`,
+  rate: value => `${VALUES.rate(value)} examples/s`
+};
+
+/** Return a share of one as a percentage. */
+export function percent(share: number, digits = 2): string {
+  return `${(100 * share).toFixed(digits)}%`;
+}
 
 /** Three significant digits, as people read them. */
 export function short(value: number): string {
@@ -34,7 +46,7 @@ export function trend(values: Values): 'rising' | 'falling' | 'steady' {
   return change > 0 ? 'rising' : 'falling';
 }
 
-/** Return the last value of a chart's joined line, its trend, and the slowest replica. */
+/** Return the newest values of a chart's joined line, its trend, and the slowest replica. */
 export function account(series: Series, chart: Chart): string {
   const { joined, mean } = series.curve(chart);
   const hasNonfinite = chart === 'loss' && series.nonfinite.size > 0;
@@ -62,15 +74,28 @@ function apart(series: Series, chart: Chart): string {
   return [...ends.slice(0, MANY), ...rest].join('; ') || 'No point yet.';
 }
 
-/** Return the last value of a line and its trend; empty if it has no value. */
+/** Return the mean of the newest values of a line and its trend; empty if it has no value. */
 export function ending(line: Values, chart: Chart): string {
-  const last = line.findLast(value => value !== null) ?? null;
-  return last === null ? '' : `${UNITS[chart](last)}, ${trend(line)}`;
+  const known = line.filter(value => value !== null);
+  const newest = known.slice(-Math.max(1, Math.round(NEWEST * line.length)));
+  return newest.length === 0
+    ? ''
+    : `${UNITS[chart](mean(newest))}, ${trend(line)}`;
 }
 
 /** Return the exact values at a point: of each line, or of many only the least and the greatest. */
-export function reading(series: Series, chart: Chart, point: number): string {
+export function reading(
+  series: Series,
+  chart: Chart,
+  point: number,
+  smoothed?: Values
+): string {
   const { mean, joined, low, high } = series.curve(chart);
+  const exact = VALUES[chart];
+  const between = (least?: number | null, most?: number | null): string =>
+    typeof least === 'number' && typeof most === 'number'
+      ? ` (${exact(least)} to ${exact(most)})`
+      : '';
   const entry = (name: string, value: number | null | undefined, at = -1) =>
     value === null || value === undefined
       ? []
@@ -87,22 +112,13 @@ export function reading(series: Series, chart: Chart, point: number): string {
     known.length > MANY ? [known[0]!, known[known.length - 1]!] : each;
   const parts = [
     ...(several ? entry('all', joined[point]) : []),
+    ...entry('smoothed', smoothed?.[point]),
     ...shown.flatMap(({ at, value }) => entry(nameOf(series, at), value, at)),
     ...(series.nonfinite.has(point) && chart === 'loss' ? ['no number'] : [])
   ];
   const number = series.steps[point]!.toLocaleString('en');
   const where = series.together ? `step ${number}` : `own step ${number}`;
   return `${where}: ${parts.join(', ') || 'no point'}`;
-}
-
-function between(low?: number | null, high?: number | null): string {
-  const known = typeof low === 'number' && typeof high === 'number';
-  return known ? ` (${exact(low)} to ${exact(high)})` : '';
-}
-
-/** Six significant digits. */
-export function exact(value: number): string {
-  return String(Number(value.toPrecision(6)));
 }
 
 function places(series: Series): string {
@@ -149,8 +165,8 @@ function slowest(series: Series, replicas: Values[]): string {
   if (middle === undefined || !(least < (1 - SLOW) * middle)) {
     return '';
   }
-  const percent = Math.round(100 * (1 - least / middle));
-  return `; ${nameOf(series, rates.indexOf(least))} is ${percent} % slower`;
+  const slower = percent(1 - least / middle, 0);
+  return `; ${nameOf(series, rates.indexOf(least))} is ${slower} slower`;
 }
 
 function mean(values: number[]): number {

@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { duration } from '../runview/words.js';
+import { duration, percent } from '../runview/words.js';
 import type { Row } from '../server/protocol.js';
 import { DELETED } from './runlist.js';
 
@@ -67,7 +67,7 @@ function living(row: Row, trans: TranslationBundle): string {
   const speed = known(stepsPerSecond)
     ? [trans.__('%1 steps/s', short(stepsPerSecond))]
     : [];
-  const done = trans.__('%1 %', Math.floor(100 * shareOf(row)));
+  const done = trans.__('%1%', Math.floor(100 * shareOf(row)));
   return [done, ...left, ...speed].join(', ');
 }
 
@@ -84,7 +84,7 @@ function over(row: Row, trans: TranslationBundle): string {
       : trans._n('%1 step', '%2 steps', step, count(step));
   const accuracy = results?.test_accuracy;
   const test = known(accuracy)
-    ? [trans.__('test accuracy %1 %', (100 * accuracy).toFixed(1))]
+    ? [trans.__('test accuracy %1', percent(accuracy))]
     : [];
   const why = wrong(row);
   return why ? trans.__('%1: %2', steps, why) : [steps, ...test].join(', ');

@@ -221,13 +221,13 @@ test('a run in progress shows its progress', () => {
     etaSeconds: 29.2,
     stepsPerSecond: 123.4
   });
-  assert.equal(rowText(living, trans), '25 %, 29 s left, 123 steps/s');
+  assert.equal(rowText(living, trans), '25%, 29 s left, 123 steps/s');
   const early = { ...living, step: 0, phase: 'tracing' };
   assert.equal(rowText(early, trans), 'tracing');
   const behind = { ...living, note: 'worker-1 is behind' };
   assert.equal(rowText(behind, trans), 'worker-1 is behind');
   const unknown = { ...living, etaSeconds: null, stepsPerSecond: null };
-  assert.equal(rowText(unknown, trans), '25 %');
+  assert.equal(rowText(unknown, trans), '25%');
 });
 
 test('an ended run shows its result without unknown values, or its trouble instead', () => {
@@ -241,7 +241,7 @@ test('an ended run shows its result without unknown values, or its trouble inste
   assert.equal(rowText(row(1), trans), '4,800 steps');
   assert.equal(
     rowText(row(1, { results, step: 20 }), trans),
-    '20 of 4,800 steps, test accuracy 91.2 %'
+    '20 of 4,800 steps, test accuracy 91.23%'
   );
   assert.equal(
     rowText(row(1, { trouble: 'plan.json is cut' }), trans),

@@ -8,13 +8,16 @@ import { isOfApplication } from '../runview/hostKeys.js';
 import type { PointsHeader } from '../runview/protocol.js';
 import { Series } from '../runview/series.js';
 import { progressText } from '../runview/summary.js';
+import { phaseOf } from '../runview/times.js';
 import {
   account,
   duration,
   nameOf,
+  percent,
   reading,
   short,
-  trend
+  trend,
+  VALUES
 } from '../runview/words.js';
 import { buffers, header } from './feeds.js';
 
@@ -35,7 +38,7 @@ test('a chart has a summary in words', () => {
   assert.equal(account(series, 'loss'), 'loss 240, rising');
   assert.equal(
     account(series, 'rate'),
-    '840 examples/s, steady; virtual replica 0 is 14 % slower'
+    '840 examples/s, steady; virtual replica 0 is 14% slower'
   );
 });
 
@@ -75,17 +78,30 @@ test('a loss that is not finite is reported', () => {
   assert.match(reading(series, 'loss', 1), /no number$/);
 });
 
-test('the reading of a point has the exact values of each replica and of all', () => {
+test('the reading of a point has the values of each replica and of all, as far as they count', () => {
   assert.equal(
     reading(filled(2), 'loss', 1),
     'step 2: all 202, virtual replica 0 2, virtual replica 1 102'
   );
 });
 
+test('values are rounded to what they are worth', () => {
+  assert.equal(VALUES.loss(0.033123), '0.0331');
+  assert.equal(VALUES.accuracy(0.98377), '98.4%');
+  assert.equal(VALUES.rate(158_683), '158,700');
+  assert.equal(percent(0.985), '98.50%');
+});
+
+test('the bars of the time use one colour for a phase', () => {
+  assert.equal(phaseOf('start (forked)'), phaseOf('start-up'));
+  assert.equal(phaseOf('first step'), phaseOf('steps'));
+  assert.equal(phaseOf('trace'), 'trace');
+});
+
 test('of many replicas, only the least and the greatest value are read', () => {
   assert.equal(
     reading(filled(1, 64), 'loss', 0),
-    'step 1: all 6401, virtual replica 0 1, virtual replica 63 6301'
+    'step 1: all 6400, virtual replica 0 1, virtual replica 63 6300'
   );
 });
 
@@ -159,11 +175,11 @@ test('progress shows the time left while the run is in progress', () => {
   };
   assert.equal(
     progressText(progress, 0.25, true),
-    'Epoch 2 of 8, step 1,200 of 4,800 (25 %), 123 steps a second, 29 s left, training'
+    'Epoch 2 of 8, step 1,200 of 4,800 (25%), 123 steps a second, 29 s left, training'
   );
   const over = { ...progress, stepsPerSecond: null, etaSeconds: null };
   assert.equal(
     progressText(over, 1, false),
-    'Epoch 2 of 8, step 1,200 of 4,800 (100 %)'
+    'Epoch 2 of 8, step 1,200 of 4,800 (100%)'
   );
 });

@@ -56,6 +56,8 @@ export class ComparisonChart {
   }
 
   private _draw(): void {
+    const ends = this._curves.map(({ series }) => series.step.at(-1) ?? 0);
+    this._toolbar.measure(Math.max(0, ...ends));
     const { treatment } = this._toolbar;
     if (treatment.axis !== this._across) {
       this._across = treatment.axis;

@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import { short } from '../../runview/words.js';
+import { percent, short } from '../../runview/words.js';
 import type { Results, Row } from '../../server/protocol.js';
 
 type Better = 'least' | 'greatest' | null;
@@ -36,12 +36,13 @@ export function columnsOf(
     const texts = values.map(each => (each === null ? unknown : format(each)));
     return { name, values, texts, best: bestOf(values, better) };
   };
+  const share = (value: number): string => percent(value);
   return [
     column(trans.__('Steps'), null, row => row.step, whole),
     column(trans.__('Loss'), 'least', of('loss'), short),
-    column(trans.__('Accuracy'), 'greatest', of('accuracy'), percent),
+    column(trans.__('Accuracy'), 'greatest', of('accuracy'), share),
     column(trans.__('Test loss'), 'least', of('test_loss'), short),
-    column(trans.__('Test accuracy'), 'greatest', of('test_accuracy'), percent),
+    column(trans.__('Test accuracy'), 'greatest', of('test_accuracy'), share),
     column(trans.__('Examples/s'), 'greatest', of('examples_per_second'), whole)
   ];
 }
@@ -67,8 +68,4 @@ export function namesOf(runs: string[], rows: (Row | undefined)[]): string[] {
 
 function whole(value: number): string {
   return Math.round(value).toLocaleString('en');
-}
-
-function percent(value: number): string {
-  return `${(100 * value).toFixed(2)} %`;
 }

@@ -5,14 +5,14 @@ import uPlot from 'uplot';
 import {
   indexAt,
   lineAt,
-  smooth,
   type Line,
   type Treatment
 } from '../../runview/curves.js';
-import { titleOf, treatmentOf } from '../../runview/drawing.js';
+import { remarkOf, TITLES, treatmentOf } from '../../runview/drawing.js';
 import type { Drawing, Range } from '../../runview/plot.js';
 import type { Axis, Chart, Values } from '../../runview/series.js';
-import { duration, ending, exact } from '../../runview/words.js';
+import { smooth, weightOf } from '../../runview/smoothing.js';
+import { duration, ending, VALUES } from '../../runview/words.js';
 import type { RunSeries } from '../../server/protocol.js';
 
 const FEW = 40;
@@ -48,6 +48,7 @@ interface Track {
   name: string;
   across: number[];
   values: Values;
+  stepsAPoint: number;
 }
 
 export function drawingOf(shown: Shown): Drawing {
@@ -55,13 +56,16 @@ export function drawingOf(shown: Shown): Drawing {
   const treatment = treatmentOf(chart, shown.treatment);
   const { axis, smoothing, logarithmic } = treatment;
   const tracks = curves.map(curve => trackOf(curve, chart, axis));
-  const tables = tracks.map(({ across, values }): uPlot.AlignedData => {
-    const drawn = smooth(values, smoothing);
+  const tables = tracks.map((track): uPlot.AlignedData => {
+    const { across, values, stepsAPoint } = track;
+    const drawn = smooth(values, weightOf(smoothing, stepsAPoint));
     return [across, logarithmic ? drawn.map(positive) : drawn];
   });
   const data = tables.length > 0 ? uPlot.join(tables) : ([[]] as [number[]]);
   return {
-    title: titleOf(chart, treatment),
+    title: TITLES[chart],
+    remark: remarkOf(treatment),
+    file: `comparison-${chart}`,
     lines: curves.map(lineOf),
     data,
     style: {
@@ -73,7 +77,7 @@ export function drawingOf(shown: Shown): Drawing {
     },
     nonfinite: new Set(),
     account: () => accountOf(tracks, chart),
-    reading: point => readingOf(tracks, axis, data[0][point]!),
+    reading: point => readingOf(tracks, chart, axis, data[0][point]!),
     hidden,
     zoom
   };
@@ -89,7 +93,8 @@ function trackOf({ name, series }: Curve, chart: Chart, axis: Axis): Track {
   return {
     name,
     across: known.map(point => all[point]!),
-    values: known.map(point => series[ROWS[chart]][point] ?? null)
+    values: known.map(point => series[ROWS[chart]][point] ?? null),
+    stepsAPoint: series.steps_a_point
   };
 }
 
@@ -102,13 +107,18 @@ function accountOf(tracks: Track[], chart: Chart): string {
 }
 
 /** Return the exact value of each line at a place of the x axis, or its next value. */
-function readingOf(tracks: Track[], axis: Axis, at: number): string {
+function readingOf(
+  tracks: Track[],
+  chart: Chart,
+  axis: Axis,
+  at: number
+): string {
   const readings = tracks.flatMap(({ name, across, values }) => {
     const last = across.at(-1);
     const value = values[indexAt(across, at)];
     return last === undefined || at > last || typeof value !== 'number'
       ? []
-      : [`${name} ${exact(value)}`];
+      : [`${name} ${VALUES[chart](value)}`];
   });
   return `${placeOf(axis, at)}: ${readings.join(', ') || 'no point'}`;
 }
