@@ -38,6 +38,8 @@ from workbench.runs.folder.state import (
 )
 from workbench.runs.folder.tasks import leader_of, tasks_of
 
+from .title import title_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -81,6 +83,16 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({str(self.dir)!r})"
+
+    @property
+    def title(self) -> str:
+        """The run's name, else model, strategy and start: `CNN, Mirrored x 2, 06:13`."""
+        return title_of(self.dir, self.name, self.created)
+
+    @property
+    def dated_title(self) -> str:
+        """The title for texts that are read on other days: a start always has its date."""
+        return title_of(self.dir, self.name, self.created, dated=True)
 
     @property
     def status(self) -> Status:
