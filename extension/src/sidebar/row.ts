@@ -54,8 +54,8 @@ export class RowView {
   private _fill(row: Row): void {
     this.node.dataset.run = row.id;
     this.node.dataset.state = row.status;
-    this.node.title = [row.title, row.about, wrong(row)]
-      .filter(Boolean)
+    this.node.title = [row.title, row.id, row.about, wrong(row)]
+      .filter((text, at, all) => text && all.indexOf(text) === at)
       .join('\n');
     setText(this._title, row.title);
     setText(this._pill, statusWord(row.status, this._trans));

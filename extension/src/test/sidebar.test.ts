@@ -24,6 +24,7 @@ const trans = {
 function row(created: number, more: Partial<Row> = {}): Row {
   return {
     id: `run-${created}`,
+    name: '',
     title: `title ${created}`,
     about: 'Mirrored on 2 virtual replicas, Keras fit, MLP, synthetic',
     created,

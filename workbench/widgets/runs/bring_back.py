@@ -93,4 +93,4 @@ def _runs_in(place: str) -> list[tuple[str, str]]:
     if place.endswith(".zip"):
         return [(Path(place).name, place)]
     runs = archived_runs(place)[:MOST_LISTED]
-    return [(f"{run.title}, {run.status}", str(run.dir)) for run in runs]
+    return [(f"{run.title} ({run.id}), {run.status}", str(run.dir)) for run in runs]
