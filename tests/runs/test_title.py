@@ -53,11 +53,11 @@ def test_the_start_has_the_date_only_if_it_is_not_today() -> None:
         ({"strategy": "default", "num_replicas_in_sync": 1}, "Default"),
         (
             {"strategy": "multi_worker_mirrored", "tasks": ["worker-0", "worker-1"]},
-            "MultiWorkerMirrored x 2 workers",
+            "MultiWorkerMirrored x 2",
         ),
         (
             {"strategy": "parameter_server", "tasks": ["chief-0", "worker-0", "ps-0"]},
-            "ParameterServer x 1 worker",
+            "ParameterServer x 1",
         ),
     ],
 )

@@ -38,8 +38,7 @@ def strategy_of(plan: Mapping[str, Any]) -> str:
     """Return the strategy of a plan.json with its replicas or workers, such as `Mirrored x 2`."""
     strategy = catalog.STRATEGIES[plan["strategy"]]
     if strategy.workers:
-        count = len(workers_of(plan))
-        return f"{strategy.label} x {count} worker{'s' * (count > 1)}"
+        return f"{strategy.label} x {len(workers_of(plan))}"
     several = strategy.mirrors or strategy.tpu
     return f"{strategy.label} x {plan['num_replicas_in_sync']}" if several else strategy.label
 

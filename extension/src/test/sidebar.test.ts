@@ -242,7 +242,7 @@ test('an ended run shows its result without unknown values, or its trouble inste
   assert.equal(rowText(row(1), trans), '4,800 steps');
   assert.equal(
     rowText(row(1, { results, step: 20 }), trans),
-    '20 of 4,800 steps, test accuracy 91.2 %'
+    'test accuracy 91.2 %, 20 of 4,800 steps'
   );
   assert.equal(
     rowText(row(1, { trouble: 'plan.json is cut' }), trans),

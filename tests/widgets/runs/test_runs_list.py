@@ -11,7 +11,8 @@ from tests.widgets.folders import write_epoch, write_run
 from workbench import RunConfig
 from workbench.runs import Run
 from workbench.widgets.runs.row import Row
-from workbench.widgets.runs.runs_list import MOST_ARRIVALS, ROWS_AT_FIRST, RunsList
+from workbench.widgets.runs.runs_list import ROWS_AT_FIRST, RunsList
+from workbench.widgets.runs.table import MOST_ARRIVALS
 
 
 def listing(root: Path) -> RunsList:
@@ -24,9 +25,9 @@ def listing(root: Path) -> RunsList:
 def shown(runs: RunsList) -> list[str]:
     """Return the ids of the rows on the page, from the top."""
     boxes = []
-    for box in runs._table.children[1:]:
+    for box in runs._table.box.children[1:]:
         boxes += list(box.children) if "wb-arrival" in box._dom_classes else [box]
-    of = {id(row.box): row.run.id for row in runs._rows.values()}
+    of = {id(row.box): row.run.id for row in runs._table.rows.values()}
     return [of[id(box)] for box in boxes]
 
 
@@ -40,7 +41,7 @@ def words(runs: RunsList, text: str) -> None:
 
 def test_a_row_shows_the_choices_and_the_result_of_a_run(tmp_path: Path) -> None:
     run = write_run(tmp_path)
-    (row,) = listing(tmp_path)._rows.values()
+    (row,) = listing(tmp_path)._table.rows.values()
     text = text_of(row)
     for value in ("finished", run.title, run.id, "MLP 16-8-1", "Synthetic", "Mirrored",
                   "2 virtual replicas", "Custom loop", "128", "75.00%", "156 steps"):  # fmt: skip
@@ -49,7 +50,7 @@ def test_a_row_shows_the_choices_and_the_result_of_a_run(tmp_path: Path) -> None
 
 def test_a_name_is_text_and_not_markup(tmp_path: Path) -> None:
     write_run(tmp_path, name="<b>mine</b>")
-    (row,) = listing(tmp_path)._rows.values()
+    (row,) = listing(tmp_path)._table.rows.values()
     assert "&lt;b&gt;mine" in text_of(row)
 
 
@@ -58,7 +59,7 @@ def test_the_buttons_of_a_row_open_the_run_and_use_its_settings(tmp_path: Path) 
     runs, opened, used = listing(tmp_path), list[Run](), list[RunConfig]()
     runs.on_chosen(opened.append)
     runs.on_settings(used.append)
-    (row,) = runs._rows.values()
+    (row,) = runs._table.rows.values()
     row._open.click()
     row._settings.click()
     assert [each.id for each in opened] == [run.id]
@@ -80,13 +81,13 @@ def test_only_the_newest_runs_are_built(tmp_path: Path) -> None:
 def test_a_new_run_appears_at_the_top_and_no_row_is_built_again(tmp_path: Path) -> None:
     old = write_run(tmp_path)
     runs = listing(tmp_path)
-    before = runs._table.children
+    before = runs._table.box.children
     first, second = write_run(tmp_path), write_run(tmp_path)
     runs._look()
     third = write_run(tmp_path)
     runs._look()
     assert shown(runs) == [third.id, second.id, first.id, old.id]
-    assert runs._table.children == before
+    assert runs._table.box.children == before
     assert runs.tools._new.layout.display == "none"
     runs.reload()
     assert shown(runs) == [third.id, second.id, first.id, old.id]
@@ -95,16 +96,16 @@ def test_a_new_run_appears_at_the_top_and_no_row_is_built_again(tmp_path: Path) 
 def test_new_runs_wait_while_a_run_is_selected_or_another_order_is_chosen(tmp_path: Path) -> None:
     old = write_run(tmp_path)
     runs = listing(tmp_path)
-    runs._rows[old.id].selected = True
+    runs._table.rows[old.id].selected = True
     new = write_run(tmp_path)
     runs._look()
     assert shown(runs) == [old.id]
     assert runs.tools._new.description == "Show 1 new run"
     runs.tools._new.click()
     assert shown(runs) == [new.id, old.id]
-    assert runs._rows[old.id].selected
+    assert runs._table.rows[old.id].selected
     assert runs.tools._new.layout.display == "none"
-    runs._rows[old.id].selected = False
+    runs._table.rows[old.id].selected = False
     runs.tools._order.value = "duration"
     write_run(tmp_path)
     runs._look()
@@ -135,8 +136,8 @@ def test_a_run_deleted_elsewhere_keeps_its_place(tmp_path: Path) -> None:
     gone.delete()
     runs._look()
     assert shown(runs) == [gone.id, kept.id]
-    assert "was deleted" in text_of(runs._rows[gone.id])
-    assert runs._rows[gone.id]._open.disabled
+    assert "was deleted" in text_of(runs._table.rows[gone.id])
+    assert runs._table.rows[gone.id]._open.disabled
 
 
 def test_a_run_must_have_every_word(tmp_path: Path) -> None:
@@ -188,7 +189,7 @@ def test_several_runs_are_deleted_after_one_question(tmp_path: Path) -> None:
     runs = listing(tmp_path)
     assert runs.tools._delete.disabled
     for run in made[:2]:
-        runs._rows[run.id].selected = True
+        runs._table.rows[run.id].selected = True
     assert runs.tools._delete.description == "Delete 2 selected ..."
     runs.tools._delete.click()
     question, keys = runs._deleting.box.children
@@ -207,7 +208,7 @@ def test_several_runs_are_deleted_after_one_question(tmp_path: Path) -> None:
 def test_a_run_that_is_not_in_sight_is_not_selected(tmp_path: Path) -> None:
     one, two = write_run(tmp_path, name="one"), write_run(tmp_path, name="two")
     runs = listing(tmp_path)
-    runs._head.children[0].value = True
+    runs._table._head.children[0].value = True
     assert runs.tools._delete.description == "Delete 2 selected ..."
     words(runs, "two")
     until(lambda: shown(runs) == [two.id])
@@ -218,7 +219,7 @@ def test_a_run_that_is_not_in_sight_is_not_selected(tmp_path: Path) -> None:
 def test_a_run_that_cannot_be_read_is_listed_and_not_selected(tmp_path: Path) -> None:
     run = write_run(tmp_path)
     (run.dir / "run.json").write_text("{")
-    (row,) = listing(tmp_path)._rows.values()
+    (row,) = listing(tmp_path)._table.rows.values()
     assert f"{run.id} cannot be read" in text_of(row)
     row.selected = True
     assert not row.selected

@@ -19,8 +19,9 @@ from workbench.widgets.parts.page_parts import html, styled
 
 from .bring_back import BringBack
 from .deleting import Deleting
-from .row import Asks, Row, head, small
+from .row import Asks, Row, small
 from .search import NEWEST, Summaries
+from .table import Table
 from .tools import Tools
 
 if TYPE_CHECKING:
@@ -31,17 +32,10 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 3.0
 ROWS_AT_FIRST = 20
-MOST_ARRIVALS = 8
-"""New runs that appear by themselves, until the list is drawn again."""
 
 
 class RunsList:
-    """Rows of runs, newest first, or in the order and with the words that a person chose.
-
-    A page builds a changed list of widgets again from the first difference on. So a new run
-    appears in an empty place above the rows, and no row is built again. The style sheet keeps it
-    hidden while the pointer is over the list.
-    """
+    """Rows of runs, newest first, or in the order and with the words that a person chose."""
 
     def __init__(self, runs_dir: str | Path | None) -> None:
         self._runs_dir = runs_dir
@@ -51,8 +45,6 @@ class RunsList:
         self._runs: list[Run] = []
         self._made: dict[str, Row] = {}
         """Every row made so far. A person's click on a row is always about its run."""
-        self._rows: dict[str, Row] = {}
-        """The shown rows."""
         self._opened = ""
         self._most = ROWS_AT_FIRST
         self._chosen: Callable[[Run], None] = lambda run: None
@@ -61,16 +53,12 @@ class RunsList:
         self.tools = Tools(self._on_arranged, self._on_delete, self._reload)
         self._deleting = Deleting(self.tools.report, self._on_deleted)
         self._message = html(description="State of the list of runs")
-        self._head = head(self._on_all)
-        self._places = [
-            styled(ipw.Box, "wb-arrival", children=[], fixed=True) for _ in range(MOST_ARRIVALS)
-        ]
-        self._table = styled(ipw.VBox, "wb-runs", children=[], fixed=True)
+        self._table = Table(self._on_all)
         self._more = small("Show more", "List more of the runs", self._on_more, fixed=False)
         back = BringBack(runs_dir, self._on_brought)
         more = styled(ipw.HBox, "wb-row", children=[self._more], fixed=True)
         title = html(markup.heading("Earlier runs"), description="Section")
-        parts = [title, self.tools.box, self._deleting.box, self._message, self._table, more]
+        parts = [title, self.tools.box, self._deleting.box, self._message, self._table.box, more]
         classes = ("wb-section", "wb-runs-section")
         self.box = styled(ipw.VBox, *classes, children=[*parts, back.box])
         keep_order(self.box)
@@ -112,8 +100,7 @@ class RunsList:
         """Mark the row of the opened run."""
         with self._lock:
             self._opened = "" if run is None else run.id
-            for row in self._rows.values():
-                row.mark(row.run.id == self._opened)
+            self._table.mark(self._opened)
 
     def _arrange(self) -> None:
         """Show the runs with the words and in the order that the person chose."""
@@ -134,17 +121,11 @@ class RunsList:
         """Show the first of these runs as rows."""
         with self._lock:
             rows = {run.id: self._row_of(run) for run in runs[: self._most]}
-            for run_id, row in self._rows.items():
-                row.selected = row.selected and run_id in rows
             for row in rows.values():
                 row.show(self._summaries.of(row.run))
-                row.mark(row.run.id == self._opened)
             self._made |= rows
-            self._rows = rows
-            for place in self._places:
-                place.children = []
-            boxes = [row.box for row in rows.values()]
-            self._table.children = [self._head, *self._places, *boxes] if rows else []
+            self._table.show(rows)
+            self._table.mark(self._opened)
             self._message.value = self._emptiness(len(runs))
             self._more.layout.display = None if len(runs) > self._most else "none"
             self._count(len(runs))
@@ -171,7 +152,7 @@ class RunsList:
     def _look(self) -> float:
         with self._lock:
             there = {path.name for path in run_folders(self._root())}
-            for run_id, row in self._rows.items():
+            for run_id, row in self._table.rows.items():
                 if run_id not in there:
                     row.show_deleted()
                 elif row.alive:
@@ -182,38 +163,31 @@ class RunsList:
 
     def _added(self, names: Collection[str]) -> bool:
         """Show new runs above the rows, if they fit there and the person waits for nothing else."""
-        free = [place for place in self._places if not place.children]
-        calm = self._is_plain() and self._rows and not self._selected()
-        if not calm or len(names) > len(free):
+        calm = self._is_plain() and not self._table.selected
+        if not calm or len(names) > self._table.free:
             return False
         new = sorted((listed(self._root() / name) for name in names), key=_start)
         if new and _start(new[0]) < _start(self._runs[0]):
             return False
         for run in new:
-            row = self._row_of(run)
+            row = self._made[run.id] = self._row_of(run)
             row.show(self._summaries.of(run))
-            row.mark(run.id == self._opened)
-            free.pop().children = [row.box]
+            self._table.add(row)
             self._runs = [run, *self._runs]
-            self._made[run.id] = row
-            self._rows = {run.id: row, **self._rows}
+        self._table.mark(self._opened)
         self._count(len(self._runs))
         return True
 
-    def _selected(self) -> list[Run]:
-        return [row.run for row in self._rows.values() if row.selected]
-
     def _on_all(self, selected: bool) -> None:
         with self._lock:
-            for row in self._rows.values():
-                row.selected = selected
+            self._table.select_all(selected)
 
     def _on_selected(self) -> None:
-        self.tools.allow_delete(len(self._selected()))
+        self.tools.allow_delete(len(self._table.selected))
         self._deleting.clear()
 
     def _on_delete(self) -> None:
-        self._deleting.ask(self._selected())
+        self._deleting.ask(self._table.selected)
 
     def _on_deleted(self) -> None:
         self.reload()
