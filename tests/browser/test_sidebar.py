@@ -315,6 +315,18 @@ def test_every_action_works_by_the_keyboard(lab: LabPage, runs: Path) -> None:
     expect(sidebar.button(re.compile("Show new runs"))).to_be_focused()
 
 
+def test_several_runs_are_deleted_after_one_question(lab: LabPage, runs: Path) -> None:
+    made = [add(runs, name) for name in ("one", "two", "three")]
+    sidebar = SidebarPage(lab)
+    sidebar.row("one").click()
+    sidebar.row("two").click(modifiers=["Control"])
+    sidebar.button("Delete…").click()
+    expect(sidebar.dialog).to_contain_text("Delete these 2 runs permanently?")
+    sidebar.answer("Delete")
+    expect(sidebar.status).to_have_text("Deleted 2 runs.")
+    assert [run.dir.exists() for run in made] == [False, False, True]
+
+
 def test_an_empty_folder_shows_the_next_step(lab: LabPage, runs: Path) -> None:
     sidebar = SidebarPage(lab)
     expect(sidebar.root.get_by_text(f"No runs in {runs} yet.")).to_be_visible()

@@ -78,6 +78,7 @@ class Run:
         self.id = self.dir.name
         """The name of the run's folder, so a copy of a folder is a separate run."""
         self.name = card.name
+        """The name that the user gave the run; may be empty."""
         self.created = card.created
         """Seconds since 1970."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Sequence
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
@@ -46,6 +47,7 @@ class RunsList:
         self._made: dict[str, Row] = {}
         """Every row made so far. A person's click on a row is always about its run."""
         self._opened = ""
+        self._day = date.today()
         self._most = ROWS_AT_FIRST
         self._chosen: Callable[[Run], None] = lambda run: None
         self._use_settings: Callable[[RunConfig], None] = lambda config: None
@@ -151,11 +153,12 @@ class RunsList:
 
     def _look(self) -> float:
         with self._lock:
+            before, self._day = self._day, date.today()  # titles have the dates of other days
             there = {path.name for path in run_folders(self._root())}
             for run_id, row in self._table.rows.items():
                 if run_id not in there:
                     row.show_deleted()
-                elif row.alive:
+                elif row.alive or self._day != before:
                     row.show(self._summaries.of(row.run))
             new = there - {run.id for run in self._runs}
             self.tools.offer_new(0 if self._added(new) else len(new))
