@@ -76,7 +76,7 @@ INNER: dict[str, tuple[set[str], ...]] = {
     ),
     "widgets": (
         *({"static"}, {"kernel"}, {"parts"}, {"pictures"}, {"form"}),
-        {"run", "comparison", "search", "script"},
+        {"run", "runs", "comparison", "search", "script"},
     ),
 }
 # The third-party packages that a room may import; all other imports are the standard library.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from .config import RunConfig
 
@@ -16,6 +17,8 @@ class Choice:
     help: str
     warning: str = ""
     """A fact that the user must know before using it."""
+    short: str = ""
+    """The label in the titles of runs; empty: the label."""
 
 
 @dataclass(frozen=True)
@@ -179,18 +182,21 @@ MODELS: Mapping[str, Model] = {
         "MLP 16-8-1",
         "Two hidden layers and a probability: small enough to see the cost of distribution.",
         source="mlp",
+        short="MLP",
         data=("synthetic",),
     ),
     "dense": Model(
         "Dense 784-128-10",
         "One hidden layer over the flattened image.",
         source="dense",
+        short="Dense",
         data=("fashion_mnist",),
     ),
     "cnn": Model(
         "CNN 32-64",
         "Two convolutions and two dense layers, L2 on every kernel.",
         source="cnn",
+        short="CNN",
         data=("fashion_mnist",),
     ),
 }
@@ -374,3 +380,11 @@ def label_of(field: str, name: str) -> str:
     """Return the label of a choice; for a user's function, its name."""
     row = CHOICES[field].get(name)
     return row.label if row is not None else f"{name.rpartition(':')[2]}()"
+
+
+def short_label_of(field: str, name: str) -> str:
+    """Return the short label of a choice; for a user's function, the name of function or file."""
+    row = CHOICES[field].get(name)
+    if row is not None:
+        return row.short or row.label
+    return PurePath(name.rpartition(":")[2]).name.removesuffix(".py")

@@ -33,7 +33,7 @@ def test_a_report_is_saved_downloaded_and_opens_from_disk(lab: LabPage, run: Run
     assert download.value.path().read_bytes() == report.read_bytes()
     opened = lab.page.context.new_page()
     opened.goto(report.as_uri())
-    expect(opened.get_by_role("heading", name=run.id).first).to_be_visible()
+    expect(opened.get_by_role("heading", name=run.dated_title).first).to_be_visible()
     expect(opened.get_by_role("img", name="Loss by step")).to_be_visible()
     opened.close()
 

@@ -258,11 +258,11 @@ def test_compared_runs_are_followed_and_a_deleted_run_is_reported(
         expect(chart).to_have_attribute("data-last", str(STEPS))
         append(lives, STEPS, 64)
         expect(chart).to_have_attribute("data-last", str(STEPS + 64))
-        expect(shown.row(lives.id)).to_contain_text(f"{STEPS + 64:,}")
+        expect(shown.row(lives.title)).to_contain_text(f"{STEPS + 64:,}")
         shutil.rmtree(other.dir)
         expect(shown.row(other.id)).to_contain_text("This run no longer exists.")
         shown.row(other.id).get_by_role("button", name="Remove").click()
-        shown.row(lives.id).get_by_role("button", name="Remove").click()
+        shown.row(lives.title).get_by_role("button", name="Remove").click()
         expect(shown.comparison.get_by_text("No run is compared.")).to_be_visible()
 
 
@@ -313,7 +313,7 @@ def test_axe_finds_no_violations_in_run_and_comparison(theme: str, shown: RunPag
     load_axe(shown.page)
     assert findings(shown.page, ".jp-WorkbenchRun") == []
     shown.compare(*runs)
-    expect(shown.row(runs[0].id)).to_be_visible()
+    expect(shown.row(runs[0].title).first).to_be_visible()
     assert findings(shown.page, ".jp-WorkbenchCompare") == []
     caption = shown.comparison.locator("th").first
     caption.evaluate("cell => { cell.style = 'color: #888; background: #999'; }")

@@ -77,7 +77,7 @@ def test_runs_are_listed_newest_first_with_their_results(lab: LabPage, runs: Pat
     sidebar = SidebarPage(lab)
     expect(sidebar.root.get_by_text("3 runs")).to_be_visible()
     expect(sidebar.pill("the first")).to_have_text("finished")
-    expect(sidebar.row("the first")).to_contain_text("156 steps, test accuracy 75.00%")
+    expect(sidebar.row("the first")).to_contain_text("test accuracy 75.00%, 156 steps")
     expect(sidebar.row("the first")).to_contain_text("Mirrored on 2 virtual replicas")
     expect(sidebar.pill("the second")).to_have_text("failed")
     expect(sidebar.row("the second")).to_contain_text("20 of 156 steps")
@@ -91,6 +91,8 @@ def test_runs_are_listed_newest_first_with_their_results(lab: LabPage, runs: Pat
     sidebar.root.get_by_role("searchbox").fill("first finished")
     expect(sidebar.rows).to_have_count(1)
     expect(sidebar.root.get_by_text("1 of 3 runs")).to_be_visible()
+    lab.page.keyboard.press("Escape")
+    expect(sidebar.rows).to_have_count(3)
 
 
 def test_nothing_moves_under_the_pointer_and_new_runs_wait_for_a_click(

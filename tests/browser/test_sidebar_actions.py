@@ -154,3 +154,15 @@ def test_every_action_works_by_the_keyboard(lab: LabPage, runs: Path) -> None:
     expect(sidebar.row("deleted")).to_have_count(1)
     keys.press("Shift+Tab")
     expect(sidebar.button(re.compile("Show new runs"))).to_be_focused()
+
+
+def test_several_runs_are_deleted_after_one_question(lab: LabPage, runs: Path) -> None:
+    made = [add(runs, name) for name in ("one", "two", "three")]
+    sidebar = SidebarPage(lab)
+    sidebar.row("one").click()
+    sidebar.row("two").click(modifiers=["Control"])
+    sidebar.button("Delete…").click()
+    expect(sidebar.dialog).to_contain_text("Delete these 2 runs permanently?")
+    sidebar.answer("Delete")
+    expect(sidebar.status).to_have_text("Deleted 2 runs.")
+    assert [run.dir.exists() for run in made] == [False, False, True]

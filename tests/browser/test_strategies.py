@@ -27,7 +27,7 @@ def newest(workbench: WorkbenchPage, before: int) -> Run:
     """Return the run that the last click started, after the page has opened it."""
     until(lambda: len(list_runs(workbench.runs_dir)) > before)
     run = list_runs(workbench.runs_dir)[0]
-    expect(workbench.root.locator(".wbv-title")).to_have_text(run.id)
+    expect(workbench.root.locator(".wbv-title")).to_have_text(run.title)
     return run
 
 

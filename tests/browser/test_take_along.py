@@ -37,7 +37,7 @@ def archived_run(lab_server: LabServer) -> Run:
 def test_a_run_is_downloaded_by_one_click_and_restored_from_its_archive(
     lab: LabPage, archived_run: Run
 ) -> None:
-    run = archived_run
+    run, title = archived_run, archived_run.title
     workbench = WorkbenchPage(lab, "along.ipynb", BUSY)
     workbench.open_run(run.id)
     lane = workbench.lanes.nth(1)
@@ -64,16 +64,16 @@ def test_a_run_is_downloaded_by_one_click_and_restored_from_its_archive(
 
     shutil.rmtree(run.dir)
     workbench.turn_to("Runs")
-    expect(workbench.root.get_by_text(f"{run.id} was deleted.")).to_be_visible()
+    expect(workbench.root.get_by_text(f"{title} was deleted.")).to_be_visible()
     workbench.button("Bring back from an archive ...").click()
     folder = workbench.field("Archive folder")
     folder.fill(str(lab.server.root / "archive"))
     folder.press("Enter")
     expect(workbench.field("Run in the archive").locator("option:checked")).to_have_text(
-        f"{run.id}, finished"
+        f"{title} ({run.id}), finished"
     )
     workbench.button("Bring it back").click()
     expect(workbench.root.get_by_text("was restored: finished at step 156.")).to_be_visible()
-    expect(workbench.root.locator(".wbv-title")).to_have_text(run.id)
-    expect(workbench.root.get_by_title(f"Open {run.id}")).to_be_enabled()
+    expect(workbench.root.locator(".wbv-title")).to_have_text(title)
+    expect(workbench.root.get_by_title(f"Open {title}")).to_be_enabled()
     assert run.status == "finished"

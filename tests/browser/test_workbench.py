@@ -21,6 +21,10 @@ pathlib.Path("busy").touch()
 while pathlib.Path("busy").exists():
     time.sleep(0.01)
 """
+OPEN_ALL = """root => {
+    for (const title of root.querySelectorAll('.wb-fold-title:not(.mod-active)')) title.click();
+    for (const part of root.querySelectorAll('.wbv details')) part.open = true;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -151,11 +155,6 @@ def test_a_second_click_asks_and_the_waiting_run_links_to_the_other(lab: LabPage
     expect(workbench.root.locator(".wbv-title")).to_have_text(first)
     expect(workbench.state).to_have_text("running")
     assert len(list_runs(workbench.runs_dir)) >= 2
-
-OPEN_ALL = """root => {
-    for (const title of root.querySelectorAll('.wb-fold-title:not(.mod-active)')) title.click();
-    for (const part of root.querySelectorAll('.wbv details')) part.open = true;
-}"""
 
 
 def test_a_restarted_kernel_shows_the_complete_run_and_follows_it(lab: LabPage) -> None:

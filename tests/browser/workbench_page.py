@@ -139,7 +139,7 @@ class WorkbenchPage:
         row = self.root.locator(".wb-run-row", has_text=run_id)
         row.get_by_role("button", name="Open").click()
         self.look()
-        expect(self.root.locator(".wbv-title")).to_have_text(run_id)
+        expect(self.root.locator(".wbv-head")).to_contain_text(run_id)
 
     def wait_for_lines(self, condition: str) -> None:
         """Wait until a JavaScript `condition` on `lines`, [name, first, last, points], holds."""

@@ -52,7 +52,7 @@ def test_the_differences_of_runs_come_before_their_charts(tmp_path: Path) -> Non
     assert row in page
     table = page[page.index("The fields that differ") : page.index("Equal fields")]
     assert table.count("<tr>") == 2
-    assert f'<a href="#run-1">{runs[0].id}</a>' in page
+    assert f'<a href="#run-1">{runs[0].dated_title}</a>' in page
     assert '<article id="run-2"><h3>fast</h3>' in page
     assert "cannot be compared" not in page
 

@@ -23,6 +23,7 @@ def test_the_outline_equals_the_result(steps: int, tmp_path: Path) -> None:
     assert outline.test_accuracy == result["test_accuracy"]
     assert (outline.strategy, outline.data) == (run.plan.strategy, CONFIG.data)
     assert outline.who_trains == run.plan.who_trains == "2 virtual replicas"
+    assert (outline.model, outline.loop, outline.batch_size) == ("mlp", "custom", 128)
 
 
 def test_the_accuracy_is_from_the_last_epoch_of_any_task(tmp_path: Path) -> None:
@@ -70,6 +71,17 @@ def test_outline_and_result_do_not_import_pandas(asked: str, tmp_path: Path) -> 
         "assert 'pandas' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_seconds_of_all_attempts_are_added_without_the_queue(tmp_path: Path) -> None:
+    run = write_run(tmp_path, steps=0)
+    times = {"queued": 0, "starting": 10, "running": 12, "finished": 15}
+    events = [{"time": 1000 + at, "event": "state", "state": state} for state, at in times.items()]
+    again = [{**event, "time": event["time"] + 100} for event in events]
+    for lines, seconds in ((events, 5.0), (events[:1], None), ([*events[:3], *again], 7.0)):
+        (run.dir / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        (run.dir / "worker-0" / "events.jsonl").write_text("")
+        assert run.outline.seconds == seconds
 
 
 def append_event(run: Run, task: str, **event: object) -> None:

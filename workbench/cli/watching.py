@@ -74,7 +74,7 @@ def show(run: Run) -> str:
     """Return a run's card."""
     result, progress, plan = run.result(), run.progress, run.plan
     lines = [
-        f"{run.id}  {shown(run.name)}".rstrip(),
+        run.id if run.title == run.id else f"{run.id}  {shown(run.title)}",
         f"  status      {result['status']}{_note(progress)}",
         f"  strategy    {plan.strategy_label}, {plan.who_trains}, {plan.loop}",
         f"  step        {result['steps']:,} of {progress.total_steps:,}",
@@ -156,7 +156,7 @@ def _row(run: Run) -> tuple[str, ...]:
         str(outline.data),
         f"{outline.steps:,}",
         "" if accuracy is None else f"{accuracy:.2%}",
-        run.name,
+        run.title,
     )
 
 

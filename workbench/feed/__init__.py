@@ -1,6 +1,6 @@
 """The messages about a run that a page receives, from a kernel or from a server."""
 
-from .account import RunSnapshot, describe, title_of
+from .account import RunSnapshot, describe
 from .feed import VERSION, Message, RunFeed, nothing
 from .pace import Pace, Turn
 from .row import row_of
@@ -15,5 +15,4 @@ __all__ = [
     "describe",
     "nothing",
     "row_of",
-    "title_of",
 ]

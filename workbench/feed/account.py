@@ -82,7 +82,8 @@ def account(snapshot: RunSnapshot) -> dict[str, Any]:
     return {
         "head": {
             "id": snapshot.run.id,
-            "title": title_of(snapshot.run),
+            "name": snapshot.run.name,
+            "title": snapshot.run.title,
             "about": describe(snapshot.plan),
             "dir": str(snapshot.run.dir),
             "status": snapshot.status,
@@ -150,11 +151,6 @@ def epoch_part(numbers: list[int], epochs: EpochPoints) -> dict[str, Any]:
         "testAccuracy": _known(epochs.test_accuracy),
         "metrics": {name: _known(values) for name, values in epochs.metrics.items()},
     }
-
-
-def title_of(run: Run) -> str:
-    """Return the title of a run: its name, else its id."""
-    return run.name or run.id
 
 
 def describe(plan: Plan) -> str:

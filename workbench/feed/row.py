@@ -10,7 +10,7 @@ from workbench.runs.folder.state import LIVE
 from workbench.runs.records.history import last_results
 from workbench.runs.unreadable import UnreadableRun, why_unreadable
 
-from .account import offered, progress_part, resume_part, title_of
+from .account import offered, progress_part, resume_part
 
 if TYPE_CHECKING:
     from workbench.runs import Run
@@ -21,7 +21,7 @@ UNREADABLE = "unreadable"
 
 def row_of(run: Run) -> dict[str, Any]:
     """Return the row of a run in a list; if its folder is damaged, the row has the trouble."""
-    known = {"id": run.id, "title": title_of(run), "created": run.created}
+    known = {"id": run.id, "name": run.name, "title": run.title, "created": run.created}
     try:
         return {**known, **_state(run), **_make(run), **_results(run), "trouble": ""}
     except Exception as error:  # a damaged file must not hide the other rows
@@ -48,7 +48,9 @@ def _make(run: Run) -> dict[str, Any]:
     plan = run.plan
     data, model = catalog.label_of("data", plan.data), catalog.label_of("model", plan.model)
     loop = catalog.label_of("loop", plan.loop)
-    return {"about": f"{plan.strategy_label} on {plan.who_trains}, {loop}, {model}, {data}"}
+    strategy = f"{plan.strategy_label} on {plan.who_trains}"
+    batch = plan.global_batch_size or f"{plan.per_replica_batch_size} a replica"
+    return {"about": f"{model}, {strategy}, batch {batch}, {loop}, {data}"}
 
 
 def _results(run: Run) -> dict[str, Any]:

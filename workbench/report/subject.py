@@ -60,7 +60,7 @@ def subjects_of(runs: Sequence[Run]) -> list[Subject]:
     plans = [run.plan for run in runs]
     lines = sum(map(_lines, plans)) if len(plans) > 1 else 3 * (1 + _replicas(plans[0]))
     most = max(FEWEST_POINTS, min(MOST_POINTS, MOST_POINTS_IN_ALL // lines))
-    titles = [run.name or run.id for run in runs]
+    titles = [run.dated_title for run in runs]
     return [
         _subject(
             run, plan, number, title if titles.count(title) == 1 else f"{title} ({run.id})", most

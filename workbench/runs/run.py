@@ -38,6 +38,8 @@ from workbench.runs.folder.state import (
 )
 from workbench.runs.folder.tasks import leader_of, tasks_of
 
+from .title import title_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -76,11 +78,22 @@ class Run:
         self.id = self.dir.name
         """The name of the run's folder, so a copy of a folder is a separate run."""
         self.name = card.name
+        """The name that the user gave the run; may be empty."""
         self.created = card.created
         """Seconds since 1970."""
 
     def __repr__(self) -> str:
         return f"Run({str(self.dir)!r})"
+
+    @property
+    def title(self) -> str:
+        """The run's name, else model, strategy and start: `CNN, Mirrored x 2, 06:13`."""
+        return title_of(self.dir, self.name, self.created)
+
+    @property
+    def dated_title(self) -> str:
+        """The title for texts that are read on other days: a start always has its date."""
+        return title_of(self.dir, self.name, self.created, dated=True)
 
     @property
     def status(self) -> Status:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ class RunsChannel(Channel):
 
     def turn(self) -> float:
         root = self._folder.path
-        stamps = {name: _stamp(f"{root}{os.sep}{name}") for name in visible_names(root)}
+        today = date.today()  # titles have the dates of other days
+        stamps = {name: (today, _stamp(f"{root}{os.sep}{name}")) for name in visible_names(root)}
         due = [name for name, stamp in stamps.items() if not self._rests(name, stamp)]
         there = {name for name in due if holds_a_run(root / name)}
         gone = self._forget({*self._rows} - ({*stamps} - {*due}) - there)

@@ -33,10 +33,10 @@ from workbench.widgets.run.closer_look import CloserLook
 from workbench.widgets.run.export_view import ExportView
 from workbench.widgets.run.following import Following
 from workbench.widgets.run.predictions import Predictions
-from workbench.widgets.run.runs_list import RunsList
 from workbench.widgets.run.verdict_view import WhySlow
 from workbench.widgets.run.view import RunView
 from workbench.widgets.run.xray_view import Xray
+from workbench.widgets.runs.runs_list import RunsList
 from workbench.widgets.script.opening import Joins
 from workbench.widgets.script.view import ScriptView
 from workbench.widgets.search.finder import FinderView
@@ -212,6 +212,7 @@ class Workbench:
         self._run.actions.on_settings(self._form.use_settings)
         self._run.on_look(self._on_look)
         self._runs.on_chosen(self.open)
+        self._runs.on_settings(self._form.use_settings)
 
     def _make_closer_look(self) -> CloserLook:
         return CloserLook(

@@ -19,6 +19,9 @@ export interface Epochs {
 
 export interface Head {
   id: string;
+  /** The name that the user gave it; may be empty. */
+  name: string;
+  /** The name, else model, strategy and start. */
   title: string;
   about: string;
   dir: string;

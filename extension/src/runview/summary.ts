@@ -7,6 +7,7 @@ import { duration } from './words.js';
 export class Summary {
   readonly node = make('div', 'wbv-summary');
   private readonly _title = make('span', 'wbv-title');
+  private readonly _id = make('span', 'wbv-quiet');
   private readonly _status = make('span', 'wbv-pill');
   private readonly _about = make('p', 'wbv-quiet');
   private readonly _bar = make('div', 'wbv-bar', make('div'));
@@ -19,7 +20,7 @@ export class Summary {
 
   /** `_open` shows another run, given its id. */
   constructor(private readonly _open: (run: string) => void) {
-    const head = make('div', 'wbv-head', this._title, this._status);
+    const head = make('div', 'wbv-head', this._title, this._status, this._id);
     head.setAttribute('role', 'status');
     this._bar.setAttribute('role', 'progressbar');
     this._bar.setAttribute('aria-label', 'Steps done');
@@ -36,10 +37,8 @@ export class Summary {
     setText(this._title, head.title);
     setText(this._status, head.status);
     this._status.dataset.state = head.status;
-    setText(
-      this._about,
-      head.title === head.id ? head.about : `${head.id}, ${head.about}`
-    );
+    setText(this._id, head.title === head.id ? '' : head.id);
+    setText(this._about, head.about);
     const share = progress.totalSteps ? progress.step / progress.totalSteps : 0;
     (this._bar.firstElementChild as HTMLElement).style.width =
       `${100 * share}%`;

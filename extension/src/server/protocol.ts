@@ -17,8 +17,11 @@ export interface Results {
 /** A run in a list. An unreadable run has only its trouble. */
 export interface Row {
   id: string;
+  /** The name that the user gave it; may be empty. */
+  name: string;
+  /** The name, else model, strategy and start. */
   title: string;
-  /** Strategy, replicas, loop, model and data in a line. */
+  /** Model, strategy, replicas, batch, loop and data in a line. */
   about: string;
   /** Seconds since 1970. */
   created: number;

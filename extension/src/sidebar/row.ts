@@ -1,4 +1,4 @@
-/** One row of the list: status, title, description, and the progress or result of the run. */
+/** One row of the list: title, description, status, and the progress or result of the run. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
@@ -19,21 +19,21 @@ let made = 0;
 /** Shows one run after another while the list is scrolled. */
 export class RowView {
   readonly node = make('div', 'jp-WorkbenchRuns-row');
-  private readonly _title = make('span', 'jp-WorkbenchRuns-title');
+  private readonly _title = make('div', 'jp-WorkbenchRuns-title');
   private readonly _pill = make('span', 'jp-WorkbenchRuns-pill');
   private readonly _about = make('div', 'jp-WorkbenchRuns-about');
   private readonly _done = make('div');
   private readonly _bar = make('div', 'jp-WorkbenchRuns-bar', this._done);
-  private readonly _text = make('div', 'jp-WorkbenchRuns-words');
+  private readonly _text = make('span', 'jp-WorkbenchRuns-words');
   private _row: Row | null = null;
 
   constructor(private readonly _trans: TranslationBundle) {
     this.node.id = `jp-WorkbenchRuns-row-${made++}`;
     this.node.setAttribute('role', 'option');
     this.node.append(
-      make('div', 'jp-WorkbenchRuns-head', this._title, this._pill),
+      this._title,
       this._about,
-      this._text,
+      make('div', 'jp-WorkbenchRuns-result', this._pill, this._text),
       this._bar
     );
   }
@@ -54,8 +54,8 @@ export class RowView {
   private _fill(row: Row): void {
     this.node.dataset.run = row.id;
     this.node.dataset.state = row.status;
-    this.node.title = [row.title, row.about, wrong(row)]
-      .filter(Boolean)
+    this.node.title = [row.title, row.id, row.about, wrong(row)]
+      .filter((text, at, all) => text && all.indexOf(text) === at)
       .join('\n');
     setText(this._title, row.title);
     setText(this._pill, statusWord(row.status, this._trans));

@@ -113,24 +113,31 @@ export class RunsView {
   private _filterBox(): HTMLElement {
     const { _filter, _trans } = this;
     _filter.type = 'search';
-    _filter.placeholder = _trans.__('Filter');
+    _filter.placeholder = _trans.__('Search runs');
     _filter.setAttribute(
       'aria-label',
       _trans.__(
         'Show runs with these words in title, description, status or id'
       )
     );
-    _filter.addEventListener('input', () => {
-      this._runs.filter(_filter.value);
-      this.list.node.scrollTop = 0;
-    });
+    _filter.addEventListener('input', () => this._search());
     _filter.addEventListener('keydown', event => {
       if (event.key === 'ArrowDown') {
         event.preventDefault();
         this.list.node.focus();
+      } else if (event.key === 'Escape' && _filter.value !== '') {
+        event.preventDefault();
+        event.stopPropagation();
+        _filter.value = '';
+        this._search();
       }
     });
     return _filter;
+  }
+
+  private _search(): void {
+    this._runs.filter(this._filter.value);
+    this.list.node.scrollTop = 0;
   }
 
   private _headline(): HTMLElement {

@@ -87,7 +87,7 @@ function over(row: Row, trans: TranslationBundle): string {
     ? [trans.__('test accuracy %1', percent(accuracy))]
     : [];
   const why = wrong(row);
-  return why ? trans.__('%1: %2', steps, why) : [steps, ...test].join(', ');
+  return why ? trans.__('%1: %2', steps, why) : [...test, steps].join(', ');
 }
 
 /** Name one run by its title, several by their number. */

@@ -5,6 +5,7 @@ import type { Row } from '../server/protocol.js';
 export function row(id: string, more: Partial<Row> = {}): Row {
   return {
     id,
+    name: '',
     title: `Title of ${id}`,
     about: 'Mirrored on 2 virtual devices',
     created: 1000,

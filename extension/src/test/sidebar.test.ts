@@ -24,6 +24,7 @@ const trans = {
 function row(created: number, more: Partial<Row> = {}): Row {
   return {
     id: `run-${created}`,
+    name: '',
     title: `title ${created}`,
     about: 'Mirrored on 2 virtual replicas, Keras fit, MLP, synthetic',
     created,
@@ -241,7 +242,7 @@ test('an ended run shows its result without unknown values, or its trouble inste
   assert.equal(rowText(row(1), trans), '4,800 steps');
   assert.equal(
     rowText(row(1, { results, step: 20 }), trans),
-    '20 of 4,800 steps, test accuracy 91.23%'
+    'test accuracy 91.23%, 20 of 4,800 steps'
   );
   assert.equal(
     rowText(row(1, { trouble: 'plan.json is cut' }), trans),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
-from workbench.feed import describe, title_of
+from workbench.feed import describe
 from workbench.runs import RunError, list_runs
 from workbench.runs.folder.files import runs_root
 from workbench.widgets.kernel.background import run_in_background
@@ -67,7 +67,7 @@ class EarlierRuns:
         """Put each run into its list: the finished runs or the compared runs."""
         compared = {run.dir for run in self.chosen}
         self._found.options = [pair for pair in self._there if pair[1].dir not in compared]
-        self._added.options = [(title_of(run), run) for run in self.chosen]
+        self._added.options = [(run.title, run) for run in self.chosen]
         self._add.disabled = not self._found.options
         self._remove.disabled = not self._added.options
 
@@ -104,8 +104,7 @@ def finished_runs(runs_dir: str | Path | None) -> list[tuple[str, Run]]:
 
 
 def _label(run: Run) -> str:
-    name = f"{run.name}, " if run.name else ""
-    return f"{name}{run.id}: {describe(run.plan)}"
+    return f"{run.title}, {run.id}: {describe(run.plan)}"
 
 
 def _list(label: str) -> Any:

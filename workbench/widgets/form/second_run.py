@@ -41,7 +41,7 @@ class SecondRun:
 
             return clicked
 
-        name = f"{run.name} ({run.id})" if run.name else run.id
+        name = f"{run.title} ({run.id})"
         text = (
             f"{name} is {run.status}. If another run needs the same devices, it waits in the queue "
             "until they are free."

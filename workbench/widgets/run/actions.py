@@ -51,7 +51,7 @@ class RunActions:
             "kill": (lambda: run.kill(task), f"{task} was killed; all tasks start again."),
             "settings": (
                 lambda: self._use_settings(run.config),
-                f"The form shows the settings of {run.id}.",
+                f"The form shows the settings of {run.title}.",
             ),
         }
         if name in at_once:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
-from workbench.feed import title_of
 from workbench.runs.folder.state import LIVE
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html
@@ -89,7 +88,7 @@ class Following:
     def _offer(self, run: Run) -> None:
         text = html(description="Question")
         text.value = markup.notice(
-            "info", f"{title_of(run)} is still running. Stop it, or leave it running?"
+            "info", f"{run.title} is still running. Stop it, or leave it running?"
         )
 
         def stop(_: Any) -> None:
@@ -116,7 +115,7 @@ class Following:
         self._show(html(markup.notice("info", message), description="Following"))
 
     def _say_end(self, run: Run) -> None:
-        self._say(f"{title_of(run)}: {run.status}.")
+        self._say(f"{run.title}: {run.status}.")
 
 
 class _QueuedClicks:

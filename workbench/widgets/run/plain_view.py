@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as ipw
 
 from workbench import charts, units
-from workbench.feed import describe, title_of
+from workbench.feed import describe
 from workbench.runs.records.epoch_events import metric_columns
 from workbench.widgets.kernel.host import HELP, host
 from workbench.widgets.parts import markup
@@ -90,7 +90,7 @@ class PlainView:
 
 def head(look: RunSnapshot) -> str:
     """Return the run's title, state, progress and failure (HTML)."""
-    name = f'<span class="wb-title">{markup.text(title_of(look.run))}</span>'
+    name = f'<span class="wb-title">{markup.text(look.run.title)}</span>'
     return (
         f'<div class="wb-run-head" role="status">{name}{markup.pill(look.status)}</div>'
         f"{markup.quiet(describe(look.plan))}{_progress(look)}{_failure(look)}"

@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from workbench import charts, units
-from workbench.feed import describe, title_of
+from workbench.feed import describe
 from workbench.widgets.parts import markup
 from workbench.widgets.pictures.png import data_uri
 
@@ -42,7 +42,7 @@ def saved_bundle(
     """Return the output that a saved notebook shows."""
     inside = _nothing() if look is None or feed is None else _run(look, feed)
     return {
-        "text/plain": "" if look is None else f"{title_of(look.run)}: {look.status}",
+        "text/plain": "" if look is None else f"{look.run.dated_title}: {look.status}",
         "text/html": f'<div class="wb-snapshot wb-snapshot-{token}">{inside}</div>',
     }
 
@@ -63,11 +63,11 @@ def _nothing() -> str:
 def _run(look: RunSnapshot, feed: RunFeed) -> str:
     points, epochs, rows = feed.curves()
     drawn = charts.picture(points, epochs, virtual=look.plan.virtual)
-    account = f"Loss, accuracy and throughput of run {title_of(look.run)}"
+    account = f"Loss, accuracy and throughput of run {look.run.dated_title}"
     picture = f'<img alt="{markup.text(account)}" src="{data_uri(drawn)}">'
     when = time.strftime("%d %b %Y, %H:%M:%S")
     return (
-        f"<h4>{markup.text(title_of(look.run))}: {markup.text(look.status)}</h4>"
+        f"<h4>{markup.text(look.run.dated_title)}: {markup.text(look.status)}</h4>"
         f"<p>{markup.text(describe(look.plan))}</p>{picture}{_table(look, rows)}"
         f"{epoch_table(rows)}<p>As of {when}.</p>"
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.waiting import until
 from tests.widgets.folders import write_run
 from workbench.runs import Run
-from workbench.widgets.run.bring_back import BringBack
+from workbench.widgets.runs.bring_back import BringBack
 
 
 def test_a_run_of_an_archive_is_listed_and_restored(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_a_run_of_an_archive_is_listed_and_restored(tmp_path: Path) -> None:
     back._folder.value = str(tmp_path / "archive")
     until(lambda: not back._bring.disabled)
     labels = [label for label, _ in back._found.options]
-    assert labels == [f"{new.name}, finished", f"{old.id}, lost"]
+    assert labels == [f"{run.title} ({run.id}), {run.status}" for run in (new, old)]
     back._found.value = str(old.dir)
     back._bring.click()
     until(lambda: brought)

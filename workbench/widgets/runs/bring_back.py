@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
-from workbench.feed import title_of
 from workbench.runs import archived_runs, restore_run
 from workbench.widgets.form.fields import name_box
 from workbench.widgets.kernel.background import Latest, run_in_background
@@ -79,7 +78,7 @@ class BringBack:
 
     def _done(self, run: Run) -> None:
         self._bring.disabled = False
-        message = f"{title_of(run)} was restored: {run.status} at step {run.progress.step:,}."
+        message = f"{run.title} was restored: {run.status} at step {run.progress.step:,}."
         more = " Resume continues from its last checkpoint." if run.status != "finished" else ""
         self._message.value = markup.notice("info", message + more)
         self._brought(run)
@@ -94,4 +93,4 @@ def _runs_in(place: str) -> list[tuple[str, str]]:
     if place.endswith(".zip"):
         return [(Path(place).name, place)]
     runs = archived_runs(place)[:MOST_LISTED]
-    return [(f"{title_of(run)}, {run.status}", str(run.dir)) for run in runs]
+    return [(f"{run.title} ({run.id}), {run.status}", str(run.dir)) for run in runs]

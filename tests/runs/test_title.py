@@ -1,0 +1,90 @@
+"""The title of a run: the user's name, else model, strategy and start."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.widgets.folders import write_run
+from workbench import catalog
+from workbench.runs import Run
+from workbench.runs.title import start_of, strategy_of
+
+DAY_SECONDS = 86400
+
+
+def made_at(run: Run, created: float) -> Run:
+    """Return the run with another time in its card."""
+    card = run.dir / "run.json"
+    card.write_text(json.dumps({**json.loads(card.read_text()), "created": created}))
+    return Run(run.dir)
+
+
+def test_a_run_has_the_name_that_the_user_gave_it(tmp_path: Path) -> None:
+    run = write_run(tmp_path, name="Baseline")
+    assert (run.title, run.dated_title) == ("Baseline", "Baseline")
+
+
+def test_a_run_without_a_name_is_titled_by_model_strategy_and_start(tmp_path: Path) -> None:
+    created = time.mktime((2020, 11, 25, 6, 13, 0, 0, 0, -1))
+    run = made_at(write_run(tmp_path), created)
+    assert run.title == "MLP, Mirrored x 2, 25 Nov 2020, 06:13"
+    assert run.dated_title == run.title
+
+
+def test_the_start_has_the_date_only_if_it_is_not_today() -> None:
+    now = time.time()
+    today = time.strftime("%H:%M", time.localtime(now))
+    assert today in start_of(now)
+    assert start_of(now, dated=True).endswith(f", {today}")
+    assert start_of(now - 2 * DAY_SECONDS).count(",") == 1
+
+
+@pytest.mark.parametrize(
+    ("plan", "text"),
+    [
+        ({"strategy": "mirrored", "num_replicas_in_sync": 1}, "Mirrored x 1"),
+        ({"strategy": "central_storage", "num_replicas_in_sync": 4}, "CentralStorage x 4"),
+        ({"strategy": "tpu", "num_replicas_in_sync": 8}, "TPU x 8"),
+        ({"strategy": "one_device", "num_replicas_in_sync": 1}, "OneDevice"),
+        ({"strategy": "default", "num_replicas_in_sync": 1}, "Default"),
+        (
+            {"strategy": "multi_worker_mirrored", "tasks": ["worker-0", "worker-1"]},
+            "MultiWorkerMirrored x 2",
+        ),
+        (
+            {"strategy": "parameter_server", "tasks": ["chief-0", "worker-0", "ps-0"]},
+            "ParameterServer x 1",
+        ),
+    ],
+)
+def test_each_strategy_counts_its_replicas_or_workers(plan: dict[str, object], text: str) -> None:
+    assert strategy_of(plan) == text
+
+
+@pytest.mark.parametrize(
+    ("model", "title"),
+    [
+        ("cnn", "CNN"),
+        ("my_models:build_net", "build_net"),
+        ("/home/me/my models/nets.py:build_net", "build_net"),
+        ("/home/me/my models/nets.py", "nets"),
+    ],
+)
+def test_an_own_model_is_called_by_its_function_or_file(model: str, title: str) -> None:
+    assert catalog.short_label_of("model", model) == title
+
+
+@pytest.mark.parametrize("plan", ["{", "[]", '{"model": "mlp"}', '{"model": 1, "strategy": []}'])
+def test_a_run_whose_plan_is_not_known_is_titled_by_its_id(plan: str, tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    (run.dir / "plan.json").write_text(plan)
+    assert run.title == run.id
+
+
+def test_a_run_whose_start_is_not_known_is_titled_by_its_id(tmp_path: Path) -> None:
+    run = made_at(write_run(tmp_path), 0)
+    assert run.title == run.id
