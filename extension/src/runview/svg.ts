@@ -49,7 +49,7 @@ export function svgOf(drawing: Drawing): Picture {
   const curves = [
     ...(style.spread ? [band(across, shown, x, y)] : []),
     ...shown.map(each => curve(across, each, style.few, x, y)),
-    ...marks(across, drawing.broken, x)
+    ...marks(across, drawing.nonfinite, x)
   ];
   const keys = legend(shown);
   const height = SIZE.height + keys.height;
@@ -194,10 +194,10 @@ function curve(
 /** Mark where a value was no number. */
 function marks(
   across: number[],
-  broken: ReadonlySet<number>,
+  nonfinite: ReadonlySet<number>,
   x: Scale
 ): string[] {
-  return [...broken].map(
+  return [...nonfinite].map(
     point =>
       `<path d="M${round(x(across[point]!))} ${BOX.top}V${BOX.bottom}" stroke="${BROKEN_COLOR}" stroke-width="2"/>`
   );

@@ -57,7 +57,7 @@ test('hidden lines are left out, and names are no markup', () => {
 test('gaps stay gaps, and a loss that is no number is marked', () => {
   const known = shown();
   known.series.curve('loss').mean[1]![50] = null;
-  known.series.broken.add(50);
+  known.series.nonfinite.add(50);
   const { text } = svgOf(drawingOf('loss', known));
   assert.ok(/d="M[^"]*M[^"]*" stroke="#d9730d/.test(text));
   assert.equal(count(text, 'stroke-width="2"/>') > 0, true);
