@@ -79,9 +79,11 @@ export class Plot {
   draw(drawing: Drawing): void {
     this._drawing = drawing;
     const { title, remark, lines, data, style, hidden, zoom } = drawing;
-    setText(this._title, title);
     setText(this._remark, remark);
-    this.node.setAttribute('aria-label', title);
+    if (this._title.textContent !== title) {
+      this._title.textContent = title;
+      this.node.setAttribute('aria-label', title);
+    }
     const made = JSON.stringify([style, lines]);
     if (this._plot === null || made !== this._made) {
       this._make();
