@@ -13,7 +13,7 @@ from tests.browser.workbench_page import LONG_RUN, WorkbenchPage
 from tests.waiting import LIMIT_SECONDS, until
 from workbench import RunConfig, start_run
 from workbench.devices import detect
-from workbench.runs import Run, list_runs
+from workbench.runs import Run, list_runs, open_run
 
 BUSY = """
 import pathlib, time
@@ -141,9 +141,9 @@ def test_a_second_click_asks_and_the_waiting_run_links_to_the_other(lab: LabPage
     workbench = WorkbenchPage(lab, "twice.ipynb")
     workbench.train(**LONG_RUN)
     expect(workbench.state).to_have_text("running")
-    first = workbench.root.locator(".wbv-title").inner_text()
+    first = workbench.run_id.inner_text()
     workbench.button("Train").click()
-    expect(workbench.root.get_by_text(f"{first} is running.")).to_be_visible()
+    expect(workbench.root.get_by_text(f"({first}) is running.")).to_be_visible()
     lab.screenshot("asked")
     workbench.button("Do not start").click()
     expect(workbench.button("Do not start")).to_have_count(0)
@@ -152,7 +152,7 @@ def test_a_second_click_asks_and_the_waiting_run_links_to_the_other(lab: LabPage
     expect(workbench.state).to_have_text("queued")
     lab.screenshot("queued")
     workbench.button(f"Show {first}").click()
-    expect(workbench.root.locator(".wbv-title")).to_have_text(first)
+    expect(workbench.run_id).to_have_text(first)
     expect(workbench.state).to_have_text("running")
     assert len(list_runs(workbench.runs_dir)) >= 2
 
@@ -161,17 +161,17 @@ def test_a_restarted_kernel_shows_the_complete_run_and_follows_it(lab: LabPage) 
     workbench = WorkbenchPage(lab, "restart.ipynb")
     workbench.train(**LONG_RUN)
     expect(workbench.state).to_have_text("running")
-    run_id = workbench.root.locator(".wbv-title").inner_text()
-    before = list_runs(workbench.runs_dir)[0].progress.step
+    run = open_run(workbench.run_id.inner_text(), workbench.runs_dir)
+    before = run.progress.step
     saved = lab.notebook().locator(".wb-snapshot h4")
-    expect(saved).to_contain_text(run_id)
+    expect(saved).to_contain_text(run.dated_title)
 
     workbench.restart_kernel()
     expect(saved).to_be_visible()
     workbench.show()
     expect(workbench.field("Steps per epoch")).to_have_value(LONG_RUN["Steps per epoch"])
     expect(workbench.state).to_have_text("running")
-    expect(workbench.root.locator(".wbv-title")).to_have_text(run_id)
+    expect(workbench.run_id).to_have_text(run.id)
     # Complete: the first point has the first steps, as many as every other point.
     whole = "lines.length > 0 && lines[0][1] * lines[0][3] >= lines[0][2]"
     workbench.wait_for_lines(f"{whole} && lines[0][2] > {before}")

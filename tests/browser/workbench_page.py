@@ -109,6 +109,11 @@ class WorkbenchPage:
         self.field("Strategy").select_option(label=strategy)
 
     @property
+    def run_id(self) -> Locator:
+        """The id of the opened run, beside its title."""
+        return self.root.locator(".wbv-head .wbv-quiet")
+
+    @property
     def lanes(self) -> Locator:
         """The tasks of the opened run."""
         return self.root.locator(".wbv-lane")
@@ -139,7 +144,7 @@ class WorkbenchPage:
         row = self.root.locator(".wb-run-row", has_text=run_id)
         row.get_by_role("button", name="Open").click()
         self.look()
-        expect(self.root.locator(".wbv-head")).to_contain_text(run_id)
+        expect(self.run_id).to_have_text(run_id)
 
     def wait_for_lines(self, condition: str) -> None:
         """Wait until a JavaScript `condition` on `lines`, [name, first, last, points], holds."""
