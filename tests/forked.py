@@ -20,7 +20,7 @@ from typing import IO
 
 import pytest
 
-from tests.waiting import LIMIT_SECONDS, POLL_SECONDS
+from tests.waiting import POLL_SECONDS
 from workbench.forking import Forked, Order
 from workbench.forking.inherited import read_at_import
 from workbench.runs.processes.environment import Launch
@@ -34,6 +34,8 @@ LOG_LEVEL = {"TF_CPP_MIN_LOG_LEVEL": "2"}
 APPLIED_LATER = ("PYTHONPATH", "TF_CPP_MIN_LOG_LEVEL", "XDG_CACHE_HOME")
 """Variables that a program may have for itself, although its server has other values."""
 SHOWN_LETTERS = 4000
+PROGRAM_SECONDS = 1100.0
+"""A little less than the limit of pytest: some programs do all the work of a file of tests."""
 
 
 def run_program(
@@ -44,7 +46,7 @@ def run_program(
     *,
     check: bool = True,
     legacy: bool = False,
-    seconds: float = LIMIT_SECONDS,
+    seconds: float = PROGRAM_SECONDS,
 ) -> subprocess.CompletedProcess[str]:
     """Run a Python file with arguments in a folder; return its exit status and its output.
 
