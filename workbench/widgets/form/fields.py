@@ -204,13 +204,24 @@ def _number_fix(typed: str, *, whole: bool) -> str:
 
 
 class TableField(Field):
-    """A choice of one row of a table, with its help below. The widget `kind` offers the rows."""
+    """A choice of one row of a table, with the row's help. The widget `kind` offers the rows."""
 
-    def __init__(self, name: str, label: str, rows: Mapping[str, Choice], kind: Any) -> None:
+    def __init__(
+        self,
+        name: str,
+        label: str,
+        rows: Mapping[str, Choice],
+        kind: Any,
+        field_help: str = "",
+        usual: str | None = None,
+    ) -> None:
+        """`field_help` is the help if no row is chosen; `usual` the label of an option for that."""
         self.rows = rows
-        options = [(row.label, key) for key, row in rows.items()]
+        self._field_help = field_help
+        options = [] if usual is None else [(usual, USUAL)]
+        options += [(row.label, key) for key, row in rows.items()]
         control = styled(kind, options=options, description=label, style=ANY_WIDTH, fixed=True)
-        super().__init__(name, label, control, "")
+        super().__init__(name, label, control, self._help_of(control.value))
 
     def read(self) -> Any:
         return str(self.control.value) or None
@@ -227,9 +238,13 @@ class TableField(Field):
         self._explain()
         super()._on_value(change)
 
-    @abstractmethod
     def _explain(self) -> None:
         """Show the help of the chosen row."""
+        self.show_help(self._help_of(self.control.value))
+
+    def _help_of(self, value: str) -> str:
+        row = self.rows.get(value)
+        return row.help if row else self._field_help
 
 
 class ChoiceField(TableField):
@@ -243,28 +258,19 @@ class ChoiceField(TableField):
         help_text: str | None = None,
         usual: str | None = None,
     ) -> None:
-        self._field_help = FIELD_HELP.get(name, "") if help_text is None else help_text
-        super().__init__(name, label, rows, ipw.Dropdown)
-        if usual is not None:
-            self.control.options = [(usual, USUAL), *self.control.options]
-            self.control.value = USUAL
-        self._explain()
-
-    def _explain(self) -> None:
-        row = self.rows.get(self.control.value)
-        self.show_help(row.help if row else self._field_help)
+        field_help = FIELD_HELP.get(name, "") if help_text is None else help_text
+        super().__init__(name, label, rows, ipw.Dropdown, field_help, usual)
 
 
 class RadioField(TableField):
     """A choice of one of a table's rows, with all rows in sight."""
 
     def __init__(self, name: str, label: str, rows: Mapping[str, Choice]) -> None:
-        super().__init__(name, label, rows, ipw.RadioButtons)
-        self._explain()
+        super().__init__(name, label, rows, ipw.RadioButtons, FIELD_HELP.get(name, ""))
 
-    def _explain(self) -> None:
-        row = self.rows.get(self.control.value)
-        self.show_help(f"{row.label}: {row.help}" if row else FIELD_HELP.get(self.name, ""))
+    def _help_of(self, value: str) -> str:
+        row = self.rows.get(value)
+        return f"{row.label}: {row.help}" if row else self._field_help
 
 
 def check_box(label: str, *, ticked: bool = False) -> Any:
