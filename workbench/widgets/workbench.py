@@ -211,7 +211,7 @@ class Workbench:
         self._run.actions.on_deleted(self._on_deleted)
         self._run.actions.on_settings(self._form.use_settings)
         self._run.on_look(self._on_look)
-        self._runs.on_chosen(self.open)
+        self._runs.on_chosen(self._open_chosen)
         self._runs.on_settings(self._form.use_settings)
 
     def _make_closer_look(self) -> CloserLook:
@@ -298,6 +298,10 @@ class Workbench:
         if self._run.run is None or self._run.run.id != run.id:
             self._runs.reload()
         self.open(run)
+
+    def _open_chosen(self, run: Run) -> None:
+        self.open(run)
+        self._run.reveal()
 
     def _on_deleted(self, run: Run) -> None:
         self._run.close()

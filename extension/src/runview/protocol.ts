@@ -155,8 +155,18 @@ export interface LinkMessage {
   up: boolean;
 }
 
+/** A person has opened this run in a list: its head must be in sight. */
+export interface RevealMessage {
+  kind: 'reveal';
+}
+
 export type Incoming =
-  RunMessage | WindowMessage | AcknowledgedMessage | NoteMessage | LinkMessage;
+  | RunMessage
+  | WindowMessage
+  | AcknowledgedMessage
+  | NoteMessage
+  | LinkMessage
+  | RevealMessage;
 
 /** A request to show another run: one that this run waits for. */
 export interface OpenRequest {

@@ -161,6 +161,9 @@ export class RunView {
         this._answers.acknowledge(message.id);
         this._asked = this._asked === message.id ? '' : this._asked;
         break;
+      case 'reveal':
+        this._summary.node.scrollIntoView({ block: 'nearest' });
+        break;
       case 'link':
         this._connected = message.up;
         this._showLate();

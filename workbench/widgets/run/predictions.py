@@ -132,9 +132,10 @@ def _class_table(classes: list[dict[str, Any]]) -> str:
         for row in classes
     )
     head = '<th>Class</th><th class="wb-number">Examples</th><th class="wb-number">Right</th>'
+    share = '<th><span class="wb-hidden">Share that is right</span></th>'
     caption = '<caption class="wb-hidden">Accuracy by class</caption>'
     return (
-        f'<table class="wb-table wb-narrow">{caption}<thead><tr>{head}<th></th></tr></thead>'
+        f'<table class="wb-table wb-narrow">{caption}<thead><tr>{head}{share}</tr></thead>'
         f"<tbody>{rows}</tbody></table>"
     )
 

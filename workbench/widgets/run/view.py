@@ -92,6 +92,10 @@ class RunView:
             )
             self._poller = Poller(follower.turn, lambda error: self._failed(feed, error))
 
+    def reveal(self) -> None:
+        """Scroll the pages to the opened run."""
+        self._widget.reveal()
+
     def close(self) -> None:
         """Show no run; the run itself goes on."""
         with self._lock:

@@ -94,6 +94,10 @@ class RunWidget(anywidget.AnyWidget):
             if feed is self._feed and (unseen or self.watched):
                 self._send_message(message)
 
+    def reveal(self) -> None:
+        """Scroll the pages to the run, because a person has opened it in a list."""
+        self.send({"kind": "reveal"})
+
     def note(self, level: str, text: str) -> None:
         """Show the person at the page the result of an action; `level` is info or error."""
         self.send({"kind": "note", "level": level, "text": text})
