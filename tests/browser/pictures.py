@@ -22,10 +22,6 @@ IMAGES = Path(__file__).parents[2] / "notebooks" / "images"
 SIZE = {"width": 1320, "height": 2600}
 EPOCHS = {"mlp_synthetic": 600, "dense_fashion_mnist": 25, "cnn_fashion_mnist": 4}
 README_PRESET = "cnn_fashion_mnist"
-SHORTEN = """(root, [path, short]) => {
-    for (const value of root.querySelectorAll('.wb-fact dd'))
-        value.textContent = value.textContent.replace(path, short);
-}"""
 
 
 def main() -> None:
@@ -90,7 +86,6 @@ def picture(lab: LabPage, run: Run, path: Path) -> None:
     root = lab.notebook().locator(".wb-root")
     root.get_by_text("Where the time went").click()
     lab.page.mouse.move(0, 0)
-    root.evaluate(SHORTEN, [sys.executable, ".venv/bin/python"])
     for theme in ("light", "dark"):
         lab.set_theme(theme)
         lab.notebook().locator(".jp-WindowedPanel-outer").evaluate("panel => panel.scrollTo(0, 0)")
