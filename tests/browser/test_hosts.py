@@ -113,6 +113,6 @@ def test_buttons_are_answered_while_a_cell_follows_the_run(page: LabPage) -> Non
 
     cell = page.run_cell(1)
     expect(note).not_to_be_visible()
-    workbench.button("Stop").click()
+    workbench.stop.click()
     expect(workbench.state).to_have_text("stopped")
     expect(cell.get_by_text(": stopped.")).to_be_visible()

@@ -116,7 +116,7 @@ def test_from_the_launcher_to_a_script_that_trains_the_same_alone(
     panel.wait_until_live()
     panel.look()
     panel.wait_for_lines(f"lines.length > 0 && lines[0][2] > {drawn}")
-    panel.button("Stop").click()
+    panel.stop.click()
     expect(panel.state).to_have_text("stopped")
 
     panel.train(**{"Epochs": "2", "Steps per epoch": "500"})
@@ -196,7 +196,7 @@ def test_closing_ends_the_kernel_and_no_run(panel: PanelPage) -> None:
     panel.lab.command("launcher:create")
     panel.click_card()
     expect(panel.state).to_have_text("running")
-    panel.button("Stop").click()
+    panel.stop.click()
     expect(panel.state).to_have_text("stopped")
 
 

@@ -27,7 +27,7 @@ def test_a_worker_is_killed_by_a_click_and_all_resume_from_the_checkpoint(lab: L
     expect(workbench.root.get_by_text(notice)).to_be_visible()
     expect(kill).to_be_visible()
     workbench.wait_for_lines(f"lines.length > 1 && lines[0][2] > {reached + 100}")
-    workbench.button("Stop").click()
+    workbench.stop.click()
     expect(workbench.state).to_have_text("stopped")
     run = list_runs(workbench.runs_dir)[0]
     starts = [event for event in run.events() if event["event"] == "start"]

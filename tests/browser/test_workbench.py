@@ -70,8 +70,8 @@ def test_a_click_moves_two_lines_and_ends_in_a_result(lab: LabPage) -> None:
     expect(workbench.state).to_have_text("finished")
     workbench.wait_for_lines("lines.length > 0 && lines.every(l => l[2] === 312)")
     assert workbench.lines()[0][1] == 1
-    expect(workbench.root.get_by_text("step 312 of 312 (100 %)")).to_be_visible()
-    expect(workbench.button("Stop")).to_have_count(0)
+    expect(workbench.root.get_by_text("step 312 of 312 (100%)")).to_be_visible()
+    expect(workbench.stop).to_be_hidden()
     expect(workbench.button("Continue to epoch")).to_be_enabled()
 
 
@@ -80,7 +80,7 @@ def test_stop_is_graceful_and_resume_goes_on(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "stop.ipynb")
     workbench.train(**LONG_RUN)
     expect(workbench.state).to_have_text("running")
-    workbench.button("Stop").click()
+    workbench.stop.click()
     expect(workbench.state).to_have_text("stopped")
     run = list_runs(workbench.runs_dir)[0]
     stopped_at = run.progress.step
@@ -89,7 +89,7 @@ def test_stop_is_graceful_and_resume_goes_on(lab: LabPage) -> None:
 
     workbench.button(f"Resume from step {stopped_at:,}").click()
     expect(workbench.state).to_have_text("running")
-    expect(workbench.button("Stop")).to_be_enabled()
+    expect(workbench.stop).to_be_enabled()
     workbench.wait_for_lines(f"lines.length > 0 && lines[0][2] > {stopped_at}")
     assert [one.id for one in list_runs(workbench.runs_dir)].count(run.id) == 1
 
@@ -191,7 +191,7 @@ def test_a_page_loaded_again_during_a_run_is_live_complete_and_answered(lab: Lab
     workbench.look()
     whole = "lines.length > 0 && lines[0][1] * lines[0][3] >= lines[0][2]"
     workbench.wait_for_lines(f"{whole} && lines[0][2] > {before}")
-    workbench.button("Stop").click()
+    workbench.stop.click()
     expect(workbench.state).to_have_text("stopped")
 
 

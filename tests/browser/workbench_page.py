@@ -114,6 +114,11 @@ class WorkbenchPage:
         return self.root.locator(".wbv-head .wbv-quiet")
 
     @property
+    def stop(self) -> Locator:
+        """The button beside Train that stops the opened run."""
+        return self.root.locator(".wb-running").get_by_role("button", name="Stop")
+
+    @property
     def lanes(self) -> Locator:
         """The tasks of the opened run."""
         return self.root.locator(".wbv-lane")
