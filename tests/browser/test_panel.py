@@ -235,6 +235,7 @@ def write_kernel_without_workbench(folder: Path) -> None:
 def test_it_uses_its_width_and_scrolls_down_only(panel: PanelPage) -> None:
     panel.open()
     panel.lab.command("application:toggle-left-area")
+    panel.button("More settings").click()
     for width, theme in ((620, "dark"), (620, "light"), (1800, "dark"), (1800, "light")):
         panel.page.set_viewport_size({"width": width, "height": 900})
         panel.lab.set_theme(theme)
