@@ -80,6 +80,7 @@ export class Plot {
     this._drawing = drawing;
     const { title, remark, lines, data, style, hidden, zoom } = drawing;
     setText(this._remark, remark);
+    this._remark.title = remark;
     if (this._title.textContent !== title) {
       this._title.textContent = title;
       this.node.setAttribute('aria-label', title);
