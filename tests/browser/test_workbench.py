@@ -289,7 +289,7 @@ def test_the_benefit_of_more_replicas_is_measured_by_a_click(
     workbench.open_run(finished_run.id)
     workbench.turn_to("Should I scale?")
     workbench.fill({"Batches to take": "32"})
-    workbench.root.get_by_label("At older checkpoints too").check()
+    workbench.field("At older checkpoints too").check()
     workbench.button("Measure").click()
     expect(workbench.root.get_by_text("Taking batches; about")).to_be_visible()
     answer = workbench.root.locator(".wb-answer")
@@ -346,6 +346,7 @@ def test_a_saved_notebook_shows_picture_and_table_without_a_kernel(
 def test_the_gauge_shows_only_current_numbers(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "gauge.ipynb", "Workbench.newest()._hardware.close()")
     gauge = workbench.root.locator(".wb-gauge")
+    workbench.root.locator(".wb-hardware .wb-fold-title").click()
     gauge.scroll_into_view_if_needed()
     meter = gauge.get_by_role("meter", name="Memory in use")
     expect(meter).to_have_attribute("aria-valuetext", re.compile(r"\d.* of \d"))
