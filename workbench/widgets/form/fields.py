@@ -13,7 +13,7 @@ import ipywidgets as ipw
 from workbench.catalog import Choice
 from workbench.field_help import FIELD_HELP
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import ANY_WIDTH, html, styled
+from workbench.widgets.parts.page_parts import ANY_WIDTH, html, shared_layout, styled
 
 Changed = Callable[[], None]
 USUAL = ""
@@ -41,9 +41,18 @@ class Field(ABC):
         help_text = FIELD_HELP.get(name, "") if help_text is None else help_text
         self._help = help_mark(label, help_text)
         self._problems = html(description=f"Problems in {label}")
-        parts = [control, self._help, self._problems]
-        self.box = styled(ipw.VBox, "wb-field", children=parts)
+        self._parts = [control, self._help, self._problems]
+        self._visible = True
+        self._box: Any = None
         control.observe(self._on_value, "value")
+
+    @property
+    def box(self) -> Any:
+        """The control, its help and its problems; made when the field gets its place."""
+        if self._box is None:
+            layout = shared_layout(ipw.VBox, visible=self._visible)
+            self._box = styled(ipw.VBox, "wb-field", children=self._parts, layout=layout)
+        return self._box
 
     @abstractmethod
     def read(self) -> Any:
@@ -74,12 +83,15 @@ class Field(ABC):
 
     def show(self, visible: bool) -> None:
         """Show the field, or hide it if it has no meaning."""
-        self.box.layout.display = None if visible else "none"
+        if visible != self._visible:
+            self._visible = visible
+            if self._box is not None:
+                self._box.layout = shared_layout(ipw.VBox, visible=visible)
 
     @property
     def visible(self) -> bool:
         """Whether the field has a meaning, and so is shown."""
-        return str(self.box.layout.display) != "none"
+        return self._visible
 
     def hint(self, chosen: str) -> None:
         """Show in an empty field the value that is chosen for it."""

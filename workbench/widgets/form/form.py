@@ -85,6 +85,7 @@ class Form:
         self._preset = form_layout.preset_box()
         self._aside = StashedFields(self.parts.all)
         self._reach = LauncherReach()
+        self._show_fields(config, set())
         self.first = form_layout.first_fields(self._preset, self.parts)
         self._groups = form_layout.Groups(self.parts, self._reach.box)
         self.more = self._groups.all.box

@@ -45,7 +45,7 @@ class FunctionField(Field):
         control = styled(ipw.Dropdown, options=options, description=label, style=ANY_WIDTH)
         self._own = name_box(f"Your function for {label.lower()}", example)
         super().__init__(name, label, control, "")
-        self.box.children = [control, self._help, self._own, self._problems]
+        self._parts = [control, self._help, self._own, self._problems]
         self._own.observe(self._on_value, "value")
         self._explain()
 

@@ -188,7 +188,7 @@ class StrategyField(ChoiceField):
     def __init__(self) -> None:
         self._warning = html(description="Notice on Strategy")
         super().__init__("strategy", "Strategy", STRATEGIES)
-        self.box.children = [self.control, self._help, self._warning, self._problems]
+        self._parts = [self.control, self._help, self._warning, self._problems]
 
     def remark(self, remarks: Mapping[str, str]) -> None:
         """Add remarks to the labels of rows, in parentheses; `remarks` maps rows to remarks."""
@@ -219,7 +219,7 @@ class DevicesField(Field):
         self._label = html(description="Devices")
         super().__init__("devices", "Devices", self._row, "")
         self._label.value = "<div><b>Devices</b></div>"
-        self.box.children = [self._label, self._row, self._help, self._problems]
+        self._parts = [self._label, self._row, self._help, self._problems]
         self.show_help("None ticked: every GPU; without a GPU, the CPU.")
         self.offer(names)
 
@@ -257,7 +257,7 @@ class OrNumberField(ChoiceField):
         self._number = text_box(typed)
         self._number.value = f"{usual}"
         self._number.layout.display = "none"
-        self.box.children = [self.control, self._help, self._number, self._problems]
+        self._parts = [self.control, self._help, self._number, self._problems]
         self._number.observe(self._on_value, "value")
 
     def read(self) -> Any:

@@ -61,6 +61,14 @@ def _refuse(change: Any) -> None:
     )
 
 
+def shared_layout(kind: Any, *, visible: bool) -> Any:
+    """Return the layout that all shown, or all hidden, widgets of a kind share.
+
+    A widget that gets one or the other is shown or hidden by one message, and has no own layout.
+    """
+    return _share(kind, "layout", {} if visible else {"display": "none"})
+
+
 def html(value: str = "", *, description: str, fixed: bool = True) -> Any:
     """Return a widget with HTML text. Screen readers read out `description` for it."""
     return styled(ipw.HTML, value=value, description=description, fixed=fixed)
