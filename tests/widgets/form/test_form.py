@@ -205,21 +205,21 @@ def test_problems_found_after_the_plan_are_shown_together_until_the_next_change(
 
 
 def test_fields_without_meaning_are_hidden(form: Form) -> None:
-    fields = {field.name: field.box.layout for field in form.parts.all}
-    assert fields["data_dir"].display == "none"
-    assert fields["synthetic_noise"].display is None
+    fields = {field.name: field for field in form.parts.all}
+    assert not fields["data_dir"].visible
+    assert fields["synthetic_noise"].visible
     control(form, "data").value = "fashion_mnist"
-    assert fields["data_dir"].display is None
-    assert fields["synthetic_noise"].display == "none"
+    assert fields["data_dir"].visible
+    assert not fields["synthetic_noise"].visible
     control(form, "strategy").value = "default"
-    assert fields["replicas"].display == "none"
+    assert not fields["replicas"].visible
 
 
 def test_files_and_their_sharding_are_visible_if_they_have_a_meaning(form: Form) -> None:
-    fields = {field.name: field.box.layout for field in form.parts.all}
+    fields = {field.name: field for field in form.parts.all}
 
     def shown() -> list[str]:
-        return [n for n in ("auto_shard", "data_files") if fields[n].display is None]
+        return [n for n in ("auto_shard", "data_files") if fields[n].visible]
 
     assert shown() == []
     control(form, "pipeline").value = "files"
