@@ -231,7 +231,7 @@ def test_a_step_of_the_opened_run_is_shown_by_an_xray(lab: LabPage, finished_run
     workbench = WorkbenchPage(lab, "xray.ipynb")
     workbench.open_run(finished_run.id)
     workbench.turn_to("X-ray of one step")
-    workbench.field("Step, from 0").fill("5")
+    workbench.field("Step, from 1").fill("5")
     workbench.button("X-ray").click()
     picture = workbench.root.get_by_role("img", name="Step 5: 128 examples.")
     expect(picture).to_contain_text("Both copies of the weights are equal")

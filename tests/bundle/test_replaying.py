@@ -51,7 +51,7 @@ def test_losses_that_differ_by_more_than_rounding_do_not_agree(bundle: Bundle, r
     other = replace(bundle, losses=bundle.losses.replace("\n7,1.5\n", "\n7,1.75\n"))
     found = check_replay(other, run, FACTS)
     assert not found.holds
-    assert found.agreement.reason == "loss differs by 2.5e-01, first at step 7"
+    assert found.agreement.reason == "loss differs by 2.5e-01, first at step 8"
     nearly = replace(bundle, losses=bundle.losses.replace("\n7,1.5\n", "\n7,1.5000001\n"))
     assert check_replay(nearly, run, FACTS).holds
 

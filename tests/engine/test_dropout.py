@@ -89,7 +89,7 @@ def test_a_checkpoint_of_an_earlier_release_without_random_state_still_restores(
     run = runs["newer"]
     assert run.status == 0, run.log
     assert run.events("start")[0]["step"] == STEPS
-    assert run.run.steps()["step"].tolist() == list(range(STEPS, 2 * STEPS))
+    assert run.run.steps()["step"].tolist() == list(range(STEPS + 1, 2 * STEPS + 1))
 
 
 def test_a_checkpoint_that_lacks_a_layer_of_the_model_is_refused(runs: dict[str, Trained]) -> None:

@@ -176,7 +176,7 @@ def test_a_run_whose_pipeline_has_its_own_order_resumes_where_it_stopped(
 def test_a_loss_that_is_not_finite_fails_the_run_and_names_step_and_replica(start: Start) -> None:
     run = start(model=f"{OWN}:explosive", rehearse=False)
     assert run.wait(LIMIT_SECONDS) == "failed"
-    assert "step 0 on replica 1" in run.failure.cause
+    assert "step 1 on replica 1" in run.failure.cause
     assert "learning rate" in run.failure.fix
     assert event_of(run, "failed")["exit_status"] == 3
     assert run.replica_steps(["loss"])["loss"].isna().tolist()[:2] == [False, True]
@@ -192,6 +192,6 @@ def test_a_failure_names_the_first_step_of_any_worker_whose_loss_is_not_finite(
     assert run.wait(LIMIT_SECONDS) == "failed"
     rows = run.replica_steps(["step", "replica", "loss"])
     first = rows[rows["loss"].isna()].iloc[0]
-    assert 0 < first["step"] < 19  # inside the first call, of which both workers record all steps
+    assert 1 < first["step"] < 20  # inside the first call, of which both workers record all steps
     assert f"step {first['step']:.0f} on replica {first['replica']:.0f}." in run.failure.cause
     assert run.failure.task == f"worker-{first['replica']:.0f}"

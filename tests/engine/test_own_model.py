@@ -178,7 +178,7 @@ def test_weights_that_are_not_finite_after_the_last_step_are_not_saved(
     assert run.status == 3
     assert np.isfinite(run.losses()).all()
     (event,) = run.events("nonfinite")
-    assert event["message"] == "The weights were not finite numbers after step 0."
+    assert event["message"] == "The weights were not finite numbers after step 1."
     assert not (run.run.dir / "model.keras").exists()
     assert not list(run.run.dir.glob("checkpoints/*"))
 
@@ -192,8 +192,8 @@ def test_training_continues_on_a_full_disk_and_the_run_names_its_missing_parts(
     kept = full.run.steps()
     assert lost
     assert lost.isdisjoint(kept["step"])
-    assert lost | set(kept["step"]) == set(range(2000))
-    np.testing.assert_allclose(kept["loss"], free.losses()[kept["step"]], rtol=0, atol=1e-6)
+    assert lost | set(kept["step"]) == set(range(1, 2001))
+    np.testing.assert_allclose(kept["loss"], free.losses()[kept["step"] - 1], rtol=0, atol=1e-6)
     for name in ("unrecorded", "checkpoint_failed", "model_not_saved"):
         assert "large" in full.events(name)[0]["error"], name
     assert not (full.run.dir / "model.keras").exists()

@@ -140,7 +140,7 @@ def test_every_step_of_every_worker_is_recorded_exactly_once_and_the_loss_falls(
     steps = run.steps()
     assert len(steps) == run.progress.step
     for _, own in steps.groupby("worker"):
-        assert own["step"].tolist() == list(range(len(own)))
+        assert own["step"].tolist() == list(range(1, len(own) + 1))
     assert (steps["examples"] == BATCH).all()
     assert run.missing == []
     epochs, event = run.epochs(), event_of(run, "epoch")
@@ -155,7 +155,7 @@ def test_the_staleness_of_every_step_is_recorded(run: Run) -> None:
     steps = run.steps()
     for worker, own in steps.groupby("worker"):
         times = np.fromfile(run.dir / f"worker-{worker}" / "updates", "<f8").reshape(-1, 3)
-        assert set(own["step"]) <= set(times[:, 0].astype(int).tolist())
+        assert set(own["step"]) <= set((times[:, 0] + 1).astype(int).tolist())
         assert (np.diff(times[:, 1:].ravel()) >= 0).all()  # a step reads after the previous step
     stale = run.staleness()
     assert len(stale) >= len(steps)
@@ -181,8 +181,8 @@ def test_the_same_step_takes_different_examples_on_each_worker(run: Run) -> None
 
 
 def test_an_xray_of_a_step_that_no_worker_did_is_refused(fitted: Run) -> None:
-    with pytest.raises(RunError, match="An X-ray needs a step that the run has done, from 0"):
-        fitted.xray(STEPS * EPOCHS)
+    with pytest.raises(RunError, match="An X-ray needs a step that the run has done, from 1"):
+        fitted.xray(STEPS * EPOCHS + 1)
 
 
 def test_the_saved_model_gives_the_same_test_results_without_a_strategy(fitted: Run) -> None:

@@ -24,15 +24,15 @@ EXAMPLES, BATCH, CLIP = 203, 16, 0.01  # 12 whole batches, 11 remain
 BASE = {"synthetic_examples": EXAMPLES, "global_batch_size": BATCH, "epochs": 2}
 # Each config with the step to X-ray: one starts at a checkpoint, one inside a stack.
 CONFIGS = {
-    "keep": (RunConfig(**BASE, last_batch="keep"), 12),
-    "keep_fit": (RunConfig(**BASE, last_batch="keep", loop="fit"), 25),
-    "indexed": (RunConfig(**BASE, pipeline="indexed", loop="fit"), 15),
-    "clipped": (RunConfig(**BASE, clip_norm=CLIP), 0),
-    "central": (RunConfig(**BASE, strategy="central_storage", pipeline="indexed"), 0),
-    "one": (RunConfig(**BASE, strategy="one_device"), 0),
-    "files": (RunConfig(**BASE, pipeline="files", data_files=2), 13),
-    "numpy": (RunConfig(**BASE, pipeline="numpy", loop="fit"), 3),
-    "dropout": (RunConfig(**BASE, model=f"{OWN}:normalized"), 13),
+    "keep": (RunConfig(**BASE, last_batch="keep"), 13),
+    "keep_fit": (RunConfig(**BASE, last_batch="keep", loop="fit"), 26),
+    "indexed": (RunConfig(**BASE, pipeline="indexed", loop="fit"), 16),
+    "clipped": (RunConfig(**BASE, clip_norm=CLIP), 1),
+    "central": (RunConfig(**BASE, strategy="central_storage", pipeline="indexed"), 1),
+    "one": (RunConfig(**BASE, strategy="one_device"), 1),
+    "files": (RunConfig(**BASE, pipeline="files", data_files=2), 14),
+    "numpy": (RunConfig(**BASE, pipeline="numpy", loop="fit"), 4),
+    "dropout": (RunConfig(**BASE, model=f"{OWN}:normalized"), 14),
 }
 # Runs in its own process, because the engine loads TensorFlow. Example 4 equals example 9.
 FIND_ROWS = """
@@ -101,7 +101,7 @@ def test_an_xray_has_the_numbers_that_the_run_recorded(
     means = [each.loss_sum / each.examples for each in xray.replicas]
     np.testing.assert_allclose(means, recorded["loss"], rtol=0, atol=1e-6)
     assert [each.examples for each in xray.replicas] == recorded["examples"].tolist()
-    over_all = runs[name].run.steps()["loss"].to_numpy()[step]
+    over_all = runs[name].run.steps()["loss"].to_numpy()[step - 1]
     assert xray.loss == pytest.approx(over_all, abs=1e-6)
 
 
@@ -184,7 +184,7 @@ def test_an_xray_changes_no_other_file_of_the_run(runs: dict[str, Trained], take
         return {str(path): (stat.st_size, stat.st_mtime_ns) for path, stat in found}
 
     before = files()
-    runs["keep_fit"].run.xray(1)
+    runs["keep_fit"].run.xray(2)
     assert files() == before
     assert sorted(path.name for path in folder.glob("xray*")) == ["xray-1.json", "xray-25.json"]
 
@@ -203,4 +203,4 @@ def test_the_xray_of_a_failing_script_raises_its_reason(runs: dict[str, Trained]
     script = run.dir / "train.py"
     script.write_text(run.script.replace("def make_steps", "def make_no_steps"))
     with pytest.raises(RunError, match=r"xray prints one line of JSON.*make_steps"):
-        run.xray(0)
+        run.xray(1)

@@ -52,7 +52,7 @@ def test_runs_with_the_same_losses_agree(runs: Runs) -> None:
 def test_the_first_step_that_differs_by_more_than_rounding_is_named(runs: Runs) -> None:
     found = compare(finished(runs, code=raised_from(20, 0.5)), finished(runs), "float32")
     assert not found.holds
-    assert found.reason == "loss differs by 5.0e-01, first at step 20"
+    assert found.reason == "loss differs by 5.0e-01, first at step 21"
     assert found.max_loss_difference == pytest.approx(0.5, abs=1e-4)
 
 
@@ -62,7 +62,7 @@ def test_a_loss_that_is_not_finite_never_agrees(runs: Runs) -> None:
         for reference in (finished(runs), odd):
             found = compare(odd, reference, "float32")
             assert not found.holds
-            assert found.reason == "loss is not finite, first at step 20"
+            assert found.reason == "loss is not finite, first at step 21"
             assert found.max_loss_difference is None
 
 

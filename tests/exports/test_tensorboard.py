@@ -55,7 +55,7 @@ def test_each_measure_has_a_line_for_each_replica_and_for_all(board: TensorBoard
 def test_every_step_has_its_value_and_its_end_time(board: TensorBoard, run: Run) -> None:
     line = {"run": f"the_first {run.id}/replica-1", "tag": "step/loss"}
     times, steps, losses = zip(*board.ask("plugin/scalars/scalars", **line), strict=True)
-    assert list(steps) == list(range(100))
+    assert list(steps) == list(range(1, 101))
     assert losses == pytest.approx([1 / (2 + step) for step in range(100)])
     ends = [start + 0.1 * (step + 1) for start in (1000, 2000) for step in range(50)]
     assert times == pytest.approx(ends)

@@ -245,7 +245,7 @@ def test_a_real_run_finishes_and_resumes_for_more_epochs(runs: Runs) -> None:
     assert resumed.wait(LIMIT_SECONDS) == "finished", run.failure
     assert (run.dir / "train-1.py").read_text() == first
     assert (run.config.epochs, run.config.name) == (2, "x" * 200)
-    assert run.steps()["step"].tolist() == list(range(2 * plan.steps_per_epoch))
+    assert run.steps()["step"].tolist() == list(range(1, 2 * plan.steps_per_epoch + 1))
     assert run.missing == []
     assert run.epochs()["epoch"].tolist() == [1, 2]
     assert run.result()["examples_per_second"] > 0

@@ -77,7 +77,7 @@ class Bundle:
     script: str
     requirements: str
     losses: str
-    """CSV with the columns step and loss; empty if the run is not synchronous."""
+    """CSV with the columns step, from 0, and loss; empty if the run is not synchronous."""
     certificate: dict[str, Any] = field(default_factory=dict)
     """The certificate of the run; empty if there is none."""
 

@@ -178,7 +178,7 @@ def _add_options(parser: argparse.ArgumentParser, action: str) -> None:
         parser.add_argument("--workers", type=int, metavar="N", help=text)
         parser.add_argument("--detach", action="store_true", help="return immediately")
     elif action == "xray":
-        text = "the step, counted from 0"
+        text = "the step, counted from 1"
         parser.add_argument("--step", type=int, metavar="N", required=True, help=text)
     elif action == "pack":
         parser.add_argument("-o", "--output", metavar="FILE", help="default: next to its folder")

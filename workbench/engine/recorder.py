@@ -329,7 +329,7 @@ class Recorder:
         weights = map(tf.convert_to_tensor, self.model.trainable_variables)
         numbers = [each for each in weights if each.dtype.is_floating]
         if not all(tf.reduce_all(tf.math.is_finite(each)) for each in numbers):
-            message = f"The weights were not finite numbers after step {self.step - 1}."
+            message = f"The weights were not finite numbers after step {self.step}."
             self.event("nonfinite", step=self.step - 1, message=message)
             sys.exit(3)
 

@@ -109,13 +109,14 @@ def compare_losses(one: pd.DataFrame, other: pd.DataFrame, precision: str) -> Ag
     with np.errstate(invalid="ignore"):
         gaps = np.abs(one["loss"].to_numpy() - other["loss"].to_numpy())
     if not np.isfinite(gaps).all():
-        reason = f"loss is not finite, first at step {int(np.argmin(np.isfinite(gaps)))}"
+        at = one["step"].iloc[int(np.argmin(np.isfinite(gaps)))]
+        reason = f"loss is not finite, first at step {at}"
         return Agreement(len(one), precision, reason=reason)
     most = float(gaps.max()) if len(gaps) else 0.0
     reason = ""
     tolerance = TOLERANCE.get(precision, 0.0)
     if most > tolerance:
-        at = int(np.argmax(gaps > tolerance))
+        at = one["step"].iloc[int(np.argmax(gaps > tolerance))]
         reason = f"loss differs by {most:.1e}, first at step {at}"
     return Agreement(len(one), precision, most, reason=reason)
 

@@ -171,7 +171,7 @@ class Run:
 
     @property
     def missing(self) -> list[tuple[int, int]]:
-        """Ranges (first, last) of steps done but not recorded, 0-based, both ends included."""
+        """Ranges (first, last) of steps done but not recorded, from 1, both ends included."""
         return self._history.missing()
 
     def stop(self) -> None:
@@ -284,13 +284,16 @@ class Run:
             os.close(lock)
 
     def replica_steps(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
-        """Return a row for each replica of each recorded step; see `frames.replica_frame`."""
+        """Return a row for each replica of each recorded step; see `frames.replica_frame`.
+
+        The first step is step 1, as everywhere.
+        """
         return self._history.replica_steps(columns)
 
     def steps(self) -> pd.DataFrame:
         """Return a row for each step, over all replicas weighted by examples.
 
-        See `frames.step_frame`.
+        The first step is step 1. See `frames.step_frame`.
         """
         return self._history.steps()
 
@@ -320,7 +323,10 @@ class Run:
         return charts.run_figure(live.points(), live.epochs(), virtual=self.plan.virtual)
 
     def events(self) -> list[Event]:
-        """Return all events in order of time; `task` is the writer: task, supervisor, archive."""
+        """Return all events in order of time; `task` is the writer: task, supervisor, archive.
+
+        They are as in the files: a step of an event is the number of steps done before it.
+        """
         files = {"supervisor": self.dir / "events.jsonl", "archive": self.dir / COPY_EVENTS}
         files |= {path.parent.name: path for path in self.dir.glob("*-*/events.jsonl")}
         events = []
@@ -363,7 +369,7 @@ class Run:
         return evaluate(self.dir)
 
     def xray(self, step: int) -> StepXray | WorkersXray:
-        """Return the X-ray of a step that was done, counted from 0; see `xray.xray`."""
+        """Return the X-ray of a step that was done, counted from 1; see `xray.xray`."""
         from workbench.runs.programs.xray import xray
 
         return xray(self.dir, step)

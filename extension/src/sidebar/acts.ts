@@ -113,7 +113,7 @@ export class Acts {
       return true;
     }
     const { button } = await showDialog({
-      title: this._trans.__('Begin again at step 0?'),
+      title: this._trans.__('Begin again at the first step?'),
       body: this._trans.__(
         'No checkpoint was saved of %1, so training begins again at the first step.',
         named(lost, this._trans)

@@ -13,8 +13,10 @@ import pytest
 
 from tests.cli.terminal import ENDLESS, SMALL, Terminal, last_json
 from tests.waiting import LIMIT_SECONDS, until
-from workbench.runs import Run, list_runs, open_run
+from workbench.runs import Run, RunError, list_runs, open_run
 from workbench.runs.folder.files import sha256
+from workbench.runs.programs.step_xray import StepXray
+from workbench.runs.records.live import LiveRun
 
 pytestmark = pytest.mark.slow
 
@@ -79,16 +81,37 @@ def test_the_times_of_a_run_are_shown(finished: dict[str, Any], terminal: Termin
 
 
 def test_a_step_is_x_rayed(finished: dict[str, Any], terminal: Terminal) -> None:
-    step = last_json(terminal.type("runs", "xray", finished["run"], "--step", 4, "--json"))
-    assert (step["step"], step["agrees"], step["weights"]["equal"]) == (4, True, True)
-    lines = terminal.type("runs", "xray", finished["run"], "--step", 4).stdout.splitlines()
+    step = last_json(terminal.type("runs", "xray", finished["run"], "--step", 5, "--json"))
+    assert (step["step"], step["agrees"], step["weights"]["equal"]) == (5, True, True)
+    lines = terminal.type("runs", "xray", finished["run"], "--step", 5).stdout.splitlines()
     for name in ("loss sum", "  recorded", "loss sum / 128", "gradient norm", "weights after"):
         (line,) = [line for line in lines if re.match(f"{name}  +", line)]
         assert len(re.findall(r"  [\w.]+", line.removeprefix(name))) == 2, line
     assert "record         the same loss sums and examples, to 1e-6 of the mean loss" in lines
-    refused = terminal.type("runs", "xray", finished["run"], "--step", 5)
+    refused = terminal.type("runs", "xray", finished["run"], "--step", 6)
     assert refused.returncode == 1
-    assert "from 0 to 4; received 5" in refused.stderr
+    assert "from 1 to 5; received 6" in refused.stderr
+
+
+@pytest.mark.promise
+def test_the_first_step_is_step_1_and_the_last_is_the_number_of_steps_everywhere(
+    finished: dict[str, Any],
+) -> None:
+    run, last = open_run(finished["dir"]), finished["steps"]
+    charts = LiveRun(run.dir, run.plan)
+    charts.poll()
+    losses = run.steps().set_index("step")["loss"]
+    for steps in (losses.index, run.replica_steps()["step"], charts.points().step):
+        assert (steps.min(), steps.max()) == (1, last)
+    assert run.progress.step == last
+    for step in (0, last + 1):
+        with pytest.raises(RunError, match=f"from 1 to {last}; received {step}"):
+            run.xray(step)
+    xray = run.xray(1)
+    assert isinstance(xray, StepXray)
+    assert (xray.step, xray.origin) == (1, "the first weights")
+    assert xray.loss == pytest.approx(losses[1], abs=1e-6)
+    assert (run.dir / "xray-0.json").exists()
 
 
 def test_the_model_of_a_run_is_tested(finished: dict[str, Any], terminal: Terminal) -> None:

@@ -65,7 +65,7 @@ def test_a_run_whose_runtime_ended_resumes_from_its_copy_to_the_same_curve(
     back = restore_run(archive / run.id, runs.root)
     assert back.dir == run.dir
     assert back.status == "lost"
-    assert back.steps()["step"].tolist()[:30] == list(range(30))
+    assert back.steps()["step"].tolist()[:30] == list(range(1, 31))
     assert back.epochs()["epoch"].tolist() == [1]
     assert event_of(back, "restored")["folder"] == str(archive / run.id)
     (back.dir / "go").touch()

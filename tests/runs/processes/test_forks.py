@@ -51,7 +51,7 @@ def test_a_forked_process_trains_the_run(runs: Runs) -> None:
     assert begun is not None
     assert begun["how"] == {"worker-0": "forked"}
     assert "loaded True" in run.log()
-    assert run.steps()["step"].tolist() == list(range(60))
+    assert run.steps()["step"].tolist() == list(range(1, 61))
 
 
 def test_a_forked_run_is_stopped_like_any_other(runs: Runs) -> None:
@@ -135,7 +135,7 @@ def test_a_forked_run_continues_after_its_server_was_killed(runs: Runs, server: 
     until(lambda: server.state == "absent")
     (run.dir / "go").touch()
     assert run.wait(LIMIT_SECONDS) == "finished"
-    assert run.steps()["step"].tolist() == list(range(60))
+    assert run.steps()["step"].tolist() == list(range(1, 61))
 
 
 def is_server(process: psutil.Process, server: ForkServer) -> bool:

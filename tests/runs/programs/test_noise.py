@@ -88,6 +88,6 @@ def test_batches_of_different_sizes_are_refused() -> None:
 def test_a_gradient_that_is_not_finite_is_named(wrong: float, message: str) -> None:
     found = joined([result([1, 2, 3]), result([4, wrong, 6])])
     with pytest.raises(
-        RunError, match=f"replica 1 is {message} at the weights of step 5, in batch 1"
+        RunError, match=f"replica 1 is {message} at the weights of step 5, in batch 2"
     ):
         require_finite(found)

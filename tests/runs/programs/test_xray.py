@@ -22,24 +22,24 @@ def replan(run: Run, **fields: Any) -> Run:
     return run
 
 
-@pytest.mark.parametrize("step", [-1, 156, 10**9])
+@pytest.mark.parametrize("step", [-1, 0, 157, 10**9])
 def test_a_step_that_was_not_done_is_refused(step: int, runs: Runs) -> None:
     run = write_run(runs.root)
-    with pytest.raises(RunError, match=f"from 0 to 155; received {step}. Choose one of those"):
+    with pytest.raises(RunError, match=f"from 1 to 156; received {step}. Choose one of those"):
         run.xray(step)
 
 
 def test_a_run_without_a_step_is_refused(runs: Runs) -> None:
     run = write_run(runs.root, "stopped", steps=0)
-    with pytest.raises(RunError, match=r"received 0, and it has done none\. Let it train first"):
-        run.xray(0)
+    with pytest.raises(RunError, match=r"received 1, and it has done none\. Let it train first"):
+        run.xray(1)
 
 
 def test_scaled_losses_are_refused(runs: Runs) -> None:
     run = write_run(runs.root)
     config = {**json.loads((run.dir / "config.json").read_text()), "precision": "mixed_float16"}
     with pytest.raises(RunError, match=r"mixed_float16, which scales its loss\. Choose"):
-        replan(run, config=config).xray(0)
+        replan(run, config=config).xray(1)
 
 
 def test_an_interpreter_that_is_gone_is_named(runs: Runs) -> None:
@@ -47,7 +47,7 @@ def test_an_interpreter_that_is_gone_is_named(runs: Runs) -> None:
     card = json.loads((run.dir / "run.json").read_text())
     (run.dir / "run.json").write_text(json.dumps({**card, "interpreter": "/no/such/python"}))
     with pytest.raises(RunError, match=r"/no/such/python: No such file.*Put that interpreter back"):
-        run.xray(0)
+        run.xray(1)
     assert list(run.dir.glob("xray*")) == []
 
 

@@ -23,7 +23,7 @@ def test_each_replica_of_each_step_has_a_row(task: TaskWriter) -> None:
     task.call(0, 0, first=0, count=10, start=100.0)
     task.call(0, 0, first=10, count=5, start=101.0)
     frame = replica_frame(read_tasks(task.dir.parent, SHAPE))
-    assert frame["step"].tolist() == [step for step in range(15) for _ in range(2)]
+    assert frame["step"].tolist() == [step for step in range(1, 16) for _ in range(2)]
     assert frame["replica"].tolist() == [0, 1] * 15
     assert frame["epoch"].tolist() == [1] * 20 + [2] * 10
     assert frame["loss"].iloc[:4].tolist() == pytest.approx([0.0, 0.1, 1.0, 1.1])
@@ -60,8 +60,8 @@ def test_a_later_segment_replaces_earlier_rows_from_its_first_step_on(task: Task
     task.call(1, 10, first=10, count=4, start=200.0, marker=0.5)
     task.call(2, 12, first=12, count=4, start=300.0, marker=0.25)
     frame = step_frame(read_tasks(task.dir.parent, SHAPE))
-    assert frame["step"].tolist() == list(range(16))
-    markers = (frame["loss"] - frame["step"] - 0.05).round(4)
+    assert frame["step"].tolist() == list(range(1, 17))
+    markers = (frame["loss"] - frame["step"] + 0.95).round(4)
     assert markers.tolist() == [0.0] * 10 + [0.5] * 2 + [0.25] * 4
     assert frame["call_seconds"].notna().all()
     rates = frame["examples_per_second"]
@@ -75,14 +75,14 @@ def test_a_segment_that_starts_before_another_replaces_it_completely(task: TaskW
     task.call(1, 8, first=8, count=4, start=101.0)
     task.call(2, 4, first=4, count=2, start=102.0, marker=0.5)
     frame = step_frame(read_tasks(task.dir.parent, SHAPE))
-    assert frame["step"].tolist() == [0, 1, 2, 3, 4, 5]
+    assert frame["step"].tolist() == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_gap_is_absent_and_listed_as_missing(task: TaskWriter) -> None:
     task.call(0, 0, first=0, count=5, start=100.0)
     task.call(1, 9, first=9, count=3, start=101.0)
     tasks = read_tasks(task.dir.parent, SHAPE)
-    assert step_frame(tasks)["step"].tolist() == [0, 1, 2, 3, 4, 9, 10, 11]
+    assert step_frame(tasks)["step"].tolist() == [1, 2, 3, 4, 5, 10, 11, 12]
     assert missing_ranges(tasks, 12) == [(5, 8)]
     assert missing_ranges(tasks, 20) == [(5, 8), (12, 19)]
     assert missing_ranges([], 3) == [(0, 2)]
@@ -103,7 +103,7 @@ def test_steps_without_a_call_have_no_time_but_are_present(task: TaskWriter) -> 
     task.call(0, 0, first=0, count=3, start=100.0)
     task.add_steps(0, 0, task.rows(3, 2))
     frame = step_frame(read_tasks(task.dir.parent, SHAPE))
-    assert frame["step"].tolist() == [0, 1, 2, 3, 4]
+    assert frame["step"].tolist() == [1, 2, 3, 4, 5]
     assert frame["call_seconds"].isna().tolist() == [False] * 3 + [True] * 2
 
 
@@ -127,9 +127,9 @@ def test_several_tasks_are_one_run_with_global_replica_numbers(tmp_path: Path) -
     tasks = read_tasks(tmp_path, SHAPE)
     frame = replica_frame(tasks, ["worker", "replica", "step"])
     assert frame["step"].is_monotonic_increasing
-    assert frame[frame["step"] == 0]["replica"].tolist() == [0, 1, 2, 3, 20, 21]
+    assert frame[frame["step"] == 1]["replica"].tolist() == [0, 1, 2, 3, 20, 21]
     steps = step_frame(tasks)
-    assert steps["step"].tolist() == [0, 1, 2]
+    assert steps["step"].tolist() == [1, 2, 3]
     assert steps["examples"].tolist() == [24] * 3
     assert steps["loss"].iloc[0] == pytest.approx((0 + 1 + 10) / 3 + 0.05)
 
@@ -188,7 +188,7 @@ def test_synchronous_workers_share_steps_with_the_time_of_the_slowest(tmp_path: 
             writer.add_calls(0, 0, [first, 5, 100.0 + first, seconds])
     tasks = read_tasks(tmp_path, SHAPE)
     steps = step_frame(tasks)
-    assert steps["step"].tolist() == list(range(15))
+    assert steps["step"].tolist() == list(range(1, 16))
     assert (steps["examples"] == 16).all()
     assert steps["loss"].iloc[0] == pytest.approx(0.55)
     assert (steps["call_seconds"] == 2.0).all()
@@ -206,7 +206,7 @@ def test_steps_that_one_of_several_workers_did_not_record_are_missing(tmp_path: 
     writers[1].call(0, 0, first=0, count=4, start=100.0)
     writers[1].call(1, 6, first=6, count=3, start=101.0)
     tasks = read_tasks(tmp_path, SHAPE)
-    assert step_frame(tasks)["step"].tolist() == [0, 1, 2, 3, 6, 7, 8]
+    assert step_frame(tasks)["step"].tolist() == [1, 2, 3, 4, 7, 8, 9]
     assert missing_ranges(tasks, 12) == [(4, 5), (9, 11)]
     assert len(replica_frame(tasks)) == 2 * (12 + 7)
 
@@ -225,8 +225,8 @@ def test_under_a_chief_each_worker_has_its_own_steps_and_its_own_epochs(tmp_path
     led_workers(tmp_path)
     tasks = read_tasks(tmp_path, LED, {"worker-0": [7, 12], "worker-1": [3, 8]})
     steps = step_frame(tasks)
-    assert steps[steps["worker"] == 0]["step"].tolist() == list(range(12))
-    assert steps[steps["worker"] == 1]["step"].tolist() == list(range(8))
+    assert steps[steps["worker"] == 0]["step"].tolist() == list(range(1, 13))
+    assert steps[steps["worker"] == 1]["step"].tolist() == list(range(1, 9))
     assert steps[steps["worker"] == 0]["epoch"].tolist() == [1] * 7 + [2] * 5
     assert steps[steps["worker"] == 1]["epoch"].tolist() == [1] * 3 + [2] * 5
     assert steps["loss"].iloc[:4].tolist() == [0.0, 100.0, 1.0, 101.0]
@@ -264,9 +264,9 @@ def test_records_in_double_precision_are_read_as_such(task: TaskWriter) -> None:
     tasks = read_tasks(task.dir.parent, SHAPE)
     assert tasks[0].values.dtype == np.float64
     assert replica_frame(tasks)["loss"].iloc[0] == third
-    assert step_frame(tasks)["step"].tolist() == [0, 1, 2]
+    assert step_frame(tasks)["step"].tolist() == [1, 2, 3]
     task.add_steps64(1, 1, rows[:1] * 2)
-    assert step_frame(read_tasks(task.dir.parent, SHAPE))["step"].tolist() == [0, 1]
+    assert step_frame(read_tasks(task.dir.parent, SHAPE))["step"].tolist() == [1, 2]
 
 
 def test_an_empty_segment_of_a_resumed_worker_already_replaces_later_steps(

@@ -77,7 +77,7 @@ def test_unrecorded_steps_count_as_done_and_missing(written: WrittenRun) -> None
     written.call(0, 0, first=0, count=20, at=3)
     written.event("unrecorded", at=4, first_step=20, steps=10, error="No space left on device")
     assert written.run.progress.step == 30
-    assert written.run.missing == [(20, 29)]
+    assert written.run.missing == [(21, 30)]
     assert written.run.result()["steps"] == 30
 
 

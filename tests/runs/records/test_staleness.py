@@ -21,7 +21,7 @@ def test_staleness_counts_updates_by_others_during_a_step(tmp_path: Path) -> Non
     frame = read_staleness(tmp_path, ["worker-0", "worker-1", "worker-2"])
     assert list(frame) == ["worker", "step", "staleness"]
     assert frame.to_numpy().tolist() == [
-        [0, 0, 0], [0, 1, 2], [0, 2, 1], [1, 0, 1], [1, 1, 0], [2, 0, 4],
+        [0, 1, 0], [0, 2, 2], [0, 3, 1], [1, 1, 1], [1, 2, 0], [2, 1, 4],
     ]  # fmt: skip
 
 
@@ -31,7 +31,7 @@ def test_a_repeated_step_counts_once_and_torn_ends_do_not_count(tmp_path: Path) 
     with (tmp_path / "worker-0" / FILE).open("ab") as file:
         file.write(b"torn")
     frame = read_staleness(tmp_path, ["worker-0", "worker-1"])
-    assert frame.to_numpy().tolist() == [[0, 0, 0], [0, 1, 1], [0, 2, 0], [1, 0, 0]]
+    assert frame.to_numpy().tolist() == [[0, 1, 0], [0, 2, 1], [0, 3, 0], [1, 1, 0]]
 
 
 def test_without_records_there_are_no_rows(tmp_path: Path) -> None:

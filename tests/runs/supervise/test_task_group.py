@@ -27,7 +27,7 @@ def test_tasks_start_together_and_each_has_its_tf_config_records_and_lane(
     assert len(set(first["cluster"]["worker"])) == 2
     assert first["task"] == {"type": "worker", "index": 0}
     assert second["task"] == {"type": "worker", "index": 1}
-    assert run.steps()["step"].tolist() == list(range(60))
+    assert run.steps()["step"].tolist() == list(range(1, 61))
     assert run.replica_steps(["replica"])["replica"].tolist()[:4] == [0, 1, 2, 3]
     assert run.missing == []
     until(lambda: not processes_of(run))
@@ -74,7 +74,7 @@ def test_all_tasks_stop_at_the_same_step_and_resume_there(runs: Runs) -> None:
     assert sorted(ends) == [("worker-0", 20), ("worker-1", 20)]
     (run.dir / "go").touch()
     assert run.resume().wait(LIMIT_SECONDS) == "finished"
-    assert run.steps()["step"].tolist() == list(range(60))
+    assert run.steps()["step"].tolist() == list(range(1, 61))
 
 
 def test_a_killed_supervisor_leaves_no_task_and_the_run_is_lost_and_resumes(runs: Runs) -> None:

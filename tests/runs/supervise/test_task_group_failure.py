@@ -114,7 +114,7 @@ def test_a_task_with_a_nonfinite_loss_is_the_culprit(runs: Runs) -> None:
     run = runs.start(PATIENT, tasks=TWO, own=own)
     assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
-    assert "step 20 on replica 1" in run.failure.cause
+    assert "step 21 on replica 1" in run.failure.cause
 
 
 @pytest.mark.parametrize("error", [UNHEALTHY, NO_HEARTBEAT])
@@ -141,7 +141,7 @@ def test_the_first_step_with_a_nonfinite_loss_is_named(runs: Runs) -> None:
     run = runs.start(PATIENT, tasks=TWO, own=own)
     assert run.wait(LIMIT_SECONDS) == "failed"
     assert run.failure.task == "worker-1"
-    assert "step 20 on replica 1" in run.failure.cause
+    assert "step 21 on replica 1" in run.failure.cause
 
 
 def test_a_failed_run_of_several_tasks_resumes_to_the_same_curve(runs: Runs) -> None:

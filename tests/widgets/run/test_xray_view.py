@@ -157,9 +157,9 @@ def test_text_from_outside_is_escaped() -> None:
 def test_a_step_that_the_run_did_not_take_is_refused_next_to_the_field(tmp_path: Path) -> None:
     view = Xray()
     view.show(write_run(tmp_path), "finished")
-    view._step.value = 156
+    view._step.value = 157
     view._ask.click()
-    until(lambda: "from 0 to 155; received 156" in view._state.value)
+    until(lambda: "from 1 to 156; received 157" in view._state.value)
     assert "Problem: " in view._state.value
     assert not view._ask.disabled
 
@@ -169,7 +169,8 @@ def test_the_xray_of_another_run_is_not_shown(tmp_path: Path) -> None:
     first, second = write_run(tmp_path), write_run(tmp_path)
     view.show(first, "finished")
     view._show(first, made())
-    assert "Step 1,234 of epoch 2, done again from step 1,200 on." in view._state.value
+    summed_up = "Step 1,234 of epoch 2, done again from the checkpoint of step 1,200."
+    assert summed_up in view._state.value
     assert "<svg" in view._picture.value
     view.show(second, "finished")
     assert view._picture.value == ""

@@ -78,7 +78,7 @@ def resume(arguments: Namespace) -> int:
 
 def _resume_sentence(step: int) -> str:
     if step == 0:
-        return "No checkpoint was saved, so training begins again at step 0."
+        return "No checkpoint was saved, so training begins again at the first step."
     return f"Training goes on from the checkpoint of step {step:,}."
 
 

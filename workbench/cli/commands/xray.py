@@ -34,8 +34,7 @@ def _table_of_workers(xray: WorkersXray) -> str:
 
 def _title(xray: StepXray) -> str:
     what = f"{xray.strategy_label}, {xray.examples:,} examples"
-    again = f"done again from step {xray.started_at_step:,} on"
-    return f"step {xray.step:,} (epoch {xray.epoch}): {what}; {again}"
+    return f"step {xray.step:,} (epoch {xray.epoch}): {what}; done again from {xray.origin}"
 
 
 def _rows(xray: StepXray, replicas: Sequence[ReplicaXray]) -> Iterator[list[str]]:

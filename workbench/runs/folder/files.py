@@ -16,6 +16,9 @@ from typing import Any
 from workbench.hosts import runs_home
 
 RUN_VERSION = 1
+FIRST_STEP = 1
+"""The number of a run's first step for people and their code. In a run's files and arrays it is 0;
+each reader that gives numbers to people adds this one."""
 CARD = "run.json"
 SCRIPT = "train.py"
 KILL = "kill"

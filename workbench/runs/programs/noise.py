@@ -160,7 +160,7 @@ def require_finite(found: Gradients) -> None:
         what = "not a number" if math.isnan(wrong) else "infinite"
         raise RunError(
             f"A noise measurement needs finite gradients; the gradient of replica {replicas[0]} is "
-            f"{what} at the weights of step {found.step}, in batch {steps[0]} of the measurement. "
-            "Choose a smaller learning rate, or clip_norm, and inspect one step: workbench runs "
-            "xray."
+            f"{what} at the weights of step {found.step}, in batch {steps[0] + 1} of the "
+            "measurement. Choose a smaller learning rate, or clip_norm, and inspect one step: "
+            "workbench runs xray."
         )

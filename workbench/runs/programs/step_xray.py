@@ -85,10 +85,11 @@ class StepXray:
     """A step that all replicas did together."""
 
     step: int
-    """Counted from 0."""
+    """Counted from 1."""
     epoch: int
     """Counted from 1."""
     started_at_step: int
+    """The steps done in the checkpoint from which it went forward; 0: the first weights."""
     global_batch_size: int
     examples: int
     loss: float | None
@@ -106,6 +107,12 @@ class StepXray:
     virtual: bool
     replicas: list[ReplicaXray]
     weights: WeightsXray
+
+    @property
+    def origin(self) -> str:
+        """For people: the weights from which it went forward."""
+        start = self.started_at_step
+        return f"the checkpoint of step {start:,}" if start else "the first weights"
 
 
 @dataclass(frozen=True)
@@ -129,5 +136,6 @@ class WorkersXray:
     """The same step number of each worker that does not wait for the others."""
 
     step: int
+    """Counted from 1."""
     strategy_label: str
     workers: list[WorkerXray]

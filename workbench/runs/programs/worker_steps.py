@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from workbench.runs.folder.files import FIRST_STEP
 from workbench.runs.folder.tasks import workers_of
 from workbench.runs.records.progress import recorded_steps, shape_of
 from workbench.runs.records.reader import read_range
@@ -21,7 +22,7 @@ def longest(run_dir: Path, plan: dict[str, Any]) -> int:
 
 
 def xray_workers(run_dir: Path, plan: dict[str, Any], step: int) -> WorkersXray:
-    """Return each worker's examples in its own step `step`, and the record of that step.
+    """Return each worker's examples in its own step `step`, from 0, and the record of that step.
 
     The examples come from the run's own pipeline, in a process of the run's interpreter, which
     searches for them in the training set. Nothing is trained again: the weights in a step depend
@@ -32,7 +33,8 @@ def xray_workers(run_dir: Path, plan: dict[str, Any], step: int) -> WorkersXray:
     """
     reply = run_program(run_dir, "xray", str(step))
     tasks = workers_of(plan)
-    stale = read_staleness(run_dir, tasks).query("step == @step").set_index("worker")["staleness"]
+    every = read_staleness(run_dir, tasks)
+    stale = every[every["step"] == step + FIRST_STEP].set_index("worker")["staleness"]
     workers = []
     for number, (task, own) in enumerate(zip(tasks, reply["workers"], strict=True)):
         loss_sum = loss = correct = None

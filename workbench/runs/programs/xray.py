@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.runs.folder.events import read_events
-from workbench.runs.folder.files import RunError, json_text, write_text
+from workbench.runs.folder.files import FIRST_STEP, RunError, json_text, write_text
 from workbench.runs.folder.state import attempt_events
 from workbench.runs.folder.tasks import leader_of, read_numbers, workers_of
 from workbench.runs.records.arrays import Shape
@@ -30,14 +30,14 @@ def xray(run_dir: Path, step: int) -> StepXray | WorkersXray:
     It starts from the nearest checkpoint at or before the step, or from the first weights. It goes
     forward with the run's own script on its own strategy, and inspects the step. It takes some
     seconds plus the time of the steps on the way. The run is not changed. The result is kept in
-    xray-STEP.json.
+    xray-N.json, which counts from 0, as all files of a run.
 
     If workers do not wait for each other, there is no common step. Then the result is a
     `WorkersXray`.
 
     Args:
         run_dir: a run, alive or over.
-        step: 0-based, one that the run has done.
+        step: counted from 1, one that the run has done.
 
     Raises:
         RunError: the run has no such step, its precision scales losses, or a process fails.
@@ -45,17 +45,18 @@ def xray(run_dir: Path, step: int) -> StepXray | WorkersXray:
     plan = read_numbers(run_dir)
     shape, tasks = shape_of(plan), workers_of(plan)
     result: StepXray | WorkersXray
+    index = step - FIRST_STEP
     if shape.synchronous:
         _require_unscaled(plan)
         _require_done(step, steps_done(run_dir, plan, attempt_events(run_dir)))
-        replies = run_programs(run_dir, "xray", str(step), tasks=tasks)
-        row = recorded_row(run_dir, tasks, shape, step)
+        replies = run_programs(run_dir, "xray", str(index), tasks=tasks)
+        row = recorded_row(run_dir, tasks, shape, index)
         result = describe(dict(zip(tasks, replies, strict=True)), plan, row)
     else:
         _require_done(step, longest(run_dir, plan))
-        result = xray_workers(run_dir, plan, step)
-    write_text(run_dir / f"xray-{step}.json", json_text(asdict(result)))
-    return result
+        result = xray_workers(run_dir, plan, index)
+    write_text(run_dir / f"xray-{index}.json", json_text(asdict(result)))
+    return replace(result, step=step)
 
 
 def recorded_row(
@@ -63,7 +64,7 @@ def recorded_row(
 ) -> list[list[float]] | None:
     """Return loss sum, correct and examples of each replica as these workers recorded them.
 
-    None if the step was not recorded, or if another number of workers did it last.
+    `step` counts from 0. None if it was not recorded, or if another number of workers did it last.
     """
     worker_counts = worker_counts_of(read_events(run_dir / leader_of(run_dir) / "events.jsonl"))
     if worker_counts and workers_at(worker_counts, np.array([step])) not in (len(tasks), UNKNOWN):
@@ -81,7 +82,10 @@ def recorded_row(
 def describe(
     replies: Mapping[str, dict[str, Any]], plan: dict[str, Any], row: list[list[float]] | None
 ) -> StepXray:
-    """Return the tasks' replies as one, completed from the plan and compared with the record."""
+    """Return the tasks' replies as one, completed from the plan and compared with the record.
+
+    Its step counts from 0, as in the replies.
+    """
     owned = [(task, own) for task, reply in replies.items() for own in reply["replicas"]]
     examples = sum(own["examples"] for _, own in owned)
     replicas = [
@@ -184,11 +188,11 @@ def _require_unscaled(plan: dict[str, Any]) -> None:
 
 
 def _require_done(step: int, done: int) -> None:
-    if not 0 <= step < done:
+    if not FIRST_STEP <= step <= done:
         rule = "An X-ray needs a step that the run has done"
         if not done:
             raise RunError(f"{rule}; received {step}, and it has done none. Let it train first.")
         raise RunError(
-            f"{rule}, from 0 to {done - 1}; received {step}. Choose one of those, or let the run "
-            "continue."
+            f"{rule}, from {FIRST_STEP} to {done}; received {step}. Choose one of those, or let "
+            "the run continue."
         )

@@ -160,7 +160,7 @@ def steady_rate(tasks: Sequence[TaskRecords]) -> float | None:
 
 
 def missing_ranges(tasks: Sequence[TaskRecords], done: int) -> list[tuple[int, int]]:
-    """Return (first, last) of each range of steps below `done` that some task did not record.
+    """Return (first, last), from 0, of each range of steps below `done` that a task did not record.
 
     If workers count their own steps, these are the gaps in each worker's records.
     """

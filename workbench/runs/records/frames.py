@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from workbench.runs.folder.files import RunError
+from workbench.runs.folder.files import FIRST_STEP, RunError
 
 from .arrays import TaskRecords, joined, shared_steps
 from .epochs import epoch_columns, ratio
@@ -38,7 +38,7 @@ def replica_frame(
 ) -> pd.DataFrame:
     """Return a row for each replica of each recorded step, in order of step, worker, replica.
 
-    step: 0-based, int64. epoch: from 1. worker, replica: numbers; replicas are numbered over all
+    step: from 1, int64. epoch: from 1. worker, replica: numbers; replicas are numbered over all
     workers. loss, accuracy: means over the replica's examples; NaN if it had none or the model has
     no accuracy. examples: a count. call_seconds: the time of the complete call that contained the
     step, the same for all its steps; NaN if unknown.
@@ -67,8 +67,8 @@ def replica_frame(
 def step_frame(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
     """Return a row for each step that every task recorded, over all replicas.
 
-    If workers count their own steps, there is no common step. Then there is a row for each step of
-    each worker, with a column `worker`.
+    step is from 1. If workers count their own steps, there is no common step. Then there is a row
+    for each step of each worker, with a column `worker`.
 
     loss and accuracy are weighted by examples; call_seconds is the slowest task's.
     examples_per_second is the sum over the tasks of a task's examples of the call, divided by the
@@ -88,7 +88,7 @@ def _joined_steps(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
         seconds[at] = np.maximum(seconds[at], task.of_call(task.calls[:, 3])[own])
         rates[at] += task.of_call(ratio(task.call_examples, task.calls[:, 3]))[own]
     columns = {
-        "step": shared,
+        "step": shared + FIRST_STEP,
         "epoch": _epochs(shared, tasks[0]) if tasks else np.empty(0, np.int32),
         "loss": ratio(sums[:, 0], sums[:, 2]),
         "accuracy": ratio(sums[:, 1], sums[:, 2]),
@@ -132,7 +132,7 @@ def _rates(task: TaskRecords) -> Doubles:
 
 
 _COLUMNS: dict[str, Callable[[TaskRecords], npt.NDArray[Any]]] = {
-    "step": lambda task: _spread(task, task.steps),
+    "step": lambda task: _spread(task, task.steps + FIRST_STEP),
     "epoch": lambda task: _spread(task, _epochs(task.steps, task)),
     "worker": lambda task: np.full(task.values[..., 0].size, task.worker, np.int16),
     "replica": _replicas,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.runs.folder.events import Event, note_epoch, read_events
+from workbench.runs.folder.files import FIRST_STEP
 from workbench.runs.folder.state import since_start, supervisor_events
 from workbench.runs.folder.tasks import EVALUATOR, read_numbers, tasks_of, workers_of
 
@@ -83,9 +84,10 @@ class History:
         return known
 
     def missing(self) -> list[tuple[int, int]]:
-        """Return ranges (first, last) of steps done but not recorded."""
+        """Return ranges (first, last) of steps done but not recorded, from 1."""
         done = self._steps_done()  # counted before the records are read, because they grow
-        return missing_ranges(self._records(), done)
+        ranges = missing_ranges(self._records(), done)
+        return [(first + FIRST_STEP, last + FIRST_STEP) for first, last in ranges]
 
     def measures(self) -> dict[str, float | None]:
         """Return steps, steady rate and the results of the last epoch; None is unknown."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Window:
-    """The steps of a run to show in detail, both ends included, and the most points to use."""
+    """The steps of a run to show in detail, from 0 with both ends, and the most points to use."""
 
     first_step: int
     last_step: int

@@ -9,15 +9,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from workbench.runs.folder.files import FIRST_STEP
+
 FILE = "updates"
-"""A file in each worker's folder: float64 [steps, 3]. The columns are the worker's own step, the
-time just before it read the weights, and the time after it updated them, in seconds since 1970."""
+"""A file in each worker's folder: float64 [steps, 3]. The columns are the worker's own step
+from 0, the time just before it read the weights, and the time after it updated them, in seconds
+since 1970."""
 
 Updates = npt.NDArray[np.float64]
 
 
 def read_staleness(run_dir: Path, workers: Sequence[str]) -> pd.DataFrame:
-    """Return a row for each recorded step: `worker` (its number), `step` (its own), `staleness`.
+    """Return a row for each recorded step: `worker` (its number), `step` (its own, from 1),
+    `staleness`.
 
     Staleness counts the updates by others between a step's reading of the weights and its own
     update. The times come from the clock that the workers of a machine share. If a resume did a
@@ -36,7 +40,11 @@ def _frame(number: int, own: Updates, others: Sequence[Updates]) -> pd.DataFrame
     step, read_at, updated_at = own.T
     moments = np.sort(np.concatenate([np.empty(0), *(each[:, 2] for each in others)]))
     before, after = (np.searchsorted(moments, at, side="right") for at in (read_at, updated_at))
-    columns = {"worker": number, "step": step.astype(np.int64), "staleness": after - before}
+    columns = {
+        "worker": number,
+        "step": step.astype(np.int64) + FIRST_STEP,
+        "staleness": after - before,
+    }
     kept = pd.DataFrame(columns).drop_duplicates("step", keep="last")
     return kept.sort_values("step", ignore_index=True)
 

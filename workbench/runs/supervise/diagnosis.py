@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.runs.folder.events import Event
+from workbench.runs.folder.files import FIRST_STEP
 from workbench.runs.folder.logs import is_error_of_tensorflow, is_from_tensorflow
 from workbench.runs.folder.tasks import NoAddressError
 from workbench.runs.folder.unwritten import ROOM_FIX, is_full
@@ -129,8 +130,9 @@ def explain(
         return _killed(-exit_status, log, interpreter)
     nonfinite = next((event for event in task_events if event["event"] == "nonfinite"), None)
     if nonfinite is not None:
+        step = int(nonfinite.get("step") or 0) + FIRST_STEP
         message = nonfinite.get("message") or (
-            f"The loss was not a finite number at step {nonfinite.get('step')} "
+            f"The loss was not a finite number at step {step} "
             f"on replica {nonfinite.get('replica')}."
         )
         return {"cause": message, "fix": NONFINITE_FIX, "exit_status": exit_status}

@@ -43,7 +43,7 @@ class Xray:
     def __init__(self) -> None:
         self._run: Run | None = None
         self._step = ipw.IntText(
-            value=0, description="Step, from 0",
+            value=1, description="Step, from 1",
             style=ANY_WIDTH, layout={"width": "190px"},
         )  # fmt: skip
         self._ask = ipw.Button(
@@ -64,7 +64,7 @@ class Xray:
         self._run = run
         self._ask.disabled = False
         self._picture.value = ""
-        words = "Which step? The first is 0. What each replica saw in it is measured once more."
+        words = "Which step? The first is 1. What each replica saw in it is measured once more."
         self._state.value = markup.quiet(words)
 
     def _on_ask(self, _: Any) -> None:
@@ -100,8 +100,8 @@ def summary(xray: StepXray | WorkersXray) -> str:
     if isinstance(xray, WorkersXray):
         return f"Step {xray.step:,} of each worker, which is its own: they wait for nobody."
     return (
-        f"Step {xray.step:,} of epoch {xray.epoch}, done again from step "
-        f"{xray.started_at_step:,} on. Mean loss {number(xray.loss)}."
+        f"Step {xray.step:,} of epoch {xray.epoch}, done again from {xray.origin}. "
+        f"Mean loss {number(xray.loss)}."
     )
 
 
