@@ -12,7 +12,12 @@ import pytest
 
 SECONDS = Path(__file__).parent / "tests" / "suite" / "seconds.json"
 """The seconds of each test that takes one or more, as `tests.suite --note-seconds` notes them."""
-FOLDERS = {"WORKBENCH_STATE": "state", "WORKBENCH_RUNS": "runs", "XDG_CACHE_HOME": "cache"}
+FOLDERS = {
+    "WORKBENCH_STATE": "state",
+    "WORKBENCH_RUNS": "runs",
+    "WORKBENCH_TESTS_FORKS": "forked",  # see tests/forked.py
+    "XDG_CACHE_HOME": "cache",
+}
 DOWNLOADS = ("pip", "uv")
 """Tools that go on using the user's cache of downloads."""
 

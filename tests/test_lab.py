@@ -11,6 +11,8 @@ import pytest
 
 from tests.waiting import LIMIT_SECONDS, until
 from workbench import lab
+from workbench.runs.processes.environment import Launch
+from workbench.runs.processes.forks import fork_server
 
 ROOT = Path(__file__).parents[1]
 
@@ -88,7 +90,10 @@ def test_without_jupyterlab_the_error_names_the_package_to_install(tmp_path: Pat
 @pytest.mark.slow
 def test_jupyterlab_serves_the_printed_address_and_ends_on_sigterm(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "workbench", "lab", "--no-browser"]
+    state = tmp_path / "state"
     environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime")}
+    environment["WORKBENCH_STATE"] = str(state)
+    ahead = fork_server(Launch(sys.executable, tmp_path, None), state)
     with subprocess.Popen(
         command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -97,11 +102,31 @@ def test_jupyterlab_serves_the_printed_address_and_ends_on_sigterm(tmp_path: Pat
         try:
             page = answer_of(process, address)
             assert "JupyterLab" in page
+            until(lambda: ahead.state == "ready")
             disabled = page.split('"disabledExtensions":', 1)[1].split("]", 1)[0]
             assert "@jupyterlab/apputils-extension:announcements" in disabled
         finally:
             process.terminate()
         assert process.wait(LIMIT_SECONDS) is not None
+    until(lambda: ahead.state == "absent")
+
+
+def test_it_loads_tensorflow_ahead_and_its_jupyterlab_holds_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("tensorflow", "keras"):
+        (tmp_path / f"{module}.py").write_text("")  # in its place: the start is the same
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), str(ROOT))))
+    monkeypatch.setenv("WORKBENCH_STATE", str(tmp_path / "state"))
+    ahead = fork_server(Launch(sys.executable, tmp_path, None))
+    become = "os.execv(sys.executable, [sys.executable, '-c', 'print(flush=True); input()'])"
+    code = f"import os, sys; from workbench.lab import load_ahead; load_ahead(); {become}"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, **pipes) as process:
+        assert process.stdout.readline() == b"\n"  # of the program that is in JupyterLab's place
+        until(lambda: ahead.state == "ready")
+        process.communicate(b"\n")
+    until(lambda: ahead.state == "absent")
 
 
 def answer_of(process: subprocess.Popen[str], address: str) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,27 +10,21 @@ from typing import Any
 import psutil
 
 from tests.engine.training import Trained
+from tests.forked import run_program
 
 ASK = Path(__file__).parent / "ask_tasks.py"
 
 
 def train_alone(trained: Trained) -> str:
     """Run a script without a supervisor, as a user can, and return its output."""
-    command = [sys.executable, "train.py", "--run-dir", str(trained.run.dir)]
-    done = subprocess.run(command, cwd=trained.run.dir, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return done.stdout
+    folder = trained.run.dir
+    command = [folder / "train.py", "--run-dir", folder]
+    return run_program(command, folder, legacy=trained.legacy).stdout
 
 
 def replies(script: Path, configs: list[str]) -> list[str]:
     """Return the reply of a script to each TF_CONFIG."""
-    done = subprocess.run(
-        [sys.executable, ASK, script],
-        input=json.dumps(configs),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run_program([ASK, script], given=json.dumps(configs))
     found: list[str] = json.loads(done.stdout.splitlines()[-1])
     return found
 

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -29,20 +29,12 @@ Start = Callable[..., Run]
 
 
 @pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
-    root, made = tmp_path_factory.mktemp("runs"), list[Run]()
-
+def start(root: Path) -> Start:
     def start_one(*, rehearse: bool = True, **fields: object) -> Run:
         config = RunConfig(**{**LONG, **fields})
-        made.append(start_run(config, root, LAPTOP, rehearse=rehearse))
-        return made[-1]
+        return start_run(config, root, LAPTOP, rehearse=rehearse)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBENCH_STATE", str(tmp_path_factory.mktemp("state")))
-        yield start_one
-    for run in made:
-        run.stop()
-        run.wait(LIMIT_SECONDS)
+    return start_one
 
 
 def trainer_of(run: Run) -> int | None:

@@ -1,8 +1,5 @@
 """The examples that TensorFlow really gives to each worker, under every policy of sharding."""
 
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.engine.training import write_run
+from tests.forked import run_program
 from workbench.config import RunConfig
 
 pytestmark = pytest.mark.slow
@@ -51,19 +49,7 @@ def take_batches(root: Path, configs: Mapping[str, RunConfig], workers: int) -> 
     ]
     out = root / "out"
     starts = [f"{script}@{start}" for script in scripts for start in (0, START)]
-    done = subprocess.run(
-        [sys.executable, str(SHARES), str(out), str(TAKEN), *starts],
-        env={
-            **os.environ,
-            "XDG_CACHE_HOME": str(root / "cache"),
-            "TF_CPP_MIN_LOG_LEVEL": "2",
-            "PYTHONPATH": str(Path(__file__).parents[2]),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
+    run_program([SHARES, out, TAKEN, *starts], environment={"XDG_CACHE_HOME": f"{root}/cache"})
     return {
         f"{name}@{start}": [
             np.load(out / f"worker-{n}" / f"{name}@{start}.npy") for n in range(workers)
@@ -83,8 +69,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The examples that the data function of a user reads, written to the files in turn."""
     folder = tmp_path_factory.mktemp("records")
     program = Path(__file__).parent / "write_records.py"
-    command = [sys.executable, str(program), str(folder), str(EXAMPLES), str(FILES)]
-    subprocess.run(command, check=True)
+    run_program([program, folder, EXAMPLES, FILES])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RECORDS", str(folder))
         yield
@@ -200,13 +185,7 @@ def test_a_script_that_cannot_write_its_cache_says_how_to_fix_it(tmp_path: Path)
     taken = tmp_path / "taken"
     taken.touch()
     script = write_run(tmp_path, "alone", ALONE["default"]).run.dir / "train.py"
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        env={**os.environ, "XDG_CACHE_HOME": str(taken), "TF_CPP_MIN_LOG_LEVEL": "2"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program([script], environment={"XDG_CACHE_HOME": str(taken)}, check=False)
     assert done.returncode == 1
     message = done.stderr.splitlines()[-1]
     assert message.startswith(f"Needs to write {taken}/tf-distribute-workbench/")
@@ -217,14 +196,8 @@ def test_a_script_that_cannot_write_its_cache_says_how_to_fix_it(tmp_path: Path)
 def test_workers_train_from_their_own_files(loop: str, root: Path, tmp_path: Path) -> None:
     config = RunConfig(**{**WORKERS, "epochs": 2}, pipeline="files", auto_shard="file", loop=loop)
     script = write_run(tmp_path, "trained", config).run.dir / "train.py"
-    done = subprocess.run(
-        [sys.executable, str(script), "--run-dir", str(tmp_path / "out")],
-        env={**os.environ, "XDG_CACHE_HOME": str(root / "cache"), "TF_CPP_MIN_LOG_LEVEL": "2"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
+    command = [script, "--run-dir", tmp_path / "out"]
+    run_program(command, environment={"XDG_CACHE_HOME": f"{root}/cache"})
     for worker in range(2):
         (path,) = (tmp_path / "out" / f"worker-{worker}").glob("*.steps")
         losses, _, examples = np.fromfile(path, "<f4").reshape(-1, 3).T

@@ -1,14 +1,13 @@
 """The inspection of a data function of a user: its facts, or a refusal with the reason."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.forked import run_program
 from workbench.config import RunConfig
 from workbench.plan import PlanError
 from workbench.runs.programs.own_data import look
@@ -46,13 +45,7 @@ WRONG = {
 @pytest.fixture(scope="module")
 def found() -> dict[str, Any]:
     names = [*FACTS, *WRONG, "filtered"]
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.engine.inspect_data_sets", FILE, *names],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )
+    done = run_program([HERE / "inspect_data_sets.py", FILE, *names])
     result: dict[str, Any] = json.loads(done.stdout)
     return result
 

@@ -1,8 +1,6 @@
 """The noise scale of real runs agrees with the one computed by brute force from all examples."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.engine.training import Trained, train_together
+from tests.forked import run_program
 from workbench.cli import main
 from workbench.config import RunConfig
 from workbench.experiments.noise_scale import NoiseScale, estimate
@@ -57,10 +56,8 @@ def measured(runs: dict[str, Trained]) -> dict[str, tuple[Gradients, ...]]:
 @pytest.fixture(scope="module")
 def truth(runs: dict[str, Trained]) -> dict[str, dict[str, float]]:
     names = ["mirrored", "one"]
-    folders = [str(runs[name].run.dir) for name in names]
-    command = [sys.executable, "-m", "tests.engine.true_noise", str(EXAMPLES), *folders]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE.parents[1])
-    assert done.returncode == 0, done.stderr[-4000:]
+    folders = [runs[name].run.dir for name in names]
+    done = run_program([HERE / "true_noise.py", EXAMPLES, *folders])
     return dict(zip(names, map(json.loads, done.stdout.splitlines()), strict=True))
 
 

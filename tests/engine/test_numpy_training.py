@@ -1,8 +1,5 @@
 """Both loops give the losses and weights of a NumPy float64 training without common code."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +7,7 @@ import pytest
 
 from tests.engine.numpy_training import Rule, train
 from tests.engine.training import Trained, train_together, weights
+from tests.forked import run_program
 from workbench.config import RunConfig
 
 pytestmark = pytest.mark.slow
@@ -36,16 +34,7 @@ RUNS = {
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
     trained = train_together(tmp_path_factory.mktemp("runs"), RUNS)
-    folders = [each.run.dir for each in trained.values()]
-    root = str(Path(__file__).parents[2])
-    done = subprocess.run(
-        [sys.executable, str(BEGIN), *map(str, folders)],
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", "PYTHONPATH": root},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
+    run_program([BEGIN, *(each.run.dir for each in trained.values())])
     return trained
 
 

@@ -1,14 +1,12 @@
 """A script of one task trains alone with any TF_CONFIG in its environment."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.engine.training import write_run
+from tests.forked import run_program
 from workbench.config import RunConfig
 
 pytestmark = pytest.mark.slow
@@ -36,15 +34,8 @@ def test_a_tf_config_that_is_broken_or_of_other_tasks_changes_nothing(
     workers = 1 if strategy == "multi_worker_mirrored" else None
     config = RunConfig(strategy=strategy, workers=workers, synthetic_examples=640, epochs=1)
     run = write_run(root, f"{strategy}-{len(tf_config)}", config).run
-    done = subprocess.run(
-        [sys.executable, "train.py", "--run-dir", "."],
-        cwd=run.dir,
-        env={**os.environ, "TF_CONFIG": tf_config},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
+    command = [run.dir / "train.py", "--run-dir", "."]
+    run_program(command, run.dir, {"TF_CONFIG": tf_config})
     written = {path.name for path in run.dir.iterdir()}
     assert written >= {"worker-0", "checkpoints", "model.keras"}
     assert "worker-1" not in written

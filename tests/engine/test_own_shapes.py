@@ -1,8 +1,5 @@
 """Common shapes of models on two replicas, in one process and in two, in both loops."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +7,7 @@ import pytest
 
 from tests.engine import shapes
 from tests.engine.training import Trained, train_written, weights, write_run
+from tests.forked import run_program
 from workbench.config import RunConfig
 
 pytestmark = pytest.mark.slow
@@ -44,19 +42,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
     alone |= write_runs("one_device", "custom")
     train_written(root, alone)
     workers = {n: t for loop in LOOPS for n, t in write_runs("multi_worker_mirrored", loop).items()}
-    done = subprocess.run(
-        [sys.executable, TOGETHER, *(trained.run.dir for trained in workers.values())],
-        cwd=root,
-        env={
-            **os.environ,
-            "TF_CPP_MIN_LOG_LEVEL": "2",
-            "PYTHONPATH": str(Path(__file__).parents[2]),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
+    run_program([TOGETHER, *(trained.run.dir for trained in workers.values())], root)
     return {**alone, **workers}
 
 

@@ -3,8 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +10,7 @@ import pytest
 
 from tests.engine.tasks import task_of, tasks_of, train_alone
 from tests.engine.training import ENDLESS, Trained, train_together, write_run
+from tests.forked import run_code, run_program
 from tests.machines import LAPTOP
 from tests.runs.run_folders import event_of, pid_of
 from tests.waiting import LIMIT_SECONDS, until
@@ -199,8 +198,7 @@ def test_the_model_of_a_run_with_legacy_keras_loads_in_a_python_with_keras_3(
         f"from workbench import open_run; model = open_run({str(fitted.dir)!r}).load_model(); "
         "print(type(model).__module__, model.count_params())"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    module, count = done.stdout.split()
+    module, count = run_code(code).stdout.split()
     assert module.startswith("tf_keras")
     assert int(count) > 0
 
@@ -255,7 +253,7 @@ def refusal(trained: Trained, other: Run) -> str:
     """Return the error of a script that resumes from the checkpoint of another run."""
     folder = trained.run.dir
     shutil.copytree(other.dir / "checkpoints", folder / "checkpoints")
-    command = [sys.executable, "train.py", "--run-dir", str(folder)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    command = [folder / "train.py", "--run-dir", folder]
+    done = run_program(command, folder, check=False, legacy=trained.legacy)
     assert done.returncode == 1
     return done.stderr

@@ -1,8 +1,6 @@
 """The X-ray of a step: its record, the split over replicas, and the sum of gradients."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.engine.training import Trained, train_together
+from tests.forked import run_code
 from workbench.config import RunConfig
 from workbench.runs import RunError
 from workbench.runs.programs.step_xray import StepXray
@@ -191,8 +190,7 @@ def test_an_xray_changes_no_other_file_of_the_run(runs: dict[str, Trained], take
 
 def test_examples_are_found_outside_their_batch_too_and_unknown_ones_have_no_rows() -> None:
     code = f"{FIND_ROWS}\nimport json\nprint(json.dumps(found))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    whole, others, mislabelled = json.loads(done.stdout)
+    whole, others, mislabelled = json.loads(run_code(code).stdout)
     assert whole == [[7, 1], [9]]
     assert others == [[1, 2], [9]]
     assert mislabelled == [[7, 1], None]

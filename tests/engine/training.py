@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
 import sys
 import time
 import zipfile
@@ -17,6 +15,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from tests.forked import run_code, run_program
 from tests.machines import LAPTOP
 from workbench.codegen import render_script
 from workbench.config import RunConfig
@@ -38,6 +37,11 @@ class Trained:
 
     run: Run
     plan: Plan
+
+    @property
+    def legacy(self) -> bool:
+        """Whether the script needs the tf-keras package."""
+        return self.plan.keras == "legacy"
 
     @property
     def status(self) -> int:
@@ -84,9 +88,7 @@ def weights(run: Run) -> np.ndarray[Any, Any]:
 
 def compare_checkpoints(one: Run, other: Run) -> dict[str, Any]:
     """Compare weights and optimizers at the newest step for which both runs have a checkpoint."""
-    command = [sys.executable, str(COMPARE_CHECKPOINTS), str(one.dir), str(other.dir)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
+    done = run_program([COMPARE_CHECKPOINTS, one.dir, other.dir])
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result
 
@@ -100,9 +102,7 @@ def ask_model(run: Run, question: str) -> Any:
         "import json; from workbench import open_run; "
         f"model = open_run({str(run.dir)!r}).load_model(); print(json.dumps({question}))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(run_code(code).stdout.splitlines()[-1])
 
 
 def write_run(root: Path, name: str, config: RunConfig, devices: Devices = LAPTOP) -> Trained:
@@ -160,12 +160,5 @@ def train_written(
         for name, each in written.items()
         for end in ([f":{signs[name]}", ""] if name in signs else [""])
     ]
-    done = subprocess.run(
-        [sys.executable, str(TOGETHER), *folders],
-        cwd=root,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2", **(environment or {})},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
+    legacy = any(each.legacy for each in written.values())
+    run_program([TOGETHER, *folders], root, environment, legacy=legacy)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from tests.forking.conftest import Place, Serve, processes_of, server_process
 from tests.waiting import until
+from workbench import flock
 from workbench.forking import ColdError, ForkServer, fork_server
 from workbench.forking.program import proofs, server
 
@@ -73,6 +75,72 @@ def test_a_server_ends_when_nobody_holds_it(serve: Serve) -> None:
     held.release()
     until(lambda: gone(held))
     assert [path.suffix for path in held.folder.glob("*.socket")] == []
+
+
+BECOMES_ANOTHER = """
+import os, pathlib, sys
+from workbench.forking import ForkServer
+server = ForkServer(sys.executable, os.environ, pathlib.Path(sys.argv[1]), ["json"])
+server.start()
+server.hand_on()
+os.execv(sys.executable, [sys.executable, "-c", "print(flush=True); input()"])
+"""
+
+
+def test_the_next_program_of_a_process_holds_a_server_that_is_handed_on(tmp_path: Path) -> None:
+    handed_on = ForkServer(sys.executable, os.environ, tmp_path / "state", ["json"])
+    command = [sys.executable, "-c", BECOMES_ANOTHER, str(tmp_path / "state")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdout.readline() == b"\n"  # of the next program
+        until(lambda: handed_on.state == "ready")
+        looks = server_process(handed_on).num_ctx_switches().voluntary
+        until(lambda: server_process(handed_on).num_ctx_switches().voluntary > looks + 1)
+        assert handed_on.state == "ready"
+        process.communicate(b"\n")
+    until(lambda: gone(handed_on))
+
+
+def test_the_files_of_a_server_that_was_last_started_long_ago_are_removed(
+    tmp_path: Path, serve: Serve
+) -> None:
+    folder = tmp_path / "state" / "forks"
+    folder.mkdir(mode=0o700, parents=True)
+    names = [f"{name}.{kind}" for name in ("old", "held", "new") for kind in ("lock", "log", "why")]
+    for name in names:
+        (folder / name).touch()
+        if not name.startswith("new"):
+            os.utime(folder / name, (0, 0))
+    held = flock.take(folder / "held.lock")
+    assert held is not None
+    started = serve()
+    os.close(held)
+    left = {path.name for path in folder.iterdir() if not path.name.startswith(started.name)}
+    assert left == {name for name in names if not name.startswith("old")}
+
+
+def test_a_server_whose_import_takes_too_long_ends(
+    tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.py").write_text("import threading; threading.Event().wait()")
+    program = shutil.copytree(fork_server.PROGRAM, tmp_path / "program")
+    text = (program / "begin.py").read_text()
+    (program / "begin.py").write_text(text.replace("LOAD_SECONDS = 300", "LOAD_SECONDS = 1"))
+    monkeypatch.setattr(fork_server, "PROGRAM", program)
+    late = serve("own", PYTHONPATH=str(tmp_path))
+    assert late.state == "absent"
+    assert late.why_not == f"its server has ended; see {late.folder / late.name}.log"
+
+
+def test_nothing_is_forked_on_a_machine_with_tpus(
+    place: Place, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fork_server, "TPU_DEVICES", "null")
+    refused = serve()
+    assert refused.state == "refused"
+    assert not processes_of(refused)
+    with pytest.raises(ColdError, match="not proven to be safe on a machine with TPUs"):
+        place.fork(refused, "")
 
 
 def test_an_idle_server_ends(serve: Serve) -> None:

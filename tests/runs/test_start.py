@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.training import write_run
+from tests.forked import run_code
 from tests.machines import FOUR_GPUS, LAPTOP
 from tests.runs.run_folders import QUICK, Runs, pid_of, states
 from tests.waiting import LIMIT_SECONDS, until
@@ -250,4 +250,4 @@ def test_a_real_run_finishes_and_resumes_for_more_epochs(runs: Runs) -> None:
     assert run.epochs()["epoch"].tolist() == [1, 2]
     assert run.result()["examples_per_second"] > 0
     code = f"from workbench import open_run; open_run({str(run.dir)!r}).load_model().summary()"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run_code(code)
