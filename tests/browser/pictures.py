@@ -20,7 +20,7 @@ from workbench.runs import Run, list_runs
 
 IMAGES = Path(__file__).parents[2] / "notebooks" / "images"
 SIZE = {"width": 1320, "height": 2600}
-EPOCHS = {"mlp_synthetic": 600, "dense_fashion_mnist": 25, "cnn_fashion_mnist": 4}
+EPOCHS = {"mlp_synthetic": 600, "dense_fashion_mnist": 25, "cnn_fashion_mnist": 2}
 README_PRESET = "cnn_fashion_mnist"
 
 
