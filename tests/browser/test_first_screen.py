@@ -5,13 +5,8 @@ from playwright.sync_api import Locator, expect
 from tests.browser.lab_page import LabPage
 from tests.browser.workbench_page import LONG_RUN, WorkbenchPage
 
-SCROLL = "panel => panel.scrollTo(0, panel.scrollHeight)"
 WIDE = {"width": 1440, "height": 900}
 NARROW = {"width": 900, "height": 900}
-
-
-def scroll_to_the_end(lab: LabPage) -> None:
-    lab.notebook().locator(".jp-WindowedPanel-outer").evaluate(SCROLL)
 
 
 def left_of(one: Locator, other: Locator) -> bool:
@@ -29,7 +24,7 @@ def test_train_needs_no_scrolling_and_stays_in_sight_beside_the_run(lab: LabPage
     assert left_of(workbench.form, workbench.root.locator(".wb-tabs").first)
     workbench.train(**LONG_RUN)
     workbench.wait_for_lines("lines.length > 0")
-    scroll_to_the_end(lab)
+    workbench.lanes.last.scroll_into_view_if_needed()
     expect(workbench.button("Train")).to_be_in_viewport(ratio=1)
     line = workbench.root.locator(".wb-running")
     expect(line).to_contain_text("of 10,000,000")
@@ -51,7 +46,7 @@ def test_a_narrow_page_folds_the_form_to_a_line_while_a_run_trains(lab: LabPage)
     unfold.click()
     expect(epochs).to_be_visible()
     unfold.click()
-    scroll_to_the_end(lab)
+    workbench.lanes.last.scroll_into_view_if_needed()
     expect(workbench.stop).to_be_in_viewport(ratio=1)
     workbench.stop.click()
     expect(workbench.state).to_have_text("stopped")

@@ -17,7 +17,7 @@ SOURCE = "from workbench import Workbench\n\nWorkbench(runs_dir={!r})"
 def opened(lab: LabPage, runs: Path) -> WorkbenchPage:
     """Return a workbench whose list of earlier runs is in sight."""
     workbench = WorkbenchPage(lab, "list.ipynb", source=SOURCE.format(str(runs)))
-    workbench.turn_to("Earlier runs")
+    workbench.turn_to("Runs")
     return workbench
 
 
