@@ -19,7 +19,7 @@ from workbench.config import RunConfig
 from workbench.runs.folder.files import RunError, runs_root
 from workbench.runs.listing import living
 from workbench.widgets.comparison.view import ComparisonView
-from workbench.widgets.form.form import Form, FormState, problems_text
+from workbench.widgets.form.form import Form, FormState
 from workbench.widgets.form.notebook_function import NotebookFunction
 from workbench.widgets.form.running_line import RunningLine
 from workbench.widgets.form.train_button import TrainButton
@@ -287,7 +287,7 @@ class Workbench:
             self._train.edited(state.config)
 
     def _show_form(self, state: FormState) -> None:
-        self._train.show_form(state, problems_text(state, self._form.parts))
+        self._train.show_form(state, self._form.reason)
         self._plan.show(state)
         self._rendering.ask(lambda: self._script.show_plan(state.plan), lambda _: None, self._raise)
         if state.config.interpreter != self._interpreter:

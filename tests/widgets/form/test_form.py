@@ -12,7 +12,7 @@ from tests.machines import FOUR_GPUS, LAPTOP
 from tests.waiting import LIMIT_SECONDS, until
 from workbench import RunConfig, catalog
 from workbench.plan import Problem
-from workbench.widgets.form.form import Form, FormState, problems_text
+from workbench.widgets.form.form import Form, FormState
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_all_problems_are_shown_together_next_to_their_fields(form: Form) -> Non
     assert form.state.plan is None
     for name in wrong:
         assert "Problem" in problem_beside(form, name)
-    reason = problems_text(form.state, form.parts)
+    reason = form.reason
     assert reason == "Fix Epochs, Learning rate, Global batch to train."
 
 
@@ -257,7 +257,7 @@ def test_without_tensorflow_the_plan_is_shown_and_train_is_off() -> None:
     form = Form(RunConfig(), dataclasses.replace(LAPTOP, tensorflow_version=None))
     assert form.state.plan is not None
     assert "must be a Python that can import TensorFlow" in problem_beside(form, "interpreter")
-    assert problems_text(form.state, form.parts) == "Fix Python interpreter to train."
+    assert form.reason == "Fix Python interpreter to train."
     form.use_devices(LAPTOP)
     assert form.state.problems == ()
 

@@ -9,7 +9,7 @@ from tests.capture.notebook import Notebook, opened
 from tests.machines import LAPTOP
 from tests.waiting import until
 from workbench import RunConfig, render_script
-from workbench.widgets.form.form import LOOKING, Form, problems_text
+from workbench.widgets.form.form import LOOKING, Form
 from workbench.widgets.form.notebook_function import NotebookFunction
 from workbench.widgets.plan_view import PlanView
 
@@ -56,7 +56,7 @@ def test_during_the_inspection_there_is_neither_a_plan_nor_a_problem(form: Form)
     assert form.state.looking
     assert form.state.plan is None
     assert form.state.problems == ()
-    assert problems_text(form.state, form.parts) == LOOKING
+    assert form.reason == LOOKING
     plan_view = PlanView()
     plan_view.show(form.state)
     assert "being counted" in plan_view._numbers.value

@@ -22,7 +22,7 @@ from workbench.widgets.parts import markup
 
 from . import layout as form_layout
 from .data_look import DataLook
-from .fields import Field, UnreadableError
+from .fields import UnreadableError
 from .form_words import sentence
 from .launcher_reach import LauncherReach
 from .layout import CUSTOM
@@ -158,6 +158,14 @@ class Form:
         """Return the label of a config field in the form; its name if the form does not show it."""
         shown = (*self.parts.all, *self.parts.batch.fields)
         return next((field.label for field in shown if field.name == name), name)
+
+    @property
+    def reason(self) -> str:
+        """Why Train is off, with the labels of the fields (HTML); an empty text if it is on."""
+        if not self.state.problems:
+            return LOOKING if self.state.looking else ""
+        names = dict.fromkeys(self.label_of(problem.field) for problem in self.state.problems)
+        return markup.text(f"Fix {', '.join(names)} to train.")
 
     def _plan_again(self) -> None:
         with self._turn:
@@ -331,12 +339,6 @@ def device_names(devices: Devices) -> list[str]:
     return ["CPU:0", *(gpu.name for gpu in devices.gpus)]
 
 
-def label_of(name: str, parts: form_layout.Parts) -> str:
-    """Return the form's label of a config field; its name if the form does not show it."""
-    every: tuple[Field, ...] = (*parts.all, *parts.batch.fields)
-    return next((field.label for field in every if field.name == name), name)
-
-
 def _preset_of(config: RunConfig) -> str:
     """Return the name of the preset with these settings, or `CUSTOM` if there is none."""
     compared = [f.name for f in fields(RunConfig) if f.name not in NOT_TRAINED]
@@ -344,11 +346,3 @@ def _preset_of(config: RunConfig) -> str:
         if all(getattr(config, name) == getattr(row.config, name) for name in compared):
             return key
     return CUSTOM
-
-
-def problems_text(state: FormState, parts: form_layout.Parts) -> str:
-    """Return why Train is off, with the labels of the fields; an empty text if it is on."""
-    if not state.problems:
-        return LOOKING if state.looking else ""
-    names = list(dict.fromkeys(label_of(p.field, parts) for p in state.problems))
-    return markup.text(f"Fix {', '.join(names)} to train.")

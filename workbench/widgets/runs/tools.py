@@ -79,8 +79,8 @@ class Tools:
 
     def report(self, level: str, text: str) -> None:
         """Show the result of an action; `level` is info or error."""
-        said = f'<span role="status">{markup.text(text)}</span>'
-        self._report.value = said if level == "info" else markup.notice("error", text)
+        line = f'<span role="status">{markup.text(text)}</span>'
+        self._report.value = line if level == "info" else markup.notice("error", text)
 
     def allow_delete(self, count: int) -> None:
         """Offer to delete so many runs."""
