@@ -41,7 +41,6 @@ import json, time, IPython
 from workbench.runs import Run
 from workbench.feed import RunFeed
 from workbench.widgets.run import view as run_view
-from workbench.widgets.workbench import STYLE
 
 updates, turns, sizes = [], [], []
 def timed(real, times):
