@@ -11,8 +11,10 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.axe import findings, load_axe
 from tests.browser.lab_page import LabPage
+from tests.browser.lab_server import LabServer
 from tests.browser.workbench_page import WorkbenchPage
 from tests.widgets.folders import write_run
+from workbench.runs import Run
 
 NAMES = [
     *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
@@ -34,23 +36,26 @@ def write_evaluation(folder: Path, names: list[str]) -> None:
 
 
 @pytest.fixture
-def workbench(lab: LabPage) -> WorkbenchPage:
-    return WorkbenchPage(lab, "confusion.ipynb")
+def runs(lab_server: LabServer) -> list[Run]:
+    """Runs with evaluations of ten and of thirty classes."""
+    made = [write_run(lab_server.root / "runs") for _ in range(2)]
+    for run, names in zip(made, (NAMES, [f"kind {number}" for number in range(30)]), strict=True):
+        write_evaluation(run.dir, names)
+    return made
 
 
-def opened(workbench: WorkbenchPage, names: list[str]) -> Locator:
-    """Open a run with such an evaluation, and return the table of its confusion matrix."""
-    run = write_run(workbench.runs_dir)
-    write_evaluation(run.dir, names)
+def opened(workbench: WorkbenchPage, run: Run) -> Locator:
+    """Open a run, and return the table of its confusion matrix."""
     workbench.open_run(run.id)
     workbench.turn_to("Predictions")
     return workbench.root.get_by_role("region", name="Confusion matrix")
 
 
 def test_a_matrix_of_ten_classes_is_exact_by_pointer_and_by_keyboard(
-    workbench: WorkbenchPage,
+    lab: LabPage, runs: list[Run]
 ) -> None:
-    matrix = opened(workbench, NAMES)
+    workbench = WorkbenchPage(lab, "exact.ipynb")
+    matrix = opened(workbench, runs[0])
     row = matrix.get_by_role("row", name="Shirt 143")
     exact = workbench.root.get_by_text("Shirt is taken for T-shirt/top in 143 of 1,000 tests, ")
     expect(exact).to_be_hidden()
@@ -67,20 +72,21 @@ def test_a_matrix_of_ten_classes_is_exact_by_pointer_and_by_keyboard(
 
 
 def test_the_matrix_passes_axe_and_scrolls_within_its_part_of_the_page(
-    workbench: WorkbenchPage,
+    lab: LabPage, runs: list[Run]
 ) -> None:
-    workbench.page.set_viewport_size({"width": 900, "height": 900})
-    workbench.lab.command("application:toggle-left-area")
-    many = opened(workbench, [f"kind {number}" for number in range(30)])
+    lab.page.set_viewport_size({"width": 900, "height": 900})
+    workbench = WorkbenchPage(lab, "matrix.ipynb")
+    lab.command("application:toggle-left-area")
+    many = opened(workbench, runs[1])
     expect(many.get_by_role("columnheader", name="kind 29")).to_be_attached()
     assert many.evaluate("part => part.scrollWidth > part.clientWidth")
     assert workbench.overflowing() == []
     many.evaluate("part => part.scrollTo(part.scrollWidth, 0)")
     expect(many.get_by_role("rowheader", name="kind 1", exact=True)).to_be_in_viewport(ratio=1)
-    matrix = opened(workbench, NAMES)
+    matrix = opened(workbench, runs[0])
     expect(matrix.get_by_role("cell", name="143")).to_have_count(9)
     assert workbench.overflowing() == []
     load_axe(workbench.page)
     for theme in ("light", "dark"):
-        workbench.lab.set_theme(theme)
+        lab.set_theme(theme)
         assert findings(workbench.page, ".wb-by-class") == []

@@ -88,7 +88,7 @@ def test_a_predicted_class_without_tests_has_a_row() -> None:
     )
     shown = ElementTree.fromstring(f"<div>{view}</div>")
     assert [each.text for each in shown.iterfind(".//th[@scope='row']")] == ["0", "2"]
-    assert sentences(shown, "row")[1] == "class 2: no tests."
+    assert sentences(shown, "row")[1] == "Class 2: no tests."
 
 
 def test_many_classes_are_a_list_of_the_largest_confusions() -> None:

@@ -65,10 +65,10 @@ class Confusion:
         wrong = [each for each in self.pairs if not each.right]
         return sorted(wrong, key=lambda each: -each.examples)
 
-    def said(self, number: int) -> str:
-        """Return a class in a sentence: its name, or `class 7` if it has only a number."""
+    def said(self, number: int, word: str = "class") -> str:
+        """Return a class in a sentence: its name, or `word` and its number if it has no name."""
         name = self.names[number]
-        return f"class {name}" if name.isdecimal() else name
+        return f"{word} {name}" if name.isdecimal() else name
 
     def summary(self, most: int = 3) -> str:
         """Return a sentence with the largest confusions, at most this many."""
@@ -76,7 +76,7 @@ class Confusion:
             return "No class is taken for another one."
         first, *others = self.mistakes[:most]
         parts = [
-            f"{self.said(first.true)} is taken for {self.said(first.predicted)} "
+            f"{self.said(first.true, 'Class')} is taken for {self.said(first.predicted)} "
             f"in {first.examples:,} of {first.of:,} tests",
             *(
                 f"{self.said(each.true)} for {self.said(each.predicted)} "
@@ -85,4 +85,4 @@ class Confusion:
             ),
         ]
         text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-        return f"{text[0].upper()}{text[1:]}."
+        return f"{text}."

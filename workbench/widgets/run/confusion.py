@@ -97,14 +97,14 @@ def _sentence(words: str, css_class: str) -> str:
 
 
 def _pair_in_words(confusion: Confusion, pair: Pair) -> str:
-    true, predicted = confusion.said(pair.true), confusion.said(pair.predicted)
-    what = "is recognized" if pair.right else f"is taken for {predicted}"
+    true = confusion.said(pair.true, "Class")
+    what = "is recognized" if pair.right else f"is taken for {confusion.said(pair.predicted)}"
     share = units.percent(pair.share)
     return f"{true} {what} in {pair.examples:,} of {pair.of:,} tests, {share}."
 
 
 def _row_in_words(confusion: Confusion, true: int, pairs: Mapping[int, Pair]) -> str:
-    name = confusion.said(true)
+    name = confusion.said(true, "Class")
     if not pairs:
         return f"{name}: no tests."
     known = sorted(pairs.values(), key=lambda pair: (not pair.right, -pair.examples))

@@ -148,7 +148,8 @@ def _class_table(classes: list[dict[str, Any]]) -> str:
     share = '<th><span class="wb-hidden">Share that is right</span></th>'
     caption = '<caption class="wb-hidden">Accuracy by class</caption>'
     return (
-        f'<table class="wb-table wb-narrow">{caption}<thead><tr>{head}{share}</tr></thead>'
+        markup.heading("Accuracy by class", 3)
+        + f'<table class="wb-table wb-narrow">{caption}<thead><tr>{head}{share}</tr></thead>'
         f"<tbody>{rows}</tbody></table>"
     )
 
