@@ -118,10 +118,10 @@ def test_the_model_of_a_run_is_tested(finished: dict[str, Any], terminal: Termin
     done = terminal.type("evaluate", finished["run"], "--json")
     assert done.returncode == 0, done.stderr
     tested = last_json(done)
+    assert sum(examples for *_, examples in tested["confusion"]["pairs"]) == 128
     assert tested["test_loss"] == pytest.approx(finished["test_loss"], abs=1e-5)
     assert tested["test_accuracy"] == pytest.approx(finished["test_accuracy"], abs=1e-5)
     assert tested["test_examples"] == 128
-    assert sum(examples for *_, examples in tested["confusion"]["pairs"]) == 128
 
 
 def test_a_finished_run_resumes_only_for_more_epochs(

@@ -128,13 +128,6 @@ class Predictions:
         )
 
 
-def _names(evaluation: dict[str, Any]) -> list[str]:
-    """Return the class names by class number. Earlier releases kept only those with examples."""
-    if "confusion" in evaluation:
-        return list(evaluation["confusion"]["names"])
-    return [row["name"] for row in evaluation["classes"]]
-
-
 def _class_table(classes: list[dict[str, Any]]) -> str:
     rows = "".join(
         f"<tr><td>{markup.text(row['name'])}</td>"
@@ -152,6 +145,13 @@ def _class_table(classes: list[dict[str, Any]]) -> str:
         + f'<table class="wb-table wb-narrow">{caption}<thead><tr>{head}{share}</tr></thead>'
         f"<tbody>{rows}</tbody></table>"
     )
+
+
+def _names(evaluation: dict[str, Any]) -> list[str]:
+    """Return the class names by class number. Earlier releases kept only those with examples."""
+    if "confusion" in evaluation:
+        return list(evaluation["confusion"]["names"])
+    return [row["name"] for row in evaluation["classes"]]
 
 
 def _figures(arrays: dict[str, Any], names: list[str], which: str) -> str:
