@@ -16,8 +16,8 @@ from workbench.widgets.run import saved_output
 
 STYLE = Path(__file__).with_name("workbench.css")
 SETTINGS = "Change settings"
-ALIVE = "wb-alive"
-"""The class of the page while the opened run is alive."""
+FOLDED = "wb-folded"
+"""The class of a page that shows one line instead of the form if it is narrow."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class Places:
 class Page:
     """The page of a workbench. The style sheet puts the form beside the tabs if there is room.
 
-    Without that room, the form folds to one line while the opened run is alive.
+    Without that room, the form folds to one line when the opened run comes alive. It stays folded
+    after the run, so that nothing moves, until a person unfolds it.
     """
 
     def __init__(self, places: Places, token: str) -> None:
@@ -42,11 +43,12 @@ class Page:
         style += saved_output.hiding_style(token)
         title = html(style + markup.heading("Workbench", 1), description="Workbench")
         head = styled(ipw.Box, "wb-lead", children=[title, places.hardware], fixed=True)
-        unfold = styled(
+        self._unfolded = styled(
             ipw.ToggleButton, "wb-fold-title", "wb-unfold", description=SETTINGS,
             tooltip=SETTINGS, fixed=True,
         )  # fmt: skip
-        bar = styled(ipw.VBox, "wb-bar", children=[unfold, *places.bar], fixed=True)
+        self._unfolded.observe(self._on_unfolded, "value")
+        bar = styled(ipw.VBox, "wb-bar", children=[self._unfolded, *places.bar], fixed=True)
         form = styled(ipw.VBox, "wb-form", children=[bar, *places.below], fixed=True)
         self._titles = list(places.tabs)
         self._tabs = tabs_of(places.tabs)
@@ -60,6 +62,19 @@ class Page:
 
     def show_alive(self, alive: bool) -> None:
         """Follow whether the opened run is alive."""
-        if alive != self._alive:
-            self._alive = alive
-            (self.root.add_class if alive else self.root.remove_class)(ALIVE)
+        if alive == self._alive:
+            return
+        self._alive = alive
+        if alive:
+            self._unfolded.value = False
+            self.root.add_class(FOLDED)
+        elif self._unfolded.value:
+            self.unfold()
+
+    def unfold(self) -> None:
+        """Show the form again."""
+        self.root.remove_class(FOLDED)
+
+    def _on_unfolded(self, _: Any) -> None:
+        if not self._alive:
+            self.unfold()

@@ -7,7 +7,7 @@ import math
 import secrets
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -51,6 +51,7 @@ from .scaling_view import ShouldScale
 if TYPE_CHECKING:
     from workbench.devices import Devices
     from workbench.feed import RunFeed, RunSnapshot
+    from workbench.plan import Problem
     from workbench.runs import Run
 
 RUN = "Run"
@@ -203,9 +204,9 @@ class Workbench:
         self._hardware.on_found(self._use_devices)
         self._hardware.environment.on_made(self._use_environment)
         self._train.on_started(self._on_started)
-        self._train.on_refused(self._form.show_refused)
+        self._train.on_refused(self._on_refused)
         self._train.on_show(self.open)
-        self._plan.on_refused(self._form.show_refused)
+        self._plan.on_refused(self._on_refused)
         self._run.on_wanted(self.open)
         self._run.actions.on_started(self._on_started)
         self._run.actions.on_deleted(self._on_deleted)
@@ -288,11 +289,17 @@ class Workbench:
 
     def _show_form(self, state: FormState) -> None:
         self._train.show_form(state, self._form.reason)
+        if state.problems:
+            self._page.unfold()
         self._plan.show(state)
         self._rendering.ask(lambda: self._script.show_plan(state.plan), lambda _: None, self._raise)
         if state.config.interpreter != self._interpreter:
             self._interpreter = state.config.interpreter
             self._hardware.ask(self._interpreter)
+
+    def _on_refused(self, problems: Iterable[Problem]) -> None:
+        self._page.unfold()
+        self._form.show_refused(problems)
 
     def _on_started(self, run: Run) -> None:
         if self._run.run is None or self._run.run.id != run.id:
@@ -312,6 +319,7 @@ class Workbench:
         self._runs.show_open(None)
         self._running.show(None)
         self._page.show_alive(False)
+        self._page.unfold()
 
     def _on_look(self, look: RunSnapshot, feed: RunFeed) -> None:
         self._plan.hold(look.status == STARTING)
