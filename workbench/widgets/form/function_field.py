@@ -102,7 +102,7 @@ def data_field(function: NotebookFunction | None = None) -> FunctionField:
 
 def step_field(function: NotebookFunction | None = None) -> FunctionField:
     """Return the field of the custom loop's train step."""
-    usual = "The loop's own step", "A forward pass, the gradients, an update: see the script."
+    usual = "The loop's step", "A forward pass, the gradients, an update: see the script."
     example = "my_steps.py:train_step"
     return FunctionField("step", "Train step", {}, example=example, usual=usual, function=function)
 
