@@ -35,8 +35,9 @@ class Points:
 
     `step`, `examples` and `training_seconds` are [points]. `step` is the number of completed global
     steps. `examples` is the number of examples of all replicas up to that step. `training_seconds`
-    is the time of all calls up to that step. `rate` is in examples a second, over the call's time.
-    `nonfinite` is [points, replicas]: whether the loss is not finite, which is a gap in the curves.
+    is the time of all calls up to that step. `rate` is in examples per second, over the time of
+    the call. `nonfinite` is [points, replicas]: whether the loss is not finite, which is a gap in
+    the curves.
     """
 
     step: Values

@@ -172,7 +172,7 @@ def test_a_packed_run_is_recognized(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"version": 2}, r"reads bundles of version 1; .* has 2\. Install the release .*: 0\.1"),
+        ({"version": 3}, r"bundles of versions 1 to 2; .* has 3\. Install the release .*: 0\.1"),
         ({"created": "yesterday"}, "created in manifest.json is not of type float"),
         ({"versions": {"python": 3}}, "versions in manifest.json is not of type"),
         ({"files": []}, "files in manifest.json is not of type"),

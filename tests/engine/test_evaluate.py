@@ -32,6 +32,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
         "dense_custom": RunConfig(**FASHION),
         "dense_fit": RunConfig(**FASHION, loop="fit", pipeline="indexed"),
         "own": RunConfig(model=f"{OWN}:regularized", epochs=1, synthetic_examples=640),
+        "few": RunConfig(
+            model=f"{OWN}:regularized", epochs=1, synthetic_examples=240, global_batch_size=24
+        ),
     }
     return train_together(tmp_path_factory.mktemp("runs"), configs)
 
@@ -39,7 +42,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
 @pytest.fixture(scope="module")
 def tested(runs: dict[str, Trained]) -> dict[str, dict[str, Any]]:
     """The evaluations of the saved models."""
-    return {name: runs[name].run.evaluate() for name in ("dense_fit", "own")}
+    return {name: runs[name].run.evaluate() for name in ("dense_fit", "own", "few")}
 
 
 def test_both_loops_and_pipelines_give_the_same_losses_on_images(runs: dict[str, Trained]) -> None:
@@ -73,6 +76,43 @@ def test_predictions_are_saved_with_their_images(
         assert shown["labels"].shape == shown["answers"].shape == (48,)
         assert ((shown["confidence"] >= 0.1) & (shown["confidence"] <= 1)).all()
         assert (shown["labels"] != shown["answers"])[:16].all()
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("name", ["dense_fit", "own", "few"])
+def test_the_rows_of_the_confusion_matrix_are_the_classes_and_its_diagonal_the_right_answers(
+    name: str, tested: dict[str, dict[str, Any]]
+) -> None:
+    classes, names = tested[name]["classes"], tested[name]["confusion"]["names"]
+    counts = matrix(tested[name])
+    assert [row["name"] for row in classes] == names
+    assert counts.sum(axis=1).tolist() == [row["examples"] for row in classes]
+    right = [row["accuracy"] * row["examples"] for row in classes]
+    np.testing.assert_allclose(counts.diagonal(), right)
+    assert counts.trace() / counts.sum() == pytest.approx(tested[name]["test_accuracy"])
+
+
+def test_the_confusion_matrix_counts_the_predictions(
+    runs: dict[str, Trained], tested: dict[str, dict[str, Any]]
+) -> None:
+    def kept(name: str) -> np.ndarray:
+        counts = np.zeros_like(matrix(tested[name]))
+        with np.load(runs[name].run.dir / "predictions.npz") as shown:
+            np.add.at(counts, (shown["labels"], shown["answers"]), 1)
+        return counts
+
+    assert tested["few"]["test_examples"] == 48  # all of them are kept
+    np.testing.assert_array_equal(matrix(tested["few"]), kept("few"))
+    assert (kept("dense_fit") <= matrix(tested["dense_fit"])).all()
+
+
+def matrix(evaluation: dict[str, Any]) -> np.ndarray:
+    """The counts [true class, predicted class] of an evaluation."""
+    kept = evaluation["confusion"]
+    counts = np.zeros((len(kept["names"]),) * 2, int)
+    for true, predicted, examples in kept["pairs"]:
+        counts[true, predicted] = examples
+    return counts
 
 
 def inspect(**fields: object) -> ModelSummary:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from workbench.config import RunConfig
 
-BUNDLE_VERSION = 1
+BUNDLE_VERSION = 2
+FIRST_STEP_IN = {1: 0, 2: 1}
+"""The number of a run's first step in `losses.csv`, for each version that can be read."""
 MANIFEST, CONFIG, SCRIPT = "manifest.json", "config.json", "train.py"
 REQUIREMENTS, LOSSES, CERTIFICATE = "requirements.txt", "losses.csv", "certificate.json"
 MOST_BYTES = {
@@ -77,7 +79,10 @@ class Bundle:
     script: str
     requirements: str
     losses: str
-    """CSV with the columns step, from 0, and loss; empty if the run is not synchronous."""
+    """CSV with the columns step and loss; empty if the run is not synchronous.
+
+    The steps count from 1; in a bundle of version 1, from 0.
+    """
     certificate: dict[str, Any] = field(default_factory=dict)
     """The certificate of the run; empty if there is none."""
 

@@ -18,9 +18,9 @@ from workbench.runs.copying.pack import BROKEN_ZIP
 from workbench.runs.folder.files import full_path, sha256
 
 from .contents import (
-    BUNDLE_VERSION,
     CERTIFICATE,
     CONFIG,
+    FIRST_STEP_IN,
     LOSSES,
     MANIFEST,
     MOST_BYTES,
@@ -51,10 +51,11 @@ def read_bundle(path: str | os.PathLike[str]) -> Bundle:
     source = full_path(path)
     texts = _texts(source)
     values = _json(source, texts, MANIFEST)
-    if values.get("version") != BUNDLE_VERSION:
+    version = values.get("version")
+    if not isinstance(version, int) or version not in FIRST_STEP_IN:
         raise RunError(
-            f"This release reads bundles of version {BUNDLE_VERSION}; {source} has "
-            f"{values.get('version')!r}. Install the release that wrote it: "
+            f"This release reads bundles of versions {min(FIRST_STEP_IN)} to {max(FIRST_STEP_IN)}; "
+            f"{source} has {version!r}. Install the release that wrote it: "
             f"{str(values.get('workbench'))[:40]}."
         )
     manifest = _manifest(source, values)

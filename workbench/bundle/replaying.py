@@ -13,7 +13,7 @@ from workbench.experiments.agreement import TOLERANCE, Agreement, compare_losses
 from workbench.runs import RunError
 from workbench.runs.folder.files import FIRST_STEP, sha256
 
-from .contents import LOSSES, Bundle, Facts
+from .contents import FIRST_STEP_IN, LOSSES, Bundle, Facts
 from .facts import facts_of
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ def _losses(bundle: Bundle) -> pd.DataFrame:
         if head != "step,loss" or not lines:
             raise ValueError(f"it begins with {head[:40]!r}")
         steps, losses = np.loadtxt(io.StringIO(lines), delimiter=",", ndmin=2, unpack=True)
-        return pd.DataFrame({"step": steps.astype(np.int64) + FIRST_STEP, "loss": losses})
+        later = FIRST_STEP - FIRST_STEP_IN[bundle.manifest.version]
+        return pd.DataFrame({"step": steps.astype(np.int64) + later, "loss": losses})
     except ValueError as error:
         raise RunError(
             f"{LOSSES} of a bundle has the number and the loss of one step in each line; received "

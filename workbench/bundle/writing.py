@@ -14,7 +14,7 @@ from workbench.place import file_name, new_place
 from workbench.plan import PlanError, make_plan
 from workbench.plan.launching import for_anywhere
 from workbench.runs import RunError
-from workbench.runs.folder.files import FIRST_STEP, full_path, json_text, read_json, sha256
+from workbench.runs.folder.files import full_path, json_text, read_json, sha256
 from workbench.runs.programs.run import run_program
 from workbench.version import __version__
 
@@ -81,7 +81,6 @@ def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
     }
     if plan.synchronous:
         losses = run.steps()[["step", "loss"]]
-        losses = losses.assign(step=losses["step"] - FIRST_STEP)
         texts[LOSSES] = losses.to_csv(index=False, na_rep="nan", lineterminator="\n")
     if certificate:
         texts[CERTIFICATE] = json_text(certificate)

@@ -16,7 +16,7 @@ Along = Literal["step", "examples", "training_seconds"]
 TITLES = {
     "loss": "Loss",
     "accuracy": "Accuracy",
-    "rate": "Examples a second",
+    "rate": "Examples per second",
     "step": "step",
     "examples": "examples seen",
     "training_seconds": "seconds of training",
@@ -25,7 +25,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Bar:
-    """A speed in examples a second, with its 95 % interval if there is one."""
+    """A speed in examples per second, with its 95 % interval if there is one."""
 
     label: str
     value: float
@@ -66,7 +66,7 @@ def speed_figure(bars: Sequence[Bar], baseline: int | None = None) -> Any:
         **LAYOUT,
         "height": FRAME_PX + BAR_PX * len(bars),
         "margin": {"l": 44, "r": 12, "t": 36, "b": 44},
-        "title": {"text": "Examples a second, 95 % interval", "x": 0, "font": {"size": 13}},
+        "title": {"text": "Examples per second, 95 % interval", "x": 0, "font": {"size": 13}},
         "xaxis": {**AXIS, "tickformat": "~s", "rangemode": "tozero"},
         "yaxis": {**AXIS, "autorange": "reversed"},
     }

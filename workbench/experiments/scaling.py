@@ -1,4 +1,4 @@
-"""Should I scale? How far more replicas help a run, and the gain in examples a second."""
+"""Should I scale? How far more replicas help a run, and the gain in examples per second."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Goodput:
     examples_per_second: float
     efficiency: float | None
     goodput: float | None
-    """Examples a second that count in full."""
+    """Examples per second that count in full."""
     goodput_low: float | None
     goodput_high: float | None
 
@@ -116,7 +116,7 @@ def should_scale(
         run: a run that has saved a checkpoint, alive or over.
         steps: global batches of its data to take; fewer if a pass through the data has fewer.
         growth: also measure at the first weights and at each older checkpoint.
-        beside: other runs of the same model and data: their global batch and examples a second.
+        beside: other runs of the same model and data: their global batch and examples per second.
         stopped: asked repeatedly; once it returns true, the measurement ends without a result.
 
     Raises:
@@ -169,7 +169,7 @@ def expected_seconds(run: Run, steps: int = STEPS, *, growth: bool = False) -> f
 
 
 def speeds_of(run: Run, others: Sequence[Run]) -> dict[str, tuple[int, float]]:
-    """Return global batch and examples a second of other runs, as the argument `beside`.
+    """Return global batch and examples per second of other runs, as the argument `beside`.
 
     Raises:
         RunError: another run trains another model or other data, its workers do not step together,
@@ -209,7 +209,7 @@ def goodputs(noise: NoiseScale, speeds: Mapping[str, tuple[int, float]]) -> tupl
 
     Args:
         noise: measured in one of the runs.
-        speeds: by name, the global batch and the examples a second.
+        speeds: by name, the global batch and the examples per second.
     """
     found = []
     for name, (batch, rate) in speeds.items():

@@ -16,7 +16,7 @@ EXPLAINED = (
     "gradient (McCandlish et al., 2018), without the effect of an optimizer such as Adam."
 )
 GOODPUT_EXPLAINED = (
-    "Goodput is examples a second times efficiency: the examples that count in full."
+    "Goodput is examples per second times efficiency: the examples that count in full."
 )
 VIRTUAL = "Its replicas share a device: the speed of more devices was not measured."
 

@@ -40,6 +40,6 @@ def _long(plan: Plan) -> str:
         return ""
     rate = FAST_STEPS_PER_SECOND
     return (
-        f"{plan.config.epochs:,} epochs are {plan.total_steps:,} steps. Even at {rate:,} steps a "
+        f"{plan.config.epochs:,} epochs are {plan.total_steps:,} steps. Even at {rate:,} steps per "
         f"second this takes {plan.total_steps / rate / 3600:,.0f} hours."
     )

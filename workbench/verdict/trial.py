@@ -62,12 +62,12 @@ class Trial:
         interval = f"95 % [{found.low:.2f}, {found.high:.2f}]"
         if not self.differs:
             return (
-                f"No significant difference: {found.value:.2f} times the examples a second, "
+                f"No significant difference: {found.value:.2f} times the examples per second, "
                 f"{interval}."
             )
         if found.value > 1:
-            return f"It helps: {found.value:.2f} times the examples a second, {interval}."
-        return f"It does not help: {found.value:.2f} times the examples a second, {interval}."
+            return f"It helps: {found.value:.2f} times the examples per second, {interval}."
+        return f"It does not help: {found.value:.2f} times the examples per second, {interval}."
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, including the sentence."""

@@ -109,7 +109,7 @@ export function progressText(
     ...(stepsPerSecond === null
       ? []
       : [
-          `${Number(stepsPerSecond.toPrecision(3)).toLocaleString('en')} steps a second`
+          `${Number(stepsPerSecond.toPrecision(3)).toLocaleString('en')} steps per second`
         ]),
     ...(etaSeconds === null ? [] : [`${duration(etaSeconds)} left`]),
     ...(alive ? [progress.phase] : [])

@@ -175,7 +175,7 @@ test('progress shows the time left while the run is in progress', () => {
   };
   assert.equal(
     progressText(progress, 0.25, true),
-    'Epoch 2 of 8, step 1,200 of 4,800 (25%), 123 steps a second, 29 s left, training'
+    'Epoch 2 of 8, step 1,200 of 4,800 (25%), 123 steps per second, 29 s left, training'
   );
   const over = { ...progress, stepsPerSecond: null, etaSeconds: null };
   assert.equal(

@@ -121,6 +121,7 @@ def test_the_model_of_a_run_is_tested(finished: dict[str, Any], terminal: Termin
     assert tested["test_loss"] == pytest.approx(finished["test_loss"], abs=1e-5)
     assert tested["test_accuracy"] == pytest.approx(finished["test_accuracy"], abs=1e-5)
     assert tested["test_examples"] == 128
+    assert sum(examples for *_, examples in tested["confusion"]["pairs"]) == 128
 
 
 def test_a_finished_run_resumes_only_for_more_epochs(

@@ -39,7 +39,7 @@ def test_a_trial_ends_with_its_sentence() -> None:
     trial = Trial("a", "b", Suggestion({}, ""), step, step, Interval(1.5, 1.4, 1.6), 9)
     lines = trial_report(trial).splitlines()
     assert lines[1].split(maxsplit=2) == ["before", "a", "2 ms [1.9 ms, 2.1 ms]"]
-    assert lines[-1] == "It helps: 1.50 times the examples a second, 95 % [1.40, 1.60]."
+    assert lines[-1] == "It helps: 1.50 times the examples per second, 95 % [1.40, 1.60]."
 
 
 def test_a_run_that_recorded_nothing_is_refused(

@@ -198,4 +198,4 @@ def test_asynchronous_workers_are_not_recommended(tmp_path: Path) -> None:
     ]
     advice = recommend(groups)
     assert advice.group == 0
-    assert "apart does 3,000 examples a second, but its workers do not wait" in advice.sentence
+    assert "apart does 3,000 examples per second, but its workers do not wait" in advice.sentence

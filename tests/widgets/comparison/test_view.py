@@ -256,4 +256,4 @@ def test_long_names_next_to_bars_keep_both_ends(tmp_path: Path) -> None:
     name = f"{'a' * 40}{'b' * 40}"
     drawn = bars(make_table([Group(name, (timed_run(tmp_path, ONE, 1000.0),))]))
     assert f">{'a' * 17}…{'b' * 16}</text>" in drawn
-    assert f'aria-label="{name}: 1,000 examples a second"' in drawn
+    assert f'aria-label="{name}: 1,000 examples per second"' in drawn

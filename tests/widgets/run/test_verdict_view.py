@@ -68,9 +68,9 @@ def test_a_suggestion_uses_the_labels_of_the_form() -> None:
 def test_a_trial_shows_both_sides_and_whether_they_differ() -> None:
     found = Trial("a", EVIL, Suggestion({}, ""), STEP, STEP, Interval(1.5, 1.4, 1.6), 9)
     shown = verdict_picture.trial(found)
-    assert "It helps: 1.50 times the examples a second, 95 % [1.40, 1.60]." in shown
+    assert "It helps: 1.50 times the examples per second, 95 % [1.40, 1.60]." in shown
     assert shown.count("2 ms [1.9 ms, 2.1 ms]") == 2
-    assert "1.50 times the examples a second</text>" in shown
+    assert "1.50 times the examples per second</text>" in shown
     assert "<img" not in shown
 
 

@@ -12,6 +12,7 @@ from workbench.cli.before import print_notes
 from workbench.cli.outcome import FAILED, OK
 from workbench.cli.watching import exit_status, follow, show, table, watch
 from workbench.runs import list_runs, open_run, restore_run
+from workbench.runs.programs.confusion import Confusion
 from workbench.runs.unreadable import why_unreadable
 
 if TYPE_CHECKING:
@@ -142,4 +143,6 @@ def evaluate(arguments: Namespace) -> int:
     print(f"test loss {result['test_loss']:.4f}, test accuracy {accuracy}")
     for row in result["classes"]:
         print(f"  {row['name']:<14} {row['accuracy']:8.2%} of {row['examples']:,}")
+    if confusion := Confusion.of(result):
+        print(confusion.summary())
     return OK

@@ -29,8 +29,8 @@ def add_to(adding: Any) -> None:
         "scale",
         help="show how far more replicas help a run",
         description="Measure the gradient noise scale of a run at its newest checkpoint. It shows"
-        " up to which global batch more replicas help, and the speed in examples a second. The run"
-        " itself does not change. Ctrl-C cancels.",
+        " up to which global batch more replicas help, and the speed in examples per second. The"
+        " run itself does not change. Ctrl-C cancels.",
     )
     parser.add_argument("run", metavar="RUN", help="a run's id or folder")
     text = f"batches to measure, fewer if the data has fewer. Default: {STEPS}."

@@ -79,10 +79,16 @@ def answer(outputs: np.ndarray, from_logits: bool) -> tuple[np.ndarray, np.ndarr
     return shares.argmax(axis=1), shares.max(axis=1)
 
 
+def class_names(labels: np.ndarray, answers: np.ndarray, data: str) -> list[str]:
+    """Return the name of each class; a class without a name has its number."""
+    count = int(max(labels.max(), answers.max())) + 1
+    known = CLASS_NAMES.get(data, [])
+    return [*known, *(str(number) for number in range(len(known), count))]
+
+
 def by_class(labels: np.ndarray, answers: np.ndarray, data: str) -> list[dict[str, Any]]:
     """Return the number of examples and the accuracy of each class."""
-    count = int(max(labels.max(), answers.max())) + 1
-    names = CLASS_NAMES.get(data, [str(number) for number in range(count)])
+    names = class_names(labels, answers, data)
     masks = [(name, labels == number) for number, name in enumerate(names)]
     return [
         {
@@ -93,6 +99,20 @@ def by_class(labels: np.ndarray, answers: np.ndarray, data: str) -> list[dict[st
         for number, (name, mask) in enumerate(masks)
         if mask.any()
     ]
+
+
+def confusion(labels: np.ndarray, answers: np.ndarray, data: str) -> dict[str, Any]:
+    """Return the counts of the confusion matrix that are not zero, and the names of its classes.
+
+    Each of the `pairs` is [true class, predicted class, examples], in the order of the classes,
+    which are numbers that count the `names`. A negative label is no class.
+    """
+    labeled = labels >= 0
+    pairs, counts = np.unique([labels[labeled], answers[labeled]], axis=1, return_counts=True)
+    return {
+        "names": class_names(labels, answers, data),
+        "pairs": np.vstack([pairs, counts]).T.tolist(),
+    }
 
 
 def choose_samples(right: np.ndarray, confidence: np.ndarray) -> np.ndarray:
@@ -139,6 +159,7 @@ def main(run_dir: pathlib.Path) -> None:
         loss = tf.keras.losses.get(model.loss)
         answers, sure = answer(outputs, getattr(loss, "from_logits", False))
         result["classes"] = by_class(truth, answers, data)
+        result["confusion"] = confusion(truth, answers, data)
         keep_samples(run_dir / "predictions.npz", batches, truth, answers, sure)
     (run_dir / "evaluation.json").write_text(json.dumps(result, indent=1))
     reply(result)

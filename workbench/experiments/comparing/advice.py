@@ -57,7 +57,7 @@ def recommend(groups: Sequence[Group]) -> Advice:
     others = [at for at in alike if at != chosen]
     reason = _reason(rows, chosen, fastest, others)
     aside = "".join(
-        f" {groups[at].label} does {speeds[at]:,.0f} examples a second, but its workers do not "
+        f" {groups[at].label} does {speeds[at]:,.0f} examples per second, but its workers do not "
         "wait for each other. It trains in another way; its losses show whether it trains well."
         for at in speeds
         if at not in alike and speeds[at] > alike[chosen]

@@ -43,7 +43,7 @@ class Group:
 class Row:
     """A group's numbers: the medians of its finished runs, unless stated otherwise. None: unknown.
 
-    A speed-up compares with the baseline: how many times as many examples a second.
+    A speed-up compares with the baseline: how many times as many examples per second.
     """
 
     label: str

@@ -44,13 +44,13 @@ def batch_figure(
     import plotly.graph_objects as go
 
     fitting = [trial for trial in trials if trial.examples_per_second is not None]
-    figure = go.Figure(layout=_layout("examples a replica in a step", "Examples a second"))
+    figure = go.Figure(layout=_layout("examples a replica in a step", "Examples per second"))
     figure.add_trace(
         go.Scatter(
             x=[trial.per_replica_batch_size for trial in fitting],
             y=[trial.examples_per_second for trial in fitting],
             error_y=_intervals(fitting),
-            name="examples a second, 95 %",
+            name="examples per second, 95 %",
             mode="lines+markers",
             line={"color": RATE_COLOR, "width": 1.5},
         )

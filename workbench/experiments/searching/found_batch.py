@@ -59,7 +59,7 @@ class FoundBatch:
     largest_per_replica_batch_size: int | None
     """The largest size that fits, to a factor of `batch_search.NOTCH` if `ended` is memory."""
     best_per_replica_batch_size: int | None
-    """The smallest whose examples a second do not differ significantly from the highest, and are
+    """The smallest whose examples per second do not differ significantly from the highest, and are
     at least nine tenths of it."""
     ended: Ended
     """The reason of the end: memory, the data's size, the budget, or a stop by the user."""

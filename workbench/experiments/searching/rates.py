@@ -39,12 +39,12 @@ class Rate:
 
     @property
     def examples_per_second(self) -> float:
-        """Examples a second in the steady state."""
+        """Examples per second in the steady state."""
         return self.examples_per_step / self.step_seconds
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the examples a second, by Student's t; None for a single block."""
+        """The 95 % interval of the examples per second, by Student's t; None for a single block."""
         if self.standard_error is None:
             return None
         margin = student_t(self.blocks - 1) * self.standard_error

@@ -141,7 +141,7 @@ def read_tasks(
 
 
 def steady_rate(tasks: Sequence[TaskRecords]) -> float | None:
-    """Return examples a second over all tasks, without first calls and test passes.
+    """Return examples per second over all tasks, without first calls and test passes.
 
     If the number of workers changed, some workers took part only for a part of the time. None if a
     task recorded no call besides the first.

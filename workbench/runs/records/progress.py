@@ -182,7 +182,7 @@ def _lanes(
 
 
 def _joined_rate(rates: list[float | None], *, synchronous: bool) -> float | None:
-    """Return steps a second: of the slowest worker if synchronous, else the sum over workers."""
+    """Return steps per second: of the slowest worker if synchronous, else the sum over workers."""
     known = [rate for rate in rates if rate is not None]
     if not known:
         return None

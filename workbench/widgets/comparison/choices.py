@@ -24,7 +24,7 @@ SORTS: Mapping[str, Callable[[Row], float]] = {
     "time to the target": lambda row: _last(row.target_seconds),
     "memory": lambda row: _last(row.peak_host_bytes),
 }
-MEASURES = {"loss": "Loss", "accuracy": "Accuracy", "rate": "Examples a second"}
+MEASURES = {"loss": "Loss", "accuracy": "Accuracy", "rate": "Examples per second"}
 ALONG = {"step": "steps", "examples": "examples seen", "training_seconds": "seconds of training"}
 
 

@@ -91,7 +91,7 @@ def bars(
     rows = [(at, comparison.rows[at]) for at in numbers if comparison.rows[at].examples_per_second]
     if not rows:
         return ""
-    account = "; ".join(f"{row.label}: {row.examples_per_second:,.0f} examples a second"
+    account = "; ".join(f"{row.label}: {row.examples_per_second:,.0f} examples per second"
                      for _, row in rows)  # fmt: skip
     drawn = [_bar(row, number, (colors or {}).get(row.label, "")) for number, row in rows]
     return interval_bars.draw(drawn, "Speeds", account, max(bar.high or bar.value for bar in drawn))

@@ -95,7 +95,7 @@ class Frame:
 
 
 def throughput(trials: Sequence[Trial], largest: int | None = None, best: int | None = None) -> str:
-    """Return examples a second over the batch size; empty before a size was measured.
+    """Return examples per second over the batch size; empty before a size was measured.
 
     Args:
         trials: the trials of a finished or a running search, in order of size.
@@ -111,7 +111,7 @@ def throughput(trials: Sequence[Trial], largest: int | None = None, best: int | 
     room = max(2.0, sizes[-1] / sizes[0]) ** MARGIN
     top = 1.05 * max(map(_shown_high, fitting))
     frame = Frame(sizes[0] / room, sizes[-1] * room, 0.0, top, lines=len(marks) + 1)
-    parts = [frame.axes("Examples a second", "per-replica batch size", _size_ticks(sizes))]
+    parts = [frame.axes("Examples per second", "per-replica batch size", _size_ticks(sizes))]
     if failing is not None:
         parts.append(_shade(frame, failing))
     parts += [
@@ -124,9 +124,9 @@ def throughput(trials: Sequence[Trial], largest: int | None = None, best: int | 
         for trial in fitting
     ]
     marked = [f"{size:,}: {label}" for size, label, _ in marks]
-    account = f"Examples a second by batch size. {'; '.join(measured + marked)}"
+    account = f"Examples per second by batch size. {'; '.join(measured + marked)}"
     drawn = drawing.svg(ACROSS, DOWN, account, *parts, name="Throughput by batch size")
-    return drawn + _keys(("examples a second, with their 95 % interval", SPEED))
+    return drawn + _keys(("examples per second, with their 95 % interval", SPEED))
 
 
 def losses(

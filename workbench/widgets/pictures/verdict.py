@@ -67,7 +67,7 @@ def changes_text(changes: Mapping[str, Any], label_of: Callable[[str], str]) -> 
 def trial(found: Trial) -> str:
     """Return the result of a suggestion: both speeds as bars, both steps, and the sentence."""
     speed = found.speedup
-    speed_text = f"{speed.value:.2f} times the examples a second"
+    speed_text = f"{speed.value:.2f} times the examples per second"
     bars = [
         interval_bars.Bar("before", 1.0, None, None, "1", 0),
         interval_bars.Bar("after", speed.value, speed.low, speed.high, speed_text, 1),

@@ -134,7 +134,7 @@ def _progress(look: RunSnapshot) -> str:
         f"step {progress.step:,} of {progress.total_steps:,} ({share:.0%})",
     ]
     if progress.steps_per_second is not None:
-        parts.append(f"{units.number(progress.steps_per_second, 3)} steps a second")
+        parts.append(f"{units.number(progress.steps_per_second, 3)} steps per second")
     if look.alive and progress.eta_seconds is not None:
         parts.append(f"{units.duration(progress.eta_seconds)} left")
     if look.alive:

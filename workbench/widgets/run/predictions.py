@@ -14,6 +14,8 @@ from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html, styled
 from workbench.widgets.pictures.png import data_uri, grey_png
 
+from .confusion import confusion_view
+
 if TYPE_CHECKING:
     from workbench.runs import Run
 
@@ -33,6 +35,8 @@ class Predictions:
         self._state = html(description="State of the evaluation")
         row = styled(ipw.Box, "wb-row", children=[self._evaluate, self._state])
         self._classes = html(description="Accuracy by class", fixed=False)
+        self._confusion = html(description="Confusion matrix", fixed=False)
+        by_class = styled(ipw.Box, "wb-by-class", children=[self._classes, self._confusion])
         self._which = ipw.ToggleButtons(
             options=[("All saved", ALL), ("Wrong answers", WRONG), ("Right answers", RIGHT)],
             description="Which images", style={"description_width": "0px"},
@@ -42,7 +46,7 @@ class Predictions:
         self._images = html(description="Test images with the model's answers", fixed=False)
         title = html(markup.heading("Predictions"), description="Section")
         self.box = styled(
-            ipw.VBox, "wb-section", children=[title, row, self._classes, self._which, self._images]
+            ipw.VBox, "wb-section", children=[title, row, by_class, self._which, self._images]
         )
         self.show(None, "")
 
@@ -91,7 +95,7 @@ class Predictions:
 
     def _show_evaluation(self, evaluation: dict[str, Any] | None) -> None:
         self._evaluation = evaluation
-        for part in (self._classes, self._which, self._images):
+        for part in (self._classes, self._confusion, self._which, self._images):
             part.layout.display = None if evaluation else "none"
         if evaluation is None:
             return
@@ -102,9 +106,11 @@ class Predictions:
             self._classes.value = markup.quiet(
                 "The accuracy of each class is not known for this data."
             )
-            self._which.layout.display = self._images.layout.display = "none"
+            for part in (self._confusion, self._which, self._images):
+                part.layout.display = "none"
             return
         self._classes.value = _class_table(evaluation["classes"])
+        self._confusion.value = confusion_view(evaluation)
         self._show_images()
 
     def _show_images(self) -> None:
@@ -114,12 +120,19 @@ class Predictions:
             arrays = {name: kept[name] for name in kept.files}
         there = "images" in arrays
         self._which.layout.display = None if there else "none"
-        names = [row["name"] for row in self._evaluation["classes"]]
+        names = _names(self._evaluation)
         self._images.value = (
             _figures(arrays, names, self._which.value)
             if there
             else markup.quiet("The examples of this data are not images.")
         )
+
+
+def _names(evaluation: dict[str, Any]) -> list[str]:
+    """Return the class names by class number. Earlier releases kept only those with examples."""
+    if "confusion" in evaluation:
+        return list(evaluation["confusion"]["names"])
+    return [row["name"] for row in evaluation["classes"]]
 
 
 def _class_table(classes: list[dict[str, Any]]) -> str:

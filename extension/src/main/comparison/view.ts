@@ -58,7 +58,7 @@ export class ComparisonView {
       show: _trans.__('Show'),
       loss: _trans.__('loss'),
       accuracy: _trans.__('accuracy'),
-      rate: _trans.__('examples a second')
+      rate: _trans.__('examples per second')
     });
     this._table = new ComparisonTable(_trans, {
       open: ({ run, row }) => _asks.open(run, row?.title ?? run),
