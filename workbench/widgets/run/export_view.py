@@ -19,6 +19,7 @@ from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.kernel.download import DownloadWidget
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button, html, styled
+from workbench.widgets.parts.saved import saved_notice
 
 from .export_kinds import BUNDLE, KINDS, Saved, save, usual_place
 
@@ -167,8 +168,8 @@ class _Progress:
 
 
 def saved_html(saved: Saved) -> str:
-    """Return the path of the saved file and the next command to type (HTML)."""
-    parts = [markup.notice("info", f"Saved {saved.path}, {units.byte_size(saved.size)}.")]
+    """Return a link to the saved file and the next command to type (HTML)."""
+    parts = [saved_notice(saved.path, units.byte_size(saved.size))]
     if saved.command:
         typed = f'<pre class="wb-log">{markup.text(saved.command)}</pre>'
         parts.append(f"{markup.quiet(saved.purpose)}{typed}")

@@ -14,6 +14,7 @@ from workbench.scripts import ScriptError, read_script
 from workbench.widgets.form.fields import name_box
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button, html, styled
+from workbench.widgets.parts.saved import saved_notice
 
 USUAL = "train.py"
 
@@ -69,7 +70,7 @@ class ScriptSaving:
             if held is None or ours or (asked and _as_made(held)):
                 path.write_text(text, encoding="utf-8")
                 self._saved[path] = sha256(text)
-                self._say("info", f"Saved {path.resolve()}")
+                self._state.value = saved_notice(path)
                 return
         except (OSError, UnicodeDecodeError) as error:
             fix = "Choose another path."
