@@ -29,10 +29,12 @@ FIELDS = {
 @pytest.fixture(scope="module")
 def finished(terminal: Terminal) -> dict[str, Any]:
     """The last line that `run --json` printed for a small run."""
-    done = terminal.type("run", *SMALL, "--name", 'it\'s "mine"', "--json")
+    named = ("--name", 'it\'s "mine"', "--start", "cold")
+    done = terminal.type("run", *SMALL, *named, "--json")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr.startswith("Note: Gradients are summed by ReductionToOneDevice")
+    assert "\nImporting TensorFlow.\n" in done.stderr
     assert "epoch 1: loss" in done.stderr
     return dict(last_json(done))
 
