@@ -122,7 +122,7 @@ def test_the_model_of_a_run_is_tested(finished: dict[str, Any], terminal: Termin
     tested = last_json(done)
     assert tested["test_loss"] == pytest.approx(finished["test_loss"], abs=1e-5)
     assert tested["test_accuracy"] == pytest.approx(finished["test_accuracy"], abs=1e-5)
-    assert tested["test_examples"] == 128
+    assert (tested["test_examples"], tested["checkpoint_step"]) == (128, None)
 
 
 def test_a_finished_run_resumes_only_for_more_epochs(
@@ -251,6 +251,8 @@ def test_a_detached_run_trains_is_stopped_and_deleted(terminal: Terminal) -> Non
     stopped = terminal.type("runs", "stop", run.id, "--json")
     assert stopped.returncode == 0
     assert last_json(stopped)["status"] == "stopped"
+    tested = terminal.type("evaluate", run.id).stdout.splitlines()[0]
+    assert tested.endswith(f", with the weights of step {run.progress.step:,}, the last checkpoint")
     kept = terminal.type("runs", "delete", run.id, answer="n\n")
     assert kept.returncode == 1
     assert "Kept." in kept.stderr
