@@ -9,6 +9,10 @@ import ipywidgets as ipw
 import numpy as np
 
 from workbench import units
+from workbench.runs import RunError
+from workbench.runs.folder.checkpoints import FOLDER, STATE
+from workbench.runs.folder.state import LIVE
+from workbench.runs.programs.evaluation import MODEL, weights_in_words
 from workbench.widgets.kernel.background import run_in_background, waiting
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html, styled
@@ -17,6 +21,8 @@ from workbench.widgets.pictures.png import data_uri, grey_png
 from .confusion import confusion_view
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from workbench.runs import Run
 
 ALL, WRONG, RIGHT = "all", "wrong", "right"
@@ -51,24 +57,26 @@ class Predictions:
         self.show(None, "")
 
     def show(self, run: Run | None, status: str) -> None:
-        """Follow the opened run: show its evaluation, or offer one if the run is finished."""
-        if run is None or status != "finished":
+        """Follow the opened run: show its evaluation, or offer one if the run is over."""
+        if run is None or status in LIVE:
             self._run = None
             self._evaluate.disabled = True
             self._show_evaluation(None)
-            self._state.value = markup.quiet(
-                "The model can be evaluated after the run has finished."
-            )
+            self._state.value = markup.quiet("The model can be evaluated after the run's end.")
             return
         if self._run is not None and run.id == self._run.id:
             return
         self._run = run
-        self._evaluate.disabled = False
         self._show_evaluation(None)
-        self._state.value = markup.quiet("Not evaluated yet.")
-        made = run.dir / "evaluation.json"
-        newer = run.dir / "model.keras"
-        if made.exists() and (not newer.exists() or made.stat().st_mtime > newer.stat().st_mtime):
+        try:
+            step = run.evaluated_step
+        except RunError as error:
+            self._evaluate.disabled = True
+            self._state.value = markup.quiet(str(error))
+            return
+        self._evaluate.disabled = False
+        self._state.value = markup.quiet(f"Not evaluated yet. Evaluates {weights_in_words(step)}.")
+        if is_kept(run.dir, step):
             self._read(run)
 
     def _on_evaluate(self, _: Any) -> None:
@@ -101,7 +109,9 @@ class Predictions:
             return
         accuracy = units.percent(evaluation.get("test_accuracy"))
         loss = units.number(evaluation.get("test_loss"))
-        self._state.value = markup.quiet(f"Test accuracy {accuracy}, test loss {loss}.")
+        step = evaluation.get("checkpoint_step")
+        weights = "" if step is None else f", with {weights_in_words(step)}"
+        self._state.value = markup.quiet(f"Test accuracy {accuracy}, test loss {loss}{weights}.")
         if not evaluation["classes"]:
             self._classes.value = markup.quiet(
                 "The accuracy of each class is not known for this data."
@@ -133,6 +143,21 @@ def _names(evaluation: dict[str, Any]) -> list[str]:
     if "confusion" in evaluation:
         return list(evaluation["confusion"]["names"])
     return [row["name"] for row in evaluation["classes"]]
+
+
+def is_kept(run_dir: Path, step: int | None) -> bool:
+    """Return whether the kept evaluation is of these weights; `step` is the run's evaluated step.
+
+    Evaluations of earlier releases do not name a checkpoint.
+    """
+    made = run_dir / "evaluation.json"
+    weights = run_dir / MODEL if step is None else run_dir / FOLDER / STATE
+    try:
+        newer = made.stat().st_mtime > weights.stat().st_mtime
+        kept = json.loads(made.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return newer and kept.get("checkpoint_step") == step
 
 
 def _class_table(classes: list[dict[str, Any]]) -> str:
