@@ -28,7 +28,7 @@ class Places:
     bar: Sequence[Any]
     below: Sequence[Any]
     tabs: Mapping[str, Any]
-    """The content of each tab, by its title."""
+    """The content of each tab, by its title: a widget or a `Later`."""
 
 
 class Page:
@@ -42,17 +42,17 @@ class Page:
         style = f"<style>{STYLE.read_text(encoding='utf-8')}</style>"
         style += saved_output.hiding_style(token)
         title = html(style + markup.heading("Workbench", 1), description="Workbench")
-        head = styled(ipw.Box, "wb-lead", children=[title, places.hardware], fixed=True)
+        head = styled(ipw.Box, "wb-lead", children=[title, places.hardware])
         self._unfolded = styled(
             ipw.ToggleButton, "wb-fold-title", "wb-unfold", description=SETTINGS,
-            tooltip=SETTINGS, fixed=True,
+            tooltip=SETTINGS,
         )  # fmt: skip
         self._unfolded.observe(self._on_unfolded, "value")
-        bar = styled(ipw.VBox, "wb-bar", children=[self._unfolded, *places.bar], fixed=True)
-        form = styled(ipw.VBox, "wb-form", children=[bar, *places.below], fixed=True)
+        bar = styled(ipw.VBox, "wb-bar", children=[self._unfolded, *places.bar])
+        form = styled(ipw.VBox, "wb-form", children=[bar, *places.below])
         self._titles = list(places.tabs)
         self._tabs = tabs_of(places.tabs)
-        body = styled(ipw.Box, "wb-body", children=[form, self._tabs], fixed=True)
+        body = styled(ipw.Box, "wb-body", children=[form, self._tabs])
         self.root = styled(ipw.VBox, "wb-root", f"wb-live-{token}", children=[head, body])
         self._alive = False
 

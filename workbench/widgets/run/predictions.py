@@ -15,7 +15,7 @@ from workbench.runs.folder.state import LIVE
 from workbench.runs.programs.evaluation import MODEL, weights_in_words
 from workbench.widgets.kernel.background import run_in_background, waiting
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.page_parts import NO_WIDTH, button, html, row, set_visible, styled
 from workbench.widgets.pictures.png import data_uri, grey_png
 
 from .confusion import confusion_view
@@ -34,26 +34,26 @@ class Predictions:
     def __init__(self) -> None:
         self._run: Run | None = None
         self._evaluation: dict[str, Any] | None = None
-        self._evaluate = ipw.Button(
-            description="Evaluate", tooltip="Evaluate the trained model on the test examples"
+        self._evaluate = button(
+            "Evaluate", "Evaluate the trained model on the test examples", self._on_evaluate
         )
-        self._evaluate.on_click(self._on_evaluate)
         self._state = html(description="State of the evaluation")
-        row = styled(ipw.Box, "wb-row", children=[self._evaluate, self._state])
-        self._classes = html(description="Accuracy by class", fixed=False)
-        self._confusion = html(description="Confusion matrix", fixed=False)
+        self._classes = html(description="Accuracy by class", visible=False)
+        self._confusion = html(description="Confusion matrix", visible=False)
         by_class = styled(ipw.Box, "wb-by-class", children=[self._classes, self._confusion])
-        self._which = ipw.ToggleButtons(
+        self._which = styled(
+            ipw.ToggleButtons, "wb-nolabel", style=NO_WIDTH, visible=False,
             options=[("All saved", ALL), ("Wrong answers", WRONG), ("Right answers", RIGHT)],
-            description="Which images", style={"description_width": "0px"},
+            description="Which images",
         )  # fmt: skip
-        self._which.add_class("wb-nolabel")
         self._which.observe(lambda _: self._show_images(), "value")
-        self._images = html(description="Test images with the model's answers", fixed=False)
+        self._images = html(description="Test images with the model's answers", visible=False)
         title = html(markup.heading("Predictions"), description="Section")
-        self.box = styled(
-            ipw.VBox, "wb-section", children=[title, row, by_class, self._which, self._images]
-        )
+        parts = [
+            *(title, row(self._evaluate, self._state), by_class),
+            *(self._which, self._images),
+        ]
+        self.box = styled(ipw.VBox, "wb-section", children=parts)
         self.show(None, "")
 
     def show(self, run: Run | None, status: str) -> None:
@@ -104,7 +104,7 @@ class Predictions:
     def _show_evaluation(self, evaluation: dict[str, Any] | None) -> None:
         self._evaluation = evaluation
         for part in (self._classes, self._confusion, self._which, self._images):
-            part.layout.display = None if evaluation else "none"
+            set_visible(part, visible=evaluation is not None)
         if evaluation is None:
             return
         accuracy = units.percent(evaluation.get("test_accuracy"))
@@ -117,7 +117,7 @@ class Predictions:
                 "The accuracy of each class is not known for this data."
             )
             for part in (self._confusion, self._which, self._images):
-                part.layout.display = "none"
+                set_visible(part, visible=False)
             return
         self._classes.value = _class_table(evaluation["classes"])
         self._confusion.value = confusion_view(evaluation)
@@ -129,7 +129,7 @@ class Predictions:
         with np.load(self._run.dir / "predictions.npz", allow_pickle=False) as kept:
             arrays = {name: kept[name] for name in kept.files}
         there = "images" in arrays
-        self._which.layout.display = None if there else "none"
+        set_visible(self._which, visible=there)
         names = _names(self._evaluation)
         self._images.value = (
             _figures(arrays, names, self._which.value)
