@@ -101,7 +101,7 @@ PACKAGES: dict[str, set[str]] = {
     "charts": {"numpy", "pandas", "plotly", "matplotlib"},
     "widgets": {
         *("numpy", "pandas", "plotly", "matplotlib", "PIL"),
-        *("ipywidgets", "anywidget", "IPython", "traitlets"),
+        *("ipywidgets", "anywidget", "IPython", "traitlets", "jupyter_core"),
     },
 }
 MOST_FILES = 15

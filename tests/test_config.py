@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -202,3 +203,13 @@ def test_a_problem_reads_as_a_sentence() -> None:
 def test_the_nearest_name_is_found_in_any_case() -> None:
     assert did_you_mean("MIRORED", catalog.STRATEGIES, "no") == "Did you mean mirrored?"
     assert did_you_mean("qqq", catalog.STRATEGIES, "no") == "no"
+
+
+def test_a_value_of_a_wrong_type_is_answered_with_one_that_is_accepted() -> None:
+    names = [field.name for field in dataclasses.fields(RunConfig)]
+    problems = problems_of({name: {} for name in names})
+    assert list(problems) == names
+    for name, problem in problems.items():
+        match = re.fullmatch(rf"Set {name} to (.+), for example\.", problem.fix)
+        assert match is not None
+        RunConfig.from_json({name: json.loads(match[1])})

@@ -168,7 +168,7 @@ class RunConfig:
             try:
                 object.__setattr__(self, name, _plain(given, hint))
             except (TypeError, OverflowError):
-                fix = f"Change the value of {name}."
+                fix = f"Set {name} to {_example(name, hint)}, for example."
                 problems.append(Problem(name, _type_name(hint), _shown(given), fix))
         if problems:
             raise ConfigError(problems)
@@ -276,6 +276,15 @@ _TYPE_NAMES = {
 
 def _type_name(hint: Any) -> str:
     return " or ".join(_TYPE_NAMES[option] for option in _options(hint))
+
+
+_EXAMPLES: dict[Any, Any] = {int: 2, float: 0.5, str: "text", tuple[str, ...]: ["CPU:0"]}
+
+
+def _example(name: str, hint: Any) -> str:
+    """Return a value of the field as JSON: its default, or any value of its type."""
+    default = getattr(RunConfig, name)
+    return json.dumps(_EXAMPLES[_options(hint)[0]] if default is None else default)
 
 
 def _options(hint: Any) -> tuple[Any, ...]:

@@ -1,6 +1,7 @@
 /** The JupyterLab plugins of the workbench. Each works without the others. */
 
 import { arrivalPlugin } from './notebook/arrival.js';
+import { fileLinksPlugin } from './notebook/fileLinks.js';
 import { latePlugin } from './notebook/late.js';
 import { comparePlugin } from './main/comparePlugin.js';
 import { runPlugin } from './main/runPlugin.js';
@@ -17,6 +18,7 @@ export default [
   arrivalPlugin,
   snapshotPlugin,
   latePlugin,
+  fileLinksPlugin,
   serverPlugin,
   sidebarPlugin,
   runPlugin,

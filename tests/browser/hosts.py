@@ -52,9 +52,9 @@ class ClassicPage(LabPage):
         """The notebook of the page."""
         return self.page.locator("#notebook")
 
-    def cell(self, index: int) -> Locator:
-        """A cell, counted from 0."""
-        return self.notebook().locator(".cell").nth(index)
+    def cells(self) -> Locator:
+        """The cells of the page."""
+        return self.notebook().locator(".cell")
 
     def run_cell(self, index: int) -> Locator:
         """Run a cell with Ctrl+Enter, and return it without waiting for the kernel."""

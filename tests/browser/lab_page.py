@@ -144,9 +144,13 @@ class LabPage:
         """The notebook in front."""
         return self.page.locator(".jp-NotebookPanel:visible")
 
+    def cells(self) -> Locator:
+        """The cells of the notebook in front."""
+        return self.notebook().locator(".jp-Cell")
+
     def cell(self, index: int) -> Locator:
         """A cell of the notebook in front, counted from 0."""
-        return self.notebook().locator(".jp-Cell").nth(index)
+        return self.cells().nth(index)
 
     def run_cell(self, index: int) -> Locator:
         """Run a cell with Ctrl+Enter, and return it without waiting for the kernel."""

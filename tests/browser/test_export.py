@@ -26,7 +26,8 @@ def test_a_report_is_saved_downloaded_and_opens_from_disk(lab: LabPage, run: Run
     report = run.dir.with_name(f"{run.id}.html")
     expect(workbench.field("Save the run as")).to_have_value(str(report))
     workbench.button("Save").click()
-    expect(workbench.root.get_by_text(f"Saved {report}, ")).to_be_visible()
+    link = workbench.root.locator(".wb-export").get_by_role("link", name=report.name)
+    expect(link).to_have_attribute("title", str(report))
     with lab.page.expect_download() as download:
         workbench.button(f"Download {report.name}").click()
     assert download.value.suggested_filename == report.name
@@ -38,7 +39,7 @@ def test_a_report_is_saved_downloaded_and_opens_from_disk(lab: LabPage, run: Run
     opened.close()
 
     workbench.button("Save").click()
-    expect(workbench.root.get_by_text(f"Saved {run.dir}-2.html, ")).to_be_visible()
+    expect(workbench.root.get_by_text(f"Saved {run.id}-2.html, ")).to_be_visible()
     workbench.field("Save the run as").fill(str(report))
     workbench.button("Save").click()
     expect(workbench.root.get_by_text("An export never overwrites")).to_be_visible()

@@ -33,7 +33,7 @@ def test_train_needs_no_scrolling_and_stays_in_sight_beside_the_run(lab: LabPage
     expect(line).to_be_hidden()
 
 
-def test_a_narrow_page_folds_the_form_to_a_line_while_a_run_trains(lab: LabPage) -> None:
+def test_a_narrow_page_folds_the_form_to_a_line_until_a_person_unfolds_it(lab: LabPage) -> None:
     lab.page.set_viewport_size(NARROW)
     workbench = WorkbenchPage(lab, "narrow.ipynb")
     lab.command("application:toggle-left-area")
@@ -50,7 +50,10 @@ def test_a_narrow_page_folds_the_form_to_a_line_while_a_run_trains(lab: LabPage)
     expect(workbench.stop).to_be_in_viewport(ratio=1)
     workbench.stop.click()
     expect(workbench.state).to_have_text("stopped")
+    expect(epochs).to_be_hidden()
+    unfold.click()
     expect(epochs).to_be_visible()
+    expect(unfold).to_be_hidden()
 
 
 def test_settings_and_their_help_open_by_keyboard(lab: LabPage) -> None:

@@ -1,6 +1,7 @@
 """The wheel in other notebooks than JupyterLab: the form, a complete run, nothing cut off."""
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import running_lab
 from tests.browser.test_own_model import OWN
 from tests.browser.workbench_page import LONG_RUN, WorkbenchPage
+from tests.bundle.bundles import certified_run
 from workbench.runs import list_runs
 from workbench.widgets.host_notes import CELL
 
@@ -73,6 +75,46 @@ def test_a_click_trains_to_a_result_and_everything_is_visible(page: LabPage) -> 
     for theme in page.themes:
         page.set_theme(theme)
         page.screenshot(f"trained-{theme}")
+
+
+def test_keys_pressed_in_the_workbench_do_not_act_on_the_notebook(page: LabPage) -> None:
+    run = certified_run(page.server.root / "runs")
+    workbench = WorkbenchPage(page, "keys.ipynb", "1 + 1", "2 + 2")
+    workbench.open_run(run.id)
+    workbench.turn_to("Report and export")
+    kinds = workbench.root.get_by_role("radio")
+    selected = re.compile(r"\b(jp-mod-)?selected\b")
+    for control in (kinds.first, workbench.button("Save")):
+        control.focus()
+        for key in ("d", "d", "b", "a", "x", "j", "Shift+M"):
+            page.page.keyboard.press(key)
+        expect(control).to_be_focused()
+        expect(page.cells()).to_have_count(3)
+        expect(page.cell(0)).to_have_class(selected)
+    kinds.first.focus()
+    page.page.keyboard.press("ArrowDown")
+    expect(kinds.nth(1)).to_be_checked()
+    expect(kinds.nth(1)).to_be_focused()
+    page.page.keyboard.press("ArrowUp")
+    expect(kinds.first).to_be_checked()
+    expect(page.cell(0)).to_have_class(selected)
+    page.cell(1).click()
+    page.page.keyboard.press("Escape")
+    page.page.keyboard.press("b")
+    expect(page.cells()).to_have_count(4)
+
+
+@pytest.mark.parametrize("page", ["notebook-7"], indirect=True)
+def test_saved_files_open_on_their_pages(page: LabPage) -> None:
+    workbench = WorkbenchPage(page, "below/saves.ipynb")
+    workbench.turn_to("Script")
+    for ending, shown in ((".py", "edit"), (".ipynb", "notebooks")):
+        workbench.button(f"Save {ending}").click()
+        link = workbench.root.get_by_role("link", name=f"train{ending}")
+        with page.page.context.expect_page() as opened:
+            link.click()
+        expect(opened.value).to_have_url(re.compile(rf"/{shown}/below/train{ending}$"))
+        opened.value.close()
 
 
 @pytest.mark.parametrize("page", ["classic-notebook"], indirect=True)

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from tests.browser.axe import findings, load_axe
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer
 from tests.browser.workbench_page import cell
+from tests.runs.records.written_run import NOW, WrittenRun
 from tests.waiting import until
 from tests.widgets.folders import BATCH, records, write_run, write_steps
 from workbench import RunConfig
@@ -226,6 +228,28 @@ def test_a_run_without_points_has_no_empty_charts(lab: LabPage, tmp_path: Path) 
     expect(page.charts).to_be_hidden()
     expect(page.number("Loss")).to_have_count(0)
     expect(page.view.locator(".wbv-plot:visible, table:visible")).to_have_count(0)
+
+
+def test_a_run_that_starts_shows_its_stage_until_its_first_step(
+    lab: LabPage, tmp_path: Path
+) -> None:
+    written = WrittenRun(write_run(tmp_path, "starting", steps=0))
+    written.alive()
+    later = time.time() - NOW
+    try:
+        page = ViewPage(lab, written.run)
+        stage = page.view.locator(".wbv-stage")
+        expect(stage).to_have_text("Starting the processes …")
+        written.silence("begun", later, how={"worker-0": "cold: as requested"})
+        expect(stage).to_have_text("Loading the data …")
+        written.event("tracing", later)
+        expect(stage).to_have_text("Tracing the first call (compiling the graph) …")
+        lab.screenshot("stage")
+        write_steps(written.run.dir / "worker-0", 0, 0, records(5))
+        expect(stage).to_be_hidden()
+        expect(page.view.locator(".wbv-progress")).to_contain_text("step 5 of 156")
+    finally:
+        written.dead()
 
 
 @pytest.mark.promise

@@ -229,7 +229,7 @@ def test_the_script_shown_is_the_script_that_ran_and_is_saved(
     saved = lab.server.root / "mine.py"
     workbench.fill({"Save as": saved.name})
     workbench.button("Save .py").click()
-    expect(workbench.root.get_by_text(f"Saved {saved}")).to_be_visible()
+    expect(workbench.root.get_by_text(f"Saved {saved.name}")).to_be_visible()
     assert saved.read_text(encoding="utf-8") == text
 
 

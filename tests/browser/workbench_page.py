@@ -18,6 +18,9 @@ LINES = """() => {
         .map(key => [key.textContent, Number(first), Number(last), Number(points)]);
 }"""
 UNFOLD = """control => {
+    const all = control.closest('.wb-root').querySelector('.wb-unfold');
+    if (control.closest('.wb-form') && all.checkVisibility() && !all.matches('.mod-active'))
+        all.click();
     const folds = [];
     for (let fold = control; (fold = fold.parentElement.closest('.wb-fold')); )
         folds.unshift(fold);

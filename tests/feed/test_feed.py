@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from workbench import RunConfig
 from workbench.feed import Message, RunFeed, RunSnapshot, nothing
 from workbench.feed.account import offered
 from workbench.runs import Run, RunError
+from workbench.runs.folder.state import take_lock
 from workbench.runs.records.curves import MOST_POINTS
 from workbench.runs.records.live import Window
 
@@ -242,6 +244,18 @@ def test_a_failed_run_has_the_cause_and_the_fix(tmp_path: Path) -> None:
     assert parts["failure"]["cause"] == "No memory."
     assert parts["failure"]["fix"] == "Less."
     assert parts["head"]["alive"] is False
+
+
+def test_the_progress_of_a_run_that_starts_has_its_stage(tmp_path: Path) -> None:
+    run = write_run(tmp_path, "starting", steps=0)
+    feed, lock = RunFeed(run), take_lock(run.dir)
+    assert lock is not None
+    try:
+        parts = news(feed, with_snapshot=True).content["parts"]
+        assert parts["progress"]["stage"] == "Starting the processes"
+    finally:
+        os.close(lock)
+    assert news(feed, with_snapshot=True).content["parts"]["progress"]["stage"] == ""
 
 
 @pytest.mark.parametrize("strategy", ["multi_worker_mirrored", "parameter_server"])

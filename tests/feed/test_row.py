@@ -1,6 +1,7 @@
 """Tests of a run as a row of a list; the row of an unreadable run has the reason."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,19 @@ import pytest
 from tests.widgets.folders import write_run
 from workbench.feed.row import row_of
 from workbench.runs import Run, RunError
+from workbench.runs.folder.state import take_lock
+
+
+def test_the_row_of_a_run_that_starts_has_its_stage(tmp_path: Path) -> None:
+    run = write_run(tmp_path, "starting", steps=0)
+    assert row_of(run)["stage"] == ""
+    lock = take_lock(run.dir)
+    assert lock is not None
+    try:
+        assert row_of(run)["stage"] == "Starting the processes"
+    finally:
+        os.close(lock)
+    assert (row_of(run)["status"], row_of(run)["stage"]) == ("lost", "")
 
 
 def changed(run: Run, name: str, **values: Any) -> None:

@@ -80,7 +80,7 @@ def test_invalid_steps_are_refused_next_to_the_field(
     opened = view(tmp_path)
     opened._steps.control.value = typed
     opened._start.click()
-    assert words in opened._steps._problems.value
+    assert words in opened._steps.problems
     assert not opened._start.disabled
 
 

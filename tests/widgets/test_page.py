@@ -3,7 +3,7 @@
 import ipywidgets as ipw
 import pytest
 
-from workbench.widgets.page import ALIVE, Page, Places
+from workbench.widgets.page import FOLDED, Page, Places
 
 
 @pytest.fixture
@@ -20,10 +20,27 @@ def test_the_plan_is_open_first_and_others_are_opened_by_title(page: Page) -> No
         page.turn_to("Elsewhere")
 
 
-def test_the_page_shows_whether_the_run_is_alive(page: Page) -> None:
-    assert ALIVE not in page.root._dom_classes
+def folded(page: Page) -> bool:
+    return FOLDED in page.root._dom_classes
+
+
+def test_the_form_folds_for_a_run_and_stays_folded_after_it_until_a_click(page: Page) -> None:
+    assert not folded(page)
     page.show_alive(True)
     page.show_alive(True)
-    assert page.root._dom_classes.count(ALIVE) == 1
+    assert page.root._dom_classes.count(FOLDED) == 1
     page.show_alive(False)
-    assert ALIVE not in page.root._dom_classes
+    assert folded(page)
+    page._unfolded.value = True
+    assert not folded(page)
+    page.show_alive(True)
+    assert folded(page)
+    assert not page._unfolded.value
+
+
+def test_a_form_that_was_opened_beside_the_run_stays_open_after_it(page: Page) -> None:
+    page.show_alive(True)
+    page._unfolded.value = True
+    assert folded(page), "the style sheet shows the form; a click folds it again"
+    page.show_alive(False)
+    assert not folded(page)

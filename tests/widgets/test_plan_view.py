@@ -84,12 +84,12 @@ def test_the_problem_of_a_model_is_shown_beside_its_field_with_each_plan_of_this
     form.on_change(view.show)
     model, epochs = form.parts.named("model", "epochs")
     model.write(f"{tmp_path / 'mine.py'}:build")
-    until(lambda: "no such layer" in model.box.children[-1].value)
+    until(lambda: "no such layer" in model.problems)
     epochs.write(9)
     assert form.state.problems == ()
-    assert "no such layer" in model.box.children[-1].value
+    assert "no such layer" in model.problems
     model.write("mlp")
-    assert model.box.children[-1].value == ""
+    assert model.problems == ""
 
 
 def test_the_plan_notes_that_one_device_sums_the_gradients() -> None:

@@ -57,7 +57,7 @@ def test_invalid_batches_are_shown_next_to_the_field(tmp_path: Path) -> None:
     view.show(write_run(tmp_path), "finished")
     view._steps.control.value = "many"
     view._measure.click()
-    assert "must be a whole number; got many" in view._steps._problems.value
+    assert "must be a whole number; got many" in view._steps.problems
     assert not view._work.busy
 
 

@@ -187,7 +187,7 @@ def _add_options(parser: argparse.ArgumentParser, action: str) -> None:
 
 
 def _add_evaluate(adding: Any) -> None:
-    parser = adding.add_parser("evaluate", help="test a finished run's model")
+    parser = adding.add_parser("evaluate", help="test the model of a run that is over")
     parser.add_argument("run", metavar="RUN", help="a run's id or folder")
     add_runs_dir(parser)
     parser.add_argument("--json", action="store_true", help="print one line of JSON")

@@ -31,7 +31,7 @@ def watch(run: Run, out: TextIO, *, stops: bool = True) -> None:
     first one leaves it running.
     """
     shown = 0
-    last_note = ""
+    said: dict[str, str] = {}
     asked = False
     with _counted_interrupts() as interrupts:
         print(f"{run.id}: {run.plan.arithmetic}", file=out, flush=True)
@@ -40,8 +40,9 @@ def watch(run: Run, out: TextIO, *, stops: bool = True) -> None:
             shown = _print_epochs(run, shown, out)
             if status in OVER:
                 break
-            last_note = _print_note(run.progress, last_note, out)
-            _print_line(run.progress, out)
+            progress = run.progress
+            _print_news(progress, said, out)
+            _print_line(progress, out)
             if interrupts and stops and not asked:
                 asked = True
                 run.stop()
@@ -183,13 +184,19 @@ def _print_epochs(run: Run, shown: int, out: TextIO) -> int:
     return max(shown, len(epochs))
 
 
-def _print_note(progress: Progress, last_note: str, out: TextIO) -> str:
-    """Print the current note if it is new; return the note."""
-    note = " ".join(filter(None, (progress.note, progress.changed)))
-    if note and note != last_note:
-        start = "\r\033[K" if out.isatty() else ""
-        print(f"{start}{note}", file=out, flush=True)
-    return note
+def _print_news(progress: Progress, said: dict[str, str], out: TextIO) -> None:
+    """Print the note, and the stage except on a terminal, if they differ from what was `said`.
+
+    On a terminal, the stage is in the progress line.
+    """
+    news = {"note": " ".join(filter(None, (progress.note, progress.changed)))}
+    if not out.isatty():
+        news["stage"] = f"{progress.stage.sentence}." if progress.stage else ""
+    for name, text in news.items():
+        if text and text != said.get(name):
+            start = "\r\033[K" if out.isatty() else ""
+            print(f"{start}{text}", file=out, flush=True)
+    said.update(news)
 
 
 def _print_line(progress: Progress, out: TextIO) -> None:
@@ -200,7 +207,7 @@ def _print_line(progress: Progress, out: TextIO) -> None:
     eta = progress.eta_seconds
     left = "" if eta is None else f", {timedelta(seconds=round(eta))} left"
     done = f"{progress.step:,} of {progress.total_steps:,} steps"
-    print(f"\r\033[K{progress.phase}: {done}{speed}{left}", end="", file=out, flush=True)
+    print(f"\r\033[K{progress.doing}: {done}{speed}{left}", end="", file=out, flush=True)
 
 
 def follow(followed: Run, arguments: Namespace) -> int:

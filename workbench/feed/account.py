@@ -128,6 +128,7 @@ def progress_part(progress: Progress, *, alive: bool) -> dict[str, Any]:
         "stepsPerSecond": progress.steps_per_second,
         "etaSeconds": progress.eta_seconds if alive else None,
         "phase": progress.phase,
+        "stage": progress.stage.sentence if progress.stage else "",
     }
 
 

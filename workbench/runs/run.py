@@ -375,8 +375,28 @@ class Run:
             "script_sha256": sha256(self.script),
         }
 
+    @property
+    def can_evaluate(self) -> bool:
+        """Whether `evaluate` has weights to test: of a finished run, or of a checkpoint."""
+        try:
+            _ = self.evaluated_step
+        except RunError:
+            return False
+        return True
+
+    @property
+    def evaluated_step(self) -> int | None:
+        """The step of the checkpoint whose weights `evaluate` tests; None: the saved model.
+
+        Raises:
+            RunError: the run is alive, or it has neither a model nor a complete checkpoint.
+        """
+        from workbench.runs.programs.evaluation import evaluated_step
+
+        return evaluated_step(self.dir)
+
     def evaluate(self) -> dict[str, Any]:
-        """Test the saved model in a separate process; see `evaluation.evaluate`."""
+        """Test the model in a separate process; see `evaluation.evaluate`."""
         from workbench.runs.programs.evaluation import evaluate
 
         return evaluate(self.dir)

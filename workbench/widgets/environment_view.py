@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets as ipw
-
 from workbench import units
 from workbench.environments import (
     Build,
@@ -22,12 +20,13 @@ from workbench.environments import (
 from workbench.environments.place import environments_dir
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.page_parts import button, column, html, row, set_visible
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
 
 _SHOWN_EVERY_SECONDS = 0.25
+FOR_RUNS = "Make an environment"
 
 
 class EnvironmentView:
@@ -40,17 +39,13 @@ class EnvironmentView:
         self._stop: threading.Event | None = None
         """The event that cancels the build of the environment; None if no build runs."""
         self._shown_at = 0.0
-        self._make = ipw.Button(description="Make an environment")
-        self._cancel = ipw.Button(
-            description="Cancel", tooltip="Stop, and remove the unfinished environment"
+        self._make = button(FOR_RUNS, FOR_RUNS, self._on_make, visible=False)
+        self._cancel = button(
+            "Cancel", "Stop, and remove the unfinished environment", self._on_cancel, visible=False
         )
-        self._make.on_click(self._on_make)
-        self._cancel.on_click(self._on_cancel)
         self._state = html(description="State of the environment")
-        row = styled(ipw.Box, "wb-row", children=[self._make, self._cancel, self._state])
         self._message = html(description="Messages of the environment")
-        self.box = ipw.VBox([row, self._message])
-        self._set_busy(None)
+        self.box = column(row(self._make, self._cancel, self._state), self._message)
 
     def on_made(self, made: Callable[[str], None]) -> None:
         """Call `made`, in a background thread, with the interpreter that runs must use."""
@@ -99,10 +94,10 @@ class EnvironmentView:
     def _set_busy(self, stop: threading.Event | None) -> None:
         self._stop = stop
         build = self._build
-        name = "Make a TPU environment" if build and build.for_tpus else "Make an environment"
+        name = "Make a TPU environment" if build and build.for_tpus else FOR_RUNS
         self._make.description = self._make.tooltip = name
-        self._make.layout.display = "none" if stop or build is None else None
-        self._cancel.layout.display = None if stop else "none"
+        set_visible(self._make, visible=stop is None and build is not None)
+        set_visible(self._cancel, visible=stop is not None)
         self._cancel.disabled = False
 
     def _show_progress(self, progress: Progress) -> None:

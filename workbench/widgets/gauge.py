@@ -13,6 +13,7 @@ from workbench.feed.meters import meters
 from workbench.widgets.kernel.host import CellClock
 from workbench.widgets.kernel.poller import Poller
 from workbench.widgets.kernel.watchers import Watchers
+from workbench.widgets.parts.page_parts import shared_layout
 from workbench.widgets.static import STATIC
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Gauge(anywidget.AnyWidget):
     _esm = STATIC / "gauge.js"
 
     def __init__(self, devices: Callable[[], Devices]) -> None:
-        super().__init__()
+        super().__init__(layout=shared_layout(visible=True))
         self._devices = devices
         self._usage = UsageMeter()
         self._watchers = Watchers()

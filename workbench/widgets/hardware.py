@@ -35,11 +35,11 @@ class Hardware:
         self._asking: Latest[Devices] = Latest()
         self._facts = html(description="Hardware")
         self._state = html(description="State of the detection")
-        self._refresh = ipw.Button(
-            description="Refresh", icon="refresh", tooltip="Detect the hardware again"
-        )
+        self._refresh = styled(
+            ipw.Button, "wb-small", description="Refresh", icon="refresh",
+            tooltip="Detect the hardware again",
+        )  # fmt: skip
         self._refresh.on_click(self._on_refresh)
-        self._refresh.add_class("wb-small")
         self._message = html(description="Messages of the detection")
         self._gauge = Gauge(lambda: self.devices)
         self.environment = EnvironmentView()

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import ipywidgets as ipw
-
 from workbench import hosts
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html
+from workbench.widgets.parts.page_parts import column, html
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +31,7 @@ class HostNotes:
         keeping = hosts.word_on_keeping(runs)
         self._keeping = html(markup.quiet(keeping) if keeping else "", description="Keeping")
         self._awake = html(description="Staying awake")
-        self.box = ipw.VBox([self._awake, self._keeping])
+        self.box = column(self._awake, self._keeping)
 
     def show(self, look: RunSnapshot | None) -> None:
         """Follow the opened run; None means that no run is open."""

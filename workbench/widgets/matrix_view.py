@@ -17,7 +17,7 @@ from workbench.runs.folder.files import runs_root
 from workbench.widgets.form.fields import ChoiceField, NumberField
 from workbench.widgets.kernel.background import run_in_background, waiting
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.page_parts import button, html, row, section, set_visible, styled
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -50,22 +50,18 @@ class MatrixView:
         self._steps.show_help("All in one epoch.")
         self._data = ChoiceField("matrix_data", "Data of the runs", catalog.DATA)
         self._data.on_change(self._offer_steps)
-        self._start = ipw.Button(
-            description="Compare all", tooltip="Run every strategy in both loops and compare them"
+        self._start = button(
+            "Compare all", "Run every strategy in both loops and compare them", self._on_start
         )
-        self._end = ipw.Button(
-            description="Stop comparing", tooltip="Stop the current run and skip the others"
-        )
-        self._start.on_click(self._on_start)
-        self._end.on_click(self._on_stop)
+        self._end = button(
+            "Stop comparing", "Stop the current run and skip the others", self._on_stop,
+            visible=False,
+        )  # fmt: skip
         self._progress = html(description="Progress of the comparison")
         self._table = html(description="Which strategies agree")
-        title = html(markup.heading("Do they agree?") + markup.quiet(ABOUT), description="Section")
         fields = styled(ipw.Box, "wb-fields", children=[self._data.box, self._steps.box])
-        row = styled(ipw.Box, "wb-row", children=[self._start, self._end, self._progress])
-        self.box = styled(
-            ipw.VBox, "wb-section", "wb-spaced", children=[title, fields, row, self._table]
-        )
+        buttons = row(self._start, self._end, self._progress)
+        self.box = section("Do they agree?", ABOUT, fields, buttons, self._table)
         self._offer_steps()
         self._set_busy(None)
         run_in_background(self._newest, self._show_kept, self._failed)
@@ -117,7 +113,7 @@ class MatrixView:
         self._stop = stop
         self._start.disabled = stop is not None
         self._end.disabled = stop is None
-        self._end.layout.display = None if stop else "none"
+        set_visible(self._end, visible=stop is not None)
 
     def _show_running(self, matrix: Matrix) -> None:
         """Show the running matrix; its thread calls this often."""

@@ -16,8 +16,8 @@ from workbench.widgets.run import saved_output
 
 STYLE = Path(__file__).with_name("workbench.css")
 SETTINGS = "Change settings"
-ALIVE = "wb-alive"
-"""The class of the page while the opened run is alive."""
+FOLDED = "wb-folded"
+"""The class of a page that shows one line instead of the form if it is narrow."""
 
 
 @dataclass(frozen=True)
@@ -28,29 +28,31 @@ class Places:
     bar: Sequence[Any]
     below: Sequence[Any]
     tabs: Mapping[str, Any]
-    """The content of each tab, by its title."""
+    """The content of each tab, by its title: a widget or a `Later`."""
 
 
 class Page:
     """The page of a workbench. The style sheet puts the form beside the tabs if there is room.
 
-    Without that room, the form folds to one line while the opened run is alive.
+    Without that room, the form folds to one line when the opened run comes alive. It stays folded
+    after the run, so that nothing moves, until a person unfolds it.
     """
 
     def __init__(self, places: Places, token: str) -> None:
         style = f"<style>{STYLE.read_text(encoding='utf-8')}</style>"
         style += saved_output.hiding_style(token)
         title = html(style + markup.heading("Workbench", 1), description="Workbench")
-        head = styled(ipw.Box, "wb-lead", children=[title, places.hardware], fixed=True)
-        unfold = styled(
+        head = styled(ipw.Box, "wb-lead", children=[title, places.hardware])
+        self._unfolded = styled(
             ipw.ToggleButton, "wb-fold-title", "wb-unfold", description=SETTINGS,
-            tooltip=SETTINGS, fixed=True,
+            tooltip=SETTINGS,
         )  # fmt: skip
-        bar = styled(ipw.VBox, "wb-bar", children=[unfold, *places.bar], fixed=True)
-        form = styled(ipw.VBox, "wb-form", children=[bar, *places.below], fixed=True)
+        self._unfolded.observe(self._on_unfolded, "value")
+        bar = styled(ipw.VBox, "wb-bar", children=[self._unfolded, *places.bar])
+        form = styled(ipw.VBox, "wb-form", children=[bar, *places.below])
         self._titles = list(places.tabs)
         self._tabs = tabs_of(places.tabs)
-        body = styled(ipw.Box, "wb-body", children=[form, self._tabs], fixed=True)
+        body = styled(ipw.Box, "wb-body", children=[form, self._tabs])
         self.root = styled(ipw.VBox, "wb-root", f"wb-live-{token}", children=[head, body])
         self._alive = False
 
@@ -60,6 +62,19 @@ class Page:
 
     def show_alive(self, alive: bool) -> None:
         """Follow whether the opened run is alive."""
-        if alive != self._alive:
-            self._alive = alive
-            (self.root.add_class if alive else self.root.remove_class)(ALIVE)
+        if alive == self._alive:
+            return
+        self._alive = alive
+        if alive:
+            self._unfolded.value = False
+            self.root.add_class(FOLDED)
+        elif self._unfolded.value:
+            self.unfold()
+
+    def unfold(self) -> None:
+        """Show the form again."""
+        self.root.remove_class(FOLDED)
+
+    def _on_unfolded(self, _: Any) -> None:
+        if not self._alive:
+            self.unfold()

@@ -17,7 +17,7 @@ from workbench.runs.folder.tasks import HOST, tf_configs
 from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.fold import Fold
-from workbench.widgets.parts.page_parts import html, set_visible, styled
+from workbench.widgets.parts.page_parts import column, html, set_visible, styled
 from workbench.widgets.pictures import plan as picture
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ class PlanView:
 
     def __init__(self) -> None:
         self._numbers = html(description="Numbers of the plan")
-        self._picture = html(description="Picture of the plan", fixed=False)
-        self._model = html(description="Size of the model", fixed=False)
-        self._batch = html(description="A replica's batch", fixed=False)
+        self._picture = html(description="Picture of the plan")
+        self._model = html(description="Size of the model")
+        self._batch = html(description="A replica's batch")
         self._layers = html(description="Layers of the model")
         self._folded = Fold("Layers", self._layers)
         self._configs = html(description="TF_CONFIG of each task")
@@ -55,7 +55,7 @@ class PlanView:
         """The problems of the model that was measured last."""
         self._free = threading.Event()
         self._free.set()
-        side = ipw.VBox([self._numbers, self._model])
+        side = column(self._numbers, self._model)
         both = styled(ipw.Box, "wb-beside", children=[self._picture, side])
         title = html(markup.heading("Plan"), description="Section")
         parts = [title, both, self._batch, self._folded.box, self._tasks.box]

@@ -7,12 +7,10 @@ import math
 import secrets
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
-
-import ipywidgets as ipw
 
 from workbench import catalog, charts
 from workbench.config import RunConfig
@@ -28,6 +26,8 @@ from workbench.widgets.kernel import outputs
 from workbench.widgets.kernel.background import Latest, run_in_background
 from workbench.widgets.kernel.host import allow_own_widgets, on_cell_event
 from workbench.widgets.kernel.page_order import keep_order
+from workbench.widgets.parts.later import Later
+from workbench.widgets.parts.page_parts import column
 from workbench.widgets.run import saved_output
 from workbench.widgets.run.closer_look import CloserLook
 from workbench.widgets.run.export_view import ExportView
@@ -51,6 +51,7 @@ from .scaling_view import ShouldScale
 if TYPE_CHECKING:
     from workbench.devices import Devices
     from workbench.feed import RunFeed, RunSnapshot
+    from workbench.plan import Problem
     from workbench.runs import Run
 
 RUN = "Run"
@@ -128,13 +129,12 @@ class Workbench:
         self._forget_cells = (
             on_cell_event("post_run_cell", self._on_cell) if functions else lambda: None
         )
-        self._matrix = MatrixView(
-            runs_dir, lambda: self._hardware.devices, lambda: self.config.interpreter
-        )
-        self._comparison = ComparisonView(
-            runs_dir, lambda: self.config, lambda: self._hardware.devices, self.open
-        )
-        self._finder = FinderView(self._joins_of_searches())
+        self._runs_dir = runs_dir
+        self._pages: dict[str, Later[ComparisonView | FinderView | MatrixView]] = {
+            "Compare": Later(self._make_comparison),
+            "Batch and rate": Later(self._make_finder),
+            "Agreement": Later(self._make_matrix),
+        }
         self._interpreter = config.interpreter
         self._rendering: Latest[None] = Latest(0.15)
         self._join()
@@ -184,9 +184,9 @@ class Workbench:
         self._closer.show(None, "")
         self._run.end()
         self._runs.close()
-        self._matrix.close()
-        self._comparison.close()
-        self._finder.close()
+        for page in self._pages.values():
+            if page.made is not None:
+                page.made.close()
         self._hardware.environment.close()
         self._train.close()
         self.widget.close()
@@ -203,9 +203,9 @@ class Workbench:
         self._hardware.on_found(self._use_devices)
         self._hardware.environment.on_made(self._use_environment)
         self._train.on_started(self._on_started)
-        self._train.on_refused(self._form.show_refused)
+        self._train.on_refused(self._on_refused)
         self._train.on_show(self.open)
-        self._plan.on_refused(self._form.show_refused)
+        self._plan.on_refused(self._on_refused)
         self._run.on_wanted(self.open)
         self._run.actions.on_started(self._on_started)
         self._run.actions.on_deleted(self._on_deleted)
@@ -223,6 +223,21 @@ class Workbench:
                 "Predictions": Predictions,
                 "Report and export": ExportView,
             }
+        )
+
+    def _make_comparison(self) -> ComparisonView:
+        return ComparisonView(
+            self._runs_dir, lambda: self.config, lambda: self._hardware.devices, self.open
+        )
+
+    def _make_finder(self) -> FinderView:
+        finder = FinderView(self._joins_of_searches())
+        keep_order(finder.box)
+        return finder
+
+    def _make_matrix(self) -> MatrixView:
+        return MatrixView(
+            self._runs_dir, lambda: self._hardware.devices, lambda: self.config.interpreter
         )
 
     def _joins_of_scripts(self) -> Joins:
@@ -248,19 +263,18 @@ class Workbench:
             below=[self._train.messages, self._host_notes.box, self._form.more],
             tabs={
                 "Plan": self._plan.box,
-                RUN: ipw.VBox([self._run.box, self._closer.box]),
+                RUN: column(self._run.box, self._closer.box),
                 "Runs": self._runs.box,
-                "Compare": self._comparison.box,
-                "Batch and rate": self._finder.box,
+                "Compare": self._pages["Compare"],
+                "Batch and rate": self._pages["Batch and rate"],
                 "Script": self._script.box,
-                "Agreement": self._matrix.box,
+                "Agreement": self._pages["Agreement"],
             },
         )
 
     def _keep_order(self) -> None:
         for box in (self._form.first, self._form.more, self._train.buttons, self._train.messages):
             keep_order(box)
-        keep_order(self._finder.box)
 
     def _stop(self) -> None:
         if self.run is not None:
@@ -288,11 +302,17 @@ class Workbench:
 
     def _show_form(self, state: FormState) -> None:
         self._train.show_form(state, self._form.reason)
+        if state.problems:
+            self._page.unfold()
         self._plan.show(state)
         self._rendering.ask(lambda: self._script.show_plan(state.plan), lambda _: None, self._raise)
         if state.config.interpreter != self._interpreter:
             self._interpreter = state.config.interpreter
             self._hardware.ask(self._interpreter)
+
+    def _on_refused(self, problems: Iterable[Problem]) -> None:
+        self._page.unfold()
+        self._form.show_refused(problems)
 
     def _on_started(self, run: Run) -> None:
         if self._run.run is None or self._run.run.id != run.id:
@@ -312,6 +332,7 @@ class Workbench:
         self._runs.show_open(None)
         self._running.show(None)
         self._page.show_alive(False)
+        self._page.unfold()
 
     def _on_look(self, look: RunSnapshot, feed: RunFeed) -> None:
         self._plan.hold(look.status == STARTING)

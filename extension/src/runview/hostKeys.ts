@@ -41,8 +41,16 @@ export function keepKeys(page: Window): void {
   });
 }
 
+/**
+ * Mark the element that has the focus: shortcuts for `:focus` match it before its ancestors.
+ */
 function suppress(event: KeyboardEvent): void {
-  workbenchOf(event)?.toggleAttribute(SUPPRESS, !isOfApplication(event));
+  if (workbenchOf(event) !== null) {
+    (event.target as Element).toggleAttribute(
+      SUPPRESS,
+      !isOfApplication(event)
+    );
+  }
 }
 
 /** Return the workbench of a notebook in which a key was pressed; null in panels and elsewhere. */

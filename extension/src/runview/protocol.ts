@@ -37,6 +37,8 @@ export interface Progress {
   stepsPerSecond: number | null;
   etaSeconds: number | null;
   phase: string;
+  /** What a run that starts does before its first step; empty if unknown; older kernels lack it. */
+  stage?: string;
   note: string;
   /** The ids of the runs that hold its devices; an older kernel does not send them. */
   waitsFor?: string[];

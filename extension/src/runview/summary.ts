@@ -12,6 +12,7 @@ export class Summary {
   private readonly _about = make('p', 'wbv-quiet');
   private readonly _bar = make('div', 'wbv-bar', make('div'));
   private readonly _progress = make('p', 'wbv-progress');
+  private readonly _stage = make('p', 'wbv-stage');
   private readonly _note = make('p', 'wbv-notice');
   private readonly _waits = make('div', 'wbv-actions');
   private readonly _failure = make('div', 'wbv-failure');
@@ -25,9 +26,11 @@ export class Summary {
     this._bar.setAttribute('role', 'progressbar');
     this._bar.setAttribute('aria-label', 'Steps done');
     this._bar.setAttribute('aria-valuemin', '0');
-    const { _about, _bar, _progress, _note, _waits, _failure } = this;
-    this.node.append(head, _about, _bar, _progress, _note, _waits, _failure);
-    this._note.hidden = true;
+    this._stage.setAttribute('role', 'status');
+    const { _about, _bar, _stage, _progress } = this;
+    this.node.append(head, _about, _bar, _stage, _progress);
+    this.node.append(this._note, this._waits, this._failure);
+    this._stage.hidden = this._note.hidden = true;
   }
 
   show({ head, progress, failure }: Partial<Account>): void {
@@ -45,6 +48,9 @@ export class Summary {
     this._bar.setAttribute('aria-valuemax', String(progress.totalSteps));
     this._bar.setAttribute('aria-valuenow', String(progress.step));
     setText(this._progress, progressText(progress, share, head.alive));
+    const stage = head.alive ? (progress.stage ?? '') : '';
+    setText(this._stage, stage && `${stage} …`);
+    this._stage.hidden = stage === '';
     setText(this._note, progress.note);
     this._note.hidden = progress.note === '';
     this._linkWaits(progress.waitsFor ?? []);
@@ -95,7 +101,7 @@ export class Summary {
   }
 }
 
-/** Return epoch, step, speed, time left and phase in a line. */
+/** Return epoch, step, speed, time left and, without a stage, the phase in a line. */
 export function progressText(
   progress: Progress,
   share: number,
@@ -112,7 +118,7 @@ export function progressText(
           `${Number(stepsPerSecond.toPrecision(3)).toLocaleString('en')} steps per second`
         ]),
     ...(etaSeconds === null ? [] : [`${duration(etaSeconds)} left`]),
-    ...(alive ? [progress.phase] : [])
+    ...(alive && !progress.stage ? [progress.phase] : [])
   ];
   return parts.join(', ');
 }

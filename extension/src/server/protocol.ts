@@ -37,6 +37,8 @@ export interface Row {
   stepsPerSecond?: number | null;
   etaSeconds?: number | null;
   phase?: string;
+  /** What a run that starts does before its first step; empty if that is unknown. */
+  stage?: string;
   note?: string;
   results?: Results;
   /** The step at which a resume goes on; null if unknown. */

@@ -54,9 +54,9 @@ export function rowText(row: Row, trans: TranslationBundle): string {
 }
 
 function living(row: Row, trans: TranslationBundle): string {
-  const { etaSeconds, stepsPerSecond, step = 0, phase = '', note } = row;
-  if (note) {
-    return note;
+  const { etaSeconds, stepsPerSecond, step = 0, phase = '', note, stage } = row;
+  if (stage || note) {
+    return [stage, note].filter(Boolean).join('. ');
   }
   if (step === 0) {
     return phase || trans.__('No step yet');

@@ -225,6 +225,10 @@ test('a run in progress shows its progress', () => {
   assert.equal(rowText(living, trans), '25%, 29 s left, 123 steps/s');
   const early = { ...living, step: 0, phase: 'tracing' };
   assert.equal(rowText(early, trans), 'tracing');
+  const stage = 'Importing TensorFlow';
+  assert.equal(rowText({ ...early, stage }, trans), stage);
+  const again = { ...early, stage, note: 'worker-1 was killed.' };
+  assert.equal(rowText(again, trans), `${stage}. worker-1 was killed.`);
   const behind = { ...living, note: 'worker-1 is behind' };
   assert.equal(rowText(behind, trans), 'worker-1 is behind');
   const unknown = { ...living, etaSeconds: null, stepsPerSecond: null };

@@ -178,6 +178,15 @@ test('progress shows the time left while the run is in progress', () => {
     'Epoch 2 of 8, step 1,200 of 4,800 (25%), 123 steps per second, 29 s left, training'
   );
   const over = { ...progress, stepsPerSecond: null, etaSeconds: null };
+  const early = { ...over, step: 0, epoch: 1, phase: 'tracing' };
+  assert.equal(
+    progressText(early, 0, true),
+    'Epoch 1 of 8, step 0 of 4,800 (0%), tracing'
+  );
+  assert.equal(
+    progressText({ ...early, stage: 'Loading the data' }, 0, true),
+    'Epoch 1 of 8, step 0 of 4,800 (0%)'
+  );
   assert.equal(
     progressText(over, 1, false),
     'Epoch 2 of 8, step 1,200 of 4,800 (100%)'

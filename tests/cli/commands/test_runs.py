@@ -29,10 +29,12 @@ FIELDS = {
 @pytest.fixture(scope="module")
 def finished(terminal: Terminal) -> dict[str, Any]:
     """The last line that `run --json` printed for a small run."""
-    done = terminal.type("run", *SMALL, "--name", 'it\'s "mine"', "--json")
+    named = ("--name", 'it\'s "mine"', "--start", "cold")
+    done = terminal.type("run", *SMALL, *named, "--json")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr.startswith("Note: Gradients are summed by ReductionToOneDevice")
+    assert "\nImporting TensorFlow.\n" in done.stderr
     assert "epoch 1: loss" in done.stderr
     return dict(last_json(done))
 
@@ -118,10 +120,10 @@ def test_the_model_of_a_run_is_tested(finished: dict[str, Any], terminal: Termin
     done = terminal.type("evaluate", finished["run"], "--json")
     assert done.returncode == 0, done.stderr
     tested = last_json(done)
-    assert sum(examples for *_, examples in tested["confusion"]["pairs"]) == 128
     assert tested["test_loss"] == pytest.approx(finished["test_loss"], abs=1e-5)
     assert tested["test_accuracy"] == pytest.approx(finished["test_accuracy"], abs=1e-5)
-    assert tested["test_examples"] == 128
+    assert (tested["test_examples"], tested["checkpoint_step"]) == (128, None)
+    assert sum(examples for *_, examples in tested["confusion"]["pairs"]) == 128
 
 
 def test_a_finished_run_resumes_only_for_more_epochs(
@@ -250,6 +252,8 @@ def test_a_detached_run_trains_is_stopped_and_deleted(terminal: Terminal) -> Non
     stopped = terminal.type("runs", "stop", run.id, "--json")
     assert stopped.returncode == 0
     assert last_json(stopped)["status"] == "stopped"
+    tested = terminal.type("evaluate", run.id).stdout.splitlines()[0]
+    assert tested.endswith(f", with the weights of step {run.progress.step:,}, the last checkpoint")
     kept = terminal.type("runs", "delete", run.id, answer="n\n")
     assert kept.returncode == 1
     assert "Kept." in kept.stderr

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tests.runs.records.written_run import WrittenRun
+from workbench.runs.folder.checkpoints import last_whole_step
 
 
 def save(run_dir: Path, number: int) -> None:
@@ -33,6 +34,17 @@ def test_a_checkpoint_of_an_earlier_release_has_the_step_of_the_last_event(
     written.event("checkpoint", at=1, step=30)
     save(written.run.dir, 7)
     assert written.run.resume_step == 30
+
+
+def test_the_last_complete_checkpoint_may_be_an_earlier_one(written: WrittenRun) -> None:
+    assert last_whole_step(written.run.dir) is None
+    for number, step in enumerate((30, 50), start=1):
+        written.event("checkpoint", at=number, step=step, checkpoint=f"ckpt-{number}")
+        save(written.run.dir, number)
+    (written.run.dir / "checkpoints" / "checkpoint").unlink()  # so all that lie there count
+    assert last_whole_step(written.run.dir) == 50
+    (written.run.dir / "checkpoints" / "ckpt-2.data-00000-of-00001").unlink()
+    assert last_whole_step(written.run.dir) == 30
 
 
 def test_the_step_is_unknown_if_no_event_names_the_last_checkpoint(written: WrittenRun) -> None:

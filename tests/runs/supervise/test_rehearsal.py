@@ -64,6 +64,7 @@ def test_a_model_that_cannot_be_saved_is_reported_and_trained(tmp_path: Path) ->
     assert "only the checkpoints of this model can be saved" in trouble_in(run.events())
     assert "The trained model could not be saved" in run.progress.note
     assert "get_config" in run.progress.note
+    assert run.evaluated_step == run.result()["steps"]
 
 
 def test_a_rehearsal_can_be_stopped(tmp_path: Path) -> None:

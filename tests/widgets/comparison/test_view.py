@@ -184,7 +184,7 @@ def test_an_unreadable_value_is_shown_next_to_the_field(
     asked = getattr(shown._form, field)
     asked.control.value = typed
     shown._start.click()
-    assert words in asked._problems.value
+    assert words in asked.problems
     assert not list(tmp_path.iterdir())
 
 

@@ -76,10 +76,11 @@ def test_a_value_that_is_not_in_the_table_is_kept_for_the_plan_to_judge(kind: An
 
 def test_problems_are_shown_and_escaped() -> None:
     field = TextField("name", "Name")
+    assert len(field.box.children) == 2  # the line of problems is made at the first problem
     field.show_problems(["must not be <b>bold</b>"])
     assert "&lt;b&gt;" in field.box.children[-1].value
     field.show_problems([])
-    assert field.box.children[-1].value == ""
+    assert field.box.children[-1].value == field.problems == ""
 
 
 def test_a_change_is_reported_once() -> None:

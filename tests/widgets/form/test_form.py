@@ -27,7 +27,7 @@ def control(form: Form, name: str) -> Any:
 
 def problem_beside(form: Form, name: str) -> str:
     fields = {field.name: field for field in (*form.parts.all, *form.parts.batch.fields)}
-    return str(fields[name].box.children[-1].value)
+    return fields[name].problems
 
 
 def test_opens_on_two_virtual_replicas_without_gpus(form: Form) -> None:

@@ -98,7 +98,7 @@ def test_its_error_is_shown_next_to_the_field_until_it_is_fixed(
     (problem,) = until(lambda: form.state.problems)
     assert problem.field == "data"
     (field,) = form.parts.named("data")
-    assert "FileNotFoundError: no /data/images" in field._problems.value
+    assert "FileNotFoundError: no /data/images" in field.problems
     assert form.state.plan is None
     notebook.run(DATA)
     form.refresh()

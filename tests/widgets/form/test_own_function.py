@@ -91,7 +91,7 @@ def test_objects_that_cannot_be_copied_are_shown_next_to_the_field(
     notebook.run("WIDTH, OUTPUTS = object(), object()")
     form.refresh()
     assert form.state.plan is None
-    problems = model_of(form)._problems.value
+    problems = model_of(form).problems
     assert "build with WIDTH, an object of the notebook" in problems
     assert "build with OUTPUTS, an object of the notebook" in problems
     assert "Make it inside build." in problems
@@ -133,4 +133,4 @@ def test_a_folder_that_cannot_be_written_is_shown_next_to_the_field(
     (tmp_path / "functions").write_text("in the way")
     notebook.run("WIDTH = 9")
     form.refresh()
-    assert "Give Workbench another runs_dir." in model_of(form)._problems.value
+    assert "Give Workbench another runs_dir." in model_of(form).problems

@@ -9,6 +9,7 @@ from tests.widgets.folders import write_run
 from workbench.feed import RunSnapshot
 from workbench.runs import Progress
 from workbench.runs.folder.state import take_lock
+from workbench.runs.supervise.stage import Stage
 from workbench.widgets.form.running_line import RunningLine, progress_line
 
 PROGRESS = Progress(1200, 4800, 2, 5, 40.0, 90.0, "training")
@@ -18,6 +19,12 @@ def test_shows_phase_epoch_steps_and_time_left() -> None:
     line = progress_line(PROGRESS)
     assert "training, epoch 2 of 5, step 1,200 of 4,800, 1 min 30 s left" in line
     assert "width:25.0%" in line
+
+
+def test_a_run_that_starts_shows_its_stage_instead_of_its_phase() -> None:
+    line = progress_line(Progress(0, 4800, 1, 5, None, None, "tracing", Stage("data")))
+    assert "Loading the data, epoch 1 of 5, step 0 of 4,800" in line
+    assert "tracing" not in line
 
 
 def test_an_unknown_time_is_left_out() -> None:

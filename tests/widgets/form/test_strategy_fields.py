@@ -45,7 +45,7 @@ def in_sight(form: Form) -> set[str]:
 
 
 def problem_beside(form: Form, name: str) -> str:
-    return str(field(form, name)._problems.value)
+    return field(form, name).problems
 
 
 @pytest.mark.parametrize("strategy", catalog.STRATEGIES)

@@ -40,9 +40,9 @@ def test_a_problem_found_only_by_the_start_is_shown_next_to_its_field(tmp_path: 
     button.show_form(form.state, "")
     button._train.click()
     until(lambda: "outside the folder of runs" in button._message.value)
-    until(lambda: "outside the folder of runs" in archive.box.children[-1].value)
+    until(lambda: "outside the folder of runs" in archive.problems)
     archive.control.value = ""
-    assert archive.box.children[-1].value == ""
+    assert archive.problems == ""
     button.close()
 
 

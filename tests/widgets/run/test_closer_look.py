@@ -1,4 +1,4 @@
-"""Pages about the opened run: visible from its first step on, informed of its status."""
+"""Pages about the opened run: offered from its first step on, made at the first look at them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Page:
         self.shown = (run, status)
 
 
-def test_the_pages_are_visible_from_the_first_step_on(tmp_path: Path) -> None:
+def test_pages_are_offered_from_the_first_step_on_and_made_when_opened(tmp_path: Path) -> None:
     made: list[Page] = []
 
     def make() -> Page:
@@ -38,8 +38,13 @@ def test_the_pages_are_visible_from_the_first_step_on(tmp_path: Path) -> None:
         assert made == []
     closer.show(run, "running")
     assert closer.box.layout.display is None
-    assert closer.box.children[1].children == tuple(page.box for page in made)
-    assert [page.shown for page in made] == [(run, "running")] * 2
+    tabs = closer.box.children[1]
+    assert [page.shown for page in made] == [(run, "running")]
+    closer.show(run, "finished")
+    assert [page.shown for page in made] == [(run, "finished")]
+    tabs.selected_index = 1
+    assert [page.shown for page in made] == [(run, "finished")] * 2
+    assert [place.children for place in tabs.children] == [(page.box,) for page in made]
     closer.show(None, "")
     assert closer.box.layout.display == "none"
     assert [page.shown for page in made] == [(None, "")] * 2

@@ -103,7 +103,7 @@ def test_invalid_seconds_are_shown_next_to_the_field(
     shown.show(timed_run(tmp_path), "finished")
     shown._seconds.control.value = typed
     shown._find.click()
-    assert words in shown._seconds._problems.value
+    assert words in shown._seconds.problems
     assert not shown._work.busy
 
 

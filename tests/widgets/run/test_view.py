@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,10 @@ import pytest
 
 from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_run
+from workbench.feed import RunSnapshot
+from workbench.runs.folder.state import take_lock
 from workbench.widgets.kernel import host
+from workbench.widgets.run.plain_view import head
 from workbench.widgets.run.view import RunView
 from workbench.widgets.run.widget import RunWidget
 
@@ -24,6 +28,17 @@ def test_a_finished_run_is_shown_to_its_end(tmp_path: Path) -> None:
     assert looks[-1] == "finished 156"
     view.end()
     assert view.run is None
+
+
+def test_the_plain_view_shows_the_stage_of_a_run_that_starts(tmp_path: Path) -> None:
+    run = write_run(tmp_path, "starting", steps=0)
+    lock = take_lock(run.dir)
+    assert lock is not None
+    try:
+        assert "(0%), Starting the processes</div>" in head(RunSnapshot.at(run, run.plan))
+    finally:
+        os.close(lock)
+    assert "Starting the processes" not in head(RunSnapshot.at(run, run.plan))
 
 
 def test_a_run_with_an_unreadable_plan_is_reported_and_not_opened(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def field(view: Any, name: str) -> Any:
 
 
 def beside(view: Any, name: str) -> str:
-    return str(field(view, name)._problems.value)
+    return field(view, name).problems
 
 
 def test_it_opens_with_the_defaults_and_offers_no_result(page: Page) -> None:

@@ -133,14 +133,18 @@ def _agreed(question: str) -> bool:
 
 
 def evaluate(arguments: Namespace) -> int:
-    """`workbench evaluate`."""
+    """`workbench evaluate`: test the model of a run that is over."""
+    from workbench.runs.programs.evaluation import weights_in_words
+
     result = open_run(arguments.run, arguments.runs_dir).evaluate()
     if arguments.json:
         print(json.dumps(result))
         return OK
     known = result["test_accuracy"]
     accuracy = "unknown" if known is None else f"{known:.2%}"
-    print(f"test loss {result['test_loss']:.4f}, test accuracy {accuracy}")
+    step = result["checkpoint_step"]
+    weights = "" if step is None else f", with {weights_in_words(step)}"
+    print(f"test loss {result['test_loss']:.4f}, test accuracy {accuracy}{weights}")
     for row in result["classes"]:
         print(f"  {row['name']:<14} {row['accuracy']:8.2%} of {row['examples']:,}")
     if confusion := Confusion.of(result):

@@ -1,6 +1,7 @@
-"""Tests a finished run's model: `evaluate RUN_DIR`, in the run's interpreter.
+"""Tests a run's model: `evaluate RUN_DIR [STEP]`, in the run's interpreter.
 
-The run's own script gives data and model. Writes evaluation.json into the run folder and prints it
+The run's own script gives data and model. The weights are those of the saved model, or with STEP of
+the checkpoint after so many steps. Writes evaluation.json into the run folder and prints it
 in one line. If the examples have classes, also writes predictions.npz.
 """
 
@@ -15,6 +16,7 @@ import tensorflow as tf
 
 from .asker import reply
 from .script import import_script
+from .xray import restore
 
 BATCH_SIZE = 256
 NUM_SAMPLES = 48
@@ -145,13 +147,25 @@ def keep_samples(
     np.savez_compressed(path, **arrays)
 
 
-def main(run_dir: pathlib.Path) -> None:
+def load_weights(model: tf.keras.Model, run_dir: pathlib.Path, step: int | None) -> None:
+    """Load the weights of the checkpoint after `step` steps, or of the saved model."""
+    if step is None:
+        model.load_weights(run_dir / "model.keras")
+    elif (found := restore(model, run_dir / "checkpoints", step)) != step:
+        raise SystemExit(
+            f"Needs the checkpoint of step {step}; the newest readable one in {run_dir} is of step "
+            f"{found}. Restore its folder checkpoints from a copy, or resume the run."
+        )
+
+
+def main(run_dir: pathlib.Path, step: int | None) -> None:
     """Test the model, write the results and print them."""
     script = import_script(run_dir / "train.py")
     data = json.loads((run_dir / "plan.json").read_text())["data"]
     model = script.make_model()
-    model.load_weights(run_dir / "model.keras")
+    load_weights(model, run_dir, step)
     result, batches = test(script, model, script.make_data()[1])
+    result["checkpoint_step"] = step
     found = classified(batches) if result["test_accuracy"] is not None else None
     result["classes"] = []
     if found is not None:
@@ -166,4 +180,4 @@ def main(run_dir: pathlib.Path) -> None:
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    main(pathlib.Path(sys.argv[1]), int(sys.argv[2]) if sys.argv[2:] else None)

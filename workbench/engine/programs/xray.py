@@ -76,6 +76,8 @@ def restore(model: tf.keras.Model, folder: pathlib.Path, step: int) -> int:
     if path is not None:
         weights = {id(weight) for weight in model.weights}
         seeds = [each.value for each in model.variables if id(each) not in weights]  # Dropout's
+        # Otherwise a checkpoint of another model could be restored in part.
+        tf.train.Checkpoint(model=model).restore(path).assert_existing_objects_matched()
         checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer, seeds=seeds)
         checkpoint.restore(path).expect_partial()
     return start

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .events import read_events
+from .events import Event, read_events
 from .tasks import leader_of
 
 FOLDER = "checkpoints"
@@ -56,8 +56,7 @@ def resume_step(run_dir: Path) -> int | None:
     Raises:
         RunError: the folder is missing or its run.json cannot be read.
     """
-    events = read_events(run_dir / leader_of(run_dir) / "events.jsonl")
-    saves = [event for event in events if event["event"] == "checkpoint"]
+    saves = _saves(run_dir)
     try:
         saved = Saved.read(run_dir / FOLDER)
     except OSError:
@@ -65,8 +64,31 @@ def resume_step(run_dir: Path) -> int | None:
     if saved is None:
         return None if saves else 0
     name = saved.names[-1]
-    if not is_whole(saved.files(name)):
-        return None
+    return _step_of(name, saves) if is_whole(saved.files(name)) else None
+
+
+def last_whole_step(run_dir: Path) -> int | None:
+    """Return the step of the run's last complete checkpoint; None if there is none.
+
+    A checkpoint whose step no event names does not count.
+
+    Raises:
+        RunError: the folder is missing or its run.json cannot be read.
+        OSError: the folder of the checkpoints cannot be read.
+    """
+    saved, saves = Saved.read(run_dir / FOLDER), _saves(run_dir)
+    steps = [_step_of(name, saves) for name in saved.whole()] if saved else []
+    return next((step for step in reversed(steps) if step is not None), None)
+
+
+def _saves(run_dir: Path) -> list[Event]:
+    """Return the events of all checkpoints that a run has saved."""
+    events = read_events(run_dir / leader_of(run_dir) / "events.jsonl")
+    return [event for event in events if event["event"] == "checkpoint"]
+
+
+def _step_of(name: str, saves: Sequence[Event]) -> int | None:
+    """Return the step of a checkpoint; None if no event names it."""
     # Events of earlier releases have no name; the last one is that of the last checkpoint.
     steps = [event.get("step") for event in saves if event.get("checkpoint", name) == name]
     return steps[-1] if steps else None

@@ -7,8 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from workbench.runs.folder.checkpoints import FOLDER, last_whole_step
+from workbench.runs.folder.events import read_events
 from workbench.runs.folder.files import RunError, read_json
-from workbench.runs.folder.state import attempt_events
+from workbench.runs.folder.state import LIVE, alive_error, attempt_events, status
+from workbench.runs.folder.tasks import leader_of
 from workbench.runs.folder.unwritten import why_no_model
 
 from .run import run_program
@@ -17,16 +20,63 @@ MODEL = "model.keras"
 
 
 def evaluate(run_dir: Path) -> dict[str, Any]:
-    """Test the saved model on the run's test data and return the measured values.
+    """Test the run's model on its test data and return the measured values.
 
     A process of the run's interpreter runs the test. It writes evaluation.json and predictions.npz
-    next to the model, and prints one line of JSON, which is returned here. There is no time limit.
+    into the run folder, and prints one line of JSON, which is returned here; `checkpoint_step` in
+    it is the result of `evaluated_step`. There is no time limit.
 
     Raises:
-        RunError: there is no model yet, or the test fails.
+        RunError: nothing can be evaluated yet, or the test fails.
     """
-    _require_model(run_dir)
-    return run_program(run_dir, "evaluate")
+    step = evaluated_step(run_dir)
+    return run_program(run_dir, "evaluate", *([] if step is None else [str(step)]))
+
+
+def evaluated_step(run_dir: Path) -> int | None:
+    """Return the step of the checkpoint whose weights `evaluate` tests; None: the saved model.
+
+    It is the last complete checkpoint of a run that was stopped, failed or is lost, or that could
+    not save its model.
+
+    Raises:
+        RunError: the run is alive, or it has no complete checkpoint.
+    """
+    state, finished = status(run_dir), _has_finished(run_dir)
+    if state in LIVE:
+        raise alive_error(run_dir, "evaluated")
+    if finished and (run_dir / MODEL).is_file():
+        return None
+    try:
+        step = last_whole_step(run_dir)
+    except OSError as error:
+        raise RunError(
+            f"The checkpoints of a run are readable files; {run_dir / FOLDER}: {error.strerror}. "
+            "Give yourself the right to read them."
+        ) from error
+    if step is None and finished:
+        _require_model(run_dir)
+    if step is None:
+        raise RunError(
+            "A finished run is evaluated with its saved model, any other run with its last "
+            f"checkpoint; {run_dir} is {state} and has no complete checkpoint. Resume the run: it "
+            "saves one when it is stopped or finishes."
+        )
+    return step
+
+
+def _has_finished(run_dir: Path) -> bool:
+    """Return whether the last attempt that opened the model went to its end, and so saved it."""
+    events = read_events(run_dir / leader_of(run_dir) / "events.jsonl")
+    names = [event["event"] for event in events if event["event"] in ("start", "finished")]
+    return names[-1:] == ["finished"]
+
+
+def weights_in_words(step: int | None) -> str:
+    """Return the weights of an evaluation in words; `step` is as from `evaluated_step`."""
+    if step is None:
+        return "the saved model"
+    return f"the weights of step {step:,}, the last checkpoint"
 
 
 def load_model(run_dir: Path) -> Any:

@@ -27,6 +27,7 @@ from workbench.runs.folder.tasks import read_numbers, tasks_of, type_of, workers
 from workbench.runs.folder.unwritten import disk_note, losses_of
 from workbench.runs.processes.own_modules import changes_in
 from workbench.runs.supervise.rehearsal import FOLDER, trouble_in
+from workbench.runs.supervise.stage import Stage, read_stage
 from workbench.runs.supervise.watchdog import PHASE_AFTER, recent_calls
 
 from .arrays import Shape
@@ -69,6 +70,8 @@ class Progress:
     eta_seconds: float | None
     phase: str
     """queued, starting, tracing, training, testing, saving, stopping, or the final state."""
+    stage: Stage | None = None
+    """What a run that starts does before its first step; None if that is unknown or over."""
     note: str = ""
     """For people: why it waits, its silence, how it was ended, and data that it could not write."""
     waits_for: tuple[str, ...] = ()
@@ -77,6 +80,11 @@ class Progress:
     """The user's modules that changed between its attempts, in words."""
     lanes: tuple[Lane, ...] = ()
     """The progress of its tasks, the leading task first."""
+
+    @property
+    def doing(self) -> str:
+        """For people: what the run does now, as exactly as it is known: its stage or its phase."""
+        return self.stage.sentence if self.stage else self.phase
 
 
 def shape_of(plan: dict[str, Any]) -> Shape:
@@ -128,6 +136,7 @@ def read_progress(run_dir: Path) -> Progress:
         steps_per_second=rate,
         eta_seconds=_eta(rate, total - step, shape, leader_events),
         phase=phase,
+        stage=read_stage(run_dir, plan, events) if state == "starting" and not fresh else None,
         note=" ".join(filter(None, (_note(state, last, silence), *restarts.values(), *troubles))),
         waits_for=_waits_for(run_dir, last) if state == "queued" else (),
         changed=changes_in(events),

@@ -153,7 +153,7 @@ class Supervisor:
     def _loaded(self, *, several: bool) -> bool:
         """Have TensorFlow loaded if processes will be forked; return False after a stop request."""
         if self.forks.must_load(several=several):
-            self._state("starting", note=LOADS, supervisor_pid=os.getpid())
+            self._state("starting", loading=True, note=LOADS, supervisor_pid=os.getpid())
         self.forks.prepare(self._sleep, self._stop_asked, several=several)
         return not self._stop_asked()
 

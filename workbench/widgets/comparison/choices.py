@@ -10,7 +10,7 @@ import ipywidgets as ipw
 
 from workbench.widgets.form.fields import text_box
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import ANY_WIDTH, html, styled
+from workbench.widgets.parts.page_parts import ANY_WIDTH, html, row, styled
 
 from .look import FIRST
 
@@ -36,18 +36,15 @@ class ComparisonChoices:
         self._offering = False
         self.baseline = _choice("Against", [AGAINST_FIRST])
         self.sort = _choice("Sorted by", [("as listed", ""), *((name, name) for name in SORTS)])
-        self.only = text_box("Show only")
-        self.only.placeholder = "part of a name"
+        self.only = text_box("Show only", placeholder="part of a name")
         self.measure = _choice("Curves of", [(name, key) for key, name in MEASURES.items()])
         self.along = _choice("Curves along", [(name, key) for key, name in ALONG.items()])
         self._rows_shown = html(description="How many rows are shown")
         of_rows, of_curves = (self.baseline, self.sort, self.only), (self.measure, self.along)
         for control in (*of_rows, *of_curves):
             control.observe(self._on_choice, "value")
-        self.of_rows = ipw.Box([*of_rows, self._rows_shown])
-        self.of_curves = ipw.Box(list(of_curves))
-        for box in (self.of_rows, self.of_curves):
-            box.add_class("wb-row")
+        self.of_rows = row(*of_rows, self._rows_shown)
+        self.of_curves = row(*of_curves)
 
     def offer(self, labels: Sequence[str]) -> None:
         """Offer these rows as baselines. The chosen baseline stays if it is among them."""

@@ -14,7 +14,15 @@ from workbench.runs import RunError, list_runs
 from workbench.runs.folder.files import runs_root
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import ANY_WIDTH, button, html, styled
+from workbench.widgets.parts.page_parts import (
+    ANY_WIDTH,
+    button,
+    column,
+    html,
+    is_visible,
+    set_visible,
+    styled,
+)
 
 if TYPE_CHECKING:
     from workbench.runs import Run
@@ -43,15 +51,14 @@ class EarlierRuns:
             _field(self._found, self._add),
             _field(self._added, self._remove),
         ]
-        self._lists = styled(ipw.Box, "wb-beside", "wb-lists", children=sides)
+        self._lists = styled(ipw.Box, "wb-beside", "wb-lists", children=sides, visible=False)
         asked = styled(ipw.Box, "wb-row", children=[self._asked, self._message])
-        self.box = ipw.VBox([asked, self._lists])
-        self._lists.layout.display = "none"
+        self.box = column(asked, self._lists)
         self._offer()
 
     def _on_asked(self, _: Any) -> None:
-        shown = self._lists.layout.display == "none"
-        self._lists.layout.display = None if shown else "none"
+        shown = not is_visible(self._lists)
+        set_visible(self._lists, visible=shown)
         self._message.value = ""
         if shown:
             self._message.value = markup.quiet("Searching for runs ...")

@@ -17,7 +17,15 @@ from workbench.runs.records.live import LiveRun
 from workbench.widgets.kernel.background import Latest, run_in_background
 from workbench.widgets.kernel.poller import Poller
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import button, html, row, section, set_visible, styled
+from workbench.widgets.parts.page_parts import (
+    button,
+    column,
+    html,
+    row,
+    section,
+    set_visible,
+    styled,
+)
 from workbench.widgets.pictures import comparison as comparison_picture
 
 from .choices import ALONG, MEASURES, ComparisonChoices
@@ -79,7 +87,7 @@ class ComparisonView:
         self._bars = html(description="Speeds")
         self._curves = html(description="Curves")
         self._choices = ComparisonChoices(self._on_choice)
-        self._colors_place = ipw.VBox([])
+        self._colors_place = column()
         self._earlier = EarlierRuns(runs_dir, self._on_choice)
         self.box = self._lay_out()
         self._show_buttons()
@@ -112,9 +120,7 @@ class ComparisonView:
             ],
         )
         parts = (self._form.box, buttons, self._earlier.box, self._rows_box)
-        box = section("Which strategy, which batch?", ABOUT, *parts)
-        box.add_class("wb-compare")
-        return box
+        return section("Which strategy, which batch?", ABOUT, *parts, css_class="wb-compare")
 
     def _on_start(self, _: Any) -> None:
         asked = self._form.read(self._config())

@@ -13,7 +13,7 @@ import ipywidgets as ipw
 from workbench.catalog import Choice
 from workbench.field_help import FIELD_HELP
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import ANY_WIDTH, html, shared_layout, styled
+from workbench.widgets.parts.page_parts import ANY_WIDTH, html, set_visible, styled
 
 Changed = Callable[[], None]
 USUAL = ""
@@ -40,18 +40,18 @@ class Field(ABC):
         self._changed: Changed = lambda: None
         help_text = FIELD_HELP.get(name, "") if help_text is None else help_text
         self._help = help_mark(label, help_text)
-        self._problems = html(description=f"Problems in {label}")
-        self._parts = [control, self._help, self._problems]
+        self._parts = [control, self._help]
+        self._problems: Any = None
+        """The line of problems, made at the first problem."""
         self._visible = True
         self._box: Any = None
         control.observe(self._on_value, "value")
 
     @property
     def box(self) -> Any:
-        """The control, its help and its problems; made when the field gets its place."""
+        """The control, its help and below them its problems; made when it gets its place."""
         if self._box is None:
-            layout = shared_layout(ipw.VBox, visible=self._visible)
-            self._box = styled(ipw.VBox, "wb-field", children=self._parts, layout=layout)
+            self._box = styled(ipw.VBox, "wb-field", children=self._parts, visible=self._visible)
         return self._box
 
     @abstractmethod
@@ -79,14 +79,24 @@ class Field(ABC):
             f'<div class="wb-problem"><b>Problem:</b> {markup.text(message)}</div>'
             for message in messages
         )
-        self._problems.value = problems + (markup.notice("warning", warning) if warning else "")
+        text = problems + (markup.notice("warning", warning) if warning else "")
+        if text and self._problems is None:
+            self._problems = html(text, description=f"Problems in {self.label}")
+            self.box.children = [*self._parts, self._problems]
+        elif self._problems is not None:
+            self._problems.value = text
+
+    @property
+    def problems(self) -> str:
+        """The shown problems and the warning (HTML); empty if there are none."""
+        return "" if self._problems is None else str(self._problems.value)
 
     def show(self, visible: bool) -> None:
         """Show the field, or hide it if it has no meaning."""
         if visible != self._visible:
             self._visible = visible
             if self._box is not None:
-                self._box.layout = shared_layout(ipw.VBox, visible=visible)
+                set_visible(self._box, visible=visible)
 
     @property
     def visible(self) -> bool:
@@ -106,7 +116,6 @@ def help_mark(label: str, help_text: str) -> Any:
     """Return an "i" that shows a control's help under the pointer, with focus or at a touch."""
     return styled(
         ipw.HTML, "wb-help", value=_help_html(label, help_text), description=f"Help for {label}",
-        fixed=True,
     )  # fmt: skip
 
 
@@ -117,17 +126,14 @@ def _help_html(label: str, help_text: str) -> str:
     return f'{button}<span role="tooltip">{markup.text(help_text)}</span>'
 
 
-def text_box(label: str, *, fixed: bool = False) -> Any:
+def text_box(label: str, **traits: Any) -> Any:
     """Return a one-line text box. The style sheet puts its label above it."""
-    return styled(ipw.Text, description=label, style=ANY_WIDTH, fixed=fixed)
+    return styled(ipw.Text, description=label, style=ANY_WIDTH, **traits)
 
 
-def name_box(label: str, example: str = "", *, fixed: bool = False) -> Any:
+def name_box(label: str, **traits: Any) -> Any:
     """Return a one-line text box for names and paths, read when the person leaves it."""
-    return styled(
-        ipw.Text, description=label, placeholder=example, continuous_update=False,
-        style=ANY_WIDTH, fixed=fixed,
-    )  # fmt: skip
+    return text_box(label, continuous_update=False, **traits)
 
 
 class TextField(Field):
@@ -145,10 +151,9 @@ class TextField(Field):
         whole: bool = False,
         hint: str = "",
     ) -> None:
-        control = (name_box if whole else text_box)(label, fixed=True)
+        control = (name_box if whole else text_box)(label, placeholder=hint)
         super().__init__(name, label, control)
         self._empty = empty
-        self.hint(hint)
 
     def read(self) -> str | None:
         return self.control.value.strip() or self._empty
@@ -165,7 +170,7 @@ class NumberField(Field):
     """
 
     def __init__(self, name: str, label: str, *, whole: bool, optional: bool = False) -> None:
-        super().__init__(name, label, text_box(label, fixed=True))
+        super().__init__(name, label, text_box(label))
         self._whole, self._optional = whole, optional
 
     def read(self) -> float | None:
@@ -232,7 +237,7 @@ class TableField(Field):
         self._field_help = field_help
         options = [] if usual is None else [(usual, USUAL)]
         options += [(row.label, key) for key, row in rows.items()]
-        control = styled(kind, options=options, description=label, style=ANY_WIDTH, fixed=True)
+        control = styled(kind, options=options, description=label, style=ANY_WIDTH)
         super().__init__(name, label, control, self._help_of(control.value))
 
     def read(self) -> Any:
@@ -287,7 +292,7 @@ class RadioField(TableField):
 
 def check_box(label: str, *, ticked: bool = False) -> Any:
     """Return a check box."""
-    return styled(ipw.Checkbox, value=ticked, description=label, indent=False, fixed=True)
+    return styled(ipw.Checkbox, value=ticked, description=label, indent=False)
 
 
 class CheckField(Field):

@@ -10,7 +10,7 @@ from workbench.catalog import DATA, MODELS, Choice
 from workbench.config import ConfigError
 from workbench.field_help import FIELD_HELP
 from workbench.runs import RunError
-from workbench.widgets.parts.page_parts import ANY_WIDTH, styled
+from workbench.widgets.parts.page_parts import ANY_WIDTH, set_visible, styled
 
 from .fields import Field, UnreadableError, name_box
 from .notebook_function import NotebookFunction
@@ -43,9 +43,11 @@ class FunctionField(Field):
         options += [(row.label, key) for key, row in rows.items()]
         options += [("Your own function ...", OWN)]
         control = styled(ipw.Dropdown, options=options, description=label, style=ANY_WIDTH)
-        self._own = name_box(f"Your function for {label.lower()}", example)
+        self._own = name_box(
+            f"Your function for {label.lower()}", placeholder=example, visible=False
+        )
         super().__init__(name, label, control, "")
-        self._parts = [control, self._help, self._own, self._problems]
+        self._parts = [control, self._help, self._own]
         self._own.observe(self._on_value, "value")
         self._explain()
 
@@ -78,7 +80,7 @@ class FunctionField(Field):
 
     def _explain(self) -> None:
         chosen = self.control.value
-        self._own.layout.display = None if chosen == OWN else "none"
+        set_visible(self._own, visible=chosen == OWN)
         row = self._rows.get(chosen)
         others = {
             OWN: FIELD_HELP[self.name],
@@ -102,7 +104,7 @@ def data_field(function: NotebookFunction | None = None) -> FunctionField:
 
 def step_field(function: NotebookFunction | None = None) -> FunctionField:
     """Return the field of the custom loop's train step."""
-    usual = "The loop's own step", "A forward pass, the gradients, an update: see the script."
+    usual = "The loop's step", "A forward pass, the gradients, an update: see the script."
     example = "my_steps.py:train_step"
     return FunctionField("step", "Train step", {}, example=example, usual=usual, function=function)
 

@@ -194,12 +194,12 @@ def first_fields(preset: Any, parts: Parts) -> Any:
     strategy, *others = parts.named(*FIRST)
     strategy.box.add_class("wb-wide")
     boxes = [box, strategy.box, *(field.box for field in others), parts.batch.box]
-    return styled(ipw.Box, "wb-fields", "wb-first", children=boxes, fixed=True)
+    return styled(ipw.Box, "wb-fields", "wb-first", children=boxes)
 
 
 def grid(boxes: Sequence[Any]) -> Any:
     """Return a box that arranges its fields in as many columns as fit."""
-    return styled(ipw.Box, "wb-fields", children=boxes, fixed=True)
+    return styled(ipw.Box, "wb-fields", children=boxes)
 
 
 def _counted(title: str, problems: int) -> str:

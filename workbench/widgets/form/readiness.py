@@ -23,7 +23,7 @@ class Readiness:
     """A fork server for the interpreter of the form. A line shows whether it is ready."""
 
     def __init__(self) -> None:
-        self.box = html(description="Readiness", fixed=False)
+        self.box = html(description="Readiness")
         self._lock = threading.Lock()
         self._server: ForkServer | None = None
         self._follows = False

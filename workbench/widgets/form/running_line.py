@@ -25,7 +25,7 @@ class RunningLine:
     def __init__(self, stop: Callable[[], None]) -> None:
         """`stop` asks the opened run to stop."""
         self._shown_at = 0.0
-        self._phase = ""
+        self._doing = ""
         self.stop = button(
             "Stop", "Stop the run after its step, with a checkpoint", lambda _: stop()
         )
@@ -38,19 +38,19 @@ class RunningLine:
         alive = look is not None and look.alive
         set_visible(self.box, visible=alive)
         if look is None or not alive:
-            self._phase = ""
+            self._doing = ""
             return
         self.stop.disabled = look.status == "stopping"
-        now = time.monotonic()
-        if look.progress.phase != self._phase or now - self._shown_at >= SHOWN_EVERY_SECONDS:
-            self._phase, self._shown_at = look.progress.phase, now
+        now, doing = time.monotonic(), look.progress.doing
+        if doing != self._doing or now - self._shown_at >= SHOWN_EVERY_SECONDS:
+            self._doing, self._shown_at = doing, now
             self._line.value = progress_line(look.progress)
 
 
 def progress_line(progress: Progress) -> str:
-    """Return a bar, and below it the phase, the steps and the time left, if known (HTML)."""
+    """Return a bar, and below it what the run does, its steps and the time left (HTML)."""
     done = progress.step / progress.total_steps if progress.total_steps else 0.0
-    parts = [progress.phase, f"epoch {progress.epoch} of {progress.epochs}"]
+    parts = [progress.doing, f"epoch {progress.epoch} of {progress.epochs}"]
     parts.append(f"step {progress.step:,} of {progress.total_steps:,}")
     if progress.eta_seconds is not None:
         parts.append(f"{units.duration(progress.eta_seconds)} left")

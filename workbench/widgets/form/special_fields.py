@@ -9,7 +9,7 @@ import ipywidgets as ipw
 
 from workbench.catalog import STRATEGIES, Choice
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.page_parts import column, html, set_visible, styled
 
 from .fields import (
     Changed,
@@ -188,7 +188,7 @@ class StrategyField(ChoiceField):
     def __init__(self) -> None:
         self._warning = html(description="Notice on Strategy")
         super().__init__("strategy", "Strategy", STRATEGIES)
-        self._parts = [self.control, self._help, self._warning, self._problems]
+        self._parts = [self.control, self._help, self._warning]
 
     def remark(self, remarks: Mapping[str, str]) -> None:
         """Add remarks to the labels of rows, in parentheses; `remarks` maps rows to remarks."""
@@ -214,13 +214,12 @@ class DevicesField(Field):
     """A check box for each device. If none is ticked, the plan chooses the devices."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._row = ipw.VBox()
+        self._row = column()
         self._checks: dict[str, Any] = {}
-        self._label = html(description="Devices")
-        super().__init__("devices", "Devices", self._row, "")
-        self._label.value = "<div><b>Devices</b></div>"
-        self._parts = [self._label, self._row, self._help, self._problems]
-        self.show_help("None ticked: every GPU; without a GPU, the CPU.")
+        self._label = html("<div><b>Devices</b></div>", description="Devices")
+        about = "None ticked: every GPU; without a GPU, the CPU."
+        super().__init__("devices", "Devices", self._row, about)
+        self._parts = [self._label, self._row, self._help]
         self.offer(names)
 
     def offer(self, names: Sequence[str]) -> None:
@@ -254,10 +253,8 @@ class OrNumberField(ChoiceField):
     ) -> None:
         super().__init__(name, label, rows, "")
         self._row = row
-        self._number = text_box(typed)
-        self._number.value = f"{usual}"
-        self._number.layout.display = "none"
-        self._parts = [self.control, self._help, self._number, self._problems]
+        self._number = text_box(typed, value=f"{usual}", visible=False)
+        self._parts = [self.control, self._help, self._number]
         self._number.observe(self._on_value, "value")
 
     def read(self) -> Any:
@@ -272,7 +269,7 @@ class OrNumberField(ChoiceField):
         super().write(value or "")
 
     def _on_value(self, change: object) -> None:
-        self._number.layout.display = None if self.control.value == self._row else "none"
+        set_visible(self._number, visible=self.control.value == self._row)
         super()._on_value(change)
 
 

@@ -36,6 +36,11 @@ _ENDING = threading.Event()
 _STARTING = threading.Lock()
 
 
+def as_the_cell(work: Callable[[], T]) -> T:
+    """Do work in the context of the cell that imported this module, and return its result."""
+    return _CELL.copy().run(work)
+
+
 def start_thread(
     body: Callable[[], None], name: str, stop: Callable[[], None] = lambda: None
 ) -> threading.Thread:
@@ -51,7 +56,7 @@ def start_thread(
 
     def live() -> None:
         try:
-            _CELL.copy().run(body)
+            as_the_cell(body)
         finally:
             _LIVING.pop(thread, None)
 

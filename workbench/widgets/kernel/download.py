@@ -32,7 +32,7 @@ class DownloadWidget(anywidget.AnyWidget):
 
     def __init__(self, label: str, tip: str) -> None:
         """`tip` describes the content of the file."""
-        super().__init__(label=label, tip=tip)
+        super().__init__(label=label, tip=tip, layout={"display": "none"})
         self._make: Callable[[], Path] | None = None
         self._place: Path | None = None
         self._packed: dict[str, tuple[Path, tuple[int, int]]] = {}

@@ -18,8 +18,13 @@ def keep_order(root: Any) -> None:
     Kernels without subshells have only one thread.
     """
     for widget in _all_in(root):
-        if hasattr(widget.comm, "_reply_subshell_for"):
-            widget.comm._reply_subshell_for = _as_the_page_says
+        keep_own_order(widget)
+
+
+def keep_own_order(widget: Any) -> None:
+    """Do the same for one widget without its children."""
+    if hasattr(widget.comm, "_reply_subshell_for"):
+        widget.comm._reply_subshell_for = _as_the_page_says
 
 
 def _as_the_page_says(_: Any, subshell_id: str | None) -> str | None:

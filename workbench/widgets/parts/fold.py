@@ -6,7 +6,7 @@ from typing import Any
 
 import ipywidgets as ipw
 
-from .page_parts import styled
+from .page_parts import set_visible, styled
 
 
 class Fold:
@@ -19,9 +19,8 @@ class Fold:
     def __init__(self, title: str, *inside: Any, opened: bool = False) -> None:
         self._title = styled(
             ipw.ToggleButton, "wb-fold-title", description=title, tooltip=title, value=opened,
-            fixed=True,
         )  # fmt: skip
-        body = styled(ipw.VBox, "wb-fold-body", children=inside, fixed=True)
+        body = styled(ipw.VBox, "wb-fold-body", children=inside)
         self.box = styled(ipw.VBox, "wb-fold", children=[self._title, body])
 
     @property
@@ -45,4 +44,4 @@ class Fold:
 
     def show(self, visible: bool) -> None:
         """Show the fold, or hide it with its title."""
-        self.box.layout.display = None if visible else "none"
+        set_visible(self.box, visible=visible)

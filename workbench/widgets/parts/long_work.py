@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import ipywidgets as ipw
-
 from workbench import units
 from workbench.config import ConfigError
 from workbench.runs.folder.files import StoppedError
@@ -17,7 +15,7 @@ from workbench.widgets.kernel.background import ONE_TENSORFLOW, run_in_backgroun
 from workbench.widgets.kernel.poller import Poller
 
 from . import markup
-from .page_parts import html
+from .page_parts import button, html, set_visible
 
 T = TypeVar("T")
 OnProgress = Callable[[str, float | None], object]
@@ -43,10 +41,8 @@ class LongWork:
         self._poller: Poller | None = None
         self._activity = ""
         self._end: float | None = None
-        self.button = ipw.Button(description="Stop measuring", tooltip=f"Stop {name}")
-        self.button.on_click(self._on_stop)
+        self.button = button("Stop measuring", f"Stop {name}", self._on_stop, visible=False)
         self.state = html(description=f"State of: {name}")
-        self._show_button()
 
     @property
     def busy(self) -> bool:
@@ -132,7 +128,7 @@ class LongWork:
 
     def _show_button(self) -> None:
         self.button.disabled = False
-        self.button.layout.display = "none" if self._stop is None else None
+        set_visible(self.button, visible=self._stop is not None)
 
     def _show_error(self, error: Exception) -> None:
         self.state.value = _why_ended(error)

@@ -18,8 +18,13 @@ def heading(title: str, level: int = 2) -> str:
 
 def notice(kind: str, message: str) -> str:
     """Return a boxed message. `kind` is info, warning or error, shown by a word and a colour."""
+    return boxed(kind, text(message))
+
+
+def boxed(kind: str, inside: str) -> str:
+    """Return HTML in the box of a notice of this kind."""
     word = {"info": "", "warning": "Note: ", "error": "Problem: "}[kind]
-    return f'<div class="wb-notice wb-{kind}"><b>{word}</b>{text(message)}</div>'
+    return f'<div class="wb-notice wb-{kind}"><b>{word}</b>{inside}</div>'
 
 
 def answer(message: str) -> str:

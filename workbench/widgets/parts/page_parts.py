@@ -2,8 +2,8 @@
 
 ipywidgets sends one message for a widget, one for its style, one for its layout, and one for each
 later change. A kernel keeps 1,000 messages for a server that does not read at that time. It
-silently drops later messages (libzmq's ZMQ_SNDHWM), and a page never gets those widgets. So the
-parts that all widgets of a kind share are made once, and CSS classes are sent with the widget.
+silently drops later messages (libzmq's ZMQ_SNDHWM), and a page never gets those widgets. So styles
+and layouts that widgets can share are made once, and CSS classes are sent with the widget.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from . import markup
 
 ANY_WIDTH = {"description_width": "initial"}
 """The style of a control whose label takes as much space as it needs."""
+NO_WIDTH = {"description_width": "0px"}
+"""The style of a control whose label only screen readers read."""
 _shared: dict[tuple[object, ...], Any] = {}
 
 
@@ -24,32 +26,32 @@ def styled(
     kind: Any,
     *classes: str,
     style: Mapping[str, str] | None = None,
-    fixed: bool = False,
+    visible: bool = True,
     **traits: Any,
 ) -> Any:
-    """Return a widget that shares its style with all widgets of its kind and the same `style`.
+    """Return a widget that shares its layout, and its style with widgets of the same `style`.
 
     Args:
         kind: a class of ipywidgets.
         classes: names of classes in the style sheet.
         style: traits of the widget's style.
-        fixed: whether the widget shares its layout too, which must then never be changed.
-        traits: traits of the widget.
+        visible: whether the widget is shown; `set_visible` changes it.
+        traits: traits of the widget; a `layout` among them is its own.
     """
     if hasattr(kind, "style"):
-        traits["style"] = _share(kind, "style", style or {})
-    if fixed:
-        traits["layout"] = _share(kind, "layout", {})
+        traits["style"] = _share(kind.style.klass, style or {})
+    traits.setdefault("layout", shared_layout(visible=visible))
     if classes:
         traits["_dom_classes"] = classes
     return kind(**traits)
 
 
-def _share(kind: Any, part: str, values: Mapping[str, str]) -> Any:
-    key = (getattr(kind, part).klass, *sorted(values.items()))
+def _share(part: Any, values: Mapping[str, str]) -> Any:
+    """Return the style or layout of the class `part` that all widgets with these values share."""
+    key = (part, *sorted(values.items()))
     kept = _shared.get(key)
     if kept is None or kept.comm is None:  # `Widget.close_all()` may have closed it
-        kept = _shared[key] = key[0](**values)
+        kept = _shared[key] = part(**values)
         kept.observe(_refuse, [name for name in kept.keys if not name.startswith("_")])
     return kept
 
@@ -57,28 +59,49 @@ def _share(kind: Any, part: str, values: Mapping[str, str]) -> Any:
 def _refuse(change: Any) -> None:
     raise TypeError(
         f"shared styles and layouts are not changed; got {change['name']}={change['new']!r}. "
-        "Make the widget with fixed=False."
+        "Call set_visible, or give the widget its own style or layout."
     )
 
 
-def shared_layout(kind: Any, *, visible: bool) -> Any:
-    """Return the layout that all shown, or all hidden, widgets of a kind share.
-
-    A widget that gets one or the other is shown or hidden by one message, and has no own layout.
-    """
-    return _share(kind, "layout", {} if visible else {"display": "none"})
+def shared_layout(*, visible: bool) -> Any:
+    """Return the layout that all shown, or all hidden, widgets share."""
+    return _share(ipw.Layout, {} if visible else {"display": "none"})
 
 
-def html(value: str = "", *, description: str, fixed: bool = True) -> Any:
+def set_visible(widget: Any, *, visible: bool) -> None:
+    """Show a widget, or hide it, by one message: it gets the other shared layout."""
+    widget.layout = shared_layout(visible=visible)
+
+
+def is_visible(widget: Any) -> bool:
+    """Return whether a widget is shown, if its surroundings are."""
+    return str(widget.layout.display) != "none"
+
+
+def html(value: str = "", *, description: str, visible: bool = True) -> Any:
     """Return a widget with HTML text. Screen readers read out `description` for it."""
-    return styled(ipw.HTML, value=value, description=description, fixed=fixed)
+    return styled(ipw.HTML, value=value, description=description, visible=visible)
 
 
-def button(label: str, tooltip: str, clicked: Callable[[Any], None], kind: str = "") -> Any:
+def button(
+    label: str,
+    tooltip: str,
+    clicked: Callable[[Any], None],
+    kind: str = "",
+    *,
+    visible: bool = True,
+) -> Any:
     """Return a button; `kind` is a `button_style` of ipywidgets, such as `danger`."""
-    made = styled(ipw.Button, description=label, tooltip=tooltip, button_style=kind)
+    made = styled(
+        ipw.Button, description=label, tooltip=tooltip, button_style=kind, visible=visible
+    )
     made.on_click(clicked)
     return made
+
+
+def column(*children: Any) -> Any:
+    """Return a box that puts its children below each other."""
+    return styled(ipw.VBox, children=children)
 
 
 def row(*children: Any) -> Any:
@@ -86,12 +109,8 @@ def row(*children: Any) -> Any:
     return styled(ipw.Box, "wb-row", children=children)
 
 
-def section(title: str, about: str, *children: Any) -> Any:
+def section(title: str, about: str, *children: Any, css_class: str = "") -> Any:
     """Return a page with its heading and a line about its content."""
     head = html(markup.heading(title) + markup.quiet(about), description="Section")
-    return styled(ipw.VBox, "wb-section", "wb-spaced", children=[head, *children])
-
-
-def set_visible(widget: Any, *, visible: bool) -> None:
-    """Show a widget, or hide it."""
-    widget.layout.display = None if visible else "none"
+    classes = ("wb-section", "wb-spaced", *filter(None, [css_class]))
+    return styled(ipw.VBox, *classes, children=[head, *children])

@@ -8,11 +8,16 @@ container fail too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import ipywidgets as ipw
 import traitlets
+
+from workbench.widgets.kernel.page_order import keep_own_order
+
+from .later import Later
+from .page_parts import styled
 
 
 class _Titled(traitlets.HasTraits):
@@ -37,9 +42,29 @@ _Tab: Any = ipw.Tab if hasattr(ipw.Tab, "titles") else _TitledTab
 
 
 def tabs_of(pages: Mapping[str, Any]) -> Any:
-    """Return tabs with these contents, by their titles; the first one is open."""
-    tabs = _Tab(children=list(pages.values()), selected_index=0)
-    for number, title in enumerate(pages):
-        tabs.set_title(number, title)
-    tabs.add_class("wb-tabs")
+    """Return tabs with these contents, by their titles; the first one is open.
+
+    A content is a widget, or a `Later` whose view is made when its tab is first opened, even while
+    a cell runs.
+    """
+    contents = list(pages.values())
+    boxes = [each.box if isinstance(each, Later) else each for each in contents]
+    tabs = styled(_Tab, "wb-tabs", children=boxes, selected_index=0, **_titles_of(pages))
+
+    def show(change: Any) -> None:
+        opened = contents[change["new"]]
+        if isinstance(opened, Later):
+            opened.show()
+
+    tabs.observe(show, "selected_index")
+    show({"new": 0})
+    keep_own_order(tabs)
     return tabs
+
+
+def _titles_of(pages: Iterable[str]) -> dict[str, Any]:
+    """Return the titles as traits of `_Tab`."""
+    titles: dict[str, Any] = {"titles": list(pages)}
+    if _Tab is _TitledTab:
+        titles["_titles"] = {str(number): title for number, title in enumerate(pages)}
+    return titles

@@ -10,7 +10,8 @@ import ipywidgets as ipw
 
 from workbench.widgets.kernel.page_order import keep_order
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.later import Later
+from workbench.widgets.parts.page_parts import html, set_visible, styled
 from workbench.widgets.parts.titled import tabs_of
 
 if TYPE_CHECKING:
@@ -29,29 +30,41 @@ class RunPage(Protocol):
 
 
 class CloserLook:
-    """The pages about the opened run. They are made once it is not queued or starting any more."""
+    """The pages about the opened run, offered once it is not queued or starting any more.
+
+    Each page is made when its tab is first opened.
+    """
 
     def __init__(self, pages: Mapping[str, Callable[[], RunPage]]) -> None:
-        self._kinds = pages
-        self._pages: list[RunPage] = []
-        self._making = threading.Lock()
-        self.box = styled(ipw.VBox, "wb-section")
-        self.show(None, "")
+        self._pages = {title: Later(self._maker(kind)) for title, kind in pages.items()}
+        self._now: tuple[Run | None, str] = (None, "")
+        """The run and its status that the pages show."""
+        self._turn = threading.RLock()
+        self.box = styled(ipw.VBox, "wb-section", visible=False)
 
     def show(self, run: Run | None, status: str) -> None:
         """Follow the opened run."""
         started = None if status in BEFORE_ANY_STEP else run
-        with self._making:
-            if started is not None and not self._pages:
-                self._make()
-        for page in self._pages:
-            page.show(started, status)
-        self.box.layout.display = None if started else "none"
+        with self._turn:
+            self._now = (started, status)
+            if started is not None and not self.box.children:
+                self._offer()
+            for page in self._pages.values():
+                if page.made is not None:
+                    page.made.show(started, status)
+            set_visible(self.box, visible=started is not None)
 
-    def _make(self) -> None:
-        self._pages = [make() for make in self._kinds.values()]
-        boxes = [page.box for page in self._pages]
-        tabs = tabs_of(dict(zip(self._kinds, boxes, strict=True)))
+    def _offer(self) -> None:
         title = html(markup.heading("A closer look"), description="Section")
-        self.box.children = [title, tabs]
+        self.box.children = [title, tabs_of(self._pages)]
         keep_order(self.box)
+
+    def _maker(self, kind: Callable[[], RunPage]) -> Callable[[], RunPage]:
+        def make() -> RunPage:
+            with self._turn:
+                page = kind()
+                page.show(*self._now)
+                keep_order(page.box)
+                return page
+
+        return make

@@ -18,7 +18,8 @@ from workbench.widgets.form.fields import RadioField, TextField
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.kernel.download import DownloadWidget
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import button, html, styled
+from workbench.widgets.parts.page_parts import button, column, html, set_visible, styled
+from workbench.widgets.parts.saved import saved_notice
 
 from .export_kinds import BUNDLE, KINDS, Saved, save, usual_place
 
@@ -48,9 +49,11 @@ class ExportView:
             "A path on the machine of the kernel. Existing files are never overwritten."
         )
         self._save = button("Save", "Write the file to this path", self._on_save)
-        self._end = button("Stop saving", "Stop, and remove the unfinished file", self._on_stop)
+        self._end = button(
+            "Stop saving", "Stop, and remove the unfinished file", self._on_stop, visible=False
+        )
         self._state = html(description="State of saving")
-        self._download = ipw.VBox([])
+        self._download = column()
         fields = styled(ipw.Box, "wb-fields", children=[self._kind.box, self._path.box])
         for field in fields.children:
             field.add_class("wb-span")
@@ -95,7 +98,7 @@ class ExportView:
             return
         stop = threading.Event()
         self._set_busy(stop)
-        self._end.layout.display = None if kind in IN_PARTS else "none"
+        set_visible(self._end, visible=kind in IN_PARTS)
         self._offer(None)
         seconds = "; its data is made again and hashed, which takes seconds" * (kind == BUNDLE)
         self._state.value = markup.quiet(f"Saving {path.name}{seconds} ...")
@@ -113,7 +116,7 @@ class ExportView:
         self._stop = stop
         self._save.disabled = stop is not None
         self._end.disabled = stop is None
-        self._end.layout.display = "none"
+        set_visible(self._end, visible=False)
 
     def _done(self, saved: Saved) -> None:
         self._state.value = saved_html(saved)
@@ -167,8 +170,8 @@ class _Progress:
 
 
 def saved_html(saved: Saved) -> str:
-    """Return the path of the saved file and the next command to type (HTML)."""
-    parts = [markup.notice("info", f"Saved {saved.path}, {units.byte_size(saved.size)}.")]
+    """Return a link to the saved file and the next command to type (HTML)."""
+    parts = [saved_notice(saved.path, units.byte_size(saved.size))]
     if saved.command:
         typed = f'<pre class="wb-log">{markup.text(saved.command)}</pre>'
         parts.append(f"{markup.quiet(saved.purpose)}{typed}")

@@ -138,7 +138,7 @@ def _progress(look: RunSnapshot) -> str:
     if look.alive and progress.eta_seconds is not None:
         parts.append(f"{units.duration(progress.eta_seconds)} left")
     if look.alive:
-        parts.append(progress.phase)
+        parts.append(progress.doing)
     note = markup.notice("info", progress.note) if progress.note else ""
     return f"<div>{markup.text(', '.join(parts))}</div>{note}"
 

@@ -9,14 +9,20 @@ import ipywidgets as ipw
 import numpy as np
 
 from workbench import units
+from workbench.runs import RunError
+from workbench.runs.folder.checkpoints import FOLDER, STATE
+from workbench.runs.folder.state import LIVE
+from workbench.runs.programs.evaluation import MODEL, weights_in_words
 from workbench.widgets.kernel.background import run_in_background, waiting
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.page_parts import NO_WIDTH, button, html, row, set_visible, styled
 from workbench.widgets.pictures.png import data_uri, grey_png
 
 from .confusion import confusion_view
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from workbench.runs import Run
 
 ALL, WRONG, RIGHT = "all", "wrong", "right"
@@ -28,47 +34,49 @@ class Predictions:
     def __init__(self) -> None:
         self._run: Run | None = None
         self._evaluation: dict[str, Any] | None = None
-        self._evaluate = ipw.Button(
-            description="Evaluate", tooltip="Evaluate the trained model on the test examples"
+        self._evaluate = button(
+            "Evaluate", "Evaluate the trained model on the test examples", self._on_evaluate
         )
-        self._evaluate.on_click(self._on_evaluate)
         self._state = html(description="State of the evaluation")
-        row = styled(ipw.Box, "wb-row", children=[self._evaluate, self._state])
-        self._classes = html(description="Accuracy by class", fixed=False)
-        self._confusion = html(description="Confusion matrix", fixed=False)
+        self._classes = html(description="Accuracy by class", visible=False)
+        self._confusion = html(description="Confusion matrix", visible=False)
         by_class = styled(ipw.Box, "wb-by-class", children=[self._classes, self._confusion])
-        self._which = ipw.ToggleButtons(
+        self._which = styled(
+            ipw.ToggleButtons, "wb-nolabel", style=NO_WIDTH, visible=False,
             options=[("All saved", ALL), ("Wrong answers", WRONG), ("Right answers", RIGHT)],
-            description="Which images", style={"description_width": "0px"},
+            description="Which images",
         )  # fmt: skip
-        self._which.add_class("wb-nolabel")
         self._which.observe(lambda _: self._show_images(), "value")
-        self._images = html(description="Test images with the model's answers", fixed=False)
+        self._images = html(description="Test images with the model's answers", visible=False)
         title = html(markup.heading("Predictions"), description="Section")
-        self.box = styled(
-            ipw.VBox, "wb-section", children=[title, row, by_class, self._which, self._images]
-        )
+        parts = [
+            *(title, row(self._evaluate, self._state), by_class),
+            *(self._which, self._images),
+        ]
+        self.box = styled(ipw.VBox, "wb-section", children=parts)
         self.show(None, "")
 
     def show(self, run: Run | None, status: str) -> None:
-        """Follow the opened run: show its evaluation, or offer one if the run is finished."""
-        if run is None or status != "finished":
+        """Follow the opened run: show its evaluation, or offer one if the run is over."""
+        if run is None or status in LIVE:
             self._run = None
             self._evaluate.disabled = True
             self._show_evaluation(None)
-            self._state.value = markup.quiet(
-                "The model can be evaluated after the run has finished."
-            )
+            self._state.value = markup.quiet("The model can be evaluated after the run's end.")
             return
         if self._run is not None and run.id == self._run.id:
             return
         self._run = run
-        self._evaluate.disabled = False
         self._show_evaluation(None)
-        self._state.value = markup.quiet("Not evaluated yet.")
-        made = run.dir / "evaluation.json"
-        newer = run.dir / "model.keras"
-        if made.exists() and (not newer.exists() or made.stat().st_mtime > newer.stat().st_mtime):
+        try:
+            step = run.evaluated_step
+        except RunError as error:
+            self._evaluate.disabled = True
+            self._state.value = markup.quiet(str(error))
+            return
+        self._evaluate.disabled = False
+        self._state.value = markup.quiet(f"Not evaluated yet. Evaluates {weights_in_words(step)}.")
+        if is_kept(run.dir, step):
             self._read(run)
 
     def _on_evaluate(self, _: Any) -> None:
@@ -96,18 +104,20 @@ class Predictions:
     def _show_evaluation(self, evaluation: dict[str, Any] | None) -> None:
         self._evaluation = evaluation
         for part in (self._classes, self._confusion, self._which, self._images):
-            part.layout.display = None if evaluation else "none"
+            set_visible(part, visible=evaluation is not None)
         if evaluation is None:
             return
         accuracy = units.percent(evaluation.get("test_accuracy"))
         loss = units.number(evaluation.get("test_loss"))
-        self._state.value = markup.quiet(f"Test accuracy {accuracy}, test loss {loss}.")
+        step = evaluation.get("checkpoint_step")
+        weights = "" if step is None else f", with {weights_in_words(step)}"
+        self._state.value = markup.quiet(f"Test accuracy {accuracy}, test loss {loss}{weights}.")
         if not evaluation["classes"]:
             self._classes.value = markup.quiet(
                 "The accuracy of each class is not known for this data."
             )
             for part in (self._confusion, self._which, self._images):
-                part.layout.display = "none"
+                set_visible(part, visible=False)
             return
         self._classes.value = _class_table(evaluation["classes"])
         self._confusion.value = confusion_view(evaluation)
@@ -119,13 +129,35 @@ class Predictions:
         with np.load(self._run.dir / "predictions.npz", allow_pickle=False) as kept:
             arrays = {name: kept[name] for name in kept.files}
         there = "images" in arrays
-        self._which.layout.display = None if there else "none"
+        set_visible(self._which, visible=there)
         names = _names(self._evaluation)
         self._images.value = (
             _figures(arrays, names, self._which.value)
             if there
             else markup.quiet("The examples of this data are not images.")
         )
+
+
+def _names(evaluation: dict[str, Any]) -> list[str]:
+    """Return the class names by class number. Earlier releases kept only those with examples."""
+    if "confusion" in evaluation:
+        return list(evaluation["confusion"]["names"])
+    return [row["name"] for row in evaluation["classes"]]
+
+
+def is_kept(run_dir: Path, step: int | None) -> bool:
+    """Return whether the kept evaluation is of these weights; `step` is the run's evaluated step.
+
+    Evaluations of earlier releases do not name a checkpoint.
+    """
+    made = run_dir / "evaluation.json"
+    weights = run_dir / MODEL if step is None else run_dir / FOLDER / STATE
+    try:
+        newer = made.stat().st_mtime > weights.stat().st_mtime
+        kept = json.loads(made.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return newer and kept.get("checkpoint_step") == step
 
 
 def _class_table(classes: list[dict[str, Any]]) -> str:
@@ -145,13 +177,6 @@ def _class_table(classes: list[dict[str, Any]]) -> str:
         + f'<table class="wb-table wb-narrow">{caption}<thead><tr>{head}{share}</tr></thead>'
         f"<tbody>{rows}</tbody></table>"
     )
-
-
-def _names(evaluation: dict[str, Any]) -> list[str]:
-    """Return the class names by class number. Earlier releases kept only those with examples."""
-    if "confusion" in evaluation:
-        return list(evaluation["confusion"]["names"])
-    return [row["name"] for row in evaluation["classes"]]
 
 
 def _figures(arrays: dict[str, Any], names: list[str], which: str) -> str:

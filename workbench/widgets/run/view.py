@@ -15,7 +15,7 @@ from workbench.widgets.kernel.download import DownloadWidget
 from workbench.widgets.kernel.host import CellClock
 from workbench.widgets.kernel.poller import Poller
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.page_parts import column, html, styled
 
 from .actions import RunActions
 from .plain_view import PlainView
@@ -54,7 +54,7 @@ class RunView:
         self._cells = CellClock()
         self._plain_look: RunSnapshot | None = None
         self._plain_due_at = 0.0
-        self._plain_place = ipw.VBox([])
+        self._plain_place = column()
         self.box = styled(
             ipw.VBox,
             "wb-run",

@@ -12,6 +12,7 @@ import anywidget
 from workbench.feed import VERSION, Message, nothing
 from workbench.runs.records.live import Window
 from workbench.widgets.kernel.watchers import Watchers
+from workbench.widgets.parts.page_parts import shared_layout
 from workbench.widgets.static import STATIC
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class RunWidget(anywidget.AnyWidget):
             on_open: called with the id of each other run that a person wants to see.
             on_deaf: called if a page receives nothing from this widget and never will.
         """
-        super().__init__()
+        super().__init__(layout=shared_layout(visible=True))
         self._guard = threading.Lock()
         self._on_answer, self._act, self._on_deaf = on_answer, act, on_deaf
         self._on_open = on_open

@@ -10,7 +10,7 @@ from workbench import units
 from workbench.runs.programs.step_xray import ReplicaXray, StepXray, WorkersXray
 from workbench.widgets.kernel.background import run_in_background, waiting
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import ANY_WIDTH, html, styled
+from workbench.widgets.parts.page_parts import ANY_WIDTH, button, html, styled
 from workbench.widgets.pictures.xray import draw, number, verdict
 
 if TYPE_CHECKING:
@@ -42,14 +42,13 @@ class Xray:
 
     def __init__(self) -> None:
         self._run: Run | None = None
-        self._step = ipw.IntText(
-            value=1, description="Step, from 1",
-            style=ANY_WIDTH, layout={"width": "190px"},
+        self._step = styled(
+            ipw.IntText, value=1, description="Step, from 1", style=ANY_WIDTH,
+            layout={"width": "190px"},
         )  # fmt: skip
-        self._ask = ipw.Button(
-            description="X-ray", tooltip="Do this step once more and show every replica's numbers"
+        self._ask = button(
+            "X-ray", "Do this step once more and show every replica's numbers", self._on_ask
         )
-        self._ask.on_click(self._on_ask)
         self._state = html(description="State of the X-ray")
         row = styled(ipw.Box, "wb-row", children=[self._step, self._ask, self._state])
         self._picture = html(description="One step taken apart")

@@ -12,7 +12,15 @@ from workbench.runs import archived_runs, restore_run
 from workbench.widgets.form.fields import name_box
 from workbench.widgets.kernel.background import Latest, run_in_background
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import ANY_WIDTH, button, html, styled
+from workbench.widgets.parts.page_parts import (
+    ANY_WIDTH,
+    button,
+    column,
+    html,
+    is_visible,
+    set_visible,
+    styled,
+)
 
 if TYPE_CHECKING:
     from workbench.runs import Run
@@ -31,25 +39,24 @@ class BringBack:
         self._asked = button(
             "Bring back from an archive ...", "Copy a run from another folder", self._on_asked
         )
-        self._folder = name_box("Archive folder", EXAMPLE)
+        self._folder = name_box("Archive folder", placeholder=EXAMPLE)
         self._folder.observe(lambda _: self._look(), "value")
         self._found = styled(ipw.Dropdown, description="Run in the archive", style=ANY_WIDTH)
         self._bring = button(
             "Bring it back", "Copy the run into the folder of runs", self._on_bring
         )
         self._message = html(description="State of bringing back")
-        fields = [ipw.VBox([self._folder]), ipw.VBox([self._found])]
-        for field in fields:
-            field.add_class("wb-field")
-        self._choice = styled(ipw.Box, "wb-save", children=[*fields, self._bring])
+        fields = [
+            styled(ipw.VBox, "wb-field", children=[control])
+            for control in (self._folder, self._found)
+        ]
+        self._choice = styled(ipw.Box, "wb-save", children=[*fields, self._bring], visible=False)
         asked = styled(ipw.HBox, "wb-row", children=[self._asked])
-        self.box = ipw.VBox([asked, self._choice, self._message])
-        self._choice.layout.display = "none"
+        self.box = column(asked, self._choice, self._message)
         self._offer([])
 
     def _on_asked(self, _: Any) -> None:
-        shown = self._choice.layout.display == "none"
-        self._choice.layout.display = None if shown else "none"
+        set_visible(self._choice, visible=not is_visible(self._choice))
         self._message.value = ""
 
     def _look(self) -> None:

@@ -31,7 +31,7 @@ class Deleting:
         before the report, when all requested runs were tried.
         """
         self._report, self._deleted = report, deleted
-        self.box = styled(ipw.VBox, "wb-runs-question", children=[], fixed=True)
+        self.box = styled(ipw.VBox, "wb-runs-question", children=[])
 
     def ask(self, runs: Sequence[Run]) -> None:
         """Ask whether these runs are deleted; runs that are alive are refused."""

@@ -44,9 +44,9 @@ class Row:
         tip = f"Fill the form with the settings of {self.title}"
         self._settings = small("Use these settings", tip, lambda _: asks.settings(run))
         self._cells = html(description=f"Run {run.id}")
-        keys = styled(ipw.Box, "wb-run-keys", children=[self._open, self._settings], fixed=True)
+        keys = styled(ipw.Box, "wb-run-keys", children=[self._open, self._settings])
         parts = [self._box, self._cells, keys]
-        self.box = styled(ipw.Box, "wb-run-row", children=parts, fixed=True)
+        self.box = styled(ipw.Box, "wb-run-row", children=parts)
         keep_order(self.box)
 
     @property
@@ -112,7 +112,7 @@ def head(selected: Callable[[bool], None]) -> Any:
     box = check_box("Select all runs in sight", lambda: selected(box.value))
     names = line([f'<span class="wb-quiet">{name}</span>' for name in COLUMNS])
     parts = [box, html(names, description="Columns"), html(description="Actions")]
-    return styled(ipw.Box, "wb-run-row", "wb-run-head-row", children=parts, fixed=True)
+    return styled(ipw.Box, "wb-run-row", "wb-run-head-row", children=parts)
 
 
 def line(cells: Sequence[str]) -> str:
@@ -127,13 +127,13 @@ def line(cells: Sequence[str]) -> str:
 
 def check_box(label: str, changed: Callable[[], None]) -> Any:
     """Return a check box whose label only screen readers see."""
-    box = styled(ipw.Checkbox, description=label, indent=False, fixed=True)
+    box = styled(ipw.Checkbox, description=label, indent=False)
     box.observe(lambda _: changed(), "value")
     return box
 
 
-def small(label: str, tip: str, clicked: Callable[[Any], None], *, fixed: bool = True) -> Any:
-    """Return a small button; its layout must not be changed if it is `fixed`."""
-    made = styled(ipw.Button, "wb-small", description=label, tooltip=tip, fixed=fixed)
+def small(label: str, tip: str, clicked: Callable[[Any], None], *, visible: bool = True) -> Any:
+    """Return a small button."""
+    made = styled(ipw.Button, "wb-small", description=label, tooltip=tip, visible=visible)
     made.on_click(clicked)
     return made

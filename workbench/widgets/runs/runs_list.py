@@ -16,7 +16,7 @@ from workbench.widgets.kernel.background import Latest
 from workbench.widgets.kernel.page_order import keep_order
 from workbench.widgets.kernel.poller import Poller
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.page_parts import html, set_visible, styled
 
 from .bring_back import BringBack
 from .deleting import Deleting
@@ -56,9 +56,9 @@ class RunsList:
         self._deleting = Deleting(self.tools.report, self._on_deleted)
         self._message = html(description="State of the list of runs")
         self._table = Table(self._on_all)
-        self._more = small("Show more", "List more of the runs", self._on_more, fixed=False)
+        self._more = small("Show more", "List more of the runs", self._on_more, visible=False)
         back = BringBack(runs_dir, self._on_brought)
-        more = styled(ipw.HBox, "wb-row", children=[self._more], fixed=True)
+        more = styled(ipw.HBox, "wb-row", children=[self._more])
         title = html(markup.heading("Earlier runs"), description="Section")
         parts = [title, self.tools.box, self._deleting.box, self._message, self._table.box, more]
         classes = ("wb-section", "wb-runs-section")
@@ -129,7 +129,7 @@ class RunsList:
             self._table.show(rows)
             self._table.mark(self._opened)
             self._message.value = self._emptiness(len(runs))
-            self._more.layout.display = None if len(runs) > self._most else "none"
+            set_visible(self._more, visible=len(runs) > self._most)
             self._count(len(runs))
             self.tools.offer_new(0)
 

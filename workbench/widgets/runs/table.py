@@ -29,12 +29,10 @@ class Table:
     def __init__(self, selected: Callable[[bool], None]) -> None:
         """`selected` is called when a person checks or unchecks all rows."""
         self._head = head(selected)
-        self._places = [
-            styled(ipw.Box, "wb-arrival", children=[], fixed=True) for _ in range(MOST_ARRIVALS)
-        ]
+        self._places = [styled(ipw.Box, "wb-arrival", children=[]) for _ in range(MOST_ARRIVALS)]
         self.rows: dict[str, Row] = {}
         """The shown rows from the top, by the ids of their runs."""
-        self.box = styled(ipw.VBox, "wb-runs", children=[], fixed=True)
+        self.box = styled(ipw.VBox, "wb-runs", children=[])
 
     @property
     def free(self) -> int:

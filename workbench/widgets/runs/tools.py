@@ -35,10 +35,9 @@ class Tools:
             "wb-runs-search",
             description="Search",
             placeholder="words of title, id, model, strategy, data or state",
-            fixed=True,
         )
         options = [(ORDER_LABELS[order], order) for order in (NEWEST, *ORDERS)]
-        self._order = styled(ipw.Dropdown, description="Order", options=options, fixed=True)
+        self._order = styled(ipw.Dropdown, description="Order", options=options)
         for control in (self._search, self._order):
             control.observe(lambda _: arranged(), "value")
         self._delete = button(
@@ -48,19 +47,17 @@ class Tools:
         self._count = html(description="Number of runs")
         self._report = html(description="Report of the last action")
         self._new = small(
-            "Show new runs", "List the new runs at the top", lambda _: show_new(), fixed=False
+            "Show new runs", "List the new runs at the top", lambda _: show_new(), visible=False
         )
-        set_visible(self._new, visible=False)
         fields = [_field(self._search), _field(self._order)]
         tools = [*fields, self._delete]
         state = [self._count, self._new, self._report]
         self.box = styled(
             ipw.VBox,
             children=[
-                styled(ipw.Box, "wb-save", "wb-runs-tools", children=tools, fixed=True),
-                styled(ipw.Box, "wb-row", "wb-runs-state", children=state, fixed=True),
+                styled(ipw.Box, "wb-save", "wb-runs-tools", children=tools),
+                styled(ipw.Box, "wb-row", "wb-runs-state", children=state),
             ],
-            fixed=True,
         )
 
     @property
@@ -96,4 +93,4 @@ class Tools:
 
 
 def _field(control: Any) -> Any:
-    return styled(ipw.VBox, "wb-field", children=[control], fixed=True)
+    return styled(ipw.VBox, "wb-field", children=[control])

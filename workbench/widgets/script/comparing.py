@@ -11,7 +11,7 @@ from workbench.runs import RunError, open_run
 from workbench.runs.folder.files import expanded
 from workbench.widgets.form.fields import name_box
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import ANY_WIDTH, styled
+from workbench.widgets.parts.page_parts import ANY_WIDTH, set_visible, styled
 
 from .difference import difference
 
@@ -29,13 +29,10 @@ class ScriptComparing:
             ipw.Dropdown, options=[("Nothing", NOTHING)], description="Compare with",
             style=ANY_WIDTH,
         )  # fmt: skip
-        self._other = name_box("Run or file", "a run's id, or the path of a script")
-        boxes = []
-        for control in (self._with, self._other):
-            box = styled(ipw.VBox, "wb-field", children=[control])
-            boxes.append(box)
-        self._other_box = boxes[1]
-        self.box = styled(ipw.Box, "wb-save", children=boxes)
+        self._other = name_box("Run or file", placeholder="a run's id, or the path of a script")
+        with_box = styled(ipw.VBox, "wb-field", children=[self._with])
+        self._other_box = styled(ipw.VBox, "wb-field", children=[self._other], visible=False)
+        self.box = styled(ipw.Box, "wb-save", children=[with_box, self._other_box])
         self._offer()
         self._with.observe(lambda _: self._on_choice(), "value")
         self._other.observe(lambda _: self._changed(), "value")
@@ -82,7 +79,7 @@ class ScriptComparing:
         return f"run {run.id}", run.script
 
     def _on_choice(self) -> None:
-        self._other_box.layout.display = None if self._with.value == OTHER else "none"
+        set_visible(self._other_box, visible=self._with.value == OTHER)
         self._changed()
 
     def _offer(self) -> None:
@@ -92,4 +89,4 @@ class ScriptComparing:
         options.append(("Another run or a file ...", OTHER))
         self._with.options = options
         self._with.value = chosen if chosen in dict(options).values() else NOTHING
-        self._other_box.layout.display = None if self._with.value == OTHER else "none"
+        set_visible(self._other_box, visible=self._with.value == OTHER)

@@ -18,7 +18,7 @@ from workbench.scripts import NOT_IN_SCRIPTS, Opened, read_script, sentences
 from workbench.widgets.form.fields import name_box
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import button, html, styled
+from workbench.widgets.parts.page_parts import button, column, html, set_visible, styled
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -50,22 +50,20 @@ class ScriptOpening:
         self._opened: Opened | None = None
         self._name = ""
         self._before: RunConfig | None = None
-        self._path = name_box("Open a script", "train.py")
+        self._path = name_box("Open a script", placeholder="train.py")
         path_box = styled(ipw.VBox, "wb-field", children=[self._path])
         self._back = button(
-            "Restore the form", "Fill the form as it was before the script was opened", self._undo
-        )
-        self._run = button(
-            "Train this script as it is", "Start a run of the opened text, unchanged", self._train
-        )
-        row = ipw.Box(
-            [path_box, button("Open", "Fill the form with this script", self._open), self._back,
-             self._run]
+            "Restore the form", "Fill the form as it was before the script was opened", self._undo,
+            visible=False,
         )  # fmt: skip
-        row.add_class("wb-save")
+        self._run = button(
+            "Train this script as it is", "Start a run of the opened text, unchanged", self._train,
+            visible=False,
+        )  # fmt: skip
+        open_it = button("Open", "Fill the form with this script", self._open)
+        parts = [path_box, open_it, self._back, self._run]
         self._state = html(description="Result of opening the script")
-        self._show(back=False, run=False)
-        self.box = ipw.VBox([row, self._state])
+        self.box = column(styled(ipw.Box, "wb-save", children=parts), self._state)
 
     def on_opened(self, changed: Callable[[str, str], None]) -> None:
         """Call `changed` with the name and the text of each opened script."""
@@ -158,8 +156,8 @@ class ScriptOpening:
         self._state.value = markup.notice("error", str(error))
 
     def _show(self, *, back: bool, run: bool) -> None:
-        self._back.layout.display = None if back else "none"
-        self._run.layout.display = None if run else "none"
+        set_visible(self._back, visible=back)
+        set_visible(self._run, visible=run)
 
 
 def _items(lines: list[str]) -> str:

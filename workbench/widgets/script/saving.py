@@ -13,7 +13,8 @@ from workbench.runs.folder.files import RunError, expanded, sha256
 from workbench.scripts import ScriptError, read_script
 from workbench.widgets.form.fields import name_box
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import button, html, styled
+from workbench.widgets.parts.page_parts import button, column, html, styled
+from workbench.widgets.parts.saved import saved_notice
 
 USUAL = "train.py"
 
@@ -30,8 +31,7 @@ class ScriptSaving:
         """`text` returns the text to save for a suffix, .py or .ipynb; None if there is none."""
         self._text = text
         self._saved: dict[Path, str] = {}
-        self._path = name_box("Save as", USUAL)
-        self._path.value = USUAL
+        self._path = name_box("Save as", placeholder=USUAL, value=USUAL)
         path_box = styled(ipw.VBox, "wb-field", children=[self._path])
         buttons = [
             button("Save .py", "Save the script", self._saver(".py")),
@@ -40,7 +40,7 @@ class ScriptSaving:
         self._state = html(description="State of saving")
         self._question = styled(ipw.HBox, "wb-row", children=[])
         row = styled(ipw.Box, "wb-save", children=[path_box, *buttons])
-        self.box = ipw.VBox([row, self._state, self._question])
+        self.box = column(row, self._state, self._question)
 
     def _saver(self, suffix: str) -> Callable[[Any], None]:
         def save(_: Any) -> None:
@@ -69,7 +69,7 @@ class ScriptSaving:
             if held is None or ours or (asked and _as_made(held)):
                 path.write_text(text, encoding="utf-8")
                 self._saved[path] = sha256(text)
-                self._say("info", f"Saved {path.resolve()}")
+                self._state.value = saved_notice(path)
                 return
         except (OSError, UnicodeDecodeError) as error:
             fix = "Choose another path."

@@ -12,7 +12,8 @@ import ipywidgets as ipw
 
 from workbench.codegen import render_notebook, render_script
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.copy_button import COPIED, CopyButton
+from workbench.widgets.parts.page_parts import NO_WIDTH, html, set_visible, styled
 
 from .comparing import ScriptComparing
 from .opening import Joins, ScriptOpening
@@ -33,23 +34,25 @@ class ScriptView:
         self._plan: Plan | None = None
         self._run: Run | None = None
         self._opened = ""
-        self._which = ipw.ToggleButtons(
+        self._which = styled(
+            ipw.ToggleButtons, "wb-nolabel", style=NO_WIDTH, visible=False,
             options=[("The form's script", FORM), ("The opened run's script", RUN)],
-            description="Which script", style={"description_width": "0px"},
+            description="Which script",
         )  # fmt: skip
+        self._copy = CopyButton()
         self._code = html(description="Script")
         self._saving = ScriptSaving(self._text)
         self._opening = ScriptOpening(joins, runs_dir)
         self._comparing = ScriptComparing(runs_dir)
         self._comparing.offer(FORMS, self._form_text)
-        self._which.add_class("wb-nolabel")
         title = html(markup.heading("Script"), description="Section")
         self._which.observe(lambda _: self._show(), "value")
         self._comparing.on_change(self._show)
         self._opening.on_opened(self._on_opened)
-        self._which.layout.display = "none"
         views = (self._opening, self._comparing)
-        parts = [title, *(view.box for view in views), self._which, self._code, self._saving.box]
+        head = styled(ipw.Box, "wb-row", children=[self._which, self._copy])
+        shown = styled(ipw.VBox, COPIED, children=[head, self._code])
+        parts = [title, *(view.box for view in views), shown, self._saving.box]
         self.box = styled(ipw.VBox, "wb-section", children=parts)
 
     def show_plan(self, plan: Plan | None) -> None:
@@ -60,7 +63,7 @@ class ScriptView:
     def show_run(self, run: Run | None) -> None:
         """Offer the script of the opened run; None means that no run is open."""
         self._run = run
-        self._which.layout.display = None if run else "none"
+        set_visible(self._which, visible=run is not None)
         self._comparing.offer(RUNS, (lambda: run.script) if run else None)
         if run is None:
             self._which.value = FORM
@@ -77,10 +80,11 @@ class ScriptView:
 
     def _show(self) -> None:
         text, name = self._shown_text()
+        compared = None if text is None else self._comparing.shown(name, text)
+        set_visible(self._copy, visible=text is not None and compared is None)
         if text is None:
             self._code.value = markup.notice("info", "No script while the form has problems.")
             return
-        compared = self._comparing.shown(name, text)
         self._code.value = highlighted(text) if compared is None else compared
 
     def _shown_text(self) -> tuple[str | None, str]:

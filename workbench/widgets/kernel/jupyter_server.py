@@ -1,0 +1,65 @@
+"""The Jupyter server that started this kernel: the folder that it shows, and its addresses."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from .host import host
+
+ROOTS = {"jpserver": "root_dir", "nbserver": "notebook_dir"}
+"""The file in which a server describes itself, and its name for the root; the last is classic."""
+
+
+@dataclass(frozen=True)
+class JupyterServer:
+    """A server of notebooks, whose pages show the files below its root."""
+
+    root: Path
+    base_url: str
+    """The path before all its addresses; it ends with a slash."""
+    classic: bool
+    """Whether it is the server of classic Notebook, which has no JupyterLab."""
+
+    def path_of(self, path: Path) -> str | None:
+        """Return a file's path below the root; None if the server does not show the file.
+
+        A server shows no hidden files, and none in hidden folders.
+        """
+        linked = Path(os.path.abspath(path))  # noqa: PTH100 (resolve() would follow links)
+        for file, root in ((linked, self.root), (path.resolve(), self.root.resolve())):
+            if file.is_relative_to(root):
+                below = file.relative_to(root)
+                hidden = any(part.startswith(".") for part in below.parts)
+                return None if hidden else below.as_posix()
+        return None
+
+    def page_url(self, below: str) -> str:
+        """Return the address of a page with a file or folder, given its path below the root."""
+        return f"{self.base_url}{'tree' if self.classic else 'lab/tree'}/{quote(below)}"
+
+    def file_url(self, below: str) -> str:
+        """Return the address of a file's content, given its path below the root."""
+        return f"{self.base_url}files/{quote(below)}"
+
+
+def own_server() -> JupyterServer | None:
+    """Return the server that started this kernel and whose page shows it; None if it is unknown.
+
+    The pages of Colab, Kaggle and VS Code are not their server's pages. On other machines than the
+    server's, and on Windows, which has no process id in this variable, the server is unknown.
+    """
+    started_by = os.environ.get("JPY_PARENT_PID", "")
+    if host() != "Jupyter" or not started_by.isdecimal():
+        return None
+    from jupyter_core.paths import jupyter_runtime_dir
+
+    for kind, root in ROOTS.items():
+        path = Path(jupyter_runtime_dir()) / f"{kind}-{started_by}.json"
+        if path.exists():
+            about = json.loads(path.read_text(encoding="utf-8"))
+            return JupyterServer(Path(about[root]), about["base_url"], kind == "nbserver")
+    return None
