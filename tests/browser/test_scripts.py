@@ -56,3 +56,39 @@ def test_an_edited_script_is_opened_compared_and_undone(lab: LabPage) -> None:
     workbench.button("Restore the form").click()
     expect(workbench.field("Epochs")).to_have_value("5")
     assert path.read_text(encoding="utf-8") == before
+
+
+def test_the_shown_script_is_copied_and_the_saved_one_opens_by_a_link(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "copies/script.ipynb")
+    workbench.turn_to("Script")
+    workbench.fill({"Save as": "linked.py"})
+    workbench.button("Save .py").click()
+    link = workbench.root.get_by_role("link", name="linked.py")
+    path = lab.server.root / "copies" / "linked.py"
+    expect(link).to_have_attribute("title", str(path))
+
+    said = workbench.root.locator(".wb-copy").get_by_role("status")
+    lab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    workbench.button("Copy").focus()
+    lab.page.keyboard.press("Enter")
+    expect(said).to_have_text("Copied")
+    copied = lab.page.evaluate("navigator.clipboard.readText()")
+    assert copied == path.read_text(encoding="utf-8")
+    assert copied == workbench.root.locator(".wb-code pre").text_content()
+    expect(said).to_have_text("")
+
+    lab.page.evaluate("navigator.clipboard.writeText('')")
+    lab.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
+    workbench.button("Copy").click()
+    expect(said).to_have_text("Press Ctrl+C")
+    lab.page.keyboard.press("Control+c")
+    lab.page.wait_for_function(
+        "async text => (await navigator.clipboard.readText()).trim() === text.trim()", arg=copied
+    )
+
+    workbench.root.get_by_label("Compare with").select_option(label="Another run or a file ...")
+    expect(workbench.button("Copy")).not_to_be_visible()
+    link.click()
+    expect(lab.page.locator(".jp-FileEditor:visible")).to_contain_text("NUM_TRAIN_EXAMPLES")
+    opened = lab.page.evaluate("window.jupyterapp.shell.currentWidget.context.path")
+    assert opened == "copies/linked.py"

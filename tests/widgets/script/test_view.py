@@ -11,6 +11,7 @@ from tests.widgets.scripts import Page
 from workbench.codegen import render_script
 from workbench.config import RunConfig
 from workbench.plan import make_plan
+from workbench.widgets.parts.copy_button import CopyButton
 from workbench.widgets.script.difference import difference
 
 CONFIG = RunConfig(epochs=7, seed=3, name="mine", archive="/copies")
@@ -167,3 +168,12 @@ def test_differences_are_summarized_and_identical_lines_are_folded() -> None:
     assert '<span class="wb-hidden">changed: </span>line <mark>twenty</mark>' in shown
     assert 'tabindex="0" role="region"' in shown
     assert "<one>" not in shown
+
+
+def test_copy_is_offered_for_a_complete_script_only(page: Page) -> None:
+    (copy,) = (each for each in page.parts() if isinstance(each, CopyButton))
+    assert copy.layout.display is None
+    page.fill("Compare with", "other")
+    assert copy.layout.display == "none"
+    page.fill("Compare with", "")
+    assert copy.layout.display is None

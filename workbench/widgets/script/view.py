@@ -12,7 +12,8 @@ import ipywidgets as ipw
 
 from workbench.codegen import render_notebook, render_script
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, styled
+from workbench.widgets.parts.copy_button import COPIED, CopyButton
+from workbench.widgets.parts.page_parts import html, set_visible, styled
 
 from .comparing import ScriptComparing
 from .opening import Joins, ScriptOpening
@@ -37,6 +38,7 @@ class ScriptView:
             options=[("The form's script", FORM), ("The opened run's script", RUN)],
             description="Which script", style={"description_width": "0px"},
         )  # fmt: skip
+        self._copy = CopyButton()
         self._code = html(description="Script")
         self._saving = ScriptSaving(self._text)
         self._opening = ScriptOpening(joins, runs_dir)
@@ -49,7 +51,9 @@ class ScriptView:
         self._opening.on_opened(self._on_opened)
         self._which.layout.display = "none"
         views = (self._opening, self._comparing)
-        parts = [title, *(view.box for view in views), self._which, self._code, self._saving.box]
+        head = styled(ipw.Box, "wb-row", children=[self._which, self._copy])
+        shown = styled(ipw.VBox, COPIED, children=[head, self._code])
+        parts = [title, *(view.box for view in views), shown, self._saving.box]
         self.box = styled(ipw.VBox, "wb-section", children=parts)
 
     def show_plan(self, plan: Plan | None) -> None:
@@ -77,10 +81,11 @@ class ScriptView:
 
     def _show(self) -> None:
         text, name = self._shown_text()
+        compared = None if text is None else self._comparing.shown(name, text)
+        set_visible(self._copy, visible=text is not None and compared is None)
         if text is None:
             self._code.value = markup.notice("info", "No script while the form has problems.")
             return
-        compared = self._comparing.shown(name, text)
         self._code.value = highlighted(text) if compared is None else compared
 
     def _shown_text(self) -> tuple[str | None, str]:
