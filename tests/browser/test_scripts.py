@@ -78,7 +78,7 @@ def test_the_shown_script_is_copied_and_the_saved_one_opens_by_a_link(lab: LabPa
     expect(said).to_have_text("")
 
     lab.page.evaluate("navigator.clipboard.writeText('')")
-    lab.page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('denied'))")
+    lab.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
     workbench.button("Copy").click()
     expect(said).to_have_text("Press Ctrl+C")
     lab.page.keyboard.press("Control+c")
