@@ -19,7 +19,7 @@ from workbench.runs.processes.forks import BEGUN, FORKED
 from .rehearsal import FOLDER
 
 WORDS = {
-    "process": ("Starting the processes", "is started"),
+    "process": ("Starting the processes", "starts"),
     "enter": ("Starting the processes, which import TensorFlow", "starts and imports TensorFlow"),
     "import": ("Importing TensorFlow", "imports TensorFlow"),
     "meet": (
