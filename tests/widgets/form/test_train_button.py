@@ -86,6 +86,7 @@ def test_two_clicks_in_a_row_start_one_run(tmp_path: Path, monkeypatch: pytest.M
     button.on_started(ended.append)
     button.show_form(form.state, "")
     button._train.click()
+    assert not button._train.disabled  # a disabled button loses the keyboard's focus
     button._train.click()
     until(lambda: ended)
     assert len(started) == 1

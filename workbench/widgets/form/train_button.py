@@ -16,7 +16,7 @@ from workbench.runs.listing import living
 from workbench.runs.processes.forks import COLD
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import html, set_visible, styled
+from workbench.widgets.parts.page_parts import button, html, set_visible, styled
 
 from .readiness import Readiness
 from .second_run import SecondRun
@@ -49,14 +49,10 @@ class TrainButton:
         self._busy = False
         self._started: Callable[[Run], None] = lambda run: None
         self._refused: Callable[[Iterable[Problem]], None] = lambda problems: None
-        self._train = ipw.Button(
-            description="Train",
-            tooltip="Start a run with the form's config",
-            button_style="primary",
+        self._train = button(
+            "Train", "Start a run with the form's config", self._on_train, "primary"
         )
-        self._train.on_click(self._on_train)
-        self._rehearse = ipw.Button(description="Rehearse workers", tooltip=REHEARSE)
-        self._rehearse.on_click(self._on_rehearse)
+        self._rehearse = button("Rehearse workers", REHEARSE, self._on_rehearse)
         self._reason = html(description="Why Train is off")
         self._notes = html(description="Notes on the plan")
         self._message = html(description="Messages")
@@ -111,7 +107,7 @@ class TrainButton:
         self._readiness.close()
 
     def _update(self) -> None:
-        self._train.disabled = self._rehearse.disabled = self._busy or not self._startable()
+        self._train.disabled = self._rehearse.disabled = not self._startable()
 
     def _startable(self) -> bool:
         state = self._state
@@ -126,9 +122,9 @@ class TrainButton:
             self._ask_or_start(rehearsed(self._state.config))
 
     def _ask_or_start(self, config: RunConfig) -> None:
-        """Start a run, after a question if another one is alive.
+        """Start a run, after a question if another one is alive. Meanwhile, clicks do nothing.
 
-        A second click may have been sent before the first one disabled the button.
+        The button is not disabled meanwhile, because a disabled button loses the keyboard's focus.
         """
         if self._busy:
             return
@@ -149,7 +145,6 @@ class TrainButton:
         self._busy = True
         self._question.clear()
         self._message.value = markup.quiet("Starting ...")
-        self._update()
 
     def _start(self, config: RunConfig) -> None:
         runs_dir, devices = self._runs_dir, self._devices()
@@ -168,4 +163,3 @@ class TrainButton:
     def _end(self, message: str) -> None:
         self._busy = False
         self._message.value = message
-        self._update()
