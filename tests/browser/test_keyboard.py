@@ -84,7 +84,7 @@ def test_a_run_is_configured_trained_and_its_script_saved(panel: PanelPage, keys
     keys.write(label(panel, "Save as"), saved.name)
     keys.go_to(panel.button("Save .py"))
     keys.press("Enter")
-    expect(panel.root.get_by_text(f"Saved {saved}")).to_be_visible()
+    expect(panel.root.get_by_text(f"Saved {saved.name}")).to_be_visible()
     expect(panel.button("Save .py")).to_be_focused()
     assert saved.read_text(encoding="utf-8") == run.script
 
