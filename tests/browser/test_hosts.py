@@ -94,27 +94,11 @@ def test_keys_pressed_in_the_workbench_do_not_act_on_the_notebook(page: LabPage)
     kinds.first.focus()
     page.page.keyboard.press("ArrowDown")
     expect(kinds.nth(1)).to_be_checked()
-    expect(kinds.nth(1)).to_be_focused()
-    page.page.keyboard.press("ArrowUp")
-    expect(kinds.first).to_be_checked()
     expect(page.cell(0)).to_have_class(selected)
     page.cell(1).click()
     page.page.keyboard.press("Escape")
     page.page.keyboard.press("b")
     expect(page.cells()).to_have_count(4)
-
-
-@pytest.mark.parametrize("page", ["notebook-7"], indirect=True)
-def test_saved_files_open_on_their_pages(page: LabPage) -> None:
-    workbench = WorkbenchPage(page, "below/saves.ipynb")
-    workbench.turn_to("Script")
-    for ending, shown in ((".py", "edit"), (".ipynb", "notebooks")):
-        workbench.button(f"Save {ending}").click()
-        link = workbench.root.get_by_role("link", name=f"train{ending}")
-        with page.page.context.expect_page() as opened:
-            link.click()
-        expect(opened.value).to_have_url(re.compile(rf"/{shown}/below/train{ending}$"))
-        opened.value.close()
 
 
 @pytest.mark.parametrize("page", ["classic-notebook"], indirect=True)
