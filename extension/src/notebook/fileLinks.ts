@@ -25,7 +25,7 @@ export const fileLinksPlugin: JupyterFrontEndPlugin<void> = {
       if (lab === null) {
         link.href = URLExt.join(
           PageConfig.getBaseUrl(),
-          'tree',
+          placeOf(path),
           URLExt.encodeParts(path)
         );
         return;
@@ -38,6 +38,17 @@ export const fileLinksPlugin: JupyterFrontEndPlugin<void> = {
     });
   }
 };
+
+/** The part of Notebook 7's addresses whose pages show this file or folder. */
+function placeOf(path: string): string {
+  if (path.endsWith('/')) {
+    return 'tree';
+  }
+  if (path.endsWith('.ipynb')) {
+    return 'notebooks';
+  }
+  return /\.(html|png|svg)$/.test(path) ? 'files' : 'edit';
+}
 
 /** The link that was clicked; null for other clicks, and with a key that opens another tab. */
 function linkOf(event: MouseEvent): HTMLAnchorElement | null {
