@@ -93,8 +93,9 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
         losses = example_losses(labels, outputs) + sum(model.losses)  # each with all penalties
-        correct = tf.cast(ACCURACY(labels, outputs), losses.dtype)
-        return losses, tf.reduce_sum([losses, correct, tf.ones_like(losses)], axis=1)
+        correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
+        examples = tf.cast(tf.size(losses), losses.dtype)
+        return losses, tf.stack([tf.reduce_sum(losses), correct, examples])
 
     def train_step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
         with tf.GradientTape() as tape:
