@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.machines import LAPTOP
 from workbench.codegen import render_script
-from workbench.codegen.script import MARKS
+from workbench.codegen.script import HELPERS, MARKS
 from workbench.config import RunConfig
 from workbench.plan import make_plan
 
@@ -47,7 +47,7 @@ def render(name: str) -> str:
 
 def shared(text: str) -> dict[str, str]:
     """Return the shared parts of a script, by the name of their golden file."""
-    rest, found = text.partition(ENTRY)[0], {}
+    rest, found = text.partition(ENTRY)[0].partition(HELPERS)[0], {}
     for name, mark in reversed(MARKS.items()):
         rest, separator, part = rest.partition(mark)
         if separator:

@@ -13,7 +13,7 @@ from tests.codegen.golden import CONFIGS, MARKS, render, shared
 from tests.machines import LAPTOP, TWO_GPUS
 from workbench import catalog
 from workbench.codegen import render_script
-from workbench.codegen.script import MARKER
+from workbench.codegen.script import HELPERS, MARKER
 from workbench.config import RunConfig
 from workbench.plan import make_plan
 
@@ -98,6 +98,24 @@ def test_slots_come_in_order_and_the_recorder_below_the_marker(name: str) -> Non
     named = [name for name in definitions(above) if name in SLOTS]
     assert named == SLOTS
     assert "Recorder" in definitions(below)
+
+
+@pytest.mark.parametrize(
+    ("name", "most_lines"),
+    [("default_custom_synthetic", 144), ("mirrored_custom_fashion_mnist", 150)],
+)
+def test_above_the_marker_a_script_is_as_short_as_a_lesson(name: str, most_lines: int) -> None:
+    assert len(render(name).partition(MARKER)[0].splitlines()) <= most_lines
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_helpers_are_the_last_part_and_only_functions(name: str) -> None:
+    _, _, helpers = render(name).partition(HELPERS)
+    *nodes, entry = ast.parse(helpers).body
+    assert isinstance(entry, ast.If)
+    functions = [node for node in nodes if not isinstance(node, ast.Import | ast.ImportFrom)]
+    assert functions
+    assert all(isinstance(node, ast.FunctionDef) for node in functions)
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -39,13 +39,6 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     return tuple(zip(*parts))
 
 
-def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
-    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
-    seed = tf.stack([SEED, epoch])
-    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
-
-
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
@@ -54,14 +47,7 @@ def make_batches(
     The strategy splits each global batch among its replicas.
     """
     examples, tests = make_data()
-    examples = tf.nest.map_structure(tf.constant, examples)
-
-    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
-        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
-        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
-
-    train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+    train = shuffled_batches(examples, start_step)
     test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE).repeat()
     options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
     return tuple(
@@ -97,28 +83,26 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
     loss = tf.keras.losses.get(model.loss)
     example_losses = getattr(loss, "call", loss)
 
-    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
+    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, tf.Tensor]:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        losses = example_losses(labels, outputs)
-        penalty = tf.add_n(model.losses) if model.losses else tf.zeros([], losses.dtype)
-        examples = tf.cast(tf.size(losses), losses.dtype)
+        losses = example_losses(labels, outputs) + sum(model.losses)  # each with all penalties
         correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
-        return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
+        examples = tf.cast(tf.size(losses), losses.dtype)
+        return losses, tf.stack([tf.reduce_sum(losses), correct, examples])
 
-    def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+    def train_step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
         with tf.GradientTape() as tape:
-            losses, penalty, row = forward(batch, training=True)
-            # The gradients of all replicas are summed. So each replica divides its losses by the
-            # size of the global batch, and the penalty, equal on all, by the number of replicas.
+            losses, row = forward(batch, training=True)
+            # The gradients of all replicas are summed. So each replica divides the sum of its
+            # losses by the size of the global batch.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
-            loss += tf.nn.scale_regularization_loss(penalty)
             loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-        return tf.stack(row)
+        return row
 
-    return train_step, lambda batch: tf.stack(forward(batch, training=False)[-1])
+    return train_step, lambda batch: forward(batch, training=False)[1]
 
 
 def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
@@ -149,7 +133,6 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
     train_data, test_data = map(iter, make_batches(strategy, recorder.step))
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
@@ -160,6 +143,58 @@ def main() -> None:
 
 
 # The recorder of all scripts stands here.
+
+
+# ---- Helpers of the functions at the top. ----
+import ctypes
+import os
+
+import tensorflow as tf
+
+
+def split_cpu(replicas: int) -> list[str]:
+    """Split the CPU into a virtual device for each replica, with its part of the cores.
+
+    A strategy of one replica leaves the CPU whole. Returns the names of the devices.
+    """
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    parts = [tf.config.LogicalDeviceConfiguration()] * replicas
+    tf.config.set_logical_device_configuration(cpu, parts)
+    cores_per_replica = max(1, (os.cpu_count() or 1) // replicas)
+    tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
+    keep_freed_memory()
+    return [f"CPU:{number}" for number in range(replicas)]
+
+
+def keep_freed_memory() -> None:
+    """Let glibc keep freed memory.
+
+    With input for several devices, TensorFlow makes glibc return it at once
+    (generator_dataset_op.cc), which can double the time of a step.
+    """
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
+        libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
+
+
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
+def shuffled_batches(examples: tuple[tf.Tensor, ...], start_step: int) -> tf.data.Dataset:
+    """Return the global batches from a step on, in the order of `shuffled_rows`, without end."""
+    examples = tf.nest.map_structure(tf.constant, examples)
+
+    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
+        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
+        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
+
+    return tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
 
 
 if __name__ == "__main__":

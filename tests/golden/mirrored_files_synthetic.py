@@ -1,9 +1,5 @@
 """MLP 16-8-1 on Synthetic: Mirrored strategy, 2 virtual replicas, Custom loop."""
 
-import hashlib
-import os
-import pathlib
-import tempfile
 from collections.abc import Callable
 
 import numpy as np
@@ -34,22 +30,8 @@ RUN_EAGERLY = False  # True: no graphs, for debugging
 
 def make_strategy() -> tf.distribute.Strategy:
     """Copy the model to each part of the CPU; every step sums the gradients of all."""
-    import ctypes
-    import os
-
     tf.config.set_visible_devices([], "GPU")
-    cpu = tf.config.list_physical_devices("CPU")[0]
-    parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
-    tf.config.set_logical_device_configuration(cpu, parts)
-    cores_per_replica = max(1, (os.cpu_count() or 1) // REPLICAS)
-    tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
-    # With input for several devices, TensorFlow makes glibc return freed memory at once
-    # (generator_dataset_op.cc), which can double the time of a step. This keeps the memory.
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "mallopt"):
-        libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
-        libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
-    devices = [f"CPU:{number}" for number in range(REPLICAS)]
+    devices = split_cpu(REPLICAS)
     return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
 
 
@@ -62,68 +44,6 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     labels = (score + NOISE * random.standard_normal(examples) > 0).astype(np.float32)[:, None]
     parts = (np.split(array, [NUM_TRAIN_EXAMPLES]) for array in (features, labels))
     return tuple(zip(*parts))
-
-
-def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
-    """Return a function that makes a pipeline's endless test batches: each example once a pass.
-
-    The replicas of all pipelines take a step's examples in turn, like dealt cards.
-    """
-    examples = tf.nest.map_structure(tf.constant, examples)
-
-    def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
-        replicas = context.num_replicas_in_sync
-        local = replicas // context.num_input_pipelines
-
-        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
-            first = number // local * TEST_BATCH_SIZE
-            own = first + local * context.input_pipeline_id + number % local
-            rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
-            if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
-                rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
-            return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
-
-        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
-        return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
-
-    return deal
-
-
-def as_record(*parts: np.ndarray) -> bytes:
-    """Return an example's features and label as the bytes of a TFRecord."""
-    values = [tf.train.BytesList(value=[part.tobytes()]) for part in parts]
-    named = zip(("features", "label"), (tf.train.Feature(bytes_list=value) for value in values))
-    return tf.train.Example(features=tf.train.Features(feature=dict(named))).SerializeToString()
-
-
-def write_files(features: np.ndarray, labels: np.ndarray) -> pathlib.Path:
-    """Write the examples to DATA_FILES files in turn, if they are missing; return their folder.
-
-    Its name is a hash of its content. It appears complete: no worker ever sees a part of it.
-    """
-    content = hashlib.sha256(b"records of version 1")
-    for array in features, labels:
-        content.update(f"{array.dtype.str} {array.shape}".encode())
-        content.update(np.ascontiguousarray(array).data)
-    home = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    folder = home / "tf-distribute-workbench" / f"{content.hexdigest()[:16]}-{DATA_FILES}"
-    if folder.is_dir():
-        return folder
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
-            new = pathlib.Path(temporary, "new")
-            new.mkdir()
-            for number in range(DATA_FILES):
-                with tf.io.TFRecordWriter(str(new / f"{number:05d}.tfrecord")) as file:
-                    for example in zip(features[number::DATA_FILES], labels[number::DATA_FILES]):
-                        file.write(as_record(*example))
-            new.rename(folder)
-    except (OSError, tf.errors.OpError) as error:
-        if not folder.is_dir():  # else another worker was faster
-            fix = "Make room there, or set XDG_CACHE_HOME to another folder."
-            raise SystemExit(f"Needs to write {folder}: {error}. {fix}") from error
-    return folder
 
 
 def make_batches(
@@ -193,28 +113,26 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
     loss = tf.keras.losses.get(model.loss)
     example_losses = getattr(loss, "call", loss)
 
-    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
+    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, tf.Tensor]:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        losses = example_losses(labels, outputs)
-        penalty = tf.add_n(model.losses) if model.losses else tf.zeros([], losses.dtype)
-        examples = tf.cast(tf.size(losses), losses.dtype)
+        losses = example_losses(labels, outputs) + sum(model.losses)  # each with all penalties
         correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
-        return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
+        examples = tf.cast(tf.size(losses), losses.dtype)
+        return losses, tf.stack([tf.reduce_sum(losses), correct, examples])
 
-    def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+    def train_step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
         with tf.GradientTape() as tape:
-            losses, penalty, row = forward(batch, training=True)
-            # The gradients of all replicas are summed. So each replica divides its losses by the
-            # size of the global batch, and the penalty, equal on all, by the number of replicas.
+            losses, row = forward(batch, training=True)
+            # The gradients of all replicas are summed. So each replica divides the sum of its
+            # losses by the size of the global batch.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
-            loss += tf.nn.scale_regularization_loss(penalty)
             loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-        return tf.stack(row)
+        return row
 
-    return train_step, lambda batch: tf.stack(forward(batch, training=False)[-1])
+    return train_step, lambda batch: forward(batch, training=False)[1]
 
 
 def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
@@ -245,7 +163,6 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
     train_data, test_data = map(iter, make_batches(strategy, recorder.step))
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
@@ -256,6 +173,106 @@ def main() -> None:
 
 
 # The recorder of all scripts stands here.
+
+
+# ---- Helpers of the functions at the top. ----
+import ctypes
+import hashlib
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable
+
+import numpy as np
+import tensorflow as tf
+
+
+def split_cpu(replicas: int) -> list[str]:
+    """Split the CPU into a virtual device for each replica, with its part of the cores.
+
+    A strategy of one replica leaves the CPU whole. Returns the names of the devices.
+    """
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    parts = [tf.config.LogicalDeviceConfiguration()] * replicas
+    tf.config.set_logical_device_configuration(cpu, parts)
+    cores_per_replica = max(1, (os.cpu_count() or 1) // replicas)
+    tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
+    keep_freed_memory()
+    return [f"CPU:{number}" for number in range(replicas)]
+
+
+def keep_freed_memory() -> None:
+    """Let glibc keep freed memory.
+
+    With input for several devices, TensorFlow makes glibc return it at once
+    (generator_dataset_op.cc), which can double the time of a step.
+    """
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
+        libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
+
+
+def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
+    """Return a function that makes a pipeline's endless test batches: each example once a pass.
+
+    The replicas of all pipelines take a step's examples in turn, like dealt cards.
+    """
+    examples = tf.nest.map_structure(tf.constant, examples)
+
+    def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        replicas = context.num_replicas_in_sync
+        local = replicas // context.num_input_pipelines
+
+        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
+            first = number // local * TEST_BATCH_SIZE
+            own = first + local * context.input_pipeline_id + number % local
+            rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
+            if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
+                rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
+            return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
+
+        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
+        return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
+
+    return deal
+
+
+def as_record(*parts: np.ndarray) -> bytes:
+    """Return an example's features and label as the bytes of a TFRecord."""
+    values = [tf.train.BytesList(value=[part.tobytes()]) for part in parts]
+    named = zip(("features", "label"), (tf.train.Feature(bytes_list=value) for value in values))
+    return tf.train.Example(features=tf.train.Features(feature=dict(named))).SerializeToString()
+
+
+def write_files(features: np.ndarray, labels: np.ndarray) -> pathlib.Path:
+    """Write the examples to DATA_FILES files in turn, if they are missing; return their folder.
+
+    Its name is a hash of its content. It appears complete: no worker ever sees a part of it.
+    """
+    content = hashlib.sha256(b"records of version 1")
+    for array in features, labels:
+        content.update(f"{array.dtype.str} {array.shape}".encode())
+        content.update(np.ascontiguousarray(array).data)
+    home = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    folder = home / "tf-distribute-workbench" / f"{content.hexdigest()[:16]}-{DATA_FILES}"
+    if folder.is_dir():
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
+            new = pathlib.Path(temporary, "new")
+            new.mkdir()
+            for number in range(DATA_FILES):
+                with tf.io.TFRecordWriter(str(new / f"{number:05d}.tfrecord")) as file:
+                    for example in zip(features[number::DATA_FILES], labels[number::DATA_FILES]):
+                        file.write(as_record(*example))
+            new.rename(folder)
+    except (OSError, tf.errors.OpError) as error:
+        if not folder.is_dir():  # else another worker was faster
+            fix = "Make room there, or set XDG_CACHE_HOME to another folder."
+            raise SystemExit(f"Needs to write {folder}: {error}. {fix}") from error
+    return folder
 
 
 if __name__ == "__main__":

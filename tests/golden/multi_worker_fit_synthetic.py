@@ -1,12 +1,7 @@
 """MLP 16-8-1 on Synthetic: MultiWorkerMirrored strategy, 2 workers x 1 replica, Keras fit."""
 
-import json
 import os
-import socket
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -57,38 +52,6 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     labels = (score + NOISE * random.standard_normal(examples) > 0).astype(np.float32)[:, None]
     parts = (np.split(array, [NUM_TRAIN_EXAMPLES]) for array in (features, labels))
     return tuple(zip(*parts))
-
-
-def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
-    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
-    seed = tf.stack([SEED, epoch])
-    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
-
-
-def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
-    """Return a function that makes a pipeline's endless test batches: each example once a pass.
-
-    The replicas of all pipelines take a step's examples in turn, like dealt cards.
-    """
-    examples = tf.nest.map_structure(tf.constant, examples)
-
-    def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
-        replicas = context.num_replicas_in_sync
-        local = replicas // context.num_input_pipelines
-
-        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
-            first = number // local * TEST_BATCH_SIZE
-            own = first + local * context.input_pipeline_id + number % local
-            rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
-            if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
-                rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
-            return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
-
-        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
-        return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
-
-    return deal
 
 
 def make_batches(
@@ -205,7 +168,6 @@ def main() -> None:
     with strategy.scope():
         model = make_model()
         model.steps_per_execution = STEPS_PER_EXECUTION
-        model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
     train_data, test_data = make_batches(strategy, recorder.step)
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
@@ -231,6 +193,53 @@ def main() -> None:
         verbose=0,
     )
     recorder.finish()
+
+
+# The recorder of all scripts stands here.
+
+
+# ---- Helpers of the functions at the top. ----
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import tensorflow as tf
+
+
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
+def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
+    """Return a function that makes a pipeline's endless test batches: each example once a pass.
+
+    The replicas of all pipelines take a step's examples in turn, like dealt cards.
+    """
+    examples = tf.nest.map_structure(tf.constant, examples)
+
+    def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        replicas = context.num_replicas_in_sync
+        local = replicas // context.num_input_pipelines
+
+        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
+            first = number // local * TEST_BATCH_SIZE
+            own = first + local * context.input_pipeline_id + number % local
+            rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
+            if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
+                rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
+            return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
+
+        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
+        return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
+
+    return deal
 
 
 def run_task(**roles: Callable) -> None:
@@ -292,9 +301,6 @@ def start_tasks() -> int:
         for task in tasks:
             task.kill()
     return max(abs(task.wait()) for task in leading)
-
-
-# The recorder of all scripts stands here.
 
 
 if __name__ == "__main__":

@@ -31,22 +31,8 @@ RUN_EAGERLY = False  # True: no graphs, for debugging
 
 def make_strategy() -> tf.distribute.Strategy:
     """Copy the model to each part of the CPU; every step sums the gradients of all."""
-    import ctypes
-    import os
-
     tf.config.set_visible_devices([], "GPU")
-    cpu = tf.config.list_physical_devices("CPU")[0]
-    parts = [tf.config.LogicalDeviceConfiguration()] * REPLICAS
-    tf.config.set_logical_device_configuration(cpu, parts)
-    cores_per_replica = max(1, (os.cpu_count() or 1) // REPLICAS)
-    tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
-    # With input for several devices, TensorFlow makes glibc return freed memory at once
-    # (generator_dataset_op.cc), which can double the time of a step. This keeps the memory.
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "mallopt"):
-        libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
-        libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
-    devices = [f"CPU:{number}" for number in range(REPLICAS)]
+    devices = split_cpu(REPLICAS)
     return tf.distribute.MirroredStrategy(devices, cross_device_ops=CROSS_DEVICE_OPS)
 
 
@@ -61,13 +47,6 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     return tuple(zip(*parts))
 
 
-def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
-    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
-    seed = tf.stack([SEED, epoch])
-    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
-
-
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
@@ -76,14 +55,7 @@ def make_batches(
     The strategy splits each global batch among its replicas.
     """
     examples, tests = make_data()
-    examples = tf.nest.map_structure(tf.constant, examples)
-
-    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
-        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
-        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
-        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
-
-    train = tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+    train = shuffled_batches(examples, start_step)
     test = tf.data.Dataset.from_tensor_slices(tests).batch(GLOBAL_BATCH_SIZE).repeat()
     options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)
     return tuple(
@@ -240,32 +212,6 @@ def make_model() -> tf.keras.Model:
     return check_model(build_model)
 
 
-def make_correct(model: tf.keras.Model) -> Callable:
-    """Return a function of labels and outputs that counts right answers; NaN: unknown.
-
-    The count is known if the loss is the cross-entropy of one output.
-    """
-    loss = "" if isinstance(model.loss, dict | list | tuple) else model.loss
-    kind = loss if isinstance(loss, str) else getattr(loss, "__name__", type(loss).__name__)
-    threshold = 0.0 if getattr(loss, "from_logits", False) else 0.5
-    metrics = {
-        "sparsecategorical": tf.keras.metrics.sparse_categorical_accuracy,
-        "categorical": tf.keras.metrics.categorical_accuracy,
-        "binary": lambda *given: tf.keras.metrics.binary_accuracy(*given, threshold=threshold),
-    }
-    kind = kind.lower().replace("_", "").partition("crossentropy")[0].removesuffix("focal")
-    metric = metrics.get(kind)
-
-    def correct(labels: tf.Tensor, outputs: tf.Tensor) -> tf.Tensor:
-        if metric is None or not tf.is_tensor(outputs):
-            return tf.constant(float("nan"), tf.keras.backend.floatx())
-        right = tf.cast(metric(labels, outputs), tf.keras.backend.floatx())
-        each = tf.reduce_mean(right, axis=list(range(1, right.shape.rank)))  # over a sequence
-        return tf.reduce_sum(each)
-
-    return correct
-
-
 def watched_steps(model: tf.keras.Model) -> list[Callable]:
     """Wrap the model's own train_step and test_step so that they return what is recorded.
 
@@ -338,7 +284,6 @@ def main() -> None:
     with strategy.scope():
         model = make_model()
         model.steps_per_execution = STEPS_PER_EXECUTION
-        model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
     train_data, test_data = make_batches(strategy, recorder.step)
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
@@ -367,6 +312,85 @@ def main() -> None:
 
 
 # The recorder of all scripts stands here.
+
+
+# ---- Helpers of the functions at the top. ----
+import ctypes
+import os
+from collections.abc import Callable
+
+import tensorflow as tf
+
+
+def split_cpu(replicas: int) -> list[str]:
+    """Split the CPU into a virtual device for each replica, with its part of the cores.
+
+    A strategy of one replica leaves the CPU whole. Returns the names of the devices.
+    """
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    parts = [tf.config.LogicalDeviceConfiguration()] * replicas
+    tf.config.set_logical_device_configuration(cpu, parts)
+    cores_per_replica = max(1, (os.cpu_count() or 1) // replicas)
+    tf.config.threading.set_intra_op_parallelism_threads(cores_per_replica)
+    keep_freed_memory()
+    return [f"CPU:{number}" for number in range(replicas)]
+
+
+def keep_freed_memory() -> None:
+    """Let glibc keep freed memory.
+
+    With input for several devices, TensorFlow makes glibc return it at once
+    (generator_dataset_op.cc), which can double the time of a step.
+    """
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(-3, 2**25)  # M_MMAP_THRESHOLD, in bytes
+        libc.mallopt(-2, 2**28)  # M_TOP_PAD, in bytes
+
+
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
+def shuffled_batches(examples: tuple[tf.Tensor, ...], start_step: int) -> tf.data.Dataset:
+    """Return the global batches from a step on, in the order of `shuffled_rows`, without end."""
+    examples = tf.nest.map_structure(tf.constant, examples)
+
+    def batch_at(step: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        first = step % STEPS_PER_EPOCH * GLOBAL_BATCH_SIZE
+        rows = shuffled_rows(step // STEPS_PER_EPOCH, first, GLOBAL_BATCH_SIZE)
+        return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
+
+    return tf.data.Dataset.counter(start_step).map(batch_at, tf.data.AUTOTUNE)
+
+
+def make_correct(model: tf.keras.Model) -> Callable:
+    """Return a function of labels and outputs that counts right answers; NaN: unknown.
+
+    The count is known if the loss is the cross-entropy of one output.
+    """
+    loss = "" if isinstance(model.loss, dict | list | tuple) else model.loss
+    kind = loss if isinstance(loss, str) else getattr(loss, "__name__", type(loss).__name__)
+    threshold = 0.0 if getattr(loss, "from_logits", False) else 0.5
+    metrics = {
+        "sparsecategorical": tf.keras.metrics.sparse_categorical_accuracy,
+        "categorical": tf.keras.metrics.categorical_accuracy,
+        "binary": lambda *given: tf.keras.metrics.binary_accuracy(*given, threshold=threshold),
+    }
+    kind = kind.lower().replace("_", "").partition("crossentropy")[0].removesuffix("focal")
+    metric = metrics.get(kind)
+
+    def correct(labels: tf.Tensor, outputs: tf.Tensor) -> tf.Tensor:
+        if metric is None or not tf.is_tensor(outputs):
+            return tf.constant(float("nan"), tf.keras.backend.floatx())
+        right = tf.cast(metric(labels, outputs), tf.keras.backend.floatx())
+        each = tf.reduce_mean(right, axis=list(range(1, right.shape.rank)))  # over a sequence
+        return tf.reduce_sum(each)
+
+    return correct
 
 
 if __name__ == "__main__":

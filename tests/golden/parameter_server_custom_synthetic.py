@@ -1,14 +1,6 @@
 """MLP 16-8-1 on Synthetic: ParameterServer strategy, 2 workers x 1 replica, Custom loop."""
 
-import json
-import os
-import pathlib
-import socket
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import tensorflow as tf
@@ -53,13 +45,6 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     labels = (score + NOISE * random.standard_normal(examples) > 0).astype(np.float32)[:, None]
     parts = (np.split(array, [NUM_TRAIN_EXAMPLES]) for array in (features, labels))
     return tuple(zip(*parts))
-
-
-def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
-    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
-    seed = tf.stack([SEED, epoch])
-    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
 
 def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
@@ -116,26 +101,25 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
     loss = tf.keras.losses.get(model.loss)
     example_losses = getattr(loss, "call", loss)
 
-    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
+    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, tf.Tensor]:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        losses = example_losses(labels, outputs)
-        penalty = tf.add_n(model.losses) if model.losses else tf.zeros([], losses.dtype)
-        examples = tf.cast(tf.size(losses), losses.dtype)
+        losses = example_losses(labels, outputs) + sum(model.losses)  # each with all penalties
         correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
-        return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
+        examples = tf.cast(tf.size(losses), losses.dtype)
+        return losses, tf.stack([tf.reduce_sum(losses), correct, examples])
 
     def train_step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
         with tf.GradientTape() as tape:
-            losses, penalty, row = forward(batch, training=True)
+            losses, row = forward(batch, training=True)
             # No worker waits for others: the mean is over its own batch.
-            loss = tf.reduce_mean(losses) + penalty
+            loss = tf.reduce_mean(losses)
             loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-        return tf.stack(row)
+        return row
 
-    return train_step, lambda batch: tf.stack(forward(batch, training=False)[-1])
+    return train_step, lambda batch: forward(batch, training=False)[1]
 
 
 def make_loops(
@@ -191,7 +175,6 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
     make_own_batches, tests = make_batches(recorder.worker_steps)
     train_data = iter(recorder.cluster_coordinator.create_per_worker_dataset(make_own_batches))
@@ -234,6 +217,49 @@ def evaluate_checkpoints() -> None:
     recorder.event("finished")
 
 
+def serve() -> None:
+    """Serve the chief as a worker or a parameter server until something ends this process."""
+    recorder = Recorder()
+    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    kind, index = resolver.task_type, resolver.task_id
+    if kind == "worker":
+        open_devices(index)
+    else:
+        tf.config.set_visible_devices([], "GPU")
+    cluster = resolver.cluster_spec()
+    server = tf.distribute.Server(cluster, job_name=kind, task_index=index, protocol="grpc")
+    recorder.event("serving")
+    end_with_chief(recorder)
+    server.join()
+
+
+# The recorder of all scripts stands here.
+
+
+# The recorder of workers that do not step together stands here.
+
+
+# ---- Helpers of the functions at the top. ----
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import tensorflow as tf
+
+
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
 def new_checkpoints(run_dir: pathlib.Path, stop: threading.Event) -> Iterator[str]:
     """Yield each checkpoint once, until the chief has finished or a stop is requested."""
     seen, over = set[str](), False
@@ -256,22 +282,6 @@ def chief_has_finished(run_dir: pathlib.Path) -> bool:
         return False  # no event yet, or a half-written line
     # An earlier attempt that finished had fewer steps to do.
     return bool(last["event"] == "finished" and last["step"] == EPOCHS * STEPS_PER_EPOCH)
-
-
-def serve() -> None:
-    """Serve the chief as a worker or a parameter server until something ends this process."""
-    recorder = Recorder()
-    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
-    kind, index = resolver.task_type, resolver.task_id
-    if kind == "worker":
-        open_devices(index)
-    else:
-        tf.config.set_visible_devices([], "GPU")
-    cluster = resolver.cluster_spec()
-    server = tf.distribute.Server(cluster, job_name=kind, task_index=index, protocol="grpc")
-    recorder.event("serving")
-    end_with_chief(recorder)
-    server.join()
 
 
 def run_task(**roles: Callable) -> None:
@@ -333,12 +343,6 @@ def start_tasks() -> int:
         for task in tasks:
             task.kill()
     return max(abs(task.wait()) for task in leading)
-
-
-# The recorder of all scripts stands here.
-
-
-# The recorder of workers that do not step together stands here.
 
 
 if __name__ == "__main__":

@@ -4,15 +4,8 @@ import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # Keras 3 takes no DatasetCreator: tensorflow#55668
 
-import json
-import os
-import pathlib
-import socket
-import subprocess
-import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -58,13 +51,6 @@ def make_data() -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     labels = (score + NOISE * random.standard_normal(examples) > 0).astype(np.float32)[:, None]
     parts = (np.split(array, [NUM_TRAIN_EXAMPLES]) for array in (features, labels))
     return tuple(zip(*parts))
-
-
-def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
-    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
-    seed = tf.stack([SEED, epoch])
-    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
 
 
 def make_batches(done: np.ndarray) -> tuple[Callable, tf.data.Dataset]:
@@ -202,7 +188,6 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
     make_own_batches, tests = make_batches(recorder.worker_steps)
     test_data = iter(tests)
@@ -260,6 +245,49 @@ def evaluate_checkpoints() -> None:
     recorder.event("finished")
 
 
+def serve() -> None:
+    """Serve the chief as a worker or a parameter server until something ends this process."""
+    recorder = Recorder()
+    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    kind, index = resolver.task_type, resolver.task_id
+    if kind == "worker":
+        open_devices(index)
+    else:
+        tf.config.set_visible_devices([], "GPU")
+    cluster = resolver.cluster_spec()
+    server = tf.distribute.Server(cluster, job_name=kind, task_index=index, protocol="grpc")
+    recorder.event("serving")
+    end_with_chief(recorder)
+    server.join()
+
+
+# The recorder of all scripts stands here.
+
+
+# The recorder of workers that do not step together stands here.
+
+
+# ---- Helpers of the functions at the top. ----
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import tensorflow as tf
+
+
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
 def new_checkpoints(run_dir: pathlib.Path, stop: threading.Event) -> Iterator[str]:
     """Yield each checkpoint once, until the chief has finished or a stop is requested."""
     seen, over = set[str](), False
@@ -282,22 +310,6 @@ def chief_has_finished(run_dir: pathlib.Path) -> bool:
         return False  # no event yet, or a half-written line
     # An earlier attempt that finished had fewer steps to do.
     return bool(last["event"] == "finished" and last["step"] == EPOCHS * STEPS_PER_EPOCH)
-
-
-def serve() -> None:
-    """Serve the chief as a worker or a parameter server until something ends this process."""
-    recorder = Recorder()
-    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
-    kind, index = resolver.task_type, resolver.task_id
-    if kind == "worker":
-        open_devices(index)
-    else:
-        tf.config.set_visible_devices([], "GPU")
-    cluster = resolver.cluster_spec()
-    server = tf.distribute.Server(cluster, job_name=kind, task_index=index, protocol="grpc")
-    recorder.event("serving")
-    end_with_chief(recorder)
-    server.join()
 
 
 def run_task(**roles: Callable) -> None:
@@ -359,12 +371,6 @@ def start_tasks() -> int:
         for task in tasks:
             task.kill()
     return max(abs(task.wait()) for task in leading)
-
-
-# The recorder of all scripts stands here.
-
-
-# The recorder of workers that do not step together stands here.
 
 
 if __name__ == "__main__":

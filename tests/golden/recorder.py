@@ -152,8 +152,13 @@ class Recorder:
     def restore(
         self, strategy: tf.distribute.Strategy, model: tf.keras.Model, **more: tf.Variable
     ) -> None:
-        """Resume from the last checkpoint. All tasks must save; only the first one's is kept."""
+        """Build the optimizer and resume from the last checkpoint.
+
+        All tasks must save; only the first one's checkpoint is kept.
+        """
         self.strategy, self.model = strategy, model
+        with strategy.scope():
+            model.optimizer.build(model.trainable_variables)
         self.metrics = Metrics(model, self.metrics_of)
         synchronous = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
         workers = len(self.cluster.get("worker", "1"))

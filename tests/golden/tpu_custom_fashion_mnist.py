@@ -51,38 +51,6 @@ def make_data() -> tuple[tuple[tf.Tensor, np.ndarray], ...]:
     return tuple(parts)
 
 
-def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
-    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
-    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
-    seed = tf.stack([SEED, epoch])
-    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
-
-
-def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
-    """Return a function that makes a pipeline's endless test batches: each example once a pass.
-
-    The replicas of all pipelines take a step's examples in turn, like dealt cards.
-    """
-    examples = tf.nest.map_structure(tf.constant, examples)
-
-    def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
-        replicas = context.num_replicas_in_sync
-        local = replicas // context.num_input_pipelines
-
-        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
-            first = number // local * TEST_BATCH_SIZE
-            own = first + local * context.input_pipeline_id + number % local
-            rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
-            if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
-                rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
-            return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
-
-        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
-        return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
-
-    return deal
-
-
 def make_batches(
     strategy: tf.distribute.Strategy, start_step: int
 ) -> tuple[tf.distribute.DistributedDataset, ...]:
@@ -146,28 +114,26 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
     loss = tf.keras.losses.get(model.loss)
     example_losses = getattr(loss, "call", loss)
 
-    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
+    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, tf.Tensor]:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        losses = example_losses(labels, outputs)
-        penalty = tf.add_n(model.losses) if model.losses else tf.zeros([], losses.dtype)
-        examples = tf.cast(tf.size(losses), losses.dtype)
+        losses = example_losses(labels, outputs) + sum(model.losses)  # each with all penalties
         correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
-        return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
+        examples = tf.cast(tf.size(losses), losses.dtype)
+        return losses, tf.stack([tf.reduce_sum(losses), correct, examples])
 
-    def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+    def train_step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
         with tf.GradientTape() as tape:
-            losses, penalty, row = forward(batch, training=True)
-            # The gradients of all replicas are summed. So each replica divides its losses by the
-            # size of the global batch, and the penalty, equal on all, by the number of replicas.
+            losses, row = forward(batch, training=True)
+            # The gradients of all replicas are summed. So each replica divides the sum of its
+            # losses by the size of the global batch.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
-            loss += tf.nn.scale_regularization_loss(penalty)
             loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-        return tf.stack(row)
+        return row
 
-    return train_step, lambda batch: tf.stack(forward(batch, training=False)[-1])
+    return train_step, lambda batch: forward(batch, training=False)[1]
 
 
 def make_loops(strategy: tf.distribute.Strategy, *steps: Callable) -> list[Callable]:
@@ -198,7 +164,6 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
     train_data, test_data = map(iter, make_batches(strategy, recorder.step))
     train_steps, test_steps = make_loops(strategy, *make_steps(model))
@@ -212,6 +177,44 @@ def main() -> None:
 
 
 # The reader of Fashion-MNIST's files stands here.
+
+
+# ---- Helpers of the functions at the top. ----
+from collections.abc import Callable
+
+import tensorflow as tf
+
+
+def shuffled_rows(epoch: tf.Tensor, first: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the examples at `count` positions of an epoch. Only seed and epoch decide them."""
+    positions = (first + tf.range(count, dtype=tf.int64)) % NUM_TRAIN_EXAMPLES
+    seed = tf.stack([SEED, epoch])
+    return tf.random.experimental.index_shuffle(positions, seed, NUM_TRAIN_EXAMPLES - 1)
+
+
+def deal_tests(examples: tuple[tf.Tensor, ...]) -> Callable:
+    """Return a function that makes a pipeline's endless test batches: each example once a pass.
+
+    The replicas of all pipelines take a step's examples in turn, like dealt cards.
+    """
+    examples = tf.nest.map_structure(tf.constant, examples)
+
+    def deal(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        replicas = context.num_replicas_in_sync
+        local = replicas // context.num_input_pipelines
+
+        def batch_at(number: tf.Tensor) -> tuple[tf.Tensor, ...]:
+            first = number // local * TEST_BATCH_SIZE
+            own = first + local * context.input_pipeline_id + number % local
+            rows = tf.range(own, tf.minimum(first + TEST_BATCH_SIZE, NUM_TEST_EXAMPLES), replicas)
+            if NUM_TEST_EXAMPLES % TEST_BATCH_SIZE == 0:
+                rows = tf.ensure_shape(rows, [TEST_BATCH_SIZE // replicas])  # a TPU must know it
+            return tf.nest.map_structure(lambda part: tf.gather(part, rows), examples)
+
+        batches = tf.data.Dataset.range(TEST_STEPS * local).repeat()
+        return batches.map(batch_at, tf.data.AUTOTUNE).prefetch(2 * local)
+
+    return deal
 
 
 if __name__ == "__main__":

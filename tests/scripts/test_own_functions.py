@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.codegen.golden import ENTRY, render
+from tests.codegen.golden import render
 from tests.machines import LAPTOP
 from tests.scripts.edited import FASHION, SYNTHETIC, named, opened
 from workbench.codegen import render_script
-from workbench.codegen.script import MARKER, READER
+from workbench.codegen.script import HELPERS, MARKER, READER
 from workbench.config import RunConfig
 from workbench.plan import make_plan
 from workbench.plan.own_data import DataFacts
@@ -193,8 +193,8 @@ def test_edited_images_become_custom_data_with_the_reader_of_their_files(tmp_pat
 
 def test_a_removed_reader_that_nothing_needs_is_not_named() -> None:
     text = render(FASHION)
-    reader = text[text.index(READER) : text.index(ENTRY)]
-    data = text[text.index("def make_data") : text.index("def shuffled_rows")]
+    reader = text[text.index(READER) : text.index(HELPERS)]
+    data = text[text.index("def make_data") : text.index("def make_batches")]
     ours = "def make_data():\n    images = np.zeros((8, 28, 28, 1), np.float32)\n"
     ours += "    return (images, np.zeros(8)), (images, np.zeros(8))\n\n\n"
     script = read_script(text.replace(data, ours).replace(reader, ""), LAPTOP)

@@ -205,8 +205,24 @@ def test_edits_without_a_field_are_named_and_the_rest_is_understood(
 def test_a_removed_part_is_named() -> None:
     text = render(FASHION)
     first = text.index("def shuffled_rows")
-    script = read_script(text[:first] + text[text.index("def make_batches") :], LAPTOP)
+    script = read_script(text[:first] + text[text.index("def shuffled_batches") :], LAPTOP)
     assert "is missing" in named(script)["shuffled_rows"].text
+    assert "The recorder" not in named(script)
+
+
+def test_an_edited_helper_is_named() -> None:
+    script = opened(FASHION, ("seed = tf.stack([SEED, epoch])", "seed = tf.stack([7, epoch])"))
+    assert "was edited: the order of examples." in named(script)["shuffled_rows"].text
+    assert [each.name for each in script.lost] == ["shuffled_rows"]
+
+
+def test_a_helper_among_the_functions_at_the_top_is_no_edit() -> None:
+    text = render(FASHION)
+    first, last = text.index("def shuffled_rows"), text.index("def shuffled_batches")
+    moved = (text[:first] + text[last:]).replace(
+        "def make_batches", f"{text[first:last]}def make_batches"
+    )
+    assert read_script(moved, LAPTOP).lost == ()
 
 
 def test_edits_of_comments_and_layout_change_no_field_and_are_named() -> None:

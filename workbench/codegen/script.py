@@ -27,6 +27,11 @@ COORDINATOR = "# ---- Recorder of workers that do not step together. ----"
 READER = "# ---- Reader of Fashion-MNIST's files. ----"
 MARKS = {"recorder": MARKER, "coordinator": COORDINATOR, "fashion_mnist_files": READER}
 """The parts below a script's functions, each under its mark, in this order."""
+HELPERS = "# ---- Helpers of the functions at the top. ----"
+"""The mark of the last part: functions that differ from plan to plan and are no lesson."""
+_HELPERS = frozenset(
+    ("gpus", "cpus", "order", "shuffled", "tests", "written", "accuracy", "checkpoints", "task")
+)
 LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
 COORDINATED = "chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints"
 COMPILED = ("def make_steps(", "@compile_by_xla\ndef make_steps(")
@@ -69,6 +74,7 @@ def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
     below = {name: _lift_engine(name) for name in _below(plan)}
     ours = {slot: _lift_engine(file) for slot, file in _files(plan).items()}
     used = frozenset().union(*(part.uses for part in [*ours.values(), *below.values()]))
+    helpers = [ours.pop(slot) for slot in list(ours) if slot in _HELPERS]
     slots = ours | _own_slots(plan, ours)
     if plan.config.xla:
         steps = slots["steps"]
@@ -77,12 +83,13 @@ def sections(plan: Plan) -> tuple[str, str, str, list[str], str]:
     bodies = [part.body for part in slots.values()]
     imports = merge_imports(slots.values())
     texts = [f"{MARKS[name]}\n{_standing_alone(part)}" for name, part in below.items()]
+    texts += [f"{HELPERS}\n{_standing_alone(*helpers)}"] if helpers else []
     return title, imports, constants(plan, used), bodies, "\n\n\n".join(texts)
 
 
-def _standing_alone(part: Lifted) -> str:
-    apart = "\n" * (3 if part.body.startswith(("class ", "def ")) else 2)
-    return f"{merge_imports([part])}{apart}{part.body}"
+def _standing_alone(*parts: Lifted) -> str:
+    apart = "\n" * (3 if parts[0].body.startswith(("class ", "def ")) else 2)
+    return f"{merge_imports(parts)}{apart}" + "\n\n\n".join(part.body for part in parts)
 
 
 def _below(plan: Plan) -> Iterator[str]:
@@ -136,7 +143,8 @@ def _task_files(plan: Plan) -> dict[str, str]:
         return {}
     if plan.synchronous:
         return {"task": "tasks/task"}
-    return {"evaluator": "tasks/evaluator", "server": "tasks/server", "task": "tasks/task"}
+    evaluator = {"evaluator": "tasks/evaluator", "checkpoints": "tasks/new_checkpoints"}
+    return {**evaluator, "server": "tasks/server", "task": "tasks/task"}
 
 
 def _strategy_files(plan: Plan) -> dict[str, str]:
@@ -149,8 +157,10 @@ def _strategy_files(plan: Plan) -> dict[str, str]:
     on_hosts = len(plan.tasks) > 1 and not is_local(plan.config)
     if on_hosts and (plan.synchronous or device == "gpu"):
         device = f"hosts_{device}"  # no other task uses these devices
-    gpus = {"gpus": "strategies/gpus"} if device.endswith("gpu") else {}
-    return {**gpus, "strategy": f"strategies/{device}/{source}"}
+    strategy = {"strategy": f"strategies/{device}/{source}"}
+    if device.endswith("gpu"):
+        return {**strategy, "gpus": "strategies/gpus"}
+    return {**strategy, "cpus": "strategies/cpus"} if len(plan.tasks) == 1 else strategy
 
 
 def _pipeline_files(plan: Plan) -> dict[str, str]:
@@ -164,12 +174,14 @@ def _pipeline_files(plan: Plan) -> dict[str, str]:
     if not plan.synchronous:
         return {**order, "pipeline": "pipelines/per_worker"}
     if plan.pipeline in ("files", "numpy"):
-        return {**tests, "pipeline": f"pipelines/{plan.pipeline}"}
+        written = {"written": "pipelines/written_files"} if plan.pipeline == "files" else {}
+        return {**tests, **written, "pipeline": f"pipelines/{plan.pipeline}"}
     if plan.pipeline == "indexed":
         return {**order, **tests, "pipeline": "pipelines/indexed"}
     alone = len(plan.tasks) == 1 and not plan.on_tpu
+    usual = {"shuffled": "pipelines/shuffled", "pipeline": "pipelines/usual"}
     workers = {**tests, "pipeline": "pipelines/usual_workers"}
-    return {**order, **({"pipeline": "pipelines/usual"} if alone else workers)}
+    return {**order, **(usual if alone else workers)}
 
 
 def _xla_files(plan: Plan) -> dict[str, str]:

@@ -39,14 +39,14 @@ def guess(parts: Parts, own: Own) -> tuple[dict[str, Any], Reference | None]:
 def likeness(script: Parts, made: Reference) -> int:
     """Return a score: how much of the workbench's script for a config stands in the script."""
     alike = -_DROPPED * len(made.dropped)
-    for statement in made.parts.above:
+    for statement in made.parts.body:
         there = script.by_key.get(statement.key)
         if there is None:
             alike -= 1
         elif there.means(statement):
             alike += _SAME_CODE + _SAME_TEXT * (there.text == statement.text)
     known = made.parts.by_key
-    return alike - sum(each.key not in known and each.kind != IMPORT for each in script.above)
+    return alike - sum(each.key not in known and each.kind != IMPORT for each in script.body)
 
 
 def _best(

@@ -85,13 +85,13 @@ def keep_own(
     needed = region
     if before:
         held = frozenset().union(*(each.statements for each in before))
-        others = [each for each in parts.above if each.key in held]
+        others = [each for each in parts.body if each.key in held]
         needed = [*closure(others, _read(region) | {function}), *region]
     more = closure(_extra(parts, ours, needed), _read(needed))
     body = parts.region(region[0], region[-1]) if region else ""
     above = [each for each in needed if each not in region]
     text = "\n\n\n".join(filter(None, ["\n\n".join(e.text for e in (*above, *more)), body]))
-    imports = [each for each in parts.above if each.kind == IMPORT]
+    imports = [each for each in parts.body if each.kind == IMPORT]
     used = [*_used(imports, text), *(each for each in imports if each.key not in ours.by_key)]
     source = f"{_merged(used)}\n\n\n{text}\n"
     return Kept(field, function, source, frozenset(e.key for e in (*needed, *more)))
@@ -104,14 +104,14 @@ def keep_edited(parts: Parts, field: str, left: Collection[str] = ()) -> Kept:
     """
     function = DOORS[field]
     read = reader(parts)
-    stands = [each for each in (*parts.above, *read) if each.kind in (DEFINITION, ASSIGNMENT)]
+    stands = [each for each in (*parts.body, *read) if each.kind in (DEFINITION, ASSIGNMENT)]
     taken = closure([each for each in stands if each.name not in LIVE & set(left)], {function})
     text = _joined(taken)
     scripts = script_names()
     bound = {each.name for each in taken} - {function}
     names = {name: Kept.name_of(name) for name in sorted(bound) if name in scripts}
     text = renamed(text, names)
-    imports = (*parts.above, *(parts.below if READ_FILE in bound else ()))
+    imports = (*parts.body, *(parts.shared if READ_FILE in bound else ()))
     used = _used([each for each in imports if each.kind == IMPORT], text)
     source = f"{_merged(used)}\n\n\n{text}\n"
     return Kept(field, function, source, frozenset(e.key for e in taken), tuple(names))
@@ -119,7 +119,7 @@ def keep_edited(parts: Parts, field: str, left: Collection[str] = ()) -> Kept:
 
 def reader(parts: Parts) -> list[Statement]:
     """Return the statements that read the files of the script's data set; none if it has none."""
-    return closure(parts.below, {READ_FILE})
+    return closure(parts.shared, {READ_FILE})
 
 
 def closure(available: Sequence[Statement], wanted: Collection[str]) -> list[Statement]:
@@ -133,7 +133,7 @@ def closure(available: Sequence[Statement], wanted: Collection[str]) -> list[Sta
 
 def _region(parts: Parts, ours: Parts, field: str) -> list[Statement]:
     """Return the statements directly above a field's check that the workbench did not write."""
-    stands = [each for each in parts.above if each.kind != IMPORT]
+    stands = [each for each in parts.body if each.kind != IMPORT]
     at = next((n for n, each in enumerate(stands) if each.name in CHECKS[field]), 0)
     first = at
     while first and stands[first - 1].key not in ours.by_key:
@@ -144,7 +144,7 @@ def _region(parts: Parts, ours: Parts, field: str) -> list[Statement]:
 def _extra(parts: Parts, ours: Parts, taken: Iterable[Statement]) -> list[Statement]:
     """Return other definitions and assignments that the workbench did not write."""
     keys = {each.key for each in taken} | ours.by_key.keys()
-    return [e for e in parts.above if e.kind in (DEFINITION, ASSIGNMENT) and e.key not in keys]
+    return [e for e in parts.body if e.kind in (DEFINITION, ASSIGNMENT) and e.key not in keys]
 
 
 def _read(statements: Iterable[Statement]) -> set[str]:

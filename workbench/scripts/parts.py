@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..codegen.script import MARKER
+from ..codegen.script import ENTRY, HELPERS, MARKER
 from ..config import ConfigError, Problem
 from ..syntax import parse
 
@@ -67,11 +67,13 @@ class Statement:
 
 @dataclass(frozen=True)
 class Parts:
-    """The statements above and below the recorder's marker."""
+    """The statements of a plan's own script, and those that all scripts share."""
 
     lines: tuple[str, ...]
-    above: tuple[Statement, ...]
-    below: tuple[Statement, ...]
+    body: tuple[Statement, ...]
+    """Those above the recorder's marker, and the helpers at the end."""
+    shared: tuple[Statement, ...]
+    """The recorder and what follows it, without the helpers."""
 
     @cached_property
     def text(self) -> str:
@@ -80,20 +82,20 @@ class Parts:
 
     @cached_property
     def by_key(self) -> dict[tuple[str, str], Statement]:
-        """The statements above the marker, by key."""
-        return {statement.key: statement for statement in self.above}
+        """The statements of the body, by key."""
+        return {statement.key: statement for statement in self.body}
 
     @cached_property
     def title(self) -> str:
         """The string on the script's first line; empty if there is none."""
-        return next((each.name for each in self.above if each.kind == TITLE), "")
+        return next((each.name for each in self.body if each.kind == TITLE), "")
 
     def definition(self, name: str) -> Statement | None:
-        """Return a function or class above the marker."""
+        """Return a function or class of the body."""
         return self.by_key.get((DEFINITION, name))
 
     def assignment(self, name: str) -> Statement | None:
-        """Return the assignment of a name above the marker."""
+        """Return the assignment of a name in the body."""
         return self.by_key.get((ASSIGNMENT, name))
 
     def region(self, first: Statement, last: Statement) -> str:
@@ -114,22 +116,26 @@ def split(text: str) -> Parts:
         at = f"line {error.lineno}: {error.msg}" if isinstance(error, SyntaxError) else str(error)
         raise ScriptError("valid Python", at, "Fix that line, then open it again.") from error
     lines = plain.split("\n")
-    marked = next((n for n, line in enumerate(lines, 1) if line.startswith(MARK)), 0)
-    marked = marked or _recorder_line(tree) or len(lines) + 1
-    statements = [each for node in tree.body for each in _statements(node, lines)]
-    parts = Parts(
-        tuple(lines),
-        tuple(each for each in statements if each.node.lineno < marked),
-        tuple(each for each in statements if each.node.lineno >= marked),
-    )
+    marked = _line(lines, MARK) or _recorder_line(tree) or len(lines) + 1
+    helpers = range(_line(lines, HELPERS) or len(lines) + 1, _line(lines, ENTRY) or len(lines) + 1)
+    body, shared = list[Statement](), list[Statement]()
+    for each in (each for node in tree.body for each in _statements(node, lines)):
+        own = each.node.lineno < marked or each.node.lineno in helpers
+        (body if own else shared).append(each)
+    parts = Parts(tuple(lines), tuple(body), tuple(shared))
     missing = [name for name in SLOTS if not _binds(parts, name)]
     if missing:
-        has = ", ".join(each.name for each in parts.above if each.kind == DEFINITION)
+        has = ", ".join(each.name for each in body if each.kind == DEFINITION)
         rule = f"a script that the workbench wrote, which has {', '.join(SLOTS)}"
         got = f"a text without {', '.join(missing)} (it has {has or 'no function'})"
         fix = "Open a saved train.py or the one of a run; give your own code as model or data."
         raise ScriptError(rule, got, fix)
     return parts
+
+
+def _line(lines: list[str], beginning: str) -> int:
+    """Return the number of the first line that begins so, counted from 1; 0 if there is none."""
+    return next((n for n, line in enumerate(lines, 1) if line.startswith(beginning)), 0)
 
 
 def _recorder_line(tree: ast.Module) -> int:

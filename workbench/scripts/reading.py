@@ -134,7 +134,7 @@ def _with_edited(
     if data:
         kept["data"] = keep_edited(parts, "data")
     if model:
-        there = {each.name for each in parts.above} - ({"make_optimizer"} if optimizer else set())
+        there = {each.name for each in parts.body} - ({"make_optimizer"} if optimizer else set())
         kept["model"] = keep_edited(parts, "model", there)
         named = None if optimizer else made.plan.optimizer
         config = dataclasses.replace(config, optimizer=named)
@@ -149,8 +149,8 @@ def _with_edited(
 def _edited(parts: Parts, ours: Parts, function: str) -> bool:
     """Return whether the script changed a workbench function, or something that it uses."""
     apart = {"make_optimizer"} - {function}
-    there = [each for each in (*parts.above, *reader(parts)) if each.name not in apart]
-    known = {each.key: each for each in (*ours.above, *reader(ours))}
+    there = [each for each in (*parts.body, *reader(parts)) if each.name not in apart]
+    known = {each.key: each for each in (*ours.body, *reader(ours))}
     return any(_another(each, known.get(each.key), parts) for each in closure(there, {function}))
 
 

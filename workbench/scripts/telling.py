@@ -14,6 +14,7 @@ KEPT, VALUE, CODE, RECORDER, LAYOUT, WRONG = "kept", "value", "code", "recorder"
 _WHAT = {
     "make_strategy": "the strategy",
     "make_batches": "the input pipeline",
+    "shuffled_batches": "the order of examples",
     "shuffled_rows": "the order of examples",
     "make_steps": "the training step",
     "compile_by_xla": "what XLA compiles",
@@ -43,7 +44,7 @@ def differences(parts: Parts, made: Reference, kept: Mapping[str, Kept]) -> tupl
     return (
         *(_kept(each) for each in kept.values()),
         *(_wrong(parts, name) for name in made.dropped),
-        *(e for e in _above(parts, made.parts, held) if FIELD_OF.get(e.name) not in made.dropped),
+        *(e for e in _body(parts, made.parts, held) if FIELD_OF.get(e.name) not in made.dropped),
         *_imports(parts, made.parts, kept.values()),
         *_layout(parts, made.parts, held),
         *_recorder(parts, made.parts, {each.key for each in readers}),
@@ -70,8 +71,8 @@ def _wrong(parts: Parts, field: str) -> Difference:
     return Difference(WRONG, field, text)
 
 
-def _above(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Difference]:
-    for statement in parts.above:
+def _body(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Difference]:
+    for statement in parts.body:
         known = ours.by_key.get(statement.key)
         if statement.kind in (IMPORT, TITLE) or statement.key in held:
             continue
@@ -81,7 +82,7 @@ def _above(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Differe
             )
         elif not known.means(statement):
             yield _differs(statement, known)
-    for known in ours.above:
+    for known in ours.body:
         if known.kind not in (IMPORT, TITLE) and known.key not in parts.by_key:
             yield Difference(CODE, _shown(known), "is missing: the form's own script has it.", True)
 
@@ -97,7 +98,7 @@ def _differs(statement: Statement, known: Statement) -> Difference:
 
 def _imports(parts: Parts, ours: Parts, kept: Collection[Kept]) -> Iterator[Difference]:
     taken = "\n".join(each.source for each in kept)
-    for statement in parts.above:
+    for statement in parts.body:
         if statement.kind == IMPORT and statement.key not in ours.by_key:
             alias = statement.name.split()[-1]
             if alias not in taken:
@@ -113,7 +114,7 @@ def _layout(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Differ
     """Yield the difference in comments and layout: only the script has it; it changes nothing."""
     differing = [
         each.name
-        for each in parts.above
+        for each in parts.body
         if each.kind == DEFINITION and each.key not in held
         if (known := ours.by_key.get(each.key)) is not None
         if known.text != each.text and known.means(each)
@@ -125,8 +126,8 @@ def _layout(parts: Parts, ours: Parts, held: Collection[Key]) -> Iterator[Differ
 
 def _recorder(parts: Parts, ours: Parts, apart: Collection[Key]) -> Iterator[Difference]:
     theirs, mine = (
-        {each.key: each for each in below if each.kind != IMPORT and each.key not in apart}
-        for below in (parts.below, ours.below)
+        {each.key: each for each in shared if each.kind != IMPORT and each.key not in apart}
+        for shared in (parts.shared, ours.shared)
     )
     differing = [
         key[1]

@@ -163,7 +163,7 @@ def _looked_up(parts: Parts) -> dict[str, Any]:
 
 
 def _precision(parts: Parts) -> dict[str, str]:
-    code = " ".join(each.code for each in parts.above if each.kind == OTHER)
+    code = " ".join(each.code for each in parts.body if each.kind == OTHER)
     match = re.search(r"(?:set_floatx|set_global_policy)\('(\w+)'\)", code)
     return {"precision": match[1]} if match and match[1] in catalog.PRECISIONS else {}
 

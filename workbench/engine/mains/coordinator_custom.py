@@ -21,7 +21,6 @@ def main() -> None:
     tf.config.run_functions_eagerly(RUN_EAGERLY)
     with strategy.scope():
         model = make_model()
-        model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
     make_own_batches, tests = make_batches(recorder.worker_steps)
     train_data = iter(recorder.cluster_coordinator.create_per_worker_dataset(make_own_batches))

@@ -29,7 +29,6 @@ def main() -> None:
     with strategy.scope():
         model = make_model()
         model.steps_per_execution = STEPS_PER_EXECUTION
-        model.optimizer.build(model.trainable_variables)
     recorder.restore(strategy, model)
     train_data, test_data = make_batches(strategy, recorder.step)
     train_steps, test_steps = make_loops(strategy, *make_steps(model))

@@ -15,25 +15,23 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
     loss = tf.keras.losses.get(model.loss)
     example_losses = getattr(loss, "call", loss)
 
-    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
+    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, tf.Tensor]:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        losses = example_losses(labels, outputs)
-        penalty = tf.add_n(model.losses) if model.losses else tf.zeros([], losses.dtype)
-        examples = tf.cast(tf.size(losses), losses.dtype)
+        losses = example_losses(labels, outputs) + sum(model.losses)  # each with all penalties
         correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
-        return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
+        examples = tf.cast(tf.size(losses), losses.dtype)
+        return losses, tf.stack([tf.reduce_sum(losses), correct, examples])
 
-    def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+    def train_step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
         with tf.GradientTape() as tape:
-            losses, penalty, row = forward(batch, training=True)
-            # The gradients of all replicas are summed. So each replica divides its losses by the
-            # size of the global batch, and the penalty, equal on all, by the number of replicas.
+            losses, row = forward(batch, training=True)
+            # The gradients of all replicas are summed. So each replica divides the sum of its
+            # losses by the size of the global batch.
             loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH_SIZE)
-            loss += tf.nn.scale_regularization_loss(penalty)
             loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-        return tf.stack(row)
+        return row
 
-    return train_step, lambda batch: tf.stack(forward(batch, training=False)[-1])
+    return train_step, lambda batch: forward(batch, training=False)[1]

@@ -15,24 +15,22 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
     loss = tf.keras.losses.get(model.loss)
     example_losses = getattr(loss, "call", loss)
 
-    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, ...]:
+    def forward(batch: tuple[tf.Tensor, ...], training: bool) -> tuple[tf.Tensor, tf.Tensor]:
         features, labels = batch
         outputs = tf.cast(model(features, training=training), tf.keras.backend.floatx())
-        losses = example_losses(labels, outputs)
-        penalty = tf.add_n(model.losses) if model.losses else tf.zeros([], losses.dtype)
-        examples = tf.cast(tf.size(losses), losses.dtype)
+        losses = example_losses(labels, outputs) + sum(model.losses)  # each with all penalties
         correct = tf.reduce_sum(tf.cast(ACCURACY(labels, outputs), losses.dtype))
-        return losses, penalty, (tf.reduce_sum(losses) + penalty * examples, correct, examples)
+        examples = tf.cast(tf.size(losses), losses.dtype)
+        return losses, tf.stack([tf.reduce_sum(losses), correct, examples])
 
-    def train_step(batch: tuple[tf.Tensor, ...]) -> tuple[tf.Tensor, ...]:
+    def train_step(batch: tuple[tf.Tensor, ...]) -> tf.Tensor:
         replicas = tf.distribute.get_replica_context()
         with tf.GradientTape() as tape:
-            losses, penalty, row = forward(batch, training=True)
+            losses, row = forward(batch, training=True)
             # The gradients of all replicas are summed. So each divides by the examples of all
             # replicas, because the global batch may be short at the end of an epoch.
             examples = replicas.all_reduce("SUM", row[-1])
             loss = tf.reduce_sum(losses) / examples
-            loss += tf.nn.scale_regularization_loss(penalty)
             loss = model.optimizer.scale_loss(loss)  # scaled only in mixed_float16
         gradients = tape.gradient(loss, model.trainable_variables)
         if CLIP_NORM is not None:
@@ -41,6 +39,6 @@ def make_steps(model: tf.keras.Model) -> tuple[Callable, Callable]:
             # The optimizer sums over the replicas once more.
             gradients = [part / replicas.num_replicas_in_sync for part in clipped]
         model.optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-        return tf.stack(row)
+        return row
 
-    return train_step, lambda batch: tf.stack(forward(batch, training=False)[-1])
+    return train_step, lambda batch: forward(batch, training=False)[1]
