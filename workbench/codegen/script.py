@@ -187,7 +187,7 @@ def _pipeline_files(plan: Plan) -> dict[str, str]:
 def _xla_files(plan: Plan) -> dict[str, str]:
     if not plan.config.xla:
         return {}
-    return {"xla": "steps/xla" if plan.own_step is None else "steps/xla_whole"}
+    return {"xla": "xla/replica" if plan.own_step is None else "xla/whole"}
 
 
 def _step_files(plan: Plan) -> dict[str, str]:
