@@ -52,7 +52,7 @@ ROOMS: dict[str, set[str]] = {
         "version",
     },
     "bundle": {"config", "plan", "codegen", "runs", "experiments", "place", "version"},
-    "verdict": {"config", "devices", "interval", "plan", "runs", "charts"},
+    "verdict": {"config", "devices", "interval", "plan", "runs"},
     "lab": {"runs"},
     "widgets": {
         *("config", "catalog", "field_help", "devices", "plan", "codegen", "capture", "bundle"),
@@ -82,7 +82,7 @@ INNER: dict[str, tuple[set[str], ...]] = {
 # The third-party packages that a room may import; all other imports are the standard library.
 PACKAGES: dict[str, set[str]] = {
     "engine": {"tensorflow", "numpy", "h5py"},
-    "experiments": {"numpy", "pandas", "plotly"},
+    "experiments": {"numpy", "pandas"},
     "bundle": {"numpy", "pandas"},
     "report": {"numpy", "pandas"},
     "exports": {"numpy", "pandas", "tensorboard"},
@@ -97,7 +97,7 @@ PACKAGES: dict[str, set[str]] = {
     "points": {"numpy"},
     "feed": {"numpy"},
     "server": {"numpy", "jupyter_core", "jupyter_server", "tornado"},
-    "verdict": {"numpy", "plotly"},
+    "verdict": {"numpy"},
     "charts": {"numpy", "pandas", "plotly", "matplotlib"},
     "widgets": {
         *("numpy", "pandas", "plotly", "matplotlib", "PIL"),

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from workbench import catalog
-from workbench.charts.style import MEAN_COLOR
+from workbench.charts.style import MEAN_COLOR, REPLICA_COLORS
 from workbench.verdict import OwnPace, Trial, Verdict, wording
 from workbench.verdict.causes import Suggestion
-from workbench.verdict.figure import COLORS
-from workbench.verdict.parts import Breakdown
+from workbench.verdict.parts import PARTS, Breakdown
 from workbench.verdict.wording import PartRow
 from workbench.widgets.parts import markup
 
@@ -19,6 +18,7 @@ from . import drawing, interval_bars
 ACROSS, DOWN, LETTER = 720, 34, 7.5
 KNOWN, UNKNOWN = 0.55, 0.2
 UNEXPLAINED = "unexplained"
+COLORS = dict(zip(PARTS, REPLICA_COLORS, strict=False))
 HEAD = ("Part of a step", "Time", "95 %", "Share", "Meaning")
 TRIAL_WIDTHS = {"label_width": 70, "value_width": 230}
 
