@@ -1,6 +1,6 @@
-"""axe-core finds no violations on the page: every tab, all settings, a problem, both themes."""
+"""axe-core finds no violations on the page: every tab and setting, a problem, runs, both themes."""
 
-from pathlib import Path
+import os
 
 import pytest
 from playwright.sync_api import expect
@@ -8,6 +8,8 @@ from playwright.sync_api import expect
 from tests.browser.axe import findings, load_axe
 from tests.browser.lab_page import LabPage
 from tests.browser.workbench_page import WorkbenchPage
+from tests.widgets.folders import write_run
+from workbench.runs.folder.state import take_lock
 
 ROOT = ".wb-root"
 OPEN_ALL = """root => {
@@ -21,17 +23,22 @@ FIRST_CONTROL = {
     "Agreement": "Steps of each run",
 }
 """A control of each page that is made when its tab is first opened."""
+CLOSER_LOOKS = {
+    "X-ray of one step": "Step, from 1",
+    "Why is it slow?": "Seconds of timing",
+    "Should I scale?": "Batches to take",
+}
+"""A control of each page under the opened run."""
 
 pytestmark = pytest.mark.parametrize("theme", ["light", "dark"])
 
 
-@pytest.fixture
-def workbench(lab: LabPage, theme: str, tmp_path: Path) -> WorkbenchPage:
-    """A page in a theme, prepared for axe."""
-    page = WorkbenchPage(lab, f"axe-{tmp_path.name}.ipynb")
+def opened(lab: LabPage, theme: str, name: str) -> WorkbenchPage:
+    """Return a workbench in a new notebook in a theme, prepared for axe."""
+    workbench = WorkbenchPage(lab, f"{name}-{theme}.ipynb")
     lab.set_theme(theme)
     load_axe(lab.page)
-    return page
+    return workbench
 
 
 class Findings:
@@ -47,7 +54,8 @@ class Findings:
             self.all[state] = found
 
 
-def test_first_screen_settings_problem_and_every_tab(workbench: WorkbenchPage) -> None:
+def test_first_screen_settings_problem_and_every_tab(lab: LabPage, theme: str) -> None:
+    workbench = opened(lab, theme, "axe")
     found = Findings(workbench)
     found.look("first screen")
     for tab in TABS:
@@ -66,3 +74,36 @@ def test_first_screen_settings_problem_and_every_tab(workbench: WorkbenchPage) -
     workbench.root.evaluate("root => root.append(document.createElement('button'))")
     found.look("planted")
     assert found.all["planted"][0].startswith("button-name")
+
+
+def test_living_failed_and_finished_runs_with_every_closer_look(lab: LabPage, theme: str) -> None:
+    root = lab.server.root / "runs"
+    finished = write_run(root)
+    failed = write_run(root, "failed", 20, cause="It broke.", task="worker-0", fix="Mend it.")
+    living = write_run(root, "running", 20)
+    lock = take_lock(living.dir)
+    assert lock is not None
+    try:
+        workbench = opened(lab, theme, "axe-runs")
+        found = Findings(workbench)
+        workbench.look()
+        expect(workbench.state).to_have_text("running")
+        workbench.wait_for_lines("lines.length > 0")
+        found.look("running")
+        workbench.button("Train").click()
+        expect(workbench.button("Do not start")).to_be_visible()
+        found.look("a question")
+        workbench.button("Do not start").click()
+        for run in (failed, finished):
+            workbench.open_run(run.id)
+            expect(workbench.state).to_have_text(run.status)
+            workbench.wait_for_lines("lines.length > 0")
+            workbench.root.evaluate(OPEN_ALL)
+            found.look(run.status)
+    finally:
+        os.close(lock)
+    for tab, label in CLOSER_LOOKS.items():
+        workbench.turn_to(tab)
+        expect(workbench.root.get_by_label(label, exact=True)).to_be_visible()
+        found.look(tab)
+    assert found.all == {}

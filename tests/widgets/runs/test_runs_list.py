@@ -122,12 +122,15 @@ def test_more_new_runs_than_places_wait(tmp_path: Path) -> None:
     assert runs.tools._new.description == f"Show {MOST_ARRIVALS + 1} new runs"
 
 
-def test_the_first_run_of_a_folder_is_offered(tmp_path: Path) -> None:
+def test_the_first_runs_of_a_folder_appear_by_themselves(tmp_path: Path) -> None:
     runs = listing(tmp_path)
-    assert "No runs in" in runs._message.value
-    write_run(tmp_path)
     runs._look()
-    assert runs.tools._new.layout.display is None
+    assert "No runs in" in runs._message.value
+    made = [write_run(tmp_path).id for _ in range(MOST_ARRIVALS + 1)]
+    runs._look()
+    assert shown(runs) == made[::-1]
+    assert runs._message.value == ""
+    assert runs.tools._new.layout.display == "none"
 
 
 def test_a_run_deleted_elsewhere_keeps_its_place(tmp_path: Path) -> None:

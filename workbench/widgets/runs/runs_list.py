@@ -155,6 +155,9 @@ class RunsList:
         with self._lock:
             before, self._day = self._day, date.today()  # titles have the dates of other days
             there = {path.name for path in run_folders(self._root())}
+            if there and not self._runs and self._is_plain():
+                self.reload()  # there is no row that could move
+                return LOOK_SECONDS
             for run_id, row in self._table.rows.items():
                 if run_id not in there:
                     row.show_deleted()
