@@ -54,6 +54,13 @@ def opened(workbench: WorkbenchPage, run: Run) -> Locator:
     return workbench.root.get_by_role("region", name="Confusion matrix")
 
 
+def left_of(part: Locator) -> float:
+    """Return the place of a part's left side on the page, in pixels."""
+    box = part.bounding_box()
+    assert box is not None
+    return box["x"]
+
+
 def test_a_matrix_of_ten_classes_is_exact_by_pointer_and_by_keyboard(
     lab: LabPage, runs: list[Run]
 ) -> None:
@@ -87,7 +94,7 @@ def test_the_matrix_passes_axe_and_scrolls_within_its_part_of_the_page(
     assert many.evaluate("part => part.scrollWidth > part.clientWidth")
     assert workbench.overflowing() == []
     many.evaluate("part => part.scrollTo(part.scrollWidth, 0)")
-    expect(many.get_by_role("rowheader", name="kind 1", exact=True)).to_be_in_viewport(ratio=1)
+    assert left_of(many.get_by_role("rowheader", name="kind 1", exact=True)) >= left_of(many)
     matrix = opened(workbench, runs[0])
     expect(matrix.get_by_role("cell", name="143")).to_have_count(9)
     assert workbench.overflowing() == []
