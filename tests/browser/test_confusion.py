@@ -1,7 +1,6 @@
 """The confusion matrix in the browser: readable at 900 px, exact by pointer and by keyboard."""
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from tests.browser.axe import findings, load_axe
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer
 from tests.browser.workbench_page import WorkbenchPage
-from tests.widgets.folders import write_run
+from tests.widgets.folders import write_model, write_run
 from workbench.runs import Run
 
 NAMES = [
@@ -23,10 +22,7 @@ NAMES = [
 
 def write_evaluation(folder: Path, names: list[str]) -> None:
     """Write a model, and its evaluation: a seventh of each class is taken for the first class."""
-    with (folder / "worker-0" / "events.jsonl").open("a") as file:
-        file.write(json.dumps({"time": 0.0, "event": "finished"}) + "\n")
-    (folder / "model.keras").touch()
-    os.utime(folder / "model.keras", (0, 0))
+    write_model(folder)
     pairs = [[0, 0, 1000]]
     for at in range(1, len(names)):
         pairs += [[at, 0, 143], [at, at, 857]]

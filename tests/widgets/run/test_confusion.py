@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from tests.widgets.folders import write_run
+from tests.widgets.folders import write_model, write_run
 from workbench.widgets.run.confusion import MOST_CLASSES, MOST_LISTED, confusion_view
 from workbench.widgets.run.predictions import Predictions
 
@@ -108,6 +108,7 @@ def test_many_classes_are_a_list_of_the_largest_confusions() -> None:
 def predictions_of(root: Path, made: dict[str, Any]) -> Predictions:
     """The page of a finished run with this evaluation, whose examples are no images."""
     run = write_run(root)
+    write_model(run.dir)
     (run.dir / "evaluation.json").write_text(json.dumps(made))
     answers = np.array([0])
     np.savez(run.dir / "predictions.npz", labels=answers, answers=answers, confidence=answers)

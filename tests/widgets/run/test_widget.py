@@ -174,5 +174,5 @@ def test_a_page_of_another_version_is_reported_and_gets_no_messages(page: Page) 
 
 
 def test_the_front_end_is_built_and_small() -> None:
-    built = {"colors.js", "download.js", "gauge.js", "runview.css", "runview.js"}
+    built = {"colors.js", "copy.js", "download.js", "gauge.js", "runview.css", "runview.js"}
     assert {path.name for path in STATIC.iterdir()} == built
