@@ -39,7 +39,8 @@ class ScriptView:
             options=[("The form's script", FORM), ("The opened run's script", RUN)],
             description="Which script",
         )  # fmt: skip
-        self._copy = CopyButton()
+        # A page applies no other layout to a shown anywidget, so its box is shown or hidden.
+        self._copy = styled(ipw.Box, children=[CopyButton()])
         self._code = html(description="Script")
         self._saving = ScriptSaving(self._text)
         self._opening = ScriptOpening(joins, runs_dir)
