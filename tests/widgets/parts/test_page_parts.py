@@ -13,6 +13,7 @@ from tests.waiting import until
 from tests.widgets.folders import write_run
 from workbench import Workbench
 from workbench.runs.folder.state import take_lock
+from workbench.widgets.parts.copy_button import CopyButton
 from workbench.widgets.parts.page_parts import ANY_WIDTH, html, is_visible, set_visible, styled
 
 # A kernel keeps 1,000 messages (libzmq's ZMQ_SNDHWM) for a server that does not read at that time.
@@ -85,6 +86,11 @@ def test_shared_styles_and_layouts_cannot_be_changed() -> None:
         note.style.description_width = "9px"
     note.layout.close()
     note.style.close()
+
+
+def test_an_anywidget_is_shown_and_hidden_by_its_box() -> None:
+    with pytest.raises(TypeError, match=r"got CopyButton\. Put it into a box"):
+        set_visible(CopyButton(), visible=False)
 
 
 def test_a_hidden_widget_has_another_shared_layout() -> None:

@@ -14,7 +14,7 @@ import traitlets
 from workbench.runs import RunError
 from workbench.runs.folder.files import json_text, write_text
 from workbench.widgets.kernel.background import Latest
-from workbench.widgets.parts.page_parts import set_visible, shared_layout
+from workbench.widgets.parts.page_parts import shared_layout
 from workbench.widgets.pictures import drawing
 from workbench.widgets.static import STATIC
 
@@ -57,7 +57,6 @@ class RowColors(anywidget.AnyWidget):
     def show(self, rows: Sequence[tuple[int, str]]) -> None:
         """Offer a colour for each of these rows, given their numbers and labels."""
         self.rows = [{"label": label, "usual": drawing.color_of(at)} for at, label in rows]
-        set_visible(self, visible=bool(rows))
 
     @traitlets.validate("chosen")
     def _only_colors(self, proposal: Any) -> dict[str, str]:

@@ -205,7 +205,9 @@ class ComparisonView:
         self._advice.value = markup.quiet(seen.advice.sentence)
         self._table.value = comparison_picture.table(seen.table, seen.states, shown)
         self._bars.value = comparison_picture.bars(seen.table, shown, colors)
-        self._colors.show([(at, labels[at]) for at in sorted(shown) if seen.groups[at].runs])
+        rows = [(at, labels[at]) for at in sorted(shown) if seen.groups[at].runs]
+        self._colors.show(rows)
+        set_visible(self._colors_place, visible=bool(rows))
         self._curves.value = self._draw_curves(seen, shown, colors)
 
     def _draw_curves(self, seen: Seen, shown: Sequence[int], colors: Mapping[str, str]) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import anywidget
 import ipywidgets as ipw
 
 from . import markup
@@ -69,7 +70,16 @@ def shared_layout(*, visible: bool) -> Any:
 
 
 def set_visible(widget: Any, *, visible: bool) -> None:
-    """Show a widget, or hide it, by one message: it gets the other shared layout."""
+    """Show a widget, or hide it, by one message: it gets the other shared layout.
+
+    Raises:
+        TypeError: it is an anywidget, to which a page that shows it applies no other layout.
+    """
+    if isinstance(widget, anywidget.AnyWidget):
+        raise TypeError(
+            f"an anywidget keeps its layout; got {type(widget).__name__}. Put it into a box, and "
+            "show or hide the box."
+        )
     widget.layout = shared_layout(visible=visible)
 
 

@@ -13,7 +13,7 @@ import ipywidgets as ipw
 from workbench.codegen import render_notebook, render_script
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.copy_button import COPIED, CopyButton
-from workbench.widgets.parts.page_parts import NO_WIDTH, html, set_visible, styled
+from workbench.widgets.parts.page_parts import NO_WIDTH, column, html, set_visible, styled
 
 from .comparing import ScriptComparing
 from .opening import Joins, ScriptOpening
@@ -39,8 +39,7 @@ class ScriptView:
             options=[("The form's script", FORM), ("The opened run's script", RUN)],
             description="Which script",
         )  # fmt: skip
-        # A page applies no other layout to a shown anywidget, so its box is shown or hidden.
-        self._copy = styled(ipw.Box, children=[CopyButton()])
+        self._copy = column(CopyButton())
         self._code = html(description="Script")
         self._saving = ScriptSaving(self._text)
         self._opening = ScriptOpening(joins, runs_dir)
