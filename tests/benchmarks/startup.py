@@ -1,6 +1,6 @@
-"""The start-up time of the workbench: `import workbench`, and `Workbench()` in Python.
+"""The start-up time of the workbench: `import workbench`, `Workbench()`, and a command.
 
-`python -m tests.benchmarks.startup [--quick]` times both in fresh interpreters, in turn with
+`python -m tests.benchmarks.startup [--quick]` times them in fresh interpreters, in turn with
 `import plotly, pandas, ipywidgets`, which any such tool needs. It checks that no process imports
 TensorFlow.
 """
@@ -20,10 +20,17 @@ from tests.benchmarks.report import print_line
 
 ROUNDS = 15
 QUICK_ROUNDS = 3
-LIMIT_SECONDS = {"import workbench": 0.3, "Workbench()": 1.5}
+LIMIT_SECONDS = {"import workbench": 0.3, "Workbench()": 1.5, "workbench runs list": 0.6}
+RUNS_LIST = """
+import contextlib, io
+from workbench.cli import main
+with contextlib.redirect_stdout(io.StringIO()):
+    main(["runs", "list"])
+"""
 CODE = {
     "import workbench": "import workbench",
     "Workbench()": "from workbench import Workbench; Workbench()",
+    "workbench runs list": RUNS_LIST,
     "import plotly, pandas, ipywidgets": "import plotly, pandas, ipywidgets",
 }
 TIMED = """

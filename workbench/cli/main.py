@@ -7,10 +7,6 @@ import sys
 from collections.abc import Sequence
 
 from ..config import ConfigError
-from ..devices import DeviceError
-from ..environments import MakingError
-from ..lab import LabError
-from ..runs import RunError
 from .outcome import FAILED, OK, OutputError
 from .parser import USAGE_ERROR, make_parser
 
@@ -31,17 +27,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = int(parsed.command(parsed))
         sys.stdout.flush()
-    except (ConfigError, DeviceError) as error:
-        problems = error.problems if isinstance(error, ConfigError) else [error]
-        print("This cannot be planned:", *problems, sep="\n  ", file=sys.stderr)
-        return UNPLANNABLE
-    except (RunError, LabError, OutputError, MakingError) as error:
-        print(error, file=sys.stderr)
-        return FAILED
     except KeyboardInterrupt:
         print("\nInterrupted. Runs that have started continue.", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader, such as head, has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except Exception as error:
+        return _report(error)
     return status
+
+
+def _report(error: Exception) -> int:
+    """Print an error with a fix that the user can apply, and return the exit status.
+
+    Raises:
+        Exception: the error itself, if it is another one.
+    """
+    # Imported here because few commands need these rooms, and errors are rare.
+    from ..devices import DeviceError
+    from ..environments import MakingError
+    from ..lab import LabError
+    from ..runs import RunError
+
+    if isinstance(error, ConfigError | DeviceError):
+        problems = error.problems if isinstance(error, ConfigError) else [error]
+        print("This cannot be planned:", *problems, sep="\n  ", file=sys.stderr)
+        return UNPLANNABLE
+    if isinstance(error, RunError | LabError | OutputError | MakingError):
+        print(error, file=sys.stderr)
+        return FAILED
+    raise error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import Namespace
-from typing import TYPE_CHECKING, Any, TextIO
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, TextIO
 
 from workbench.cli.flags import add_runs_dir, config_from, given_flags
 from workbench.plan.own_function import DOORS
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 AGREES, DIFFERS = 0, 1
 
 
-def add_to(adding: Any) -> None:
-    """Add the command."""
-    parser = adding.add_parser(
-        "bundle",
-        help="write a finished run to a zip file, to repeat it elsewhere",
-        description="Write script, config, exact versions, the data's hash and the losses of a"
+def add_flags(parser: ArgumentParser) -> None:
+    """Add the flags."""
+    parser.description = (
+        "Write script, config, exact versions, the data's hash and the losses of a"
         " finished run to a zip file. `workbench run --config FILE` repeats the run and reports"
-        " whether the results agree.",
+        " whether the results agree."
     )
     parser.add_argument("run", metavar="RUN", help="a run's id or folder")
     text = "default: the run's id and -bundle.zip; existing files are never overwritten"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -43,15 +43,13 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.5
 
 
-def add_to(adding: Any) -> None:
-    """Add the command."""
-    parser = adding.add_parser(
-        "compare",
-        help="train strategies, loops or batches side by side, or compare existing runs",
-        description="Train every combination of the flags that have several values, --repeats times"
+def add_flags(parser: ArgumentParser) -> None:
+    """Add the flags."""
+    parser.description = (
+        "Train every combination of the flags that have several values, --repeats times"
         " each, and compare their speeds with intervals. Without such flags, compare all strategies"
         " that this machine can run, and recommend one. With RUN, compare existing runs. Ctrl-C"
-        " stops and prints the results so far; --resume continues.",
+        " stops and prints the results so far; --resume continues."
     )
     text = "runs by id or folder, or the folder of an earlier comparison"
     parser.add_argument("runs", metavar="RUN", nargs="*", help=text)

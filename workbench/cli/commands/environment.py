@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
 from workbench.devices import detect
@@ -13,6 +13,19 @@ from workbench.environments import BUILDS, Build, Made, MakingError, Progress, f
 from workbench.environments import make_environment as make
 
 GIB = 2**30
+
+
+def add_flags(parser: ArgumentParser) -> None:
+    """Add the flags."""
+    parser.description = (
+        "Make a separate environment for runs, such as one with the TPU build on a TPU runtime, and"
+        " print its interpreter. Installed packages do not change. Ctrl-C cancels."
+    )
+    text = "which TensorFlow. Default: the build that this machine needs and lacks."
+    parser.add_argument("--build", choices=BUILDS, help=text)
+    parser.add_argument("--interpreter", help="the Python to make it from")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.set_defaults(command=environment)
 
 
 def environment(arguments: Namespace) -> int:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from argparse import Namespace
-from typing import Any
+from argparse import ArgumentParser, Namespace
 
 from workbench.cli.flags import add_runs_dir
 from workbench.cli.progress_line import ProgressLine
@@ -15,13 +14,9 @@ from workbench.runs import open_run
 FORMATS = ("csv", "parquet", "tensorboard", "html")
 
 
-def add_to(adding: Any) -> None:
-    """Add the command."""
-    parser = adding.add_parser(
-        "export",
-        help="write runs as CSV, Parquet, TensorBoard event files or one HTML page",
-        description="Write runs for other tools. Existing files are never overwritten.",
-    )
+def add_flags(parser: ArgumentParser) -> None:
+    """Add the flags."""
+    parser.description = "Write runs for other tools. Existing files are never overwritten."
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run's id or folder")
     text = "csv, parquet: a folder of tables. tensorboard: a folder for tensorboard --logdir. "
     text += "html: one page that opens from disk, to share."

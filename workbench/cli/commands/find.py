@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.catalog import COMPILED, STRATEGIES
 from workbench.cli.before import check_tensorflow, devices_for
@@ -39,11 +39,10 @@ ROWS = 30
 RATES = ("learning rate", "loss", "smoothed", "")
 
 
-def add_to(adding: Any) -> None:
-    """Add the command."""
-    finding = adding.add_parser("find", help="find the batch size or the learning rate by trials")
-    finding.set_defaults(command=None)
-    what = finding.add_subparsers(metavar="WHAT", required=True)
+def add_flags(parser: ArgumentParser) -> None:
+    """Add the flags."""
+    parser.set_defaults(command=None)
+    what = parser.add_subparsers(metavar="WHAT", required=True)
     text = "find the largest per-replica batch that fits and the one with the best throughput"
     how = "Each trial trains some steps in a separate process. Ctrl-C stops and prints the results"
     how += " so far."
@@ -63,9 +62,9 @@ def add_to(adding: Any) -> None:
     text = f"Steps from the lowest to the highest. Default: {STEPS}."
     rates.add_argument("--steps", type=int, default=STEPS, metavar="N", help=text)
     rates.set_defaults(command=learning_rate)
-    for parser in (sizes, rates):
-        add_config_flags(parser)
-        parser.add_argument("--json", action="store_true", help="End with one line of JSON.")
+    for each in (sizes, rates):
+        add_config_flags(each)
+        each.add_argument("--json", action="store_true", help="End with one line of JSON.")
 
 
 def batch_size(arguments: Namespace) -> int:

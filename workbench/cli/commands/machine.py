@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 
+from workbench.cli.flags import add_runs_dir
 from workbench.cli.outcome import OK
 from workbench.devices import describe, detect
+
+
+def detect_flags(parser: ArgumentParser) -> None:
+    """Add the flags of `workbench detect`."""
+    parser.add_argument("--interpreter", help="the Python that trains")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(command=detect_devices)
 
 
 def detect_devices(arguments: Namespace) -> int:
@@ -14,6 +22,13 @@ def detect_devices(arguments: Namespace) -> int:
     devices = detect(arguments.interpreter)
     print(json.dumps(devices.to_json()) if arguments.json else describe(devices))
     return OK
+
+
+def lab_flags(parser: ArgumentParser) -> None:
+    """Add the flags of `workbench lab`."""
+    add_runs_dir(parser)
+    parser.add_argument("--no-browser", action="store_true", help="print the address only")
+    parser.set_defaults(command=lab)
 
 
 def lab(arguments: Namespace) -> int:

@@ -3,16 +3,45 @@
 from __future__ import annotations
 
 import json
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from datetime import timedelta
 
 from workbench import catalog
+from workbench.cli.flags import add_runs_dir
 from workbench.cli.interrupts import stop_by_interrupt
 from workbench.cli.progress_line import ProgressLine
 from workbench.cli.watching import columns
 from workbench.experiments import Cell, Matrix, run_matrix
+from workbench.experiments.matrix import usual_steps
+from workbench.field_help import FIELD_HELP
 
 HEAD = ("strategy", "loop", "result", "loss differs", "weights differ", "steps/s", "keras", "why")
+
+
+def add_flags(parser: ArgumentParser) -> None:
+    """Add the flags."""
+    parser.description = (
+        "Run every strategy in both loops with the same seed and global batch, and compare each run"
+        " with OneDevice. Ctrl-C stops and prints the results so far."
+    )
+    text = f"steps of each run. Default: {usual_steps('synthetic')}"
+    text += f"; with images: {usual_steps('fashion_mnist')}."
+    parser.add_argument("--steps", type=int, metavar="N", help=text)
+    text = "synthetic (the MLP) or fashion_mnist (the CNN, in float64), or your own data as "
+    text += "module:function or file.py:function, with --model. Default: synthetic."
+    parser.add_argument("--data", metavar="DATA", default="synthetic", help=text)
+    text = "your own model, in float64, as module:function or file.py:function."
+    parser.add_argument("--model", metavar="MODEL", help=text)
+    text = "only these strategies, in addition to OneDevice's custom loop."
+    parser.add_argument(
+        "--strategy", nargs="+", choices=list(catalog.STRATEGIES), metavar="S", help=text
+    )
+    text = f"{FIELD_HELP['start']} Default: auto."
+    parser.add_argument("--start", choices=list(catalog.STARTS), default="auto", help=text)
+    parser.add_argument("--interpreter", help="the Python that trains")
+    add_runs_dir(parser)
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.set_defaults(command=matrix)
 
 
 def matrix(arguments: Namespace) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from contextlib import AbstractContextManager, nullcontext
 
 from workbench.cli.before import checked, devices_for, print_notes
-from workbench.cli.flags import config_from, is_bundle
+from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, is_bundle
 from workbench.cli.watching import follow
 from workbench.config import RunConfig
 from workbench.plan import rehearsed
@@ -14,6 +14,25 @@ from workbench.plan.keras import needs_legacy_keras
 from workbench.plan.own_data import is_own
 from workbench.runs import RunError, start_run
 from workbench.runs.processes.forks import loaded_ahead
+
+
+def add_flags(parser: ArgumentParser) -> None:
+    """Add the flags."""
+    parser.description = "Train and watch. Ctrl-C stops with a checkpoint."
+    text = "Run a saved script as it is, edited or not. The command prints how it was understood."
+    parser.add_argument("--script", metavar="FILE", help=text)
+    text = "With --config bundle.zip: run the bundle's own script as it is, even if the workbench "
+    text += "writes another script for its config. It is another person's code; its sha256 is "
+    text += "printed."
+    parser.add_argument("--trust", action="store_true", help=text)
+    add_config_flags(parser)
+    add_runs_dir(parser)
+    parser.add_argument("--detach", action="store_true", help="Start it and return immediately.")
+    text = "Rehearse on this machine: two to four workers train until you stop them. If one is "
+    text += "killed, all start again."
+    parser.add_argument("--rehearse", action="store_true", help=text)
+    parser.add_argument("--json", action="store_true", help="End with one line of JSON.")
+    parser.set_defaults(command=run)
 
 
 def run(arguments: Namespace) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.before import print_notes
+from workbench.cli.flags import add_runs_dir, sentence
 from workbench.cli.outcome import FAILED, OK
 from workbench.cli.watching import exit_status, follow, show, table, watch
 from workbench.runs import list_runs, open_run, restore_run
@@ -17,6 +18,50 @@ from workbench.runs.unreadable import why_unreadable
 
 if TYPE_CHECKING:
     from workbench.runs import Run
+
+
+def runs_flags(parser: ArgumentParser) -> None:
+    """Add the actions of `workbench runs` and their flags."""
+    parser.set_defaults(command=None)
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    for name, text, command in (
+        ("list", "list all runs, newest first", list_all),
+        ("show", "show the progress or the result of a run", show_one),
+        ("watch", "follow a run until it ends; Ctrl-C leaves it running", watch_one),
+        ("xray", "X-ray one step: the numbers of each replica, and their sum", xray),
+        ("stop", "stop a run after its current call, with a checkpoint", stop),
+        ("resume", "continue a run from its last checkpoint", resume),
+        ("pack", "write a run to a zip file, to move it elsewhere", pack),
+        ("restore", "restore a run from its archive or a zip file", restore),
+        ("delete", "delete the folder of a run with all its files", delete),
+    ):
+        action = actions.add_parser(name, help=text, description=sentence(text))
+        if name == "restore":
+            which = "the run's folder in the archive, or the file that `pack` wrote"
+            action.add_argument("folder", metavar="DIR", help=which)
+        elif name != "list":
+            action.add_argument("run", metavar="RUN", help="a run's id or folder")
+        _add_options(action, name)
+        add_runs_dir(action)
+        action.add_argument("--json", action="store_true", help="print JSON")
+        action.set_defaults(command=command)
+
+
+def _add_options(parser: ArgumentParser, action: str) -> None:
+    """Add the options that only this action takes."""
+    if action == "resume":
+        text = "the total number of epochs, more than before"
+        parser.add_argument("--epochs", type=int, metavar="N", help=text)
+        text = "continue with another number of workers, if all workers step together"
+        parser.add_argument("--workers", type=int, metavar="N", help=text)
+        parser.add_argument("--detach", action="store_true", help="return immediately")
+    elif action == "xray":
+        text = "the step, counted from 1"
+        parser.add_argument("--step", type=int, metavar="N", required=True, help=text)
+    elif action == "pack":
+        parser.add_argument("-o", "--output", metavar="FILE", help="default: next to its folder")
+    elif action == "delete":
+        parser.add_argument("--yes", action="store_true", help="do not ask first")
 
 
 def list_all(arguments: Namespace) -> int:
@@ -130,6 +175,14 @@ def _agreed(question: str) -> bool:
         return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
         return False
+
+
+def evaluate_flags(parser: ArgumentParser) -> None:
+    """Add the flags of `workbench evaluate`."""
+    parser.add_argument("run", metavar="RUN", help="a run's id or folder")
+    add_runs_dir(parser)
+    parser.add_argument("--json", action="store_true", help="print one line of JSON")
+    parser.set_defaults(command=evaluate)
 
 
 def evaluate(arguments: Namespace) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.cli.flags import add_runs_dir
 from workbench.cli.outcome import OK, OutputError
@@ -23,14 +23,12 @@ if TYPE_CHECKING:
 LINE_WIDTH = 98
 
 
-def add_to(adding: Any) -> None:
-    """Add the command."""
-    parser = adding.add_parser(
-        "scale",
-        help="show how far more replicas help a run",
-        description="Measure the gradient noise scale of a run at its newest checkpoint. It shows"
+def add_flags(parser: ArgumentParser) -> None:
+    """Add the flags."""
+    parser.description = (
+        "Measure the gradient noise scale of a run at its newest checkpoint. It shows"
         " up to which global batch more replicas help, and the speed in examples per second. The"
-        " run itself does not change. Ctrl-C cancels.",
+        " run itself does not change. Ctrl-C cancels."
     )
     parser.add_argument("run", metavar="RUN", help="a run's id or folder")
     text = f"batches to measure, fewer if the data has fewer. Default: {STEPS}."

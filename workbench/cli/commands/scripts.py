@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli.before import check_tensorflow, devices_for, print_notes
-from workbench.cli.flags import config_from, given_flags
+from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, given_flags
 from workbench.cli.outcome import OK, OutputError
 from workbench.config import Problem
 from workbench.plan import PlanError, make_plan
@@ -23,6 +23,19 @@ from workbench.scripts import NOT_IN_SCRIPTS, Opened, ScriptError, read_script, 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.runs import Run
+
+
+def add_flags(parser: ArgumentParser) -> None:
+    """Add the flags."""
+    parser.description = "Print or save the script without running it."
+    parser.add_argument("-o", "--output", metavar="FILE", help="train.py or train.ipynb")
+    text = "A saved script to start from. The command reports which edits it keeps."
+    parser.add_argument("--open", metavar="FILE", help=text)
+    text = "Print the changes from another script to this one, as a unified diff."
+    parser.add_argument("--diff", metavar="FILE", help=text)
+    add_config_flags(parser)
+    add_runs_dir(parser)
+    parser.set_defaults(command=script)
 
 
 def script(arguments: Namespace) -> int:

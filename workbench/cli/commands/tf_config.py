@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from workbench.cli.flags import sentence
@@ -33,12 +33,9 @@ TF_CONFIG gives a task the addresses of all tasks. TensorFlow waits silently for
 cannot reach; these commands find the problem before training."""
 
 
-def add_to(adding: Any) -> None:
-    """Add the command."""
-    parser = adding.add_parser(
-        "tf-config", help="make TF_CONFIG for tasks on several hosts, and check it",
-        description=ABOUT,
-    )  # fmt: skip
+def add_flags(parser: ArgumentParser) -> None:
+    """Add the flags."""
+    parser.description = ABOUT
     parser.set_defaults(command=None)
     what = parser.add_subparsers(metavar="WHAT", required=True)
     text = "print the TF_CONFIG of each task from the addresses of all tasks"

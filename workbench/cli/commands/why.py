@@ -6,11 +6,10 @@ import json
 import textwrap
 import threading
 import time
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any
 
 from workbench.cli.flags import add_runs_dir
 from workbench.cli.progress_line import ProgressLine
@@ -26,13 +25,11 @@ BAR_WIDTH = 30
 LINE_WIDTH = 98
 
 
-def add_to(adding: Any) -> None:
-    """Add the command."""
-    parser = adding.add_parser(
-        "why",
-        help="show where a step's time goes, and what to change",
-        description="Time a run's step in separate processes, complete and with parts left out."
-        " Show what takes the time, and suggest one change. The run itself does not change.",
+def add_flags(parser: ArgumentParser) -> None:
+    """Add the flags."""
+    parser.description = (
+        "Time a run's step in separate processes, complete and with parts left out."
+        " Show what takes the time, and suggest one change. The run itself does not change."
     )
     parser.add_argument("run", metavar="RUN", help="a run's id or folder")
     text = "try the suggestion: start a short run with it, and time both side by side"
