@@ -148,8 +148,8 @@ def _extra(parts: Parts, ours: Parts, taken: Iterable[Statement]) -> list[Statem
 
 
 def _read(statements: Iterable[Statement]) -> set[str]:
-    trees = [parse(each.code) for each in statements]
-    return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    nodes = (node for each in statements for node in ast.walk(each.node))
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
 def _used(imports: Iterable[Statement], text: str) -> list[Statement]:

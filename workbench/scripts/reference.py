@@ -18,7 +18,7 @@ from ..plan import Plan, make_plan
 from ..plan.own_data import DataFacts
 from ..plan.own_function import OwnFunction
 from ..plan.plan import STACK_BYTES
-from .parts import DEFINITION, Parts, split
+from .parts import DEFINITION, Parts, split_made
 from .values import UnreadError, constant, number, replicas
 
 UNKNOWN = "unknown"
@@ -45,7 +45,7 @@ class Reference:
     @cached_property
     def parts(self) -> Parts:
         """The script, split into its parts."""
-        return split(self.text)
+        return split_made(self.text)
 
 
 def address(function: OwnFunction) -> str:
