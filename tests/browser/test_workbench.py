@@ -18,6 +18,10 @@ pathlib.Path("busy").touch()
 while pathlib.Path("busy").exists():
     time.sleep(0.01)
 """
+NOTE_COMMANDS = """() => {
+    window.executed = [];
+    window.jupyterapp.commands.commandExecuted.connect((_, ran) => window.executed.push(ran.id));
+}"""
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +91,7 @@ def test_while_a_cell_is_busy_form_and_train_answer_in_the_order_of_the_clicks(
     assert (config.epochs, config.steps_per_epoch) == (2, 7)
 
 
+
 @pytest.mark.promise
 def test_keys_pressed_in_the_workbench_do_not_act_on_the_notebook(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "keys.ipynb", "1 + 1")
@@ -103,8 +108,10 @@ def test_keys_pressed_in_the_workbench_do_not_act_on_the_notebook(lab: LabPage) 
     lab.page.keyboard.press("Shift+Enter")
     expect(strategy).to_be_focused()
     expect(cells).to_have_count(2)
+    workbench.button("More settings").focus()  # from a list, because Shift+Enter has opened it
+    lab.page.evaluate(NOTE_COMMANDS)
     lab.page.keyboard.press("Control+s")
-    lab.page.wait_for_function("!window.jupyterapp.shell.currentWidget.context.model.dirty")
+    lab.page.wait_for_function("window.executed.includes('docmanager:save')")
     lab.cell(1).click()
     lab.page.keyboard.press("Escape")
     lab.page.keyboard.press("b")
