@@ -91,7 +91,6 @@ def test_while_a_cell_is_busy_form_and_train_answer_in_the_order_of_the_clicks(
     assert (config.epochs, config.steps_per_epoch) == (2, 7)
 
 
-
 @pytest.mark.promise
 def test_keys_pressed_in_the_workbench_do_not_act_on_the_notebook(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "keys.ipynb", "1 + 1")
