@@ -273,10 +273,10 @@ def test_each_task_has_a_lane_and_only_synchronous_workers_have_a_joined_line(
     assert [lanes[name]["step"] for name in ("worker-0", "worker-1")] == [10, 10]
     assert all(lane["tfConfig"] == "" for lane in lanes.values())
     header = message.content["points"]
-    together = strategy == "multi_worker_mirrored"
-    assert (header["replicas"], header["workers"], header["together"]) == (2, 2, together)
+    synchronous = strategy == "multi_worker_mirrored"
+    assert (header["replicas"], header["workers"], header["synchronous"]) == (2, 2, synchronous)
     joined = unpack(message)[1][0, 2]
-    assert np.isfinite(joined).all() == together
+    assert np.isfinite(joined).all() == synchronous
 
 
 def test_copies_in_an_archive_have_a_lane_and_a_log(feed: RunFeed, run: Run) -> None:

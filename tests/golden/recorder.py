@@ -185,14 +185,14 @@ class Recorder:
                 pass  # it does not exist yet
             self.saves = tf.train.CheckpointManager(checkpoint, str(kept), max_to_keep=3)
             whole = tf.train.Checkpoint(**state, **more)
-            self.resume(whole, checkpoint, together="worker_steps" not in more)
+            self.resume(whole, checkpoint, synchronous="worker_steps" not in more)
         self.step, self.epoch = self.progress.numpy()[:2].astype(int).tolist()
         self.sums = self.progress.numpy()[2:]  # loss, correct, examples, seconds of this epoch
         self.is_new, self.saved_at = self.step == 0, time.monotonic()
         self.event("start", step=self.step, epoch=self.epoch, workers=workers)
 
     def resume(
-        self, needed: tf.train.Checkpoint, checkpoint: tf.train.Checkpoint, *, together: bool
+        self, needed: tf.train.Checkpoint, checkpoint: tf.train.Checkpoint, *, synchronous: bool
     ) -> None:
         """Restore the newest readable checkpoint, even if the list of names leaves it out."""
         folder = self.dir / "checkpoints"
@@ -200,7 +200,7 @@ class Recorder:
         for number in sorted(map(int, filter(str.isdigit, numbers)), reverse=True):
             try:
                 saved = str(folder / f"ckpt-{number}")
-                self.check_kind(saved, together=together)
+                self.check_kind(saved, synchronous=synchronous)
                 # Otherwise a checkpoint of another model could be restored in part.
                 needed.restore(saved).assert_existing_objects_matched()
                 checkpoint.restore(saved)
@@ -215,14 +215,14 @@ class Recorder:
                 "missing or damaged. Restore that folder from a copy, or start a new run."
             )
 
-    def check_kind(self, latest: str, *, together: bool) -> None:
+    def check_kind(self, latest: str, *, synchronous: bool) -> None:
         """Refuse a checkpoint of the other kind: of workers that step together, or that do not."""
         names = [name for name, _ in tf.train.list_variables(latest)]
         found = not any(name.startswith("worker_steps/") for name in names)
-        if found != together:
+        if found != synchronous:
             kinds = {True: "whose replicas step together", False: "of ParameterServer"}
             raise SystemExit(
-                f"Needs the checkpoint of a run {kinds[together]}; {latest} is of a run "
+                f"Needs the checkpoint of a run {kinds[synchronous]}; {latest} is of a run "
                 f"{kinds[found]}. Resume with its own script, or choose another --run-dir."
             )
 

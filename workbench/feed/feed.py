@@ -133,7 +133,7 @@ class RunFeed:
             "from": first,
             "replicas": points.replicas,
             "workers": points.workers,
-            "together": points.synchronous,
+            "synchronous": points.synchronous,
             "virtual": self.plan.virtual,
             "stepsAPoint": points.steps_a_point,
             "spans": spans,

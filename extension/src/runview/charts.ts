@@ -163,7 +163,7 @@ export class RunCharts {
       many > 1
         ? ` Each point is the mean of ${many.toLocaleString('en')} steps.`
         : '';
-    const apart = series.together ? '' : APART;
+    const apart = series.synchronous ? '' : APART;
     setText(this._note, HINT + each + apart);
   }
 

@@ -209,7 +209,7 @@ export function areFew(series: Series): boolean {
 
 /** Whether a chart has ends of epochs; workers with their own steps have no common epochs. */
 function hasEnds(series: Series, chart: Chart): boolean {
-  return chart !== 'rate' && series.together;
+  return chart !== 'rate' && series.synchronous;
 }
 
 function atEnds(

@@ -45,7 +45,7 @@ export function drawingOf(chart: Chart, shown: Shown): Drawing {
     style: {
       chart,
       treatment,
-      together: series.together,
+      synchronous: series.synchronous,
       few: areFew(series),
       spread: true
     },

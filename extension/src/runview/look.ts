@@ -25,7 +25,7 @@ export interface Style {
   chart: Chart;
   treatment: Treatment;
   /** Whether all replicas take a step together; else the axis counts the steps of each worker. */
-  together: boolean;
+  synchronous: boolean;
   /** Whether single points are drawn. */
   few: boolean;
   /** Whether the first two lines are the edges of a band. */
@@ -34,7 +34,7 @@ export interface Style {
 
 /** Return the options of uPlot for a chart; colours come from its node at each drawing. */
 export function look(
-  { chart, treatment, together, few, spread }: Style,
+  { chart, treatment, synchronous, few, spread }: Style,
   lines: Line[],
   node: Element
 ): Look {
@@ -51,18 +51,18 @@ export function look(
         : { range: (_, low, high) => range(low, high, chart === 'rate') }
     },
     axes: [
-      across(node, treatment.axis, together),
+      across(node, treatment.axis, synchronous),
       upward(node, chart === 'accuracy')
     ],
     series: [{}, ...lines.map(line => drawn(line, few))]
   };
 }
 
-function across(node: Element, axis: Axis, together: boolean): uPlot.Axis {
+function across(node: Element, axis: Axis, synchronous: boolean): uPlot.Axis {
   return {
     ...plain(node),
     size: 24,
-    label: axisName(axis, together),
+    label: axisName(axis, synchronous),
     labelSize: 18,
     labelFont: FONT,
     values: (_, ticks) => ticks.map(tick => acrossText(tick, axis))
@@ -70,8 +70,8 @@ function across(node: Element, axis: Axis, together: boolean): uPlot.Axis {
 }
 
 /** Return the name of the x axis. */
-export function axisName(axis: Axis, together: boolean): string {
-  return (together ? AXIS_NAMES : OWN_AXIS_NAMES)[axis];
+export function axisName(axis: Axis, synchronous: boolean): string {
+  return (synchronous ? AXIS_NAMES : OWN_AXIS_NAMES)[axis];
 }
 
 /** Return a number of the x axis as text. */

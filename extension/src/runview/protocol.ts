@@ -112,7 +112,7 @@ export interface PointsHeader {
   /** The number of worker processes; each has the same number of replicas. */
   workers: number;
   /** Whether all replicas take a step together; else each worker has its own steps and examples. */
-  together: boolean;
+  synchronous: boolean;
   virtual: boolean;
   stepsAPoint: number;
   spans: boolean;

@@ -27,7 +27,7 @@ export class Series {
   replicas = 0;
   workers = 1;
   /** Whether all replicas take a step together; else there is no line for all of them. */
-  together = true;
+  synchronous = true;
   virtual = false;
   stepsAPoint = 1;
   /** Points at which a loss of a replica was not finite. */
@@ -66,7 +66,7 @@ export class Series {
 
   /** Whether there is a line for all replicas. */
   get joins(): boolean {
-    return this.together && this.replicas > 1;
+    return this.synchronous && this.replicas > 1;
   }
 
   /** Whether an accuracy is known; a model of one's own may have none. */
@@ -92,7 +92,7 @@ export class Series {
     }
     this.replicas = replicas;
     this.workers = header.workers;
-    this.together = header.together;
+    this.synchronous = header.synchronous;
     this.virtual = header.virtual;
     this.stepsAPoint = header.stepsAPoint;
     const count = this._takeAcross(from, buffers[0]!);

@@ -106,7 +106,7 @@ function axes(
   x: Scale,
   y: Scale
 ): string[] {
-  const { chart, treatment, together } = style;
+  const { chart, treatment, synchronous } = style;
   const up = treatment.logarithmic ? decadesOf(high) : ticksOf(high, 6);
   const middle = (BOX.top + BOX.bottom) / 2;
   return [
@@ -122,7 +122,7 @@ function axes(
       (BOX.left + BOX.right) / 2,
       BOX.bottom + 40,
       'middle',
-      axisName(treatment.axis, together)
+      axisName(treatment.axis, synchronous)
     ),
     `<g transform="translate(20 ${middle}) rotate(-90)">${words(0, 0, 'middle', Y_NAMES[chart])}</g>`
   ];

@@ -51,7 +51,7 @@ export function account(series: Series, chart: Chart): string {
   const { joined, mean } = series.curve(chart);
   const hasNonfinite = chart === 'loss' && series.nonfinite.size > 0;
   const warning = hasNonfinite ? `No number at ${places(series)}. ` : '';
-  if (!series.together) {
+  if (!series.synchronous) {
     return `${warning}${apart(series, chart)}`;
   }
   const now = ending(joined, chart);
@@ -117,7 +117,7 @@ export function reading(
     ...(series.nonfinite.has(point) && chart === 'loss' ? ['no number'] : [])
   ];
   const number = series.steps[point]!.toLocaleString('en');
-  const where = series.together ? `step ${number}` : `own step ${number}`;
+  const where = series.synchronous ? `step ${number}` : `own step ${number}`;
   return `${where}: ${parts.join(', ') || 'no point'}`;
 }
 

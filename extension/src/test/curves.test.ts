@@ -93,7 +93,7 @@ test('replicas that share each call have one line of rates, until one differs', 
 
 test('workers with their own steps have no line for all and no ends of epochs', () => {
   const series = new Series();
-  const apart = { replicas: 2, workers: 2, together: false };
+  const apart = { replicas: 2, workers: 2, synchronous: false };
   series.take(header(0, apart), buffers(1, 20, 3));
   const smoothed = { ...PLAIN, smoothing: 10 };
   const { names, data } = drawn(series, 'loss', NO_EPOCHS, smoothed);
@@ -192,7 +192,7 @@ test('the smoothing is said: in the legend, and without a line for all in the re
   assert.equal(rate.remark, 'over call time, virtual');
   assert.equal(rate.file, 'a-rate');
   const apart = new Series();
-  apart.take(header(0, { together: false }), buffers(1, 100));
+  apart.take(header(0, { synchronous: false }), buffers(1, 100));
   assert.equal(
     drawingOf('loss', { ...shown, series: apart }).remark,
     'log scale, smoothed over 50 steps'

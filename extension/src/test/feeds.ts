@@ -20,7 +20,7 @@ export function header(
     from,
     replicas: 2,
     workers: 1,
-    together: true,
+    synchronous: true,
     virtual: true,
     stepsAPoint: 1,
     spans: false,

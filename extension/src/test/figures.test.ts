@@ -73,7 +73,7 @@ test('what is not known is a dash or left out, never zero', () => {
 });
 
 test('workers with their own steps add up to a speed, but have no common loss', () => {
-  const apart = series(100, { workers: 2, together: false });
+  const apart = series(100, { workers: 2, synchronous: false });
   const { Loss, 'Examples per second': rate } = texts(
     { head: { alive: true } },
     apart

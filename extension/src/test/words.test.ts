@@ -118,13 +118,13 @@ test('replicas of several workers are named by worker and replica', () => {
 });
 
 test('workers with their own steps are listed one by one', () => {
-  const series = filled(40, 2, { workers: 2, together: false });
+  const series = filled(40, 2, { workers: 2, synchronous: false });
   assert.equal(
     account(series, 'loss'),
     'worker 0, replica 0: loss 40, rising; worker 1, replica 1: loss 140, rising'
   );
   assert.match(reading(series, 'loss', 1), /^own step 2: /);
-  const many = filled(40, 12, { workers: 12, together: false });
+  const many = filled(40, 12, { workers: 12, synchronous: false });
   assert.match(account(many, 'rate'), /steady; and 4 more$/);
 });
 

@@ -71,7 +71,7 @@ export function drawingOf(shown: Shown): Drawing {
     style: {
       chart,
       treatment,
-      together: true,
+      synchronous: true,
       few: tracks.every(({ across }) => across.length <= FEW),
       spread: false
     },
