@@ -128,7 +128,9 @@ function lineOf(series: Series, chart: Chart): Values {
 
 /** Return the lines whose rates add up to the rate of the run. */
 function ratesOf(series: Series): Values[] {
-  return series.synchronous ? [lineOf(series, 'rate')] : series.curve('rate').mean;
+  return series.synchronous
+    ? [lineOf(series, 'rate')]
+    : series.curve('rate').mean;
 }
 
 function rateText(rates: (number | null)[]): string | null {
