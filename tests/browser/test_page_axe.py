@@ -18,7 +18,7 @@ OPEN_ALL = """root => {
 }"""
 TABS = ("Plan", "Runs", "Compare", "Batch and rate", "Script", "Agreement", "Run")
 FIRST_CONTROL = {
-    "Compare": "Replicas to compare",
+    "Compare": "Replica counts",
     "Batch and rate": "Memory limit (MiB)",
     "Agreement": "Steps of each run",
 }

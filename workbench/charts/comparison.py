@@ -60,7 +60,7 @@ def speed_figure(bars: Sequence[Bar], baseline: int | None = None) -> Any:
             "arrayminus": [bar.value - (bar.low or bar.value) for bar in bars],
             "color": MEAN_COLOR,
         },
-        hovertemplate="%{y}: %{x:,.0f} examples/s<extra></extra>",
+        hovertemplate="%{y}: %{x:,.0f} examples per second<extra></extra>",
     )
     layout = {
         **LAYOUT,

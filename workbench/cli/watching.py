@@ -84,7 +84,7 @@ def show(run: Run) -> str:
         if result[name] is not None:
             lines.append(f"  {name.replace('_', ' '):<11} {result[name]:.4f}")
     if result["examples_per_second"] is not None:
-        lines.append(f"  speed       {result['examples_per_second']:,.0f} examples/s")
+        lines.append(f"  speed       {result['examples_per_second']:,.0f} examples per second")
     lines += _times(run.ledger)
     lines += [f"  missing     steps {first} to {last}" for first, last in run.missing]
     lines += _changed(progress)
@@ -203,7 +203,7 @@ def _print_line(progress: Progress, out: TextIO) -> None:
     if not out.isatty():
         return
     rate = progress.steps_per_second
-    speed = "" if rate is None else f", {rate:,.0f} steps/s"
+    speed = "" if rate is None else f", {rate:,.0f} steps per second"
     eta = progress.eta_seconds
     left = "" if eta is None else f", {timedelta(seconds=round(eta))} left"
     done = f"{progress.step:,} of {progress.total_steps:,} steps"

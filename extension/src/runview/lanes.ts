@@ -69,7 +69,9 @@ class LaneView {
       step === null ? '' : `step ${step.toLocaleString('en')}`
     );
     const speed =
-      stepsPerSecond === null ? '' : `${stepsPerSecond.toPrecision(3)} steps/s`;
+      stepsPerSecond === null
+        ? ''
+        : `${stepsPerSecond.toPrecision(3)} steps per second`;
     setText(this._speed, speed);
     setText(this._last, note || (log.trimEnd().split('\n').at(-1) ?? ''));
     const atEnd =

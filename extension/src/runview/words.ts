@@ -17,7 +17,7 @@ export const VALUES: Record<Chart, (value: number) => string> = {
 const UNITS: Record<Chart, (value: number) => string> = {
   loss: value => `loss ${VALUES.loss(value)}`,
   accuracy: value => `accuracy ${VALUES.accuracy(value)}`,
-  rate: value => `${VALUES.rate(value)} examples/s`
+  rate: value => `${VALUES.rate(value)} examples per second`
 };
 
 /** Return a share of one as a percentage. */

@@ -25,7 +25,7 @@ export function statusBarText(
     return count;
   }
   const rate = known.reduce((sum, each) => sum + each, 0);
-  return trans.__('%1, %2 steps/s', count, speed(rate));
+  return trans.__('%1, %2 steps per second', count, speed(rate));
 }
 
 function speed(rate: number): string {

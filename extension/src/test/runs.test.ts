@@ -127,7 +127,13 @@ test('the status bar counts the runs in progress and adds their known speeds', (
     living('c', { stepsPerSecond: null }),
     row('d', { stepsPerSecond: 9 })
   ];
-  assert.equal(statusBarText(two, trans), '3 runs in progress, 513 steps/s');
+  assert.equal(
+    statusBarText(two, trans),
+    '3 runs in progress, 513 steps per second'
+  );
   const slow = [living('a', { stepsPerSecond: 0.123 })];
-  assert.equal(statusBarText(slow, trans), '1 run in progress, 0.12 steps/s');
+  assert.equal(
+    statusBarText(slow, trans),
+    '1 run in progress, 0.12 steps per second'
+  );
 });

@@ -38,7 +38,7 @@ test('a chart has a summary in words', () => {
   assert.equal(account(series, 'loss'), 'loss 240, rising');
   assert.equal(
     account(series, 'rate'),
-    '840 examples/s, steady; virtual replica 0 is 14% slower'
+    '840 examples per second, steady; virtual replica 0 is 14% slower'
   );
 });
 

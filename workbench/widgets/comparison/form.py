@@ -90,21 +90,22 @@ class ComparisonForm:
         self.loops = Ticks("Loops", catalog.LOOPS, ["custom"])
         self.precisions = Ticks("Precision", PRECISIONS, hint=AS_IN_FORM)
         self.xla = Ticks("XLA", XLA, hint=AS_IN_FORM)
-        self.replicas = TextField(
-            "compared_replicas", "Replicas to compare", hint="as the plan chooses"
-        )
+        self.replicas = TextField("compared_replicas", "Replica counts", hint="as the plan chooses")
         self.replicas.show_help("List several to compare them, such as 1, 2, 4.")
-        self.sizes = TextField("compared_sizes", "Batch sizes to compare", hint="as in the form")
+        self.sizes = TextField("compared_sizes", "Batch sizes", hint="as in the form")
         self.sizes.show_help("List several to compare them, such as 64, 256.")
         self.equal = ChoiceField("compared_equal", "Meaning of the sizes", SIZES)
         self.steps = NumberField("compared_steps", "Steps per run", whole=True, optional=True)
+        self.steps.hint("enough for a speed")
         self.steps.show_help("All in one epoch. Empty: enough steps to measure a speed.")
         self.repeats = NumberField("compared_repeats", "Runs per candidate", whole=True)
         self.repeats.write(3)
         self.repeats.show_help("Three or more runs give an interval.")
         self.budget = NumberField("budget_seconds", "Budget in seconds", whole=False, optional=True)
+        self.budget.hint("no limit")
         self.budget.show_help("The limit for all runs together. Empty: no limit.")
         self.target = NumberField("target_accuracy", "Target accuracy", whole=False, optional=True)
+        self.target.hint("none")
         self.target.show_help(
             "For example 0.9. The table then shows the time until a run reaches it."
         )

@@ -12,6 +12,7 @@ from workbench import catalog
 from workbench.config import NOT_TRAINED, RunConfig
 from workbench.devices import DeviceError
 from workbench.devices.child import located
+from workbench.launchers.engine import RESTARTS
 from workbench.plan import Plan, PlanError, Problem, make_plan
 from workbench.plan.advice import advice
 from workbench.plan.launching import is_local
@@ -291,6 +292,7 @@ class Form:
             "parameter_servers": f"{_servers(plan)}, chosen for you",
             "rendezvous_seconds": f"{Bounds().rendezvous_seconds:g}",
             "clip_norm": "never clipped",
+            "restarts": "never" if is_local(plan.config) else str(RESTARTS),
             "interpreter": plan.interpreter,
             "data_dir": "the usual places",
             "name": "no name",
