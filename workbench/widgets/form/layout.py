@@ -108,10 +108,10 @@ def make_fields(
         NumberField("memory_gib_per_task", "GiB per task", whole=True, optional=True),
         NumberField("tpus_per_task", "TPU chips per task", whole=True, optional=True),
         TextField("interpreter", "Python interpreter", whole=True),
-        CheckField("xla", "Compile each replica's step with XLA"),
+        CheckField("xla", "Compile with XLA"),
         CheckField("eager", "Run eagerly"),
         ChoiceField("start", "How processes start", catalog.STARTS),
-        CheckField("start_now", "Start now, without the queue"),
+        CheckField("start_now", "Skip the queue"),
     )
     return Parts(BatchFields(), strategy, devices, singles)
 
