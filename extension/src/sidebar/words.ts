@@ -65,7 +65,7 @@ function living(row: Row, trans: TranslationBundle): string {
     ? [trans.__('%1 left', duration(etaSeconds))]
     : [];
   const speed = known(stepsPerSecond)
-    ? [trans.__('%1 steps per second', short(stepsPerSecond))]
+    ? [trans.__('%1 steps/s', short(stepsPerSecond))]
     : [];
   const done = trans.__('%1%', Math.floor(100 * shareOf(row)));
   return [done, ...left, ...speed].join(', ');

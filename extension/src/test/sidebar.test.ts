@@ -222,7 +222,7 @@ test('a run in progress shows its progress', () => {
     etaSeconds: 29.2,
     stepsPerSecond: 123.4
   });
-  assert.equal(rowText(living, trans), '25%, 29 s left, 123 steps per second');
+  assert.equal(rowText(living, trans), '25%, 29 s left, 123 steps/s');
   const early = { ...living, step: 0, phase: 'tracing' };
   assert.equal(rowText(early, trans), 'tracing');
   const stage = 'Importing TensorFlow';
