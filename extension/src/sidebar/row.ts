@@ -24,7 +24,7 @@ export class RowView {
   private readonly _about = make('div', 'jp-WorkbenchRuns-about');
   private readonly _done = make('div');
   private readonly _bar = make('div', 'jp-WorkbenchRuns-bar', this._done);
-  private readonly _text = make('span', 'jp-WorkbenchRuns-words');
+  private readonly _text = make('div', 'jp-WorkbenchRuns-words');
   private _row: Row | null = null;
 
   constructor(private readonly _trans: TranslationBundle) {
@@ -32,8 +32,8 @@ export class RowView {
     this.node.setAttribute('role', 'option');
     this.node.append(
       this._title,
-      this._about,
-      make('div', 'jp-WorkbenchRuns-result', this._pill, this._text),
+      make('div', 'jp-WorkbenchRuns-state', this._about, this._pill),
+      this._text,
       this._bar
     );
   }
