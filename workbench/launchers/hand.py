@@ -73,7 +73,7 @@ class Hand:
         self.log.parent.mkdir(exist_ok=True)
         self.stop_requested = threading.Event()
         self.let_go = threading.Event()
-        self.heed_signals()
+        self.catch_signals()
 
     def run(self) -> int:
         """Meet the other tasks and train; return the exit status."""
@@ -97,7 +97,7 @@ class Hand:
             time.sleep(NOTICE_SECONDS)
         return status if status >= 0 else 128 - status
 
-    def heed_who_holds(self) -> None:
+    def end_with_the_holder(self) -> None:
         """Notice the end of the process that started this hand: then the task's place is lost."""
 
         def wait_for_the_end() -> None:
@@ -107,7 +107,7 @@ class Hand:
 
         threading.Thread(target=wait_for_the_end, daemon=True).start()
 
-    def heed_signals(self) -> None:
+    def catch_signals(self) -> None:
         """Treat a signal to end as a request to stop, as it comes before a limit or a requeue."""
         for each in SIGNALS:
             signal.signal(each, lambda *_: self.stop_requested.set())
@@ -222,7 +222,7 @@ class Hand:
                 pass_fds=(read_end,),
                 process_group=0,
             )
-        self.heed_signals()
+        self.catch_signals()
         os.close(read_end)
         stop_sent = False
         try:
@@ -349,7 +349,7 @@ def main(arguments: list[str]) -> int:
         )
         return UNSHARED
     if held:
-        hand.heed_who_holds()
+        hand.end_with_the_holder()
     return hand.run()
 
 
