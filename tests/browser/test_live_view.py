@@ -88,7 +88,6 @@ def test_numbers_at_a_glance_follow_the_run_and_then_its_last_epoch(
     lab.screenshot("numbers")
 
 
-@pytest.mark.promise
 def test_while_a_cell_is_busy_charts_go_on_and_clicks_wait_with_a_note(
     lab: LabPage, growing: Run
 ) -> None:
@@ -192,7 +191,6 @@ def test_delete_asks_and_can_be_cancelled(lab: LabPage, tmp_path: Path) -> None:
     assert not run.dir.exists()
 
 
-@pytest.mark.promise
 def test_figures_and_help_replace_the_front_end_until_it_answers(
     lab: LabPage, growing: Run
 ) -> None:

@@ -103,7 +103,6 @@ def test_a_page_that_does_not_get_its_widgets_asks_for_them_again(panel: PanelPa
     expect(panel.field("Epochs")).to_have_value("7")
 
 
-@pytest.mark.promise
 def test_from_the_launcher_to_a_script_that_trains_the_same_alone(
     panel: PanelPage, tmp_path: Path
 ) -> None:

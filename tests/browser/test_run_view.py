@@ -39,7 +39,6 @@ def test_zooming_in_shows_single_steps_and_zooming_out_the_complete_run(
     lab.screenshot("zoomed-out")
 
 
-@pytest.mark.promise
 def test_charts_are_read_and_moved_by_the_keyboard(lab: LabPage, tmp_path: Path) -> None:
     page = ViewPage(lab, make_run(tmp_path, 1_000, state="finished"))
     page.wait_for_points()
@@ -168,7 +167,6 @@ def test_a_run_of_one_step_and_one_of_64_replicas(lab: LabPage, tmp_path: Path) 
     lab.screenshot("many-replicas")
 
 
-@pytest.mark.promise
 def test_everything_has_a_name_and_a_role(lab: LabPage, tmp_path: Path) -> None:
     page = ViewPage(lab, make_run(tmp_path, 1_000, state="finished"))
     page.wait_for_points()

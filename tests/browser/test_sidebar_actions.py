@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.lab_page import LabPage
@@ -20,7 +19,6 @@ SOURCES = """() => window.jupyterapp.shell.currentWidget.content.widgets
 SELECTED = "[role=option][aria-selected=true]"
 
 
-@pytest.mark.promise
 def test_a_run_is_stopped_resumed_and_deleted_by_clicks(lab: LabPage, runs: Path) -> None:
     config = RunConfig(strategy="one_device", epochs=1, steps_per_epoch=200_000)
     run = start_run(config, runs, name="long one")

@@ -117,7 +117,6 @@ def test_keys_pressed_in_the_workbench_do_not_act_on_the_notebook(lab: LabPage) 
     expect(cells).to_have_count(3)
 
 
-@pytest.mark.promise
 def test_a_second_click_asks_and_the_waiting_run_links_to_the_other(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "twice.ipynb")
     workbench.train(**LONG_RUN)
