@@ -83,6 +83,16 @@ def run_code(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
         return run_program([script, *arguments])
 
 
+def share(state: Path) -> None:
+    """Have processes with this state folder fork from the server; their locks stay their own.
+
+    They must have the server's environment: see `LOG_LEVEL`.
+    """
+    load_ahead()
+    state.mkdir(parents=True, exist_ok=True)
+    (state / "forks").symlink_to(Path(os.environ[STATE]) / "forks")
+
+
 def load_ahead() -> None:
     """Start the server, so that runs with the same state folder and environment fork from it."""
     forks(None)

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.forked import LOG_LEVEL
+
 COMMAND = str(Path(sys.executable).with_name("workbench"))
 SMALL = ["--epochs", "1", "--synthetic-examples", "640", "--start-now"]
 ENDLESS = ["--epochs", "100000", "--start-now"]
@@ -20,11 +22,8 @@ class Terminal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.runs = folder / "runs"
-        self.environment = {
-            **os.environ,
-            "WORKBENCH_STATE": str(folder / "state"),
-            "TF_CPP_MIN_LOG_LEVEL": "2",
-        }
+        self.state = folder / "state"
+        self.environment = {**os.environ, **LOG_LEVEL, "WORKBENCH_STATE": str(self.state)}
         self.environment.pop("WORKBENCH_RUNS", None)
 
     def type(self, *arguments: object, answer: str = "") -> subprocess.CompletedProcess[str]:

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.forked import LOG_LEVEL, share
 from tests.runs.records.written_run import WrittenRun
 from tests.runs.run_folders import Runs
 from tests.runs.task_groups import TaskGroups
 from workbench.runs import Run
 from workbench.runs.folder.files import read_json
+from workbench.runs.folder.locks import state_dir
 from workbench.runs.processes.bounds import Bounds
 from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import COLD, Forks
@@ -23,6 +25,14 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
     made = Runs(tmp_path / "runs")
     yield made
     made.end_all()
+
+
+@pytest.fixture
+def forking(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the processes of `runs` fork from the server of the tests."""
+    for name, value in LOG_LEVEL.items():
+        monkeypatch.setenv(name, value)
+    share(state_dir())
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from workbench.runs.folder.files import sha256
 from workbench.runs.programs.step_xray import StepXray
 from workbench.runs.records.live import LiveRun
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("forking")]
 
 FIELDS = {
     *("run", "dir", "status", "num_replicas_in_sync", "global_batch_size", "steps"),

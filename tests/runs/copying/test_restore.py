@@ -166,6 +166,7 @@ def test_a_folder_that_is_not_a_copy_is_refused_with_a_fix(runs: Runs, tmp_path:
 
 @pytest.mark.promise
 @pytest.mark.slow
+@pytest.mark.usefixtures("forking")
 def test_real_training_resumes_in_a_new_runtime_to_the_same_curve(
     runs: Runs, archive: Path, tmp_path: Path
 ) -> None:
