@@ -1,28 +1,57 @@
-"""Comparisons of runs: which trains fastest, and do all strategies train the same model?"""
+"""Comparisons of runs: which trains fastest, and do all strategies train the same model?
 
-from workbench.experiments.comparing.advice import Advice, recommend
-from workbench.experiments.comparing.comparison import (
-    Comparison,
-    list_comparisons,
-    start_comparison,
-)
-from workbench.experiments.comparing.figures import curves_figure, speed_figure
-from workbench.experiments.comparing.grid import AXES, Candidate, candidates
-from workbench.experiments.comparing.table import (
-    Group,
-    Row,
-    Table,
-    group_runs,
-    groups_of,
-    make_table,
-    with_distinct_labels,
-)
-from workbench.experiments.searching.batch_finder import find_batch_size
-from workbench.experiments.searching.rate_test import find_learning_rate
-from workbench.interval import Interval
+Each name is imported at its first use: a page or a command needs only a part of this room.
+"""
 
-from .matrix import Cell, Matrix, cells_of, run_matrix
-from .scaling import Scaling, should_scale
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .comparing.advice import Advice, recommend
+    from .comparing.comparison import Comparison, list_comparisons, start_comparison
+    from .comparing.figures import curves_figure, speed_figure
+    from .comparing.grid import AXES, Candidate, candidates
+    from .comparing.table import (
+        Group,
+        Row,
+        Table,
+        group_runs,
+        groups_of,
+        make_table,
+        with_distinct_labels,
+    )
+    from .matrix import Cell, Matrix, cells_of, run_matrix
+    from .scaling import Scaling, should_scale
+    from .searching.batch_finder import find_batch_size
+    from .searching.rate_test import find_learning_rate
+
+_HOMES = {
+    "AXES": ".comparing.grid",
+    "Advice": ".comparing.advice",
+    "Candidate": ".comparing.grid",
+    "Cell": ".matrix",
+    "Comparison": ".comparing.comparison",
+    "Group": ".comparing.table",
+    "Matrix": ".matrix",
+    "Row": ".comparing.table",
+    "Scaling": ".scaling",
+    "Table": ".comparing.table",
+    "candidates": ".comparing.grid",
+    "cells_of": ".matrix",
+    "curves_figure": ".comparing.figures",
+    "find_batch_size": ".searching.batch_finder",
+    "find_learning_rate": ".searching.rate_test",
+    "group_runs": ".comparing.table",
+    "groups_of": ".comparing.table",
+    "list_comparisons": ".comparing.comparison",
+    "make_table": ".comparing.table",
+    "recommend": ".comparing.advice",
+    "run_matrix": ".matrix",
+    "should_scale": ".scaling",
+    "speed_figure": ".comparing.figures",
+    "start_comparison": ".comparing.comparison",
+    "with_distinct_labels": ".comparing.table",
+}
 
 __all__ = [
     "AXES",
@@ -31,7 +60,6 @@ __all__ = [
     "Cell",
     "Comparison",
     "Group",
-    "Interval",
     "Matrix",
     "Row",
     "Scaling",
@@ -52,3 +80,13 @@ __all__ = [
     "start_comparison",
     "with_distinct_labels",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -16,7 +16,6 @@ from workbench import catalog, charts
 from workbench.config import RunConfig
 from workbench.runs.folder.files import RunError, runs_root
 from workbench.runs.listing import living
-from workbench.widgets.comparison.view import ComparisonView
 from workbench.widgets.form.form import Form, FormState
 from workbench.widgets.form.notebook_function import NotebookFunction
 from workbench.widgets.form.running_line import RunningLine
@@ -39,11 +38,8 @@ from workbench.widgets.run.xray_view import Xray
 from workbench.widgets.runs.runs_list import RunsList
 from workbench.widgets.script.opening import Joins
 from workbench.widgets.script.view import ScriptView
-from workbench.widgets.search.finder import FinderView
-from workbench.widgets.search.view import Joins as SearchJoins
 
 from .hardware import Hardware
-from .matrix_view import MatrixView
 from .page import Page, Places
 from .plan_view import PlanView
 from .scaling_view import ShouldScale
@@ -53,6 +49,10 @@ if TYPE_CHECKING:
     from workbench.feed import RunFeed, RunSnapshot
     from workbench.plan import Problem
     from workbench.runs import Run
+    from workbench.widgets.comparison.view import ComparisonView
+    from workbench.widgets.search.finder import FinderView
+
+    from .matrix_view import MatrixView
 
 RUN = "Run"
 """The title of the tab with the opened run."""
@@ -226,16 +226,29 @@ class Workbench:
         )
 
     def _make_comparison(self) -> ComparisonView:
+        from workbench.widgets.comparison.view import ComparisonView
+
         return ComparisonView(
             self._runs_dir, lambda: self.config, lambda: self._hardware.devices, self.open
         )
 
     def _make_finder(self) -> FinderView:
-        finder = FinderView(self._joins_of_searches())
+        from workbench.widgets.search.finder import FinderView
+        from workbench.widgets.search.view import Joins
+
+        joins = Joins(
+            state=lambda: self._form.state,
+            write=self._form.write,
+            label_of=self._form.label_of,
+            devices=lambda: self._hardware.devices,
+        )
+        finder = FinderView(joins)
         keep_order(finder.box)
         return finder
 
     def _make_matrix(self) -> MatrixView:
+        from .matrix_view import MatrixView
+
         return MatrixView(
             self._runs_dir, lambda: self._hardware.devices, lambda: self.config.interpreter
         )
@@ -246,14 +259,6 @@ class Workbench:
             write=self._form.write,
             devices=lambda: self._hardware.devices,
             started=self._on_started,
-        )
-
-    def _joins_of_searches(self) -> SearchJoins:
-        return SearchJoins(
-            state=lambda: self._form.state,
-            write=self._form.write,
-            label_of=self._form.label_of,
-            devices=lambda: self._hardware.devices,
         )
 
     def _places(self) -> Places:
