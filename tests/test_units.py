@@ -22,6 +22,8 @@ def test_a_missing_number_is_unknown(shown: object, missing: float | None) -> No
         (0, "0 bytes"),
         (1023, "1023 bytes"),
         (1536, "1.5 KiB"),
+        (int(999.9 * 2**20), "999 MiB"),
+        (2**30 - 1, "1023 MiB"),
         (3 * 2**40, "3 TiB"),
         (None, "unknown"),
     ],

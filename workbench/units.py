@@ -28,7 +28,8 @@ def byte_size(size: int | None) -> str:
     amount = float(size)
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if amount < 1024:
-            return f"{int(amount)} bytes" if unit == "bytes" else f"{amount:.3g} {unit}"
+            whole = unit == "bytes" or amount >= 100
+            return f"{int(amount)} {unit}" if whole else f"{amount:.3g} {unit}"
         amount /= 1024
     return f"{amount:.3g} TiB"
 

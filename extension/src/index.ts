@@ -7,6 +7,7 @@ import { comparePlugin } from './main/comparePlugin.js';
 import { runPlugin } from './main/runPlugin.js';
 import { openPlugin } from './open.js';
 import { panelPlugin } from './panel/plugin.js';
+import { renewalPlugin } from './notebook/renewal.js';
 import { serverPlugin } from './server/plugin.js';
 import { sidebarPlugin } from './sidebar/plugin.js';
 import { snapshotPlugin } from './notebook/snapshot.js';
@@ -17,6 +18,7 @@ export default [
   panelPlugin,
   arrivalPlugin,
   snapshotPlugin,
+  renewalPlugin,
   latePlugin,
   fileLinksPlugin,
   serverPlugin,

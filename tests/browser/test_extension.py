@@ -22,6 +22,12 @@ view = {{"model_id": number.model_id, "version_major": 2, "version_minor": 0}}
 bundle = {{"{WIDGET}": view, "{SNAPSHOT}": {{}}, "text/html": '{SAVED}'}}
 handle = display(bundle, raw=True, display_id="workbench")
 """
+SHOW_SAVED = """
+from IPython.display import display
+def bundle(text):
+    return {"text/html": f'<div class="wb-snapshot wb-snapshot-0a1b2c3d">{text}</div>'}
+handle = display(bundle("first run"), raw=True, display_id="workbench-0a1b2c3d")
+"""
 
 
 def code(source: str, outputs: list[dict[str, Any]] | None = None, *tags: str) -> dict[str, Any]:
@@ -173,3 +179,22 @@ def test_live_view_replaces_the_saved_one_until_the_kernel_restarts(lab: LabPage
     expect(output.get_by_text("newer")).to_be_visible()
     expect(output.get_by_text(NOTE)).to_be_visible()
     expect(number).not_to_be_visible()
+
+
+def test_saved_view_is_renewed_after_the_page_was_loaded_again(lab: LabPage) -> None:
+    update = 'handle.update(bundle("second run"), raw=True)'
+    lab.write_notebook("renewed.ipynb", [code(SHOW_SAVED), code(update)])
+    lab.open()
+    lab.open_notebook("renewed.ipynb")
+    saved = lab.run_cell(0).locator(".wb-snapshot")
+    expect(saved).to_have_text("first run")
+    lab.command("docmanager:save")
+    lab.page.reload()
+    lab.wait_until_ready()
+    lab.wait_for_kernel()
+    expect(saved).to_have_text("first run")
+
+    lab.run_cell(1)
+    expect(saved).to_have_text("second run")
+    lab.command("docmanager:save")
+    assert "second run" in (lab.server.root / "renewed.ipynb").read_text()

@@ -117,6 +117,20 @@ def test_keys_pressed_in_the_workbench_do_not_act_on_the_notebook(lab: LabPage) 
     expect(cells).to_have_count(3)
 
 
+def test_train_clicked_below_open_settings_leaves_the_run_in_sight(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "below.ipynb")
+    short = {"Epochs": "1", "Steps per epoch": "20"}
+    workbench.train(**short)
+    expect(workbench.state).to_have_text("finished")
+    before = workbench.run_id.inner_text()
+    workbench.fill(short)
+    workbench.look()
+    workbench.button("Train").click()
+    expect(workbench.run_id).not_to_have_text(before)
+    expect(workbench.state).to_be_in_viewport()
+    expect(workbench.state).to_have_text("finished")
+
+
 def test_a_second_click_asks_and_the_waiting_run_links_to_the_other(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "twice.ipynb")
     workbench.train(**LONG_RUN)

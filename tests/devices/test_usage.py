@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import psutil
+import pytest
 
 from tests.waiting import until
 from workbench.devices import usage
@@ -21,6 +22,10 @@ class NvmlError(Exception):
 
 
 class NotSupportedError(NvmlError):
+    pass
+
+
+class FunctionNotFoundError(NvmlError):
     pass
 
 
@@ -85,6 +90,24 @@ def test_process_memory_adds_up_without_ended_processes() -> None:
 def test_gpus_are_read_from_the_driver() -> None:
     found = UsageMeter(nvml()).measure()
     assert found.gpus == (GpuUsage("Tesla T4", 37.0, 2**30, 2**34, 61.0),)
+
+
+@pytest.mark.parametrize(("driver_has_it", "used_bytes"), [(True, 0), (False, 2**30)])
+def test_the_reserve_of_the_driver_is_not_in_use_if_the_driver_tells(
+    driver_has_it: bool, used_bytes: int
+) -> None:
+    def memory(handle: int, version: int | None = None) -> SimpleNamespace:
+        if version is not None and not driver_has_it:
+            raise FunctionNotFoundError
+        return SimpleNamespace(used=2**30 if version is None else 0, total=2**34)
+
+    library = nvml(
+        nvmlMemory_v2=2,
+        NVMLError_FunctionNotFound=FunctionNotFoundError,
+        nvmlDeviceGetMemoryInfo=memory,
+    )
+    (gpu,) = UsageMeter(library).measure().gpus
+    assert gpu.memory_used_bytes == used_bytes
 
 
 def test_a_reading_that_a_gpu_lacks_is_unknown() -> None:

@@ -15,12 +15,14 @@ from tests.machines import LAPTOP
 from tests.runs.run_folders import event_of
 from tests.waiting import LIMIT_SECONDS
 from workbench.config import RunConfig
+from workbench.devices.nvidia import NvidiaGpu
 from workbench.experiments.agreement import certify
 from workbench.forking import Forked, ForkServer, Order
 from workbench.plan import make_plan
 from workbench.runs import Run, start_run
 from workbench.runs.processes.forks import loaded_ahead
-from workbench.runs.programs import inspection, own_data
+from workbench.runs.programs import detection, inspection, own_data
+from workbench.runs.programs.detection import detect_devices
 
 OWN = Path(__file__).parent
 WORKERS = {"strategy": "multi_worker_mirrored", "workers": 2}
@@ -107,3 +109,14 @@ def test_inspections_of_own_models_and_data_are_the_same_forked_and_cold(
         )
     assert results[0] == results[1]
     assert forks == ["inspect_data", "inspect_model"]
+
+
+@pytest.mark.slow
+def test_the_devices_found_are_the_same_forked_and_cold(
+    forks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = detect_devices()
+    assert forks == ["import"]
+    monkeypatch.setattr(detection, "driver_gpus", lambda: (NvidiaGpu("Tesla T4"),))
+    assert detect_devices() == found
+    assert forks == ["import"]  # a driver with GPUs: TensorFlow's log of a cold start is needed

@@ -13,10 +13,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from workbench.devices.records import DeviceError
 
@@ -25,6 +25,20 @@ MARK = "workbench-devices:"
 _RULE = "The interpreter is a Python program on this machine"
 _KEPT_BYTES = 1_000_000
 _GRACE_SECONDS = 5
+
+
+class Process(Protocol):
+    """A process that leads its own session."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return its exit status; raise `subprocess.TimeoutExpired` after `timeout` seconds."""
+
+
+Begin = Callable[[list[str], dict[str, str], tuple[int, int, int]], Process]
+"""The start of a process from its command, environment, and stdin, stdout and stderr."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +75,27 @@ class Report:
     """All other output of the child, besides its report: TensorFlow's log."""
 
 
+def start_cold(
+    command: list[str], environment: dict[str, str], streams: tuple[int, int, int]
+) -> Process:
+    """Start a process as the system does: see `Begin`."""
+    stdin, stdout, stderr = streams
+    return subprocess.Popen(
+        command,
+        env=environment,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=True,
+    )
+
+
 def ask(
-    interpreter: str, mode: str, timeout_seconds: float, environment: Mapping[str, str]
+    interpreter: str,
+    mode: str,
+    timeout_seconds: float,
+    environment: Mapping[str, str],
+    begin: Begin = start_cold,
 ) -> Report:
     """Run the probe in `interpreter` and return its report.
 
@@ -72,6 +105,7 @@ def ask(
             build, because the import takes the TPU's lock.
         timeout_seconds: the time after which the child and all its processes are killed.
         environment: the child's environment variables.
+        begin: starts the child.
 
     Raises:
         DeviceError: the time limit is not a positive number, the program does not exist, it is
@@ -87,7 +121,7 @@ def ask(
     limit_seconds = str(math.ceil(timeout_seconds) + _GRACE_SECONDS)
     command = [program, str(PROBE), mode, limit_seconds, MARK]
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as log:
-        status = _run(command, output, log, timeout_seconds, environment)
+        status = _run(command, output, log, timeout_seconds, environment, begin)
         written, errors = _tail(output), _tail(log)
     if status is None:
         raise _too_slow(program, mode, timeout_seconds, errors)
@@ -135,17 +169,13 @@ def _run(
     log: IO[bytes],
     timeout_seconds: float,
     environment: Mapping[str, str],
+    begin: Begin,
 ) -> int | None:
     """Return the exit status, None at the time limit; then kill the complete process group."""
+    logging = {**environment, "TF_CPP_MIN_LOG_LEVEL": "0"}
     try:
-        child = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=log,
-            env={**environment, "TF_CPP_MIN_LOG_LEVEL": "0"},
-            start_new_session=True,
-        )
+        with Path(os.devnull).open("rb") as nothing:
+            child = begin(command, logging, (nothing.fileno(), output.fileno(), log.fileno()))
     except OSError as error:
         raise DeviceError(
             _RULE,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.devices import holders, machine, nvidia, tpu
-from workbench.devices.child import Report, ask
+from workbench.devices.child import Begin, Report, ask, start_cold
 from workbench.devices.nvidia import NvidiaGpu
 from workbench.devices.problems import Evidence, cpu_only, for_tpus, found_problems
 from workbench.devices.records import Devices, Gpu
@@ -23,6 +23,7 @@ def detect(
     root: Path = Path("/"),
     environment: Mapping[str, str] | None = None,
     nvml: Any = None,
+    begin: Begin = start_cold,
 ) -> Devices:
     """Return the devices on this machine that an interpreter can train on.
 
@@ -38,6 +39,7 @@ def detect(
         root: the folder that stands for `/` when device and system files are read.
         environment: the run's environment variables; None means those of this process.
         nvml: the `pynvml` module; None imports it if it is installed.
+        begin: starts the child.
 
     Raises:
         DeviceError: the interpreter does not exist, is no Python, crashed, or took too long.
@@ -50,6 +52,7 @@ def detect(
         mode if import_tensorflow else "metadata",
         timeout_seconds,
         variables,
+        begin,
     )
     listed = nvidia.driver_gpus(root, nvml)
     evidence = Evidence(

@@ -136,24 +136,34 @@ def run_matrix(
         PlanError: OneDevice's custom loop cannot be planned, for example with 0 steps.
         RunError: the folder of runs cannot be written.
     """
-    from workbench.devices import detect
+    from workbench.runs.programs.detection import detect_devices
 
     steps = usual_steps(data) if steps is None else steps
     config = replace(_config(steps, data, model, interpreter), start=start)
-    devices = devices or detect(interpreter)
-    facts = look(config)
-    if facts is not None and facts.kind == DATASET:
-        config = replace(config, pipeline="usual")
-    make_plan(replace(config, strategy=REFERENCE[0], loop=REFERENCE[1]), devices, facts)
+    with loaded_ahead(config.interpreter, start=config.start):  # for the detection too
+        devices = devices or detect_devices(interpreter)
+        facts = look(config)
+        if facts is not None and facts.kind == DATASET:
+            config = replace(config, pipeline="usual")
+        make_plan(replace(config, strategy=REFERENCE[0], loop=REFERENCE[1]), devices, facts)
+        folder = _new_folder(runs_dir)
+        matrix = Matrix(folder, steps, data, cells_of(config, devices, strategies))
+        _Runner(matrix, config, devices, on_progress, stopped).run()
+    return matrix
+
+
+def _new_folder(runs_dir: str | Path | None) -> Path:
+    """Make the folder of a matrix and return it.
+
+    Raises:
+        RunError: the folder of runs cannot be written.
+    """
     folder = runs_root(runs_dir) / time.strftime(f"matrix-%Y%m%d-%H%M%S-{secrets.token_hex(2)}")
     try:
         folder.mkdir(parents=True)
     except OSError as error:
         raise unwritable(folder, error) from error
-    matrix = Matrix(folder, steps, data, cells_of(config, devices, strategies))
-    with loaded_ahead(config.interpreter, start=config.start):
-        _Runner(matrix, config, devices, on_progress, stopped).run()
-    return matrix
+    return folder
 
 
 def _config(steps: int, data: str, model: str | None, interpreter: str | None) -> RunConfig:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import subprocess
+import time
 from typing import Any
 
 
@@ -21,10 +23,16 @@ class Forked:
         """Return its exit status, below zero after a signal; None while it runs."""
         return self._receive(0.0)
 
-    def wait(self) -> int:
-        """Wait for its end and return its exit status."""
-        while (status := self._receive(None)) is None:
-            pass
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end and return its exit status.
+
+        Raises:
+            subprocess.TimeoutExpired: it has not ended after `timeout` seconds.
+        """
+        began, left = time.monotonic(), timeout
+        while (status := self._receive(left)) is None:
+            if timeout is not None and (left := began + timeout - time.monotonic()) <= 0:
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
         return status
 
     def _receive(self, seconds: float | None) -> int | None:

@@ -58,10 +58,10 @@ def start_run(
         RunError: the folder cannot be written or the supervisor does not start. No folder is left.
     """
     from workbench.codegen import render_script
-    from workbench.devices import detect
     from workbench.plan.launching import is_local
+    from workbench.runs.programs.detection import detect_devices
 
-    devices = devices or detect(config.interpreter)
+    devices = devices or detect_devices(config.interpreter)
     root = runs_root(runs_dir)
     plan = _planned(config, devices, root, name)
     script = render_script(plan)

@@ -8,10 +8,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from workbench.config import ConfigError, RunConfig
-from workbench.devices import DeviceError, detect
+from workbench.devices import DeviceError
 from workbench.runs import Run, RunError, start_run
 from workbench.runs.folder.files import SCRIPT, sha256
 from workbench.runs.folder.trust import is_trusted
+from workbench.runs.programs.detection import detect_devices
 
 from .errors import RequestError
 
@@ -37,9 +38,8 @@ def start(folder: RunsFolder, asked: dict[str, Any]) -> Run:
     """Start a run of the config in `asked`, with the usual plan; `name` is shown in lists."""
     with refusing():
         config = RunConfig.from_json(asked.get("config", {}))
-        return start_run(
-            config, folder.path, detect(config.interpreter), str(asked.get("name", ""))
-        )
+        devices = detect_devices(config.interpreter)
+        return start_run(config, folder.path, devices, str(asked.get("name", "")))
 
 
 def stop(run: Run, _: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ import ipywidgets as ipw
 from workbench import devices as machine
 from workbench import units
 from workbench.devices.text import tpu_line
+from workbench.runs.programs.detection import detect_devices
 from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.fold import Fold
@@ -94,7 +95,7 @@ class Hardware:
 
 def _detect(interpreter: str | None) -> Devices:
     with waiting(), ONE_TENSORFLOW:
-        return machine.detect(interpreter, TIMEOUT_SECONDS)
+        return detect_devices(interpreter, TIMEOUT_SECONDS)
 
 
 def one_line(devices: Devices) -> str:

@@ -322,7 +322,8 @@ class Workbench:
     def _on_started(self, run: Run) -> None:
         if self._run.run is None or self._run.run.id != run.id:
             self._runs.reload()
-        self.open(run)
+        self._page.show_alive(True)  # first: the settings that fold away move the run
+        self._open_chosen(run)
 
     def _open_chosen(self, run: Run) -> None:
         self.open(run)

@@ -20,12 +20,11 @@ import { Signal } from '@lumino/signaling';
 import { Panel, Widget } from '@lumino/widgets';
 
 import { waitForKernel } from './kernel.js';
-import { WIDGET_MIME } from '../mime.js';
+import { HTML_MIME, WIDGET_MIME } from '../mime.js';
 import { keepKeys } from '../runview/hostKeys.js';
 import { isGone, noteFor } from '../state.js';
 
 const SNAPSHOT_MIME = 'application/vnd.tf-distribute-workbench.snapshot+json';
-const HTML_MIME = 'text/html';
 
 /** How long the live view may take before the saved one shows: less would flicker at each run. */
 const PATIENCE_MS = 300;

@@ -7,6 +7,7 @@ import {
   runsAtOpening,
   WORKBENCH_SOURCE
 } from '../notebook/cells.js';
+import { savedViewOf } from '../notebook/savedView.js';
 import { bytes } from '../download/download.js';
 import { isGone, noteFor } from '../state.js';
 
@@ -63,6 +64,14 @@ test('the note above a saved view names the next step', () => {
   assert.equal(noteFor('busy'), 'Saved view. The kernel is busy.');
   assert.ok(isGone('restarting') && isGone('dead'));
   assert.ok(!isGone('busy') && !isGone(undefined));
+});
+
+test('a saved view is found by the name in its HTML', () => {
+  const html =
+    '<div class="wb-snapshot wb-snapshot-0a1b2c3d"><p>loss</p></div>';
+  assert.equal(savedViewOf(html), 'wb-snapshot-0a1b2c3d');
+  assert.equal(savedViewOf('<p>wb-snapshot-0a1b2c3d</p>'), null);
+  assert.equal(savedViewOf(undefined), null);
 });
 
 test('sizes have the unit that is easiest to read', () => {

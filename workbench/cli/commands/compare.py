@@ -157,11 +157,11 @@ def _comparison(name: str, runs_dir: str | None) -> Comparison | None:
 
 def _started(arguments: Namespace) -> Comparison:
     """Start the requested comparison; if nothing varies, with every strategy that can run here."""
-    from workbench.devices import detect
+    from workbench.runs.programs.detection import detect_devices
 
     axes = _axes(arguments)
     config = _with_steps(config_from(arguments), arguments)
-    devices = detect(config.interpreter)
+    devices = detect_devices(config.interpreter)
     tournament = "strategy" not in axes and all(len(values) == 1 for values in axes.values())
     if tournament:
         axes = {"strategy": contenders(devices), **axes}

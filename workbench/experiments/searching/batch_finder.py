@@ -58,10 +58,10 @@ def find_batch_size(
         RunError: a trial failed for another reason than memory, not even one example a replica
             fits, or the budget ended before the first trial.
     """
-    from workbench.devices import detect
+    from workbench.runs.programs.detection import detect_devices
 
     _check(config, budget_seconds)
-    devices = devices or detect(config.interpreter)
+    devices = devices or detect_devices(config.interpreter)
     facts = look(config)
     plans = Plans(config, devices, facts)
     on_cpu = plans.first.physical_devices[0].startswith("CPU")

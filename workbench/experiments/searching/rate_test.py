@@ -63,10 +63,10 @@ def find_learning_rate(
             steps are out of range.
         RunError: training failed.
     """
-    from workbench.devices import detect
+    from workbench.runs.programs.detection import detect_devices
 
     _check(config, lowest, highest, steps)
-    devices = devices or detect(config.interpreter)
+    devices = devices or detect_devices(config.interpreter)
     asked = dataclasses.replace(config, epochs=1, steps_per_epoch=steps, steps_per_call=1)
     plan = make_plan(asked, devices, look(config))
     test = _Test(plan, steps, on_progress, stopped)

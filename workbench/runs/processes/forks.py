@@ -136,7 +136,7 @@ class Forks:
         Raises:
             OSError: the interpreter cannot be started, or the script cannot be read.
         """
-        return self._fork(order) or subprocess.Popen(
+        return self.fork(order) or subprocess.Popen(
             [self._interpreter, "-u", *order.arguments],
             cwd=order.working_dir,
             env={**order.environment, **{name: str(fd) for name, fd in order.named_fds.items()}},
@@ -147,7 +147,7 @@ class Forks:
             start_new_session=True,
         )
 
-    def _fork(self, order: Order) -> Forked | None:
+    def fork(self, order: Order) -> Forked | None:
         """Fork a process; return None if that is impossible, and note the reason."""
         if self._server is None:
             return None
