@@ -12,26 +12,34 @@ import pytest
 
 SECONDS = Path(__file__).parent / "tests" / "suite" / "seconds.json"
 """The seconds of each test that takes one or more, as `tests.suite --note-seconds` notes them."""
-FOLDERS = {
-    "WORKBENCH_STATE": "state",
-    "WORKBENCH_RUNS": "runs",
-    "WORKBENCH_TESTS_FORKS": "forked",  # see tests/forked.py
-    "XDG_CACHE_HOME": "cache",
-}
+FOLDERS = {"WORKBENCH_STATE": "state", "WORKBENCH_RUNS": "runs"}
+FORKS = "WORKBENCH_TESTS_FORKS"
+"""The variable of a state folder whose fork server is that of all processes of tests; its locks
+belong to one process. See tests/forked.py."""
+CACHE = "XDG_CACHE_HOME"
+"""The variable of the cache of all processes of tests: a fork server cannot change it."""
 DOWNLOADS = ("pip", "uv")
 """Tools that go on using the user's cache of downloads."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep locks, runs and caches of this process of tests apart from all others and the user's."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    """Keep locks, runs and caches of the tests apart from the user's, and those of each process."""
+    users_cache = Path(os.environ.get(CACHE) or Path.home() / ".cache")
     root = Path(tempfile.mkdtemp(prefix="workbench-tests-"))
     config.add_cleanup(lambda: shutil.rmtree(root, ignore_errors=True))
-    for tool in DOWNLOADS:
-        os.environ.setdefault(f"{tool.upper()}_CACHE_DIR", str(cache / tool))
     os.environ.pop("WORKBENCH_UNPACKED", None)
     for name, folder in FOLDERS.items():
         os.environ[name] = str(root / folder)
+    forks = root / "forked" / "forks"
+    if hasattr(config, "workerinput"):  # it has the variables of the process that started it
+        forks.parent.mkdir()
+        forks.symlink_to(Path(os.environ[FORKS]) / forks.name)
+    else:
+        forks.mkdir(mode=0o700, parents=True)
+        for tool in DOWNLOADS:
+            os.environ.setdefault(f"{tool.upper()}_CACHE_DIR", str(users_cache / tool))
+        os.environ[CACHE] = str(root / "cache")
+    os.environ[FORKS] = str(forks.parent)
 
 
 @pytest.hookimpl(trylast=True)  # what a test has opened is closed whatever is found here

@@ -1,7 +1,7 @@
 """Python programs of the tests, each in a process of its own in which TensorFlow is imported.
 
-They are forked from the product's fork server. Each process of tests has one such server: it starts
-with the first program and ends with the process of tests, which holds it.
+They are forked from the product's fork server. All processes of tests share one such server: it
+starts with the first program and ends with the last process of tests that holds it.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def share(state: Path) -> None:
     """
     load_ahead()
     state.mkdir(parents=True, exist_ok=True)
-    (state / "forks").symlink_to(Path(os.environ[STATE]) / "forks")
+    (state / "forks").symlink_to((Path(os.environ[STATE]) / "forks").resolve())
 
 
 def load_ahead() -> None:

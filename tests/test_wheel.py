@@ -1,8 +1,9 @@
-"""Tests of the wheel: built without Node.js, used without TensorFlow."""
+"""Tests of the wheel: built with and without Node.js, used without TensorFlow."""
 
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -33,12 +34,24 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the wheel, built from a copy of the tracked files with only a shell on PATH."""
+    """Return the wheel, built from a copy of the tracked files."""
+    return wheels.build(tmp_path_factory.mktemp("built"))
+
+
+def test_it_is_built_with_only_a_shell_on_path(wheel: Path, tmp_path: Path) -> None:
     shell = shutil.which("sh")
     assert shell is not None
-    tools = tmp_path_factory.mktemp("tools")
+    tools = tmp_path / "tools"
+    tools.mkdir()
     (tools / "sh").symlink_to(shell)
-    return wheels.build(tmp_path_factory.mktemp("built"), path=str(tools))
+    built = wheels.build(tmp_path / "built", path=str(tools))
+    assert names_in(built) == names_in(wheel)
+
+
+def names_in(wheel: Path) -> list[str]:
+    """Return the names of all files; those of built scripts without their hashes."""
+    names = zipfile.ZipFile(wheel).namelist()
+    return sorted(re.sub(r"/\w+\.[0-9a-f]{16}\.js$", "/*.js", name) for name in names)
 
 
 @pytest.mark.promise

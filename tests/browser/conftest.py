@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from tests.browser.lab_page import LabPage
-from tests.browser.lab_server import LabServer, running_lab
+from tests.browser.lab_server import LabServer, loaded_ahead, running_lab
 from tests.browser.sidebar_page import choose
 from workbench.runs import list_runs
 
@@ -67,11 +67,15 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def lab_server(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[LabServer]:
-    """One JupyterLab for all browser tests of this process, serving an empty folder."""
+    """One JupyterLab for all browser tests of this process, serving an empty folder.
+
+    TensorFlow is loaded once for all its runs.
+    """
     base = tmp_path_factory.mktemp("lab")
     root = base / "root"
     root.mkdir()
-    with running_lab(root, base / "home") as server:
+    home = base / "home"
+    with running_lab(root, home) as server, loaded_ahead(root, home):
         yield server
 
 

@@ -34,6 +34,13 @@ LAB = Program(
 )  # fmt: skip
 
 
+HOLD = (
+    "import sys\nfrom workbench.runs.processes.forks import loaded_ahead\n"
+    "with loaded_ahead(None): sys.stdin.read()"
+)
+"""A program that holds a fork server until its input ends."""
+
+
 @dataclass(frozen=True)
 class LabServer:
     """A running server of notebooks: its address, token, and the folder it serves."""
@@ -146,6 +153,14 @@ def running_lab(
         yield lab.start()
     finally:
         lab.stop()
+
+
+@contextmanager
+def loaded_ahead(root: Path, home: Path) -> Iterator[None]:
+    """Have TensorFlow loaded for the runs of all kernels of a JupyterLab."""
+    command, environment = [sys.executable, "-c", HOLD], isolated_environment(home, sys.executable)
+    with subprocess.Popen(command, cwd=root, env=environment, stdin=subprocess.PIPE):
+        yield
 
 
 def _wait_for_port(process: subprocess.Popen[bytes], server_file: Path, log: Path) -> int:

@@ -55,10 +55,12 @@ def alive(run: Run) -> Iterator[None]:
 def trained(root: Path) -> Iterator[Run]:
     """Start a real run, and stop it at the end."""
     run = start_run(LONG, root, name="A long run")
-    yield run
-    if run.status in LIVE:
-        run.stop()
-        run.wait(LIMIT_SECONDS)
+    try:
+        yield run
+    finally:
+        if run.status in LIVE:
+            run.stop()
+            run.wait(LIMIT_SECONDS)
 
 
 def end(run: Run, state: str, **more: str) -> None:

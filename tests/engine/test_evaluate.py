@@ -1,6 +1,8 @@
 """Programs about a model beside training: the test of a saved model, and its inspection."""
 
+import functools
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from workbench.runs.programs.inspection import ModelSummary, inspect_model
 pytestmark = pytest.mark.slow
 
 OWN = Path(__file__).parent / "own_models.py"
+Runs = Callable[[str], Trained]
+Tested = Callable[[str], dict[str, Any]]
 HIDDEN = "import importlib\n\nthird = importlib.import_module('keras')\n"
 FASHION = {
     "data": "fashion_mnist",
@@ -26,49 +30,56 @@ FASHION = {
 }
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
-    configs = {
-        "dense_custom": RunConfig(**FASHION),
-        "dense_fit": RunConfig(**FASHION, loop="fit", pipeline="indexed"),
-        "own": RunConfig(model=f"{OWN}:regularized", epochs=1, synthetic_examples=640),
-        "few": RunConfig(
-            model=f"{OWN}:regularized", epochs=1, synthetic_examples=240, global_batch_size=24
-        ),
-    }
-    return train_together(tmp_path_factory.mktemp("runs"), configs)
+CONFIGS = {
+    "dense_custom": RunConfig(**FASHION),
+    "dense_fit": RunConfig(**FASHION, loop="fit", pipeline="indexed"),
+    "own": RunConfig(model=f"{OWN}:regularized", epochs=1, synthetic_examples=640),
+    "few": RunConfig(
+        model=f"{OWN}:regularized", epochs=1, synthetic_examples=240, global_batch_size=24
+    ),
+}
 
 
 @pytest.fixture(scope="module")
-def tested(runs: dict[str, Trained]) -> dict[str, dict[str, Any]]:
-    """The evaluations of the saved models."""
-    return {name: runs[name].run.evaluate() for name in ("dense_fit", "own", "few")}
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Return a function that gives the run of a config."""
+
+    @functools.cache
+    def of(name: str) -> Trained:
+        return train_together(tmp_path_factory.mktemp("runs"), {name: CONFIGS[name]})[name]
+
+    return of
 
 
-def test_both_loops_and_pipelines_give_the_same_losses_on_images(runs: dict[str, Trained]) -> None:
-    custom, fit = runs["dense_custom"], runs["dense_fit"]
+@pytest.fixture(scope="module")
+def tested(trained: Runs) -> Tested:
+    """Return a function that gives the evaluation of a saved model."""
+    return functools.cache(lambda name: trained(name).run.evaluate())
+
+
+def test_both_loops_and_pipelines_give_the_same_losses_on_images(
+    trained: Runs,
+) -> None:
+    custom, fit = trained("dense_custom"), trained("dense_fit")
     assert custom.status == fit.status == 0, custom.log + fit.log
     np.testing.assert_allclose(fit.losses(), custom.losses(), rtol=0, atol=1e-5)
 
 
-@pytest.mark.promise
-@pytest.mark.parametrize("name", ["dense_fit", "own"])
+@pytest.mark.parametrize("name", [pytest.param("dense_fit", marks=pytest.mark.promise), "own"])
 def test_the_saved_model_gives_the_test_results_of_the_end_of_training(
-    name: str, runs: dict[str, Trained], tested: dict[str, dict[str, Any]]
+    name: str, trained: Runs, tested: Tested
 ) -> None:
-    finished, found = runs[name].events("finished")[0], tested[name]
+    finished, found = trained(name).events("finished")[0], tested(name)
     assert found["test_loss"] == pytest.approx(finished["test_loss"], abs=1e-5)
     assert found["test_accuracy"] == pytest.approx(finished["test_accuracy"], abs=1e-5)
-    assert found == json.loads((runs[name].run.dir / "evaluation.json").read_text())
+    assert found == json.loads((trained(name).run.dir / "evaluation.json").read_text())
     right = sum(row["accuracy"] * row["examples"] for row in found["classes"])
     assert right / found["test_examples"] == pytest.approx(found["test_accuracy"])
 
 
 @pytest.mark.promise
-def test_predictions_are_saved_with_their_images(
-    runs: dict[str, Trained], tested: dict[str, dict[str, Any]]
-) -> None:
-    folder, classes = runs["dense_fit"].run.dir, tested["dense_fit"]["classes"]
+def test_predictions_are_saved_with_their_images(trained: Runs, tested: Tested) -> None:
+    folder, classes = trained("dense_fit").run.dir, tested("dense_fit")["classes"]
     assert [row["examples"] for row in classes] == [1000] * 10
     assert classes[9]["name"] == "Ankle boot"
     with np.load(folder / "predictions.npz") as shown:
@@ -78,32 +89,31 @@ def test_predictions_are_saved_with_their_images(
         assert (shown["labels"] != shown["answers"])[:16].all()
 
 
-@pytest.mark.promise
-@pytest.mark.parametrize("name", ["dense_fit", "own", "few"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("dense_fit", marks=pytest.mark.promise), "own", "few"]
+)
 def test_the_rows_of_the_confusion_matrix_are_the_classes_and_its_diagonal_the_right_answers(
-    name: str, tested: dict[str, dict[str, Any]]
+    name: str, tested: Tested
 ) -> None:
-    classes, names = tested[name]["classes"], tested[name]["confusion"]["names"]
-    counts = matrix(tested[name])
+    classes, names = tested(name)["classes"], tested(name)["confusion"]["names"]
+    counts = matrix(tested(name))
     assert [row["name"] for row in classes] == names
     assert counts.sum(axis=1).tolist() == [row["examples"] for row in classes]
     right = [row["accuracy"] * row["examples"] for row in classes]
     np.testing.assert_allclose(counts.diagonal(), right)
-    assert counts.trace() / counts.sum() == pytest.approx(tested[name]["test_accuracy"])
+    assert counts.trace() / counts.sum() == pytest.approx(tested(name)["test_accuracy"])
 
 
-def test_the_confusion_matrix_counts_the_predictions(
-    runs: dict[str, Trained], tested: dict[str, dict[str, Any]]
-) -> None:
+def test_the_confusion_matrix_counts_the_predictions(trained: Runs, tested: Tested) -> None:
     def kept(name: str) -> np.ndarray:
-        counts = np.zeros_like(matrix(tested[name]))
-        with np.load(runs[name].run.dir / "predictions.npz") as shown:
+        counts = np.zeros_like(matrix(tested(name)))
+        with np.load(trained(name).run.dir / "predictions.npz") as shown:
             np.add.at(counts, (shown["labels"], shown["answers"]), 1)
         return counts
 
-    assert tested["few"]["test_examples"] == 48  # all of them are kept
-    np.testing.assert_array_equal(matrix(tested["few"]), kept("few"))
-    assert (kept("dense_fit") <= matrix(tested["dense_fit"])).all()
+    assert tested("few")["test_examples"] == 48  # all of them are kept
+    np.testing.assert_array_equal(matrix(tested("few")), kept("few"))
+    assert (kept("dense_fit") <= matrix(tested("dense_fit"))).all()
 
 
 def matrix(evaluation: dict[str, Any]) -> np.ndarray:

@@ -25,7 +25,6 @@ LABELS = "t10k-labels-idx1-ubyte.gz"
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.promise,
     pytest.mark.skipif(not SOURCE.is_dir(), reason="no copy of Fashion-MNIST on this machine"),
 ]
 
@@ -165,6 +164,7 @@ def test_without_a_network_the_message_names_the_missing_files_and_data_dir(
     assert "Traceback" not in message
 
 
+@pytest.mark.promise
 def test_a_folder_that_lacks_files_is_refused_by_the_plan(tmp_path: Path) -> None:
     folder = copy_into(tmp_path / "data")
     (folder / IMAGES).unlink()

@@ -49,8 +49,14 @@ def ways_of_start(run: Run) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.promise
-@pytest.mark.parametrize("fields", [{}, {"loop": "fit"}, WORKERS], ids=["custom", "fit", "workers"])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({}, id="custom"),
+        pytest.param({"loop": "fit"}, id="fit"),
+        pytest.param(WORKERS, id="workers", marks=pytest.mark.promise),
+    ],
+)
 def test_a_forked_run_gives_the_losses_and_model_of_a_cold_run(
     ahead: Path, fields: dict[str, Any]
 ) -> None:

@@ -79,6 +79,11 @@ def evaluated(root: Path) -> Run:
     return run
 
 
+BOTH = pytest.mark.parametrize(
+    "run", [pytest.param("killed", marks=pytest.mark.promise), "fitted"], indirect=True
+)
+
+
 @pytest.fixture(params=["killed", "fitted"])
 def run(request: pytest.FixtureRequest) -> Run:
     found: Run = request.getfixturevalue(request.param)
@@ -134,7 +139,7 @@ def test_a_worker_that_hangs_does_not_delay_the_others(root: Path) -> None:
     assert sum(steps_of_workers(run).values()) == run.progress.step
 
 
-@pytest.mark.promise
+@BOTH
 def test_every_step_of_every_worker_is_recorded_exactly_once_and_the_loss_falls(run: Run) -> None:
     steps = run.steps()
     assert len(steps) == run.progress.step
@@ -149,7 +154,7 @@ def test_every_step_of_every_worker_is_recorded_exactly_once_and_the_loss_falls(
     assert epochs["loss"].iloc[-1] < epochs["loss"].iloc[0]
 
 
-@pytest.mark.promise
+@BOTH
 def test_the_staleness_of_every_step_is_recorded(run: Run) -> None:
     steps = run.steps()
     for worker, own in steps.groupby("worker"):

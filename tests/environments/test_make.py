@@ -82,6 +82,7 @@ def test_programs_and_scripts_name_the_folder_of_their_environment(
         assert b".making-" not in path.read_bytes(), path
 
 
+@pytest.mark.slow
 def test_an_environment_that_lost_its_tensorflow_is_made_again(
     tmp_path: Path, debian_python: str, wheels: Wheels
 ) -> None:
@@ -96,6 +97,7 @@ def test_an_environment_that_lost_its_tensorflow_is_made_again(
     assert len(left_in(tmp_path / "root")) == 1
 
 
+@pytest.mark.slow
 def test_two_simultaneous_calls_make_an_environment_once(
     tmp_path: Path, debian_python: str, wheels: Wheels
 ) -> None:
@@ -207,6 +209,7 @@ def test_a_missing_python_is_reported(tmp_path: Path) -> None:
     assert "no program of that name" in problem(tmp_path, "no-such-python").got
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("behaviour", "got", "fix"),
     [
@@ -225,6 +228,7 @@ def test_an_unusable_tensorflow_is_reported_with_its_last_output_and_not_kept(
     assert fix in found.fix
 
 
+@pytest.mark.slow
 def test_a_tpu_that_another_process_holds_is_reported_and_the_environment_kept(
     tmp_path: Path, debian_python: str, wheels: Wheels
 ) -> None:
@@ -236,6 +240,7 @@ def test_a_tpu_that_another_process_holds_is_reported_and_the_environment_kept(
     assert make(tmp_path / "root", debian_python).reused
 
 
+@pytest.mark.slow
 def test_another_tensorflow_that_hides_the_installed_one_is_reported(
     tmp_path: Path, debian_python: str, wheels: Wheels, monkeypatch: pytest.MonkeyPatch
 ) -> None:

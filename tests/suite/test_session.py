@@ -125,6 +125,7 @@ def test_all_cells_of_a_notebook_run_again() -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_notebook_that_fails_once_counts_as_passed(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

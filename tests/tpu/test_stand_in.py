@@ -59,10 +59,17 @@ def finished(run: Run) -> Run:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loop", ["custom", "fit"])
-@pytest.mark.parametrize("pipeline", [pytest.param("usual", marks=pytest.mark.promise), "indexed"])
+@pytest.mark.parametrize(
+    ("pipeline", "loop"),
+    [
+        pytest.param("usual", "custom", marks=pytest.mark.promise),
+        ("usual", "fit"),
+        ("indexed", "custom"),
+        ("indexed", "fit"),
+    ],
+)
 def test_a_run_on_the_cores_of_a_tpu_trains_like_a_run_on_one_device(
-    tmp_path: Path, interpreter: str, standard: Run, loop: str, pipeline: str
+    tmp_path: Path, interpreter: str, standard: Run, pipeline: str, loop: str
 ) -> None:
     config = dataclasses.replace(
         TRAINING, strategy="tpu", loop=loop, pipeline=pipeline, interpreter=interpreter

@@ -13,6 +13,8 @@ from tests.experiments.timed_runs import ONE, TWO, timed_run
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.experiments import list_comparisons
 
+pytestmark = pytest.mark.usefixtures("forking")
+
 
 @pytest.fixture(scope="module")
 def runs(terminal: Terminal) -> list[Path]:

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from tests.cli.terminal import ENDLESS, SMALL, Terminal, last_json
+from tests.forked import LOG_LEVEL
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs import Run, RunError, list_runs, open_run
 from workbench.runs.folder.files import sha256
@@ -29,12 +30,12 @@ FIELDS = {
 @pytest.fixture(scope="module")
 def finished(terminal: Terminal) -> dict[str, Any]:
     """The last line that `run --json` printed for a small run."""
-    named = ("--name", 'it\'s "mine"', "--start", "cold")
+    named = ("--name", 'it\'s "mine"')
     done = terminal.type("run", *SMALL, *named, "--json")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr.startswith("Note: Gradients are summed by ReductionToOneDevice")
-    assert "\nImporting TensorFlow.\n" in done.stderr
+    assert "\nBuilding the model.\n" in done.stderr
     assert "epoch 1: loss" in done.stderr
     return dict(last_json(done))
 
@@ -97,8 +98,10 @@ def test_a_step_is_x_rayed(finished: dict[str, Any], terminal: Terminal) -> None
 
 @pytest.mark.promise
 def test_the_first_step_is_step_1_and_the_last_is_the_number_of_steps_everywhere(
-    finished: dict[str, Any],
+    finished: dict[str, Any], terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name, value in {**LOG_LEVEL, "WORKBENCH_STATE": str(terminal.state)}.items():
+        monkeypatch.setenv(name, value)
     run, last = open_run(finished["dir"]), finished["steps"]
     charts = LiveRun(run.dir, run.plan)
     charts.poll()
