@@ -16,7 +16,12 @@ from tests.browser.lab_server import LabServer, loaded_ahead, running_lab
 from tests.browser.sidebar_page import choose
 from workbench.runs import list_runs
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NAMES = (
+    # It has no window. A window holds all frames of its page until its toolbar is painted, which
+    # a busy machine can delay for minutes: github.com/vercel-labs/agent-browser/issues/1859.
+    "chromium-headless-shell",
+    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
+)
 MAC_CHROME = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 FLAGS = (
@@ -54,7 +59,7 @@ def browser() -> Iterator[Browser]:
     if executable is None:
         message = (
             "Browser tests need Chromium or Chrome on PATH, or its path in WORKBENCH_CHROMIUM; "
-            "found neither. Install it (Debian: apt-get install chromium)."
+            "found neither. Install it (Debian: apt-get install chromium-headless-shell)."
         )
         if os.environ.get("CI") == "true":
             pytest.fail(message)
