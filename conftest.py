@@ -14,8 +14,10 @@ SECONDS = Path(__file__).parent / "tests" / "suite" / "seconds.json"
 """The seconds of each test that takes one or more, as `tests.suite --note-seconds` notes them."""
 FOLDERS = {"WORKBENCH_STATE": "state", "WORKBENCH_RUNS": "runs"}
 FORKS = "WORKBENCH_TESTS_FORKS"
-"""The variable of a state folder whose fork server is that of all processes of tests; its locks
-belong to one process. See tests/forked.py."""
+"""The variable of a state folder with the fork server of all processes of tests.
+
+Its locks belong to one process. See tests/forked.py.
+"""
 CACHE = "XDG_CACHE_HOME"
 """The variable of the cache of all processes of tests: a fork server cannot change it."""
 DOWNLOADS = ("pip", "uv")

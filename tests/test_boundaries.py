@@ -33,25 +33,28 @@ ROOMS: dict[str, set[str]] = {
     "interval": set(),
     "launchers": {"config", "flock"},
     "flock": set(),
+    "lazy": set(),
     "forking": {"flock"},
     "runs": {
         *("config", "catalog", "devices", "plan", "codegen", "points", "charts"),
-        *("flock", "forking", "hosts", "launchers"),
+        *("flock", "forking", "hosts", "launchers", "lazy"),
     },
     "charts": {"points"},
     "feed": {"catalog", "devices", "plan", "points", "runs", "units"},
     "experiments": {
-        *("config", "catalog", "charts", "codegen", "devices", "flock", "interval", "plan"),
-        "runs",
+        *("config", "catalog", "charts", "codegen", "devices", "flock", "interval", "lazy"),
+        *("plan", "runs"),
     },
     "place": {"runs"},
     "tf_config": {"config"},
-    "exports": {"config", "place", "report", "runs"},
+    "exports": {"config", "lazy", "place", "report", "runs"},
     "report": {
         *("catalog", "charts", "config", "devices", "place", "plan", "points", "runs", "units"),
-        "version",
+        *("lazy", "version"),
     },
-    "bundle": {"config", "plan", "codegen", "runs", "experiments", "place", "version"},
+    "bundle": {
+        *("config", "plan", "codegen", "runs", "experiments", "lazy", "place", "version"),
+    },
     "verdict": {"config", "devices", "interval", "plan", "runs"},
     "lab": {"runs"},
     "widgets": {
@@ -66,7 +69,7 @@ ROOMS: dict[str, set[str]] = {
         *("tf_config", "verdict", "version"),
     },
     "__main__": {"cli"},
-    "__init__": {"config", "codegen", "plan", "runs", "widgets", "devices", "version"},
+    "__init__": {"config", "codegen", "lazy", "plan", "runs", "widgets", "devices", "version"},
 }
 # The inner rooms of a room, the lowest first: each may import earlier rooms, but no later rooms.
 INNER: dict[str, tuple[set[str], ...]] = {

@@ -1,8 +1,8 @@
 """Plan, run, watch and export distributed TensorFlow training. Names load when first used."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from .lazy import lazy_names
 from .version import __version__
 
 if TYPE_CHECKING:
@@ -35,12 +35,4 @@ __all__ = [
     "start_run",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name], __name__), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

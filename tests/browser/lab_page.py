@@ -54,6 +54,12 @@ class LabPage:
         """
         return self.server.url(f"lab/workspaces/{self.workspace}", **query)
 
+    def reload(self) -> None:
+        """Load the page again and wait until its notebook has its kernel."""
+        self.page.reload()
+        self.wait_until_ready()
+        self.wait_for_kernel()
+
     def open(self, **query: str) -> None:
         """Open JupyterLab in this page's own workspace and wait until it can be used."""
         self.page.goto(self.address(**query))

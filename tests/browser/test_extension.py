@@ -87,9 +87,7 @@ def test_arriving_runs_the_workbench_once(lab: LabPage) -> None:
     expect(lab.cell(0).locator(".jp-InputPrompt")).to_have_text("[ ]:")
     lab.page.wait_for_function("!location.search.includes('workbench')")
 
-    lab.page.reload()
-    lab.wait_until_ready()
-    lab.wait_for_kernel()
+    lab.reload()
     expect(live).to_be_visible()
     expect(lab.cell(1).locator(".jp-InputPrompt")).to_have_text("[1]:")
 
@@ -169,9 +167,7 @@ def test_live_view_replaces_the_saved_one_until_the_kernel_restarts(lab: LabPage
     expect(number).to_have_count(1)
 
     lab.command("docmanager:save")
-    lab.page.reload()
-    lab.wait_until_ready()
-    lab.wait_for_kernel()
+    lab.reload()
     expect(number).to_be_visible()
     expect(output.get_by_text("newer")).not_to_be_visible()
 
@@ -189,9 +185,7 @@ def test_saved_view_is_renewed_after_the_page_was_loaded_again(lab: LabPage) -> 
     saved = lab.run_cell(0).locator(".wb-snapshot")
     expect(saved).to_have_text("first run")
     lab.command("docmanager:save")
-    lab.page.reload()
-    lab.wait_until_ready()
-    lab.wait_for_kernel()
+    lab.reload()
     expect(saved).to_have_text("first run")
 
     lab.run_cell(1)

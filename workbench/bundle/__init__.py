@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from workbench.lazy import lazy_names
 
 if TYPE_CHECKING:
     from .contents import Bundle
@@ -21,8 +22,4 @@ _HOMES = {
 
 __all__ = ["Bundle", "Replay", "check_replay", "read_bundle", "write_bundle"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name], __name__), name)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

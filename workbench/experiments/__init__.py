@@ -3,10 +3,12 @@
 Each name is imported at its first use: a page or a command needs only a part of this room.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from workbench.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .cells import Cell, cells_of
     from .comparing.advice import Advice, recommend
     from .comparing.comparison import Comparison, list_comparisons, start_comparison
     from .comparing.figures import curves_figure, speed_figure
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
         make_table,
         with_distinct_labels,
     )
-    from .matrix import Cell, Matrix, cells_of, run_matrix
+    from .matrix import Matrix, run_matrix
     from .scaling import Scaling, should_scale
     from .searching.batch_finder import find_batch_size
     from .searching.rate_test import find_learning_rate
@@ -29,7 +31,7 @@ _HOMES = {
     "AXES": ".comparing.grid",
     "Advice": ".comparing.advice",
     "Candidate": ".comparing.grid",
-    "Cell": ".matrix",
+    "Cell": ".cells",
     "Comparison": ".comparing.comparison",
     "Group": ".comparing.table",
     "Matrix": ".matrix",
@@ -37,7 +39,7 @@ _HOMES = {
     "Scaling": ".scaling",
     "Table": ".comparing.table",
     "candidates": ".comparing.grid",
-    "cells_of": ".matrix",
+    "cells_of": ".cells",
     "curves_figure": ".comparing.figures",
     "find_batch_size": ".searching.batch_finder",
     "find_learning_rate": ".searching.rate_test",
@@ -81,12 +83,4 @@ __all__ = [
     "with_distinct_labels",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name], __name__), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -7,13 +7,12 @@ import secrets
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from workbench import catalog
 from workbench.config import RunConfig
-from workbench.plan import PlanError, make_plan
+from workbench.plan import make_plan
 from workbench.plan.own_data import DATASET
 from workbench.runs import Run, RunError, start_run
 from workbench.runs.folder.files import json_text, runs_root, unwritable, write_text
@@ -22,35 +21,13 @@ from workbench.runs.processes.forks import loaded_ahead
 from workbench.runs.programs.own_data import look
 
 from .agreement import Agreement, Proof, certify, compare, trains, what_is_seen
+from .cells import GLOBAL_BATCH_SIZE, REFERENCE, Cell, cells_of, config_of
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
-    from workbench.plan.own_data import DataFacts
 
-GLOBAL_BATCH_SIZE = 64
 STEPS = {"synthetic": 200}
 STEPS_OF_IMAGES = 100
-REFERENCE = ("one_device", "custom")
-Status = Literal["waiting", "running", "pass", "fail", "unavailable", "stopped"]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One strategy in one loop, and its result. None is unknown."""
-
-    strategy: str
-    loop: str
-    status: Status = "waiting"
-    reason: str = ""
-    keras: str | None = None
-    precision: str = "float32"
-    max_loss_difference: float | None = None
-    max_weight_difference: float | None = None
-    float32_loss_difference: float | None = None
-    """Of a run in single precision, in which rounding grows each step, besides one in double."""
-    steps_per_second: float | None = None
-    run: str | None = None
-    """The run's folder."""
 
 
 @dataclass
@@ -83,16 +60,6 @@ class Matrix:
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return {"steps": self.steps, "data": self.data, "cells": [asdict(c) for c in self.cells]}
-
-
-def cells_of(
-    config: RunConfig, devices: Devices, strategies: Collection[str] = tuple(catalog.STRATEGIES)
-) -> list[Cell]:
-    """Return all cells, OneDevice's custom loop first. A cell that cannot be run has a reason."""
-    facts = look(config)
-    names = sorted(product(catalog.STRATEGIES, catalog.LOOPS), key=lambda cell: cell != REFERENCE)
-    wanted = [name for name in names if name[0] in strategies or name == REFERENCE]
-    return [_planned(config, devices, facts, *name) for name in wanted]
 
 
 def usual_steps(data: str) -> int:
@@ -181,30 +148,6 @@ def _config(steps: int, data: str, model: str | None, interpreter: str | None) -
     )
 
 
-def _of_cell(config: RunConfig, strategy: str, loop: str) -> RunConfig:
-    """Return the config of a cell; without a common step, a worker takes half the global batch."""
-    chosen = replace(config, strategy=strategy, loop=loop, name=f"matrix: {strategy}, {loop}")
-    if catalog.STRATEGIES[strategy].synchronous:
-        return chosen
-    size = GLOBAL_BATCH_SIZE // 2
-    return replace(chosen, global_batch_size=None, per_replica_batch_size=size)
-
-
-def _planned(
-    config: RunConfig, devices: Devices, facts: DataFacts | None, strategy: str, loop: str
-) -> Cell:
-    cell = Cell(strategy, loop, precision=config.precision)
-    try:
-        plan = make_plan(_of_cell(config, strategy, loop), devices, facts)
-    except PlanError as error:
-        if catalog.STRATEGIES[strategy].tpu and not devices.tpu_chips:
-            return replace(cell, status="unavailable", reason="no TPU here")
-        return replace(cell, status="unavailable", reason=str(error.problems[0]))
-    legacy = plan.keras == "legacy"
-    version = devices.tf_keras_version if legacy else devices.keras_version
-    return replace(cell, keras=f"tf-keras {version}" if legacy else version)
-
-
 class _Runner:
     """Runs the cells one after another, so that each has the machine to itself."""
 
@@ -275,7 +218,7 @@ class _Runner:
         return self._compared(cell, runs) if run.plan.synchronous else _asynchronous(cell, run)
 
     def _train(self, cell: Cell, precision: str) -> Run:
-        config = replace(_of_cell(self._config, cell.strategy, cell.loop), precision=precision)
+        config = replace(config_of(self._config, cell.strategy, cell.loop), precision=precision)
         run = start_run(config, self._matrix.folder, self._devices, rehearse=False)
         while run.wait(0.5) in LIVE:
             self._on_progress(self._matrix)

@@ -4,8 +4,9 @@ The supervisor runs as `python -m workbench.runs.supervise`. So the import of th
 fast: it loads neither NumPy nor pandas.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from workbench.lazy import lazy_names
 
 if TYPE_CHECKING:
     from .folder.failure import Failure
@@ -51,12 +52,4 @@ __all__ = [
     "start_script",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name], __name__), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

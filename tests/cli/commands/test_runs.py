@@ -71,6 +71,12 @@ def test_runs_are_listed_and_shown(finished: dict[str, Any], terminal: Terminal)
     assert {name: shown[name] for name in FIELDS} == finished
 
 
+def test_the_import_of_a_cold_start_is_told(terminal: Terminal) -> None:
+    done = terminal.type("run", *SMALL, "--start", "cold", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "\nImporting TensorFlow.\n" in done.stderr
+
+
 def test_the_times_of_a_run_are_shown(finished: dict[str, Any], terminal: Terminal) -> None:
     shown = last_json(terminal.type("runs", "show", finished["run"], "--json"))
     first_step, whole = shown["ledger"]["first_step"], shown["ledger"]["whole"]
