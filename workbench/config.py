@@ -165,6 +165,8 @@ class RunConfig:
         problems = []
         for name, hint in field_types().items():
             given = getattr(self, name)
+            if given is getattr(RunConfig, name):  # the default
+                continue
             try:
                 object.__setattr__(self, name, _plain(given, hint))
             except (TypeError, OverflowError):

@@ -1,5 +1,6 @@
 """A notebook's cells in a real IPython."""
 
+import atexit
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +36,6 @@ def opened() -> Iterator[Notebook]:
     try:
         yield Notebook(shell)
     finally:
-        shell.reset(new_session=False)
+        atexit.unregister(shell.atexit_operations)  # each would collect garbage
         sys.modules["__main__"] = main
         sys.displayhook, sys.excepthook = hooks

@@ -206,7 +206,7 @@ def test_a_value_without_an_import_is_imported_from_its_home(
              "Make it inside build."],
         ),
         (
-            ["import os\nFILE = open(os.devnull)", "def read():\n    return FILE.read()",
+            ["import sys\nFILE = sys.__stdin__", "def read():\n    return FILE.read()",
              "def build():\n    return read()"],
             ["build with FILE, an open file", "Open it inside read."],
         ),

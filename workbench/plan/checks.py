@@ -225,9 +225,9 @@ def find_model(findings: Findings, config: RunConfig, name: str) -> OwnFunction 
 
 
 def _check_gpu_memory(findings: Findings, memory: str | int) -> None:
-    if isinstance(memory, int):
-        known, fix = memory > 0, "Set it to growth."
-    else:
-        known, fix = memory in _GPU_MEMORY, did_you_mean(memory, _GPU_MEMORY, "Set it to growth.")
-    if not known:
-        findings.add("gpu_memory", "growth, all, or MiB above 0", memory, fix)
+    if memory > 0 if isinstance(memory, int) else memory in _GPU_MEMORY:
+        return
+    fix = "Set it to growth."
+    if isinstance(memory, str):
+        fix = did_you_mean(memory, _GPU_MEMORY, fix)
+    findings.add("gpu_memory", "growth, all, or MiB above 0", memory, fix)

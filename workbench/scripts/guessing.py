@@ -56,7 +56,7 @@ def _best(
 
     If several options are equally good, the first option is chosen.
     """
-    best: tuple[int, dict[str, Any], Reference | None] | None = None
+    unlike: list[tuple[dict[str, Any], Reference]] = []
     for option in options:
         asked = {**fields, **option}
         asked |= _placed(parts, asked)
@@ -65,10 +65,10 @@ def _best(
             continue
         if made.text == parts.text:
             return asked, made
-        alike = likeness(parts, made)
-        if best is None or alike > best[0]:
-            best = alike, asked, made
-    return (best[1], best[2]) if best else (fields, None)
+        unlike.append((asked, made))
+    if not unlike:
+        return fields, None
+    return max(unlike, key=lambda each: likeness(parts, each[1]))
 
 
 def _rows(parts: Parts, own: Own, fields: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
