@@ -29,7 +29,7 @@ from tests.benchmarks.first_step import calls_of, wait_until
 from tests.benchmarks.report import Comparison, Limit, conclude, print_line
 from workbench import catalog
 from workbench.config import RunConfig
-from workbench.devices import detect
+from workbench.devices import Devices, detect
 from workbench.experiments import run_matrix
 from workbench.experiments.agreement import certify
 from workbench.forking.program.server import KEEPER
@@ -38,9 +38,11 @@ from workbench.runs import Run, list_runs, start_run
 from workbench.runs.processes.environment import Launch
 from workbench.runs.processes.forks import BEGUN, fork_server
 from workbench.runs.programs import inspection
+from workbench.runs.programs.detection import detect_devices
 from workbench.runs.records.segments import list_segments
 
 FORKED, COLD = WAYS = ("auto", "cold")
+DETECTIONS: dict[str, Callable[[], Devices]] = {FORKED: detect_devices, COLD: detect}
 SERVED = RunConfig(strategy="parameter_server", workers=2, epochs=10_000)
 CLUSTERS = {
     "MultiWorkerMirrored x 2": RunConfig(
@@ -190,7 +192,7 @@ def private_mib(bench: Bench, way: str) -> float:
 
 
 def programs(bench: Bench, rounds: int) -> bool:
-    """Measure the programs other than training: inspection of a model, evaluation, X-ray."""
+    """Measure the programs other than training: detection, inspection, evaluation, X-ray."""
     runs = {way: bench.start(SHORT, way) for way in WAYS}
     for run in runs.values():
         run.wait()
@@ -201,6 +203,7 @@ def programs(bench: Bench, rounds: int) -> bool:
         return inspection.inspect_model(make_plan(config, bench.devices))
 
     actions: dict[str, Callable[[str, int], object]] = {
+        "a detection of the devices": lambda way, _: DETECTIONS[way](),
         "an inspection of a model": inspect,
         "an evaluation": lambda way, _: runs[way].evaluate(),
         "an X-ray": lambda way, _: runs[way].xray(3),

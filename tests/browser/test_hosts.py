@@ -101,6 +101,35 @@ def test_keys_pressed_in_the_workbench_do_not_act_on_the_notebook(page: LabPage)
     expect(page.cells()).to_have_count(4)
 
 
+@pytest.mark.parametrize("page", ["notebook-7"], indirect=True)
+def test_a_link_to_a_saved_file_opens_its_page_in_notebook_7(page: LabPage) -> None:
+    run = certified_run(page.server.root / "runs")
+    workbench = WorkbenchPage(page, "links.ipynb")
+    workbench.open_run(run.id)
+
+    def opens(name: str, address: str, content: str) -> None:
+        link = workbench.root.get_by_role("link", name=name)
+        with page.page.expect_popup() as opened:
+            link.click()
+        shown = opened.value
+        shown.wait_for_url(re.compile(re.escape(address) + "$"))
+        expect(shown.get_by_text(content).first).to_be_visible()
+        shown.screenshot(path=page.shots / f"link{Path(name).suffix}.png")
+        shown.close()
+
+    workbench.turn_to("Report and export")
+    workbench.button("Save").click()
+    opens(f"{run.id}.html", f"/files/runs/{run.id}.html", run.dated_title)
+    workbench.root.get_by_role("radio", name="CSV tables").check()
+    workbench.button("Save").click()
+    opens(f"{run.id}-csv", f"/tree/runs/{run.id}-csv", "runs.csv")
+    workbench.turn_to("Script")
+    workbench.button("Save .py").click()
+    opens("train.py", "/edit/train.py", "import tensorflow as tf")
+    workbench.button("Save .ipynb").click()
+    opens("train.ipynb", "/notebooks/train.ipynb", "import tensorflow as tf")
+
+
 @pytest.mark.parametrize("page", ["classic-notebook"], indirect=True)
 def test_functions_of_a_cell_train_under_colabs_versions_and_their_script_runs_alone(
     page: LabPage, tmp_path: Path

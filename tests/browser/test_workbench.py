@@ -164,6 +164,7 @@ def test_a_restarted_kernel_shows_the_complete_run_and_follows_it(lab: LabPage) 
     expect(saved).to_be_visible()
     workbench.show()
     expect(workbench.field("Steps per epoch")).to_have_value(LONG_RUN["Steps per epoch"])
+    workbench.look()
     expect(workbench.state).to_have_text("running")
     expect(workbench.run_id).to_have_text(run.id)
     # Complete: the first point has the first steps, as many as every other point.

@@ -79,7 +79,6 @@ def whole(start: Start) -> Run:
     return run
 
 
-@pytest.mark.promise
 def test_the_script_alone_gives_the_same_losses_as_the_run(whole: Run, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(whole.script)
