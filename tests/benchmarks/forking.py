@@ -27,6 +27,7 @@ import psutil
 
 from tests.benchmarks.first_step import calls_of, wait_until
 from tests.benchmarks.report import Comparison, Limit, conclude, print_line
+from tests.forking.processes import server_process
 from workbench import catalog
 from workbench.config import RunConfig
 from workbench.devices import Devices, detect
@@ -269,9 +270,7 @@ def apart_by(forked: Run, cold: Run) -> float:
 def many(bench: Bench, rounds: int) -> bool:
     """Run twenty steps many times, four runs simultaneously; check that each finishes cleanly."""
     count = FEW if rounds == 1 else MANY
-    (server,) = (
-        each for each in psutil.process_iter() if bench.server.name in command_line_of(each)
-    )
+    server = server_process(bench.server)
 
     def held() -> dict[str, int]:
         left = [each for each in psutil.process_iter() if is_of_a_run(each, bench.root)]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-import psutil
 import pytest
 
+from tests.forking.processes import processes_of
 from tests.waiting import until
 from workbench.forking import Forked, ForkServer, Order
 
@@ -79,18 +79,3 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     for server in made:
         server.release()
     until(lambda: not any(processes_of(server) for server in made))
-
-
-def processes_of(server: ForkServer) -> list[psutil.Process]:
-    """Return the processes of the server: one, or several after an error."""
-    found = []
-    for process in psutil.process_iter(["cmdline", "status"]):
-        arguments = process.info["cmdline"] or ()
-        if server.name in arguments and process.info["status"] != psutil.STATUS_ZOMBIE:
-            found.append(process)
-    return found
-
-
-def server_process(server: ForkServer) -> psutil.Process:
-    # For a moment after its fork, a keeper has the same command line.
-    return min(processes_of(server), key=psutil.Process.create_time)

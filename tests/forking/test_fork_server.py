@@ -12,7 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.forking.conftest import Place, Serve, processes_of, server_process
+from tests.forking.conftest import Place, Serve
+from tests.forking.processes import processes_of, server_process
 from tests.waiting import until
 from workbench import flock
 from workbench.forking import ColdError, ForkServer, fork_server

@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.forking.processes import server_process
 from tests.runs.run_folders import OBEDIENT, QUICK, Runs, event_of, pid_of, states
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.forking import ForkServer
@@ -130,16 +131,8 @@ def test_a_script_that_sets_its_environment_first_starts_cold(runs: Runs) -> Non
 def test_a_forked_run_continues_after_its_server_was_killed(runs: Runs, server: ForkServer) -> None:
     run = runs.start(start="auto", pauses={"20": "go"})
     until(lambda: run.progress.step == 20)
-    (process,) = (each for each in psutil.process_iter() if is_server(each, server))
-    process.kill()
+    server_process(server).kill()
     until(lambda: server.state == "absent")
     (run.dir / "go").touch()
     assert run.wait(LIMIT_SECONDS) == "finished"
     assert run.steps()["step"].tolist() == list(range(1, 61))
-
-
-def is_server(process: psutil.Process, server: ForkServer) -> bool:
-    try:
-        return server.name in process.cmdline()
-    except psutil.Error:
-        return False
