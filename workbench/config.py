@@ -165,7 +165,7 @@ class RunConfig:
         problems = []
         for name, hint in field_types().items():
             given = getattr(self, name)
-            if given is getattr(RunConfig, name):  # the default
+            if given is getattr(RunConfig, name):  # a default has its field's type
                 continue
             try:
                 object.__setattr__(self, name, _plain(given, hint))

@@ -225,7 +225,7 @@ def find_model(findings: Findings, config: RunConfig, name: str) -> OwnFunction 
 
 
 def _check_gpu_memory(findings: Findings, memory: str | int) -> None:
-    if memory > 0 if isinstance(memory, int) else memory in _GPU_MEMORY:
+    if memory in _GPU_MEMORY or (isinstance(memory, int) and memory > 0):
         return
     fix = "Set it to growth."
     if isinstance(memory, str):
