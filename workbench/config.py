@@ -67,7 +67,7 @@ class RunConfig:
     devices: tuple[str, ...] | None = None
     """Physical devices such as `("GPU:0", "GPU:2")`. None: every GPU, else the CPU."""
     replicas: int | None = None
-    """Replicas in sync. None: one per device, or two virtual ones if Mirrored has one device."""
+    """Replicas in sync. None: one for each GPU, or two virtual ones on the CPU."""
     workers: int | None = None
     """Worker processes of MultiWorkerMirrored and ParameterServer. None: two, or a
     ParameterServer worker on each GPU."""

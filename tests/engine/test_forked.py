@@ -14,7 +14,9 @@ from tests.engine.training import weights
 from tests.machines import LAPTOP
 from tests.runs.run_folders import event_of
 from tests.waiting import LIMIT_SECONDS
+from workbench import devices
 from workbench.config import RunConfig
+from workbench.devices import Devices
 from workbench.devices.nvidia import NvidiaGpu
 from workbench.experiments.agreement import certify
 from workbench.forking import Forked, ForkServer, Order
@@ -121,8 +123,16 @@ def test_inspections_of_own_models_and_data_are_the_same_forked_and_cold(
 def test_the_devices_found_are_the_same_forked_and_cold(
     forks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    detect, forked = devices.detect, list[bool]()
+
+    def recorded_detect(*arguments: Any, **options: Any) -> Devices:
+        forked.append("begin" in options)
+        return detect(*arguments, **options)
+
+    monkeypatch.setattr(devices, "detect", recorded_detect)
     found = detect_devices()
-    assert forks == ["import"]
+    assert (forks, forked) == (["import"], [True])
     monkeypatch.setattr(detection, "driver_gpus", lambda: (NvidiaGpu("Tesla T4"),))
     assert detect_devices() == found
-    assert forks == ["import"]  # a driver with GPUs: TensorFlow's log of a cold start is needed
+    # TensorFlow lists no GPU: the log of a cold start gives the reason.
+    assert (forks, forked) == (["import"] * 2, [True, True, False])

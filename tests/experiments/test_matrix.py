@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.machines import LAPTOP
+from tests.machines import FOUR_GPUS, LAPTOP, ONE_GPU
 from tests.tpu.test_stand_in import STAND_IN, TPU_VM
 from workbench import catalog
 from workbench.config import RunConfig
+from workbench.devices import Devices
 from workbench.experiments import Matrix, cells_of, run_matrix
 from workbench.experiments.agreement import compare, trains
+from workbench.experiments.cells import config_of
 from workbench.plan import PlanError
 from workbench.runs import list_runs, open_run
 
@@ -40,6 +42,22 @@ def test_only_cells_with_legacy_keras_name_it() -> None:
     legacy = {name for name, version in keras.items() if str(version).startswith("tf-keras")}
     assert legacy == {("parameter_server", "fit")}
     assert set(keras.values()) == {"tf-keras 2.21.0", LAPTOP.keras_version}
+
+
+@pytest.mark.parametrize(
+    ("machine", "strategy", "replicas"),
+    [
+        (ONE_GPU, "mirrored", 2),
+        (ONE_GPU, "central_storage", 2),
+        (ONE_GPU, "one_device", None),
+        (FOUR_GPUS, "mirrored", None),
+        (LAPTOP, "mirrored", None),
+    ],
+)
+def test_a_single_gpu_is_split_so_that_gradients_are_summed(
+    machine: Devices, strategy: str, replicas: int | None
+) -> None:
+    assert config_of(CONFIG, machine, strategy, "custom").replicas == replicas
 
 
 def test_a_stopped_matrix_runs_no_more_cells_and_records_that(tmp_path: Path) -> None:

@@ -29,12 +29,12 @@ FOUR = ("GPU:0", "GPU:1", "GPU:2", "GPU:3")
     ("where", "physical", "logical", "virtual"),
     [
         (LAPTOP, ("CPU:0",), ("CPU:0", "CPU:1"), True),
-        (ONE_GPU, ("GPU:0",), ("GPU:0", "GPU:1"), True),
+        (ONE_GPU, ("GPU:0",), ("GPU:0",), False),
         (TWO_GPUS, ("GPU:0", "GPU:1"), ("GPU:0", "GPU:1"), False),
         (FOUR_GPUS, FOUR, FOUR, False),
     ],
 )  # fmt: skip
-def test_the_default_config_has_several_replicas(
+def test_the_default_config_has_a_replica_on_each_gpu_or_two_on_the_cpu(
     where: Devices, physical: tuple[str, ...], logical: tuple[str, ...], virtual: bool
 ) -> None:
     made = make_plan(RunConfig(), where)
@@ -67,10 +67,10 @@ def test_one_gpu_is_split_by_its_memory() -> None:
 
 def test_a_gpu_of_unknown_memory_needs_a_given_limit() -> None:
     unknown = machine(None)
-    found = problem(unknown)
+    found = problem(unknown, replicas=2)
     assert found.field == "gpu_memory"
     assert "not known" in found.rule
-    assert plan(unknown, gpu_memory=2048).gpu_memory == 2048
+    assert plan(unknown, replicas=2, gpu_memory=2048).gpu_memory == 2048
 
 
 @pytest.mark.parametrize("memory", ["growth", "all", 1024])
@@ -81,10 +81,10 @@ def test_real_gpus_take_memory_as_configured(memory: str | int) -> None:
 
 @pytest.mark.parametrize(
     ("fields", "most"),
-    [({}, "16,384"), ({"devices": ("GPU:1",)}, "12,288"), ({"strategy": "default"}, "16,384")],
+    [({}, "16,384"), ({"devices": ("GPU:1",)}, "24,576"), ({"strategy": "default"}, "16,384")],
 )
 def test_a_limit_fits_the_smallest_gpu_that_takes_part(fields: dict[str, Any], most: str) -> None:
-    found = problem(TWO_GPUS, gpu_memory=20_000, **fields)
+    found = problem(TWO_GPUS, gpu_memory=30_000, **fields)
     assert found.field == "gpu_memory"
     assert found.rule.startswith(f"at most {most} MiB a replica")
 
@@ -146,7 +146,7 @@ def test_an_empty_list_of_devices_means_the_default() -> None:
     [
         (LAPTOP, {}, "CPU devices"),
         (TWO_GPUS, {"devices": ("CPU:0",)}, "CPU devices"),
-        (ONE_GPU, {}, "virtual devices of one GPU"),
+        (ONE_GPU, {"replicas": 2}, "virtual devices of one GPU"),
     ],
 )
 def test_nccl_needs_real_gpus(where: Devices, fields: dict[str, Any], what: str) -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from workbench.catalog import STRATEGIES
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices, detect
+from workbench.devices.nvidia import driver_gpus
 from workbench.plan import PlanError, make_plan
 from workbench.plan.advice import advice
+from workbench.plan.keras import needs_legacy_keras
+from workbench.plan.own_data import is_own
+from workbench.runs.processes.forks import loaded_ahead
+from workbench.runs.programs.detection import detect_devices
 from workbench.runs.programs.inspection import inspect_model
 from workbench.runs.programs.own_data import look
 
@@ -25,7 +31,22 @@ def devices_for(config: RunConfig) -> Devices:
     quick = detect(config.interpreter, import_tensorflow=False)
     accelerated = quick.gpus or quick.tpu_chips
     settled = quick.tensorflow_version is not None and not accelerated
-    return quick if settled else detect(config.interpreter)
+    return quick if settled else detect_devices(config.interpreter)
+
+
+def ahead(config: RunConfig) -> AbstractContextManager[None]:
+    """Load TensorFlow once, ahead, for a command with several processes that need it in turn."""
+    legacy = needs_legacy_keras(config)
+    return loaded_ahead(config.interpreter, legacy=legacy, start=config.start)
+
+
+def ahead_of_a_run(config: RunConfig) -> AbstractContextManager[None]:
+    """Do the same if the trainer is not the only process of a run that needs TensorFlow.
+
+    Others list the GPUs, and inspect custom data or a custom model.
+    """
+    asked = driver_gpus() or is_own(config.data) or is_own(config.model or "")
+    return ahead(config) if asked else nullcontext()
 
 
 def checked(config: RunConfig, devices: Devices) -> Plan:

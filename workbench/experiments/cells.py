@@ -51,10 +51,17 @@ def cells_of(
     return [_planned(config, devices, facts, *name) for name in wanted]
 
 
-def config_of(config: RunConfig, strategy: str, loop: str) -> RunConfig:
-    """Return the config of a cell; without a common step, a worker takes half the global batch."""
+def config_of(config: RunConfig, devices: Devices, strategy: str, loop: str) -> RunConfig:
+    """Return the config of a cell.
+
+    A strategy that mirrors has two virtual replicas on a single GPU: one would have nothing to sum.
+    Without a common step, a worker takes half the global batch.
+    """
+    row = catalog.STRATEGIES[strategy]
     chosen = replace(config, strategy=strategy, loop=loop, name=f"matrix: {strategy}, {loop}")
-    if catalog.STRATEGIES[strategy].synchronous:
+    if row.mirrors and len(devices.gpus) == 1:
+        chosen = replace(chosen, replicas=2)
+    if row.synchronous:
         return chosen
     size = GLOBAL_BATCH_SIZE // 2
     return replace(chosen, global_batch_size=None, per_replica_batch_size=size)
@@ -65,7 +72,7 @@ def _planned(
 ) -> Cell:
     cell = Cell(strategy, loop, precision=config.precision)
     try:
-        plan = make_plan(config_of(config, strategy, loop), devices, facts)
+        plan = make_plan(config_of(config, devices, strategy, loop), devices, facts)
     except PlanError as error:
         if catalog.STRATEGIES[strategy].tpu and not devices.tpu_chips:
             return replace(cell, status="unavailable", reason="no TPU here")

@@ -218,7 +218,8 @@ class _Runner:
         return self._compared(cell, runs) if run.plan.synchronous else _asynchronous(cell, run)
 
     def _train(self, cell: Cell, precision: str) -> Run:
-        config = replace(config_of(self._config, cell.strategy, cell.loop), precision=precision)
+        config = config_of(self._config, self._devices, cell.strategy, cell.loop)
+        config = replace(config, precision=precision)
         run = start_run(config, self._matrix.folder, self._devices, rehearse=False)
         while run.wait(0.5) in LIVE:
             self._on_progress(self._matrix)

@@ -96,7 +96,8 @@ def place(
     if strategy.workers:
         return _place_workers(findings, config, devices, strategy, chosen)
     if strategy.mirrors:
-        asked = config.replicas if config.replicas is not None else max(2, len(chosen))
+        usual = 2 if chosen[0].startswith("CPU") else len(chosen)
+        asked = config.replicas if config.replicas is not None else usual
         replicas = max(asked, 1)
         _check_replicas(findings, replicas, chosen)
         chosen = chosen[:replicas]

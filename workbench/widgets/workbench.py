@@ -65,8 +65,7 @@ class Workbench:
 
     Args:
         config: the config that the form opens with. None: the config of the newest living run. If
-            no run is alive: the first lesson on all GPUs, or on two virtual replicas if the machine
-            has fewer than two GPUs.
+            no run is alive: the first lesson on all GPUs, or on two virtual replicas of the CPU.
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
         model: the user's own model: a function of the notebook, `module:function` or
             `file.py:function`. The text of a notebook's function goes into the script, with

@@ -116,6 +116,7 @@ def test_complete_lines_are_not_marked_as_cut(tmp_path: Path) -> None:
 
 USUAL = """WARNING: All log messages before absl::InitializeLog() is called are written to STDERR
 I0000 00:00:1.0 1 cpu_feature_guard.cc:227] This TensorFlow binary is optimized
+To enable the following instructions: AVX2 FMA, in other operations, rebuild TensorFlow
 E0000 00:00:1.0 1 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error
 2026-11-25 10:00:00.000001: I tensorflow/core/util/port.cc:153] oneDNN custom operations are on."""
 
@@ -123,9 +124,9 @@ E0000 00:00:1.0 1 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA err
 def test_stretches_of_tensorflows_usual_reports_are_one_line_each() -> None:
     log = f"{USUAL}\nstart step=0\n{USUAL}\n\nI0000 00:00:1.0 1 x.cc:1] y\nValueError: of the model"
     assert folded(log, 10).splitlines() == [
-        "[4 lines of TensorFlow left out]",
-        "start step=0",
         "[5 lines of TensorFlow left out]",
+        "start step=0",
+        "[6 lines of TensorFlow left out]",
         "ValueError: of the model",
     ]
     assert folded(log, 1) == "ValueError: of the model"

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli.before import ahead, devices_for
 from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, given_flags
 from workbench.cli.interrupts import stop_by_interrupt
 from workbench.cli.progress_line import ProgressLine
@@ -157,23 +158,22 @@ def _comparison(name: str, runs_dir: str | None) -> Comparison | None:
 
 def _started(arguments: Namespace) -> Comparison:
     """Start the requested comparison; if nothing varies, with every strategy that can run here."""
-    from workbench.runs.programs.detection import detect_devices
-
     axes = _axes(arguments)
     config = _with_steps(config_from(arguments), arguments)
-    devices = detect_devices(config.interpreter)
     tournament = "strategy" not in axes and all(len(values) == 1 for values in axes.values())
-    if tournament:
-        axes = {"strategy": contenders(devices), **axes}
-    return start_comparison(
-        candidates(config, axes, devices),
-        devices,
-        arguments.runs_dir,
-        repeats=arguments.repeats,
-        budget_seconds=arguments.budget,
-        target_accuracy=arguments.target_accuracy,
-        drop_below=DROP_BELOW if tournament else 0.0,
-    )
+    with ahead(config):
+        devices = devices_for(config)
+        if tournament:
+            axes = {"strategy": contenders(devices), **axes}
+        return start_comparison(
+            candidates(config, axes, devices),
+            devices,
+            arguments.runs_dir,
+            repeats=arguments.repeats,
+            budget_seconds=arguments.budget,
+            target_accuracy=arguments.target_accuracy,
+            drop_below=DROP_BELOW if tournament else 0.0,
+        )
 
 
 def _with_steps(config: RunConfig, arguments: Namespace) -> RunConfig:

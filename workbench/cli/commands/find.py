@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from workbench.catalog import COMPILED, STRATEGIES
-from workbench.cli.before import check_tensorflow, devices_for
+from workbench.cli.before import ahead, ahead_of_a_run, check_tensorflow, devices_for
 from workbench.cli.flags import add_config_flags, config_from, sentence
 from workbench.cli.interrupts import stop_by_interrupt
 from workbench.cli.progress_line import ProgressLine
@@ -70,15 +70,16 @@ def add_flags(parser: ArgumentParser) -> None:
 def batch_size(arguments: Namespace) -> int:
     """Search the batch size; return 0, also if the search was stopped."""
     config = config_from(arguments)
-    devices, line = _devices(config), ProgressLine()
+    line = ProgressLine()
 
     def show_progress(progress: BatchProgress) -> None:
         line.write(batch_progress(progress), progress.eta_seconds)
 
-    with stop_by_interrupt() as stop:
-        found = find_batch_size(
-            config, arguments.memory_limit, arguments.budget, devices, show_progress, stop.is_set
-        )
+    with ahead(config):
+        devices = _devices(config)
+        with stop_by_interrupt() as stop:
+            limit_mib, budget = arguments.memory_limit, arguments.budget
+            found = find_batch_size(config, limit_mib, budget, devices, show_progress, stop.is_set)
     line.end()
     print(json.dumps(found.to_json()) if arguments.json else batch_report(found))
     return 0
@@ -87,21 +88,23 @@ def batch_size(arguments: Namespace) -> int:
 def learning_rate(arguments: Namespace) -> int:
     """Test learning rates; return 0, also if the curve gives no rate or the test was stopped."""
     config = config_from(arguments)
-    devices, line = _devices(config), ProgressLine()
+    line = ProgressLine()
 
     def show_progress(progress: RateProgress) -> None:
         line.write(rate_progress(progress), progress.eta_seconds)
 
-    with stop_by_interrupt() as stop:
-        test = find_learning_rate(
-            config,
-            arguments.lowest,
-            arguments.highest,
-            arguments.steps,
-            devices,
-            show_progress,
-            stop.is_set,
-        )
+    with ahead_of_a_run(config):
+        devices = _devices(config)
+        with stop_by_interrupt() as stop:
+            test = find_learning_rate(
+                config,
+                arguments.lowest,
+                arguments.highest,
+                arguments.steps,
+                devices,
+                show_progress,
+                stop.is_set,
+            )
     line.end()
     print(json.dumps(test.to_json()) if arguments.json else rate_report(test))
     return 0

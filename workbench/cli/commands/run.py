@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from contextlib import AbstractContextManager, nullcontext
 
-from workbench.cli.before import checked, devices_for, print_notes
+from workbench.cli.before import ahead_of_a_run, checked, devices_for, print_notes
 from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, is_bundle
 from workbench.cli.watching import follow
-from workbench.config import RunConfig
 from workbench.plan import rehearsed
-from workbench.plan.keras import needs_legacy_keras
-from workbench.plan.own_data import is_own
 from workbench.runs import RunError, start_run
-from workbench.runs.processes.forks import loaded_ahead
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -53,18 +48,7 @@ def run(arguments: Namespace) -> int:
     config = config_from(arguments)
     if arguments.rehearse:
         config = rehearsed(config)
-    devices = devices_for(config)
-    with _ahead(config):
+    with ahead_of_a_run(config):
+        devices = devices_for(config)
         print_notes(checked(config, devices))
         return follow(start_run(config, arguments.runs_dir, devices), arguments)
-
-
-def _ahead(config: RunConfig) -> AbstractContextManager[None]:
-    """Load TensorFlow once, ahead, if programs inspect custom data or a custom model first.
-
-    Then not only the trainer needs TensorFlow.
-    """
-    if is_own(config.data) or is_own(config.model or ""):
-        legacy = needs_legacy_keras(config)
-        return loaded_ahead(config.interpreter, legacy=legacy, start=config.start)
-    return nullcontext()

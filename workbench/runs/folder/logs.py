@@ -16,7 +16,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _OF_TENSORFLOW = re.compile(
     r"(?:(?P<short>[IWEF])\d{4} \d\d:\d\d"
     r"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: (?P<long>[IWEF]) "
-    r"|WARNING: All log messages before absl)"
+    r"|WARNING: All log messages before absl"
+    r"|To enable the following instructions: )"
 )
 _AT_START = re.compile(
     r"cuInit|cudart_stub|cuda_diagnostics|Could not load dynamic library|Cannot dlopen"

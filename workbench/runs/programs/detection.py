@@ -6,10 +6,11 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from workbench import devices
-from workbench.devices.child import Begin, Process, start_cold
+from workbench.devices.child import Process, start_cold
 from workbench.devices.nvidia import driver_gpus
 from workbench.forking import Order
 from workbench.runs.folder.files import RunError
@@ -24,35 +25,46 @@ LOADING_SECONDS = 0.2
 def detect_devices(interpreter: str | None = None, timeout_seconds: float = 300) -> devices.Devices:
     """Return the devices as `workbench.devices.detect` does; None means this Python.
 
-    With a GPU of NVIDIA's driver the process starts cold: if TensorFlow cannot use the GPU, the
-    log of its import gives the reason.
+    If a forked process lists none of the driver's GPUs, a second process starts cold: the log of
+    TensorFlow's import gives the reason, and only a process that imports TensorFlow has this log.
 
     Raises:
         DeviceError: the interpreter cannot be asked.
     """
-    if driver_gpus():
-        return devices.detect(interpreter, timeout_seconds)
-    with _starter(interpreter or sys.executable) as begin:
-        return devices.detect(interpreter, timeout_seconds, begin=begin)
+    with _starter(interpreter or sys.executable) as starter:
+        found = devices.detect(interpreter, timeout_seconds, begin=starter.begin)
+    if found.gpus or not (starter.forked and driver_gpus()):
+        return found
+    return devices.detect(interpreter, timeout_seconds)
+
+
+@dataclass
+class _Starter:
+    """The start of a process: forked if a server is there or is loading, else cold."""
+
+    forks: Forks | None
+    forked: bool = False
+    """Whether the last process was forked."""
+
+    def begin(
+        self, command: list[str], environment: dict[str, str], streams: tuple[int, int, int]
+    ) -> Process:
+        order = Order(command[1:], Path.cwd(), environment, streams)
+        process = self.forks.fork(order) if self.forks is not None else None
+        self.forked = process is not None
+        return process or start_cold(command, environment, streams)
 
 
 @contextlib.contextmanager
-def _starter(interpreter: str) -> Iterator[Begin]:
-    """Yield the start of a process: forked if a server is there or is loading, else cold."""
+def _starter(interpreter: str) -> Iterator[_Starter]:
+    """Yield a starter; wait first for a server that is loading."""
     try:
         forks = Forks(Launch(interpreter, Path.cwd(), None), state_dir())
     except RunError:  # no place for a server's files
-        yield start_cold
+        yield _Starter(None)
         return
-
-    def begin(
-        command: list[str], environment: dict[str, str], streams: tuple[int, int, int]
-    ) -> Process:
-        order = Order(command[1:], Path.cwd(), environment, streams)
-        return forks.fork(order) or start_cold(command, environment, streams)
-
     try:
         forks.prepare(lambda: time.sleep(LOADING_SECONDS), lambda: False, several=False)
-        yield begin
+        yield _Starter(forks)
     finally:
         forks.close()
