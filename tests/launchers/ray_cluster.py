@@ -16,6 +16,12 @@ from tests.waiting import until
 
 RAY = str(Path(sys.executable).with_name("ray"))
 STORE_BYTES = str(100 * 2**20)
+PORTS = (
+    *("metrics-export-port", "dashboard-agent-grpc-port"),
+    *("dashboard-agent-listen-port", "runtime-env-agent-port"),
+)
+"""Ports of a node's agents. If Ray chooses them, a node ends unless each agent reports its port
+within 15 s (WaitForPersistedPort in Ray's node_manager.cc). A busy machine takes longer."""
 
 
 @contextmanager
@@ -65,8 +71,9 @@ def joined(
 def node(environment: dict[str, str], *options: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run a node of a cluster; at the exit, kill it with all its processes."""
     common = ["--node-ip-address=127.0.0.1", "--num-cpus=1", f"--object-store-memory={STORE_BYTES}"]
+    ports = zip(PORTS, free_ports(len(PORTS)), strict=True)
     process = subprocess.Popen(
-        [RAY, "start", "--block", *common, *options],
+        [RAY, "start", "--block", *common, *(f"--{name}={port}" for name, port in ports), *options],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
