@@ -15,10 +15,8 @@ DRAW_TO_THE_END = """
 import threading
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from workbench.widgets.kernel import background
 from workbench.widgets.kernel.background import start_thread
 
-background.END_SECONDS = 1e9
 stop, drawing = threading.Event(), threading.Event()
 
 def draw():
@@ -34,10 +32,8 @@ drawing.wait()
 """
 WAIT_FOR_EVER = """
 import threading
-from workbench.widgets.kernel import background
 from workbench.widgets.kernel.background import start_thread, waiting
 
-background.END_SECONDS = 1e9
 started = threading.Event()
 
 def wait():
@@ -50,10 +46,8 @@ started.wait()
 """
 WORK_TO_THE_END = """
 import threading
-from workbench.widgets.kernel import background
 from workbench.widgets.kernel.background import run_in_background
 
-background.END_SECONDS = 1e9
 stop, started = threading.Event(), threading.Event()
 
 def work():

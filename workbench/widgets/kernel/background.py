@@ -12,7 +12,6 @@ import contextlib
 import contextvars
 import functools
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
@@ -25,8 +24,6 @@ ONE_TENSORFLOW = threading.Lock()
 
 Two such processes slow each other down.
 """
-END_SECONDS = 10.0
-"""The most seconds that the threads get to end, before the interpreter ends."""
 
 _CELL = contextvars.copy_context()
 _LIVING: dict[threading.Thread, Callable[[], None]] = {}
@@ -86,15 +83,17 @@ def waiting() -> Iterator[None]:
 
 @atexit.register
 def end_threads() -> None:
-    """Ask all threads to end, and wait for the threads that are working."""
+    """Ask all threads to end, and wait for the threads that are working.
+
+    This has no time limit, like Python's own wait for threads. A busy machine can need a minute.
+    """
     with _STARTING:
         _ENDING.set()
         living = list(_LIVING.items())
     for _, stop in living:
         stop()
-    deadline = time.monotonic() + END_SECONDS
     for thread, _ in living:
-        while thread.is_alive() and thread not in _WAITING and time.monotonic() < deadline:
+        while thread.is_alive() and thread not in _WAITING:
             thread.join(0.05)
 
 
