@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.machines import FOUR_GPUS, LAPTOP, ONE_GPU
+from tests.machines import FOUR_GPUS, GIB, LAPTOP, ONE_GPU, machine
 from workbench.config import Problem, RunConfig
 from workbench.devices import Devices
 from workbench.plan import Plan, PlanError, make_plan
@@ -36,6 +36,20 @@ def test_synchronous_workers_have_equal_parts_of_the_gpus() -> None:
     found = problem(FOUR_GPUS, SYNCHRONOUS, workers=3)
     assert (found.field, found.got) == ("workers", "3")
     assert found.rule == "a number that divides the 4 GPUs, which workers do not share"
+
+
+@pytest.mark.parametrize(("gpus", "workers"), [(1, 1), (2, 2), (3, 3), (4, 2), (9, 3)])
+def test_any_number_of_gpus_has_a_default_number_of_synchronous_workers(
+    gpus: int, workers: int
+) -> None:
+    made = plan(machine(*[16 * GIB] * gpus), SYNCHRONOUS)
+    assert (made.workers, made.num_replicas_in_sync) == (workers, gpus)
+
+
+def test_workers_do_not_share_a_single_gpu() -> None:
+    found = problem(ONE_GPU, SYNCHRONOUS, workers=2)
+    assert (found.field, found.got) == ("workers", "2")
+    assert found.rule == "1 on a single GPU, which workers do not share"
 
 
 def test_asynchronous_workers_have_one_gpu_each() -> None:

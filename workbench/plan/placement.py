@@ -142,7 +142,9 @@ def _place_workers(
 ) -> Placement:
     """Give each worker the CPU, or GPUs of its own."""
     on_gpus, local = chosen[0].startswith("GPU"), is_local(config)
-    usual = len(chosen) if on_gpus and local and not strategy.synchronous else 2
+    usual = 2
+    if on_gpus and local:
+        usual = _usual_parts(len(chosen)) if strategy.synchronous else len(chosen)
     workers = max(1, usual if config.workers is None else config.workers)
     if on_gpus and local:
         chosen = _gpus_of_workers(findings, config, strategy, chosen, workers)
@@ -172,6 +174,11 @@ def _place_workers(
     )
 
 
+def _usual_parts(gpus: int) -> int:
+    """Return into how many equal parts GPUs are divided: as few as possible, but not one."""
+    return next((parts for parts in range(2, gpus) if gpus % parts == 0), gpus)
+
+
 def _gpus_of_workers(
     findings: Findings,
     config: RunConfig,
@@ -188,6 +195,8 @@ def _gpus_of_workers(
     if strategy.synchronous:
         if len(chosen) % workers:
             rule = f"a number that divides the {len(chosen)} GPUs, which workers do not share"
+            if len(chosen) == 1:
+                rule = "1 on a single GPU, which workers do not share"
             findings.add("workers", rule, workers, fix)
         return chosen
     if workers > len(chosen):
