@@ -80,7 +80,7 @@ def test_numbers_at_a_glance_follow_the_run_and_then_its_last_epoch(
     expect(page.number("Time left")).not_to_be_empty()
     expect(page.number("Duration")).to_have_count(0)
     page = ViewPage(lab, write_run(tmp_path))
-    expect(page.number("Loss")).to_have_text("1.5")
+    expect(page.number("Loss")).to_have_text("1.50")
     expect(page.number("Accuracy")).to_have_text("50.00%")
     expect(page.number("Test accuracy")).to_have_text("75.00%")
     expect(page.number("Time left")).to_have_count(0)

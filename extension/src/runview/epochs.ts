@@ -2,7 +2,7 @@
 
 import { make, scrollToEnd, table } from './elements.js';
 import type { Epochs } from './protocol.js';
-import { percent, short } from './words.js';
+import { percent, significant } from './words.js';
 
 export class EpochsTable {
   readonly node = make('details', 'wbv-fold', make('summary', '', 'Epochs'));
@@ -34,11 +34,11 @@ function tableOf(epochs: Epochs): HTMLElement {
   const rows = epochs.step.map((step, at) => [
     String(epochs.epoch[at]),
     step.toLocaleString('en'),
-    known(epochs.loss[at], short),
+    known(epochs.loss[at], significant),
     known(epochs.accuracy[at], percent),
-    known(epochs.testLoss[at], short),
+    known(epochs.testLoss[at], significant),
     known(epochs.testAccuracy[at], percent),
-    ...metrics.map(([, values]) => known(values[at], short))
+    ...metrics.map(([, values]) => known(values[at], significant))
   ]);
   const names = [
     'Epoch',

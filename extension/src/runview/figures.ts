@@ -4,7 +4,7 @@ import { make, setText } from './elements.js';
 import type { Account, Epochs } from './protocol.js';
 import type { Chart, Series, Values } from './series.js';
 import { spanOf, USUAL } from './smoothing.js';
-import { duration, percent, short, VALUES } from './words.js';
+import { duration, percent, significant, VALUES } from './words.js';
 
 const UNKNOWN = '–';
 
@@ -85,7 +85,7 @@ function ended(
     return null;
   }
   const value = epochs![of][at]!;
-  const text = of === 'loss' ? short(value) : percent(value);
+  const text = of === 'loss' ? significant(value) : percent(value);
   return figure(name, text, `epoch ${epochs!.epoch[at]}`);
 }
 
@@ -93,7 +93,7 @@ function ended(
 function recent(name: string, series: Series, chart: Chart): Figure {
   const [points, note] = newest(series);
   const value = meanOf(lineOf(series, chart).slice(-points));
-  const text = chart === 'loss' ? short : percent;
+  const text = chart === 'loss' ? significant : percent;
   return figure(name, value === null ? null : text(value), note);
 }
 

@@ -10,7 +10,7 @@ const MANY = 8;
 
 /** Values as people read them: rounded to what they are worth. */
 export const VALUES: Record<Chart, (value: number) => string> = {
-  loss: short,
+  loss: significant,
   accuracy: value => percent(value, 1),
   rate: value => Number(value.toPrecision(4)).toLocaleString('en')
 };
@@ -31,6 +31,12 @@ export function short(value: number): string {
   return size !== 0 && (size < 1e-3 || size >= 1e6)
     ? value.toExponential(2)
     : String(Number(value.toPrecision(3)));
+}
+
+/** Three significant digits with their zeros, so that the digits of a column are aligned. */
+export function significant(value: number): string {
+  const size = Math.abs(value);
+  return size >= 1e-3 && size < 999.5 ? value.toPrecision(3) : short(value);
 }
 
 /** Return whether the end of a line is above, below or about equal to the values before it. */

@@ -134,9 +134,9 @@ test('points without a known place are not drawn', () => {
 
 test('the chart has a summary in words, and exact values at each point', () => {
   const { account, reading } = drawn('loss', [A, B]);
-  assert.equal(account(), 'A: loss 2, falling; B: loss 8, steady');
-  assert.equal(reading(1), 'step 2: A 3, B 8');
-  assert.equal(reading(3), 'step 4: A 2');
+  assert.equal(account(), 'A: loss 2.00, falling; B: loss 8.00, steady');
+  assert.equal(reading(1), 'step 2: A 3.00, B 8.00');
+  assert.equal(reading(3), 'step 4: A 2.00');
   assert.equal(drawn('rate', []).account(), 'No point yet.');
   const apart = { ...A, series: series([1, 2], [null, null]) };
   assert.equal(drawn('loss', [apart]).account(), 'A: no line');

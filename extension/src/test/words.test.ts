@@ -81,7 +81,7 @@ test('a loss that is not finite is reported', () => {
 test('the reading of a point has the values of each replica and of all, as far as they count', () => {
   assert.equal(
     reading(filled(2), 'loss', 1),
-    'step 2: all 202, virtual replica 0 2, virtual replica 1 102'
+    'step 2: all 202, virtual replica 0 2.00, virtual replica 1 102'
   );
 });
 
@@ -101,7 +101,7 @@ test('the bars of the time use one colour for a phase', () => {
 test('of many replicas, only the least and the greatest value are read', () => {
   assert.equal(
     reading(filled(1, 64), 'loss', 0),
-    'step 1: all 6400, virtual replica 0 1, virtual replica 63 6300'
+    'step 1: all 6400, virtual replica 0 1.00, virtual replica 63 6300'
   );
 });
 
@@ -121,7 +121,7 @@ test('workers with their own steps are listed one by one', () => {
   const series = filled(40, 2, { workers: 2, synchronous: false });
   assert.equal(
     account(series, 'loss'),
-    'worker 0, replica 0: loss 40, rising; worker 1, replica 1: loss 140, rising'
+    'worker 0, replica 0: loss 40.0, rising; worker 1, replica 1: loss 140, rising'
   );
   assert.match(reading(series, 'loss', 1), /^own step 2: /);
   const many = filled(40, 12, { workers: 12, synchronous: false });
@@ -134,7 +134,7 @@ test('a mean is read with the least and the greatest of its steps', () => {
   series.take(many, buffers(1, 1, 4));
   assert.equal(
     reading(series, 'loss', 0),
-    'step 1: virtual replica 0 1 (201 to 301)'
+    'step 1: virtual replica 0 1.00 (201 to 301)'
   );
 });
 
