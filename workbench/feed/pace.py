@@ -12,10 +12,12 @@ if TYPE_CHECKING:
 
 NEWS_SECONDS = 0.1
 LOOK_SECONDS = 0.5
-LOOKS_SHARE = 30
-"""The time from snapshot to snapshot, as a multiple of the time that a snapshot takes.
+LOOKS_OF_PROCESSOR, LOOKS_OF_TIME = 30, 3
+"""The time from snapshot to snapshot, as multiples of the processor time and of the whole time that
+a snapshot takes.
 
-A snapshot of a long run takes long.
+A snapshot of a long run takes long. Beside a run that uses all cores it waits for its turn, which
+costs nothing; on a slow disk it holds back the curves.
 """
 OVER_SECONDS = 2.0
 
@@ -44,14 +46,17 @@ class Pace:
         Raises:
             RunError: the run's folder is missing or cannot be read.
         """
-        began, last, run = time.monotonic(), self.last, self._feed.run
+        began, worked, last = time.monotonic(), time.thread_time(), self.last
+        run = self._feed.run
         if last is not None and not last.alive and run.status == last.status:
             return Turn(None, None, OVER_SECONDS)
         snapshot = None
         if began >= self._look_due_at:
             self.last = snapshot = RunSnapshot.at(run, self._feed.plan)
-            took = time.monotonic() - began
-            self._look_due_at = began + max(LOOK_SECONDS, LOOKS_SHARE * took)
+            processor_seconds = time.thread_time() - worked
+            seconds = time.monotonic() - began
+            pauses = LOOKS_OF_PROCESSOR * processor_seconds, LOOKS_OF_TIME * seconds
+            self._look_due_at = began + max(LOOK_SECONDS, *pauses)
         news = self._feed.news(snapshot)
         pause_seconds = NEWS_SECONDS if watched else LOOK_SECONDS
         return Turn(snapshot, news, max(0.02, pause_seconds - (time.monotonic() - began)))

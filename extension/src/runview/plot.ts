@@ -8,7 +8,7 @@ import { look, type Style } from './look.js';
 import { saveButtons } from './save.js';
 
 const HEIGHT = 220;
-const ACCOUNT_EVERY_MS = 5000;
+const ACCOUNT_EVERY_MS = 1000;
 const NONFINITE_COLOR = '#e0484f';
 
 /** A part of the x axis. */

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import ipywidgets as ipw
+
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import button, column, html, row
+from workbench.widgets.parts.page_parts import button, html, row, styled
 
 if TYPE_CHECKING:
     from workbench.runs import Run
@@ -18,7 +20,7 @@ class SecondRun:
     """Asks whether another run starts although one is alive. `box` is empty between questions."""
 
     def __init__(self) -> None:
-        self.box = column()
+        self.box = styled(ipw.VBox, "wb-second-run")
         self._asked: object | None = None
         self._show: Callable[[Run], None] = lambda run: None
 
