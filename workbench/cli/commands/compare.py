@@ -76,10 +76,11 @@ def compare(arguments: Namespace) -> int:
     """Compare; return 0 if all runs were done, 1 if a run failed or the comparison was stopped."""
     if arguments.runs and not _axes(arguments):
         groups, going_on = _named(arguments)
+        if going_on is not None:
+            _follow(going_on)
     else:
-        groups, going_on = [], _started(arguments)
+        groups, going_on = [], _trained(arguments)
     if going_on is not None:
-        _follow(going_on)
         groups = groups_of(going_on)
     target = arguments.target_accuracy
     if going_on is not None and target is None:
@@ -156,8 +157,11 @@ def _comparison(name: str, runs_dir: str | None) -> Comparison | None:
     return None
 
 
-def _started(arguments: Namespace) -> Comparison:
-    """Start the requested comparison; if nothing varies, with every strategy that can run here."""
+def _trained(arguments: Namespace) -> Comparison:
+    """Train the requested comparison; if nothing varies, with every strategy that can run here.
+
+    TensorFlow stays loaded until the end, because the queue's runs fork from the same process.
+    """
     axes = _axes(arguments)
     config = _with_steps(config_from(arguments), arguments)
     tournament = "strategy" not in axes and all(len(values) == 1 for values in axes.values())
@@ -165,7 +169,7 @@ def _started(arguments: Namespace) -> Comparison:
         devices = devices_for(config)
         if tournament:
             axes = {"strategy": contenders(devices), **axes}
-        return start_comparison(
+        started = start_comparison(
             candidates(config, axes, devices),
             devices,
             arguments.runs_dir,
@@ -174,6 +178,8 @@ def _started(arguments: Namespace) -> Comparison:
             target_accuracy=arguments.target_accuracy,
             drop_below=DROP_BELOW if tournament else 0.0,
         )
+        _follow(started)
+    return started
 
 
 def _with_steps(config: RunConfig, arguments: Namespace) -> RunConfig:
