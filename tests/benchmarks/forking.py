@@ -90,6 +90,14 @@ def end(run: Run) -> None:
     run.wait()
 
 
+def is_over(process: psutil.Process) -> bool:
+    """Return whether a process has ended, also if nobody has taken its exit status."""
+    try:
+        return not process.is_running() or bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
 def command_line_of(process: psutil.Process) -> list[str]:
     """Return the command line of a process; an empty list if it has ended."""
     try:
@@ -140,7 +148,7 @@ def restart_seconds(bench: Bench, way: str) -> float:
     task = run.dir / "worker-1"
     (process,) = (each for each in psutil.process_iter() if writes_log_of(each, task))
     os.kill(process.pid, signal.SIGKILL)
-    wait_until(lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
+    wait_until(lambda: is_over(process))
     killed = time.time()
     wait_until(lambda: len(calls_of_task(task)) and calls_of_task(task)[-1][2] > killed)
     start, took = calls_of_task(task)[-1][2:]

@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import socket
 import sys
 import threading
 import time
@@ -50,10 +51,30 @@ def end_with_chief(recorder: Recorder) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
+def wait_for_servers(cluster: dict[str, Any], stop: threading.Event) -> None:
+    """Wait until all workers and parameter servers accept connections.
+
+    TensorFlow itself would try again only a second after a refused connection:
+    fixed_reconnect_backoff_ms in its grpc_channel.cc.
+    """
+    spec = tf.train.ClusterSpec(cluster)
+    for address in (each for job in spec.jobs if job != "chief" for each in spec.job_tasks(job)):
+        host, _, port = address.rpartition(":")
+        while not stop.is_set():
+            with contextlib.suppress(OSError):
+                socket.create_connection((host.strip("[]"), int(port)), timeout=1).close()
+                break
+            stop.wait(0.02)
+
+
 class Coordinator(Recorder):
     """A recorder whose workers run the steps, each at its own pace, with records of each worker."""
 
     metrics_of = ("test_",)  # Keras counts with a read and a write, so workers lose counts
+
+    def __init__(self) -> None:
+        super().__init__()
+        wait_for_servers(self.cluster, self.stop)
 
     @property
     def tested_elsewhere(self) -> bool:

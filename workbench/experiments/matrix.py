@@ -6,6 +6,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from workbench import catalog
 from workbench.config import RunConfig
 from workbench.plan import make_plan
+from workbench.plan.keras import needs_legacy_keras
 from workbench.plan.own_data import DATASET
 from workbench.runs import Run, RunError, start_run
 from workbench.runs.folder.files import json_text, runs_root, unwritable, write_text
@@ -107,7 +109,10 @@ def run_matrix(
 
     steps = usual_steps(data) if steps is None else steps
     config = replace(_config(steps, data, model, interpreter), start=start)
-    with loaded_ahead(config.interpreter, start=config.start):  # for the detection too
+    with ExitStack() as loaded:
+        for legacy in _kinds_of_keras(config, strategies):  # at once: each import uses one core
+            ahead = loaded_ahead(config.interpreter, legacy=legacy, start=config.start)
+            loaded.enter_context(ahead)
         devices = devices or detect_devices(interpreter)
         facts = look(config)
         if facts is not None and facts.kind == DATASET:
@@ -117,6 +122,16 @@ def run_matrix(
         matrix = Matrix(folder, steps, data, cells_of(config, devices, strategies))
         _Runner(matrix, config, devices, on_progress, stopped).run()
     return matrix
+
+
+def _kinds_of_keras(config: RunConfig, strategies: Collection[str]) -> list[bool]:
+    """Return False for Keras 3, which the reference needs, and True if a cell needs tf-keras."""
+    configs = [
+        replace(config, strategy=strategy, loop=loop)
+        for strategy in strategies
+        for loop in catalog.LOOPS
+    ]
+    return [False, True] if any(map(needs_legacy_keras, configs)) else [False]
 
 
 def _new_folder(runs_dir: str | Path | None) -> Path:

@@ -19,6 +19,13 @@ class Forked:
         self.returncode: int | None = None
         self._connection, self._report = connection, b""
 
+    def fileno(self) -> int:
+        """Return the descriptor that becomes readable when it ends; below zero once that is known.
+
+        So `select` can wait for it.
+        """
+        return self._connection.fileno()
+
     def poll(self) -> int | None:
         """Return its exit status, below zero after a signal; None while it runs."""
         return self._receive(0.0)

@@ -90,6 +90,13 @@ class Forks:
         self._interpreter = launch.interpreter
         self._server = None if start == COLD else fork_server(launch, state)
         self._why_cold = ASKED if start == COLD else ""
+        self._forked: list[Forked] = []
+
+    @property
+    def running(self) -> list[Forked]:
+        """The forked processes whose end nobody has seen. Those started cold send SIGCHLD."""
+        self._forked = [each for each in self._forked if each.returncode is None]
+        return self._forked
 
     @property
     def begun(self) -> str:
@@ -162,6 +169,7 @@ class Forks:
                 self._give_up(str(error))  # so the next processes do not wait for it too
             return None
         self._why_cold = ""
+        self._forked.append(forked)
         return forked
 
     def close(self) -> None:

@@ -227,7 +227,8 @@ class Supervisor:
     def _sleep(self) -> None:
         if self.copying is not None:
             self.copying.look(time.monotonic())
-        select.select([self.woken], [], [], self.bounds.poll_seconds)
+        ends = [each.fileno() for each in self.forks.running]
+        select.select([self.woken, *ends], [], [], self.bounds.poll_seconds)
         with contextlib.suppress(BlockingIOError):
             os.read(self.woken, 4096)
 
