@@ -20,7 +20,7 @@ ROOMS: dict[str, set[str]] = {
     "catalog": {"config"},
     "field_help": set(),
     "syntax": set(),
-    "capture": {"config", "syntax", "runs"},
+    "capture": {"config", "plan", "runs", "syntax"},
     "devices": set(),
     "hosts": set(),
     "environments": {"devices"},

@@ -12,7 +12,8 @@ FIELD_HELP: Mapping[str, str] = {
     "The function returns (train, test), each a pair (features, labels) of arrays or tables, or a "
     "tf.data.Dataset of single examples.",
     "model": "A model of the catalogue, or your own as module:function or file.py:function; the "
-    "function returns a Keras model, compiled with its loss and optimizer.",
+    "function returns a Keras model, compiled with its loss and optimizer. A train_step of its own "
+    "takes the loss by compute_loss.",
     "step": "Your own train step for the custom loop, as module:function or file.py:function. "
     "It takes model, features and labels, updates the weights, and returns the examples' losses or "
     "their mean, followed by the outputs if accuracy is needed. Empty: the loop's own step.",

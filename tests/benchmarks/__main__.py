@@ -10,7 +10,16 @@ from tests.benchmarks.report import print_line
 
 NAMES = (
     *("startup", "reading", "training_speed", "fit_speed", "recording_cost", "run_overhead"),
-    *("first_step", "run_view", "steps_per_call", "agreement", "resuming", "colab", "lab"),
+    *(
+        "first_step",
+        "run_view",
+        "steps_per_call",
+        "agreement",
+        "resuming",
+        "shapes",
+        "colab",
+        "lab",
+    ),
     *("lab_start", "run_panel", "comparison", "pairs", "noise_scale", "batch_finder"),
     *("verdict", "beyond", "link_pause", "cluster_start", "answers", "forking"),
 )

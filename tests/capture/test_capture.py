@@ -211,9 +211,18 @@ def test_a_value_without_an_import_is_imported_from_its_home(
             ["build with FILE, an open file", "Open it inside read."],
         ),
         (
-            ["import numpy as np\nTABLE = np.zeros(3)", "def build():\n    return TABLE"],
+            ["import numpy as np\nTABLE = np.zeros(999)", "def build():\n    return TABLE"],
             ["TABLE, an object of the notebook (numpy.ndarray)",
              "Save it to a file, and read the file inside build."],
+        ),
+        (
+            ["import numpy as np\nMEANS = np.zeros(3)", "def build():\n    return MEANS"],
+            ["MEANS, an object of the notebook (numpy.ndarray)",
+             "Write its 3 numbers as a list, and make the array inside build."],
+        ),
+        (
+            ["%%time\ndef build():\n    return 1"],
+            ["build, whose source text cannot be found", "Take %%time out of its cell"],
         ),
         (
             ["LONG = 'a' * 30_000", "def build():\n    return LONG"],

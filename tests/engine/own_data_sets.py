@@ -137,6 +137,29 @@ def downloading():
     socket.create_connection(("127.0.0.1", 9), timeout=5)
 
 
+def sized_apart():
+    examples = tf.data.Dataset.range(1, 9).map(lambda size: (tf.ones([size]), size))
+    examples = examples.filter(lambda features, _: tf.size(features) > 0)
+    return examples, examples
+
+
+def without_files():
+    records = tf.data.TFRecordDataset("no-such.tfrecord")
+    examples = records.map(lambda record: (tf.strings.length(record), 0))
+    return examples, examples
+
+
+def dated():
+    days = np.arange("2026-01-01", "2026-01-09", dtype="datetime64[D]")
+    return (days, np.arange(8)), (days, np.arange(8))
+
+
+def importing():
+    import no_such_package
+
+    return no_such_package.load()
+
+
 def classifier():
     model = tf.keras.Sequential([tf.keras.Input([10]), tf.keras.layers.Dense(CLASSES)])
     loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)

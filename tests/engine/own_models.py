@@ -241,5 +241,15 @@ def raising():
     raise ValueError("no such width: -1")
 
 
+def importing():
+    import no_such_package
+
+    return no_such_package.build()
+
+
+def downloading():
+    tf.keras.utils.get_file("weights.h5", "http://127.0.0.1:9/weights.h5")
+
+
 def asking(width):
     return network(width=width)

@@ -169,7 +169,18 @@ def test_a_model_that_cannot_be_built_is_a_problem_of_the_model_field() -> None:
     (problem,) = raised.value.problems
     assert problem.field == "model"
     assert "ValueError: no such width: -1" in problem.got
-    assert problem.fix
+    assert problem.fix == "Call raising by itself in that interpreter and fix its error."
+
+
+@pytest.mark.parametrize(
+    ("model", "fix"),
+    [("importing", "Install the package that has"), ("downloading", "read them from the disk")],
+)
+def test_a_model_without_its_package_or_its_download_has_the_fix(model: str, fix: str) -> None:
+    with pytest.raises(PlanError) as raised:
+        inspect(model=f"{OWN}:{model}")
+    (problem,) = raised.value.problems
+    assert fix in problem.fix
 
 
 def test_a_model_that_prints_anything_is_still_inspected() -> None:

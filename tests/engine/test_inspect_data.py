@@ -38,7 +38,11 @@ WRONG = {
     "otherwise_shaped": ("like those to train on", "beside features (5,)", "in the same way"),
     "raising": ("in the run's interpreter", "FileNotFoundError: no such folder", "Fix what it"),
     "asking": ("of no arguments", "TypeError: asking() missing 1", "Fix what it says."),
-    "downloading": ("of no arguments", "ConnectionRefusedError", "Fix what it says."),
+    "downloading": ("of no arguments", "ConnectionRefusedError", "read them from the disk"),
+    "importing": ("packages the run's interpreter has", "no_such_package", "-m pip install"),
+    "sized_apart": ("read to its end", "InvalidArgumentError", "Pad, crop or resize"),
+    "without_files": ("read to its end", "NotFoundError", "Fix the path"),
+    "dated": ("numbers or text", "an array of datetime64[D]", "Turn them into numbers"),
 }
 
 

@@ -11,6 +11,7 @@ from workbench.runs.folder.functions import keep_function
 
 from .capture import capture
 from .home import home_of
+from .own_names import with_own_names
 
 
 def address_of(function: Callable[..., Any], field: str, runs_dir: str | Path | None = None) -> str:
@@ -31,5 +32,5 @@ def address_of(function: Callable[..., Any], field: str, runs_dir: str | Path | 
     home = home_of(function, field)
     if home.address is not None:
         return home.address
-    captured = capture(function, field)
+    captured = with_own_names(capture(function, field), field)
     return keep_function(captured.source, captured.function, runs_root(runs_dir))

@@ -15,6 +15,9 @@ from .literals import MAX_CHARACTERS, assignment, is_plain, plain_number
 from .names import OF_NOTEBOOKS, names_from_outside
 from .sources import definition_of, import_of, plain_function
 
+FEW_NUMBERS = 20
+TIMED = "<timed"
+"""The start of the file name of code in a cell with %%time; IPython keeps no text of it."""
 RULE = "a function that stands alone: code, imports and plain values"
 
 
@@ -113,6 +116,8 @@ class _Walk:
             text = definition_of(value, self._namespace)
             if text is None:
                 fix = "Write it in a cell of this notebook, or in a file that can be imported."
+                if function is not None and function.__code__.co_filename.startswith(TIMED):
+                    fix = "Take %%time out of its cell and run the cell again."
                 self._refuse(name, f"{name}, whose source text cannot be found", fix)
             return text
         return None
@@ -151,6 +156,8 @@ def _kind(value: Any) -> str:
 def _instead(value: Any, user: str) -> str:
     if isinstance(value, io.IOBase):
         return f"Open it inside {user}."
+    if _type_name(value) == "numpy.ndarray" and value.size <= FEW_NUMBERS:
+        return f"Write its {value.size} numbers as a list, and make the array inside {user}."
     if _type_name(value) in ("numpy.ndarray", "pandas.DataFrame", "pandas.Series"):
         return f"Save it to a file, and read the file inside {user}."
     return f"Make it inside {user}."

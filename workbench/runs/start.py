@@ -23,7 +23,8 @@ from workbench.runs.folder.files import (
     sha256,
 )
 from workbench.runs.processes.bounds import Bounds
-from workbench.runs.supervise.rehearsal import FOLDER, MADE_FOR, went_well
+from workbench.runs.processes.own_modules import module_hashes
+from workbench.runs.supervise.rehearsal import FOLDER, MADE_FOR, proof_of, went_well
 
 from .run import Run
 from .spawn import spawn, take
@@ -67,7 +68,7 @@ def start_run(
     script = render_script(plan)
     own, local = plan.own_model or plan.own_step, is_local(config)
     # A job runs on other hosts: a script that works here may fail there, and the reverse.
-    due = rehearse and local and own is not None and not went_well(root, script)
+    due = rehearse and local and own is not None and not _is_rehearsed(root, plan, script)
     rehearsal = _rehearsal(plan, script) if due else {}
     return _begin(root, plan, devices, script, sha256(script), name, rehearsal)
 
@@ -145,6 +146,11 @@ def _planned(config: RunConfig, devices: Devices, root: Path, name: str) -> Plan
     if problems:
         raise PlanError(problems)
     return plan
+
+
+def _is_rehearsed(root: Path, plan: Plan, script: str) -> bool:
+    modules = module_hashes(plan.to_json(), Path.cwd())
+    return went_well(root, proof_of(script, plan.interpreter, modules))
 
 
 def _rehearsal(plan: Plan, script: str) -> dict[str, str]:

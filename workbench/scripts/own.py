@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from ..codegen.lifting import lift, merge_imports
 from ..plan.names import script_names
 from ..plan.own_function import DOORS, OwnFunction
-from ..syntax import parse
-from .parts import ASSIGNMENT, DEFINITION, IMPORT, Parts, Statement
-from .renaming import renamed
+from ..syntax import own_name, parse, renamed
+from .parts import ASSIGNMENT, DEFINITION, IMPORT, Parts, ScriptError, Statement
 
 CHECKS = {
     "data": ("as_arrays", "check_data"),
@@ -36,12 +35,7 @@ class Kept:
     statements: frozenset[Key]
     """The statements of the script that it holds."""
     renamed: tuple[str, ...] = ()
-    """Names that scripts already use; this text uses other names for them."""
-
-    @staticmethod
-    def name_of(name: str) -> str:
-        """Return the other name that the text uses for a name in `renamed`."""
-        return f"OWN_{name}" if name.isupper() else f"own_{name}"
+    """Names that scripts already use; for them this text uses their `own_name`."""
 
 
 def door(parts: Parts, field: str) -> OwnFunction | None:
@@ -109,8 +103,13 @@ def keep_edited(parts: Parts, field: str, left: Collection[str] = ()) -> Kept:
     text = _joined(taken)
     scripts = script_names()
     bound = {each.name for each in taken} - {function}
-    names = {name: Kept.name_of(name) for name in sorted(bound) if name in scripts}
-    text = renamed(text, names)
+    names = {name: own_name(name) for name in sorted(bound) if name in scripts}
+    try:
+        text = renamed(text, names)
+    except ValueError as error:
+        rule = "code whose names cannot be confused with the names of scripts"
+        fix = f"Rename {', '.join(names)} in the script by hand, also inside quoted text."
+        raise ScriptError(rule, str(error), fix) from None
     imports = (*parts.body, *(parts.shared if READ_FILE in bound else ()))
     used = _used([each for each in imports if each.kind == IMPORT], text)
     source = f"{_merged(used)}\n\n\n{text}\n"

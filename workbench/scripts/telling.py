@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from ..syntax import own_name
 from .own import Kept, Key, reader
 from .parts import ASSIGNMENT, DEFINITION, IMPORT, TITLE, Parts, Statement
 from .reference import Reference
@@ -59,7 +60,7 @@ def sentences(differing: Collection[Difference]) -> list[str]:
 def _kept(kept: Kept) -> Difference:
     others = sorted(name for _, name in kept.statements if name != kept.function)
     along = f", with {', '.join(others)}" if others else ""
-    called = ", ".join(f"{name} is {kept.name_of(name)}" for name in kept.renamed)
+    called = ", ".join(f"{name} is {own_name(name)}" for name in kept.renamed)
     otherwise = f" It renames names that every script has: {called}." if called else ""
     text = f"is now your own function for {kept.field}, in a separate file{along}.{otherwise}"
     return Difference(KEPT, kept.function, text)

@@ -41,7 +41,13 @@ LOGS = {
     "found for '/device:TPU_SYSTEM:0' [Op:__inference__tpu_init_fn_4]": "detect --interpreter /py",
     "ValueError: Please provide a TPU Name to connect to.": "No TPU was found",
     "RuntimeError: Could not start gRPC server": "free ports",
-    "urllib.error.URLError: <urlopen error timed out>": "network",
+    "ConnectionRefusedError: [Errno 111] Connection refused": "Check the network and resume.",
+    "urllib.error.URLError: <urlopen error timed out>": "read them from the disk",
+    "Exception: URL fetch failure on https://example.org/mnist.npz: None -- [Errno -3] Temporary "
+    "failure in name resolution": "read them from the disk",
+    "InvalidArgumentError: Received a label value of 10 which is outside the valid range of "
+    "[0, 10).": "Number the classes from 0",
+    "InvalidArgumentError: Cannot batch tensors with different shapes in component 0.": "Pad, crop",
     "SyntaxError: invalid syntax": "Fix train.py",
     "ValueError: something else": OTHER_FIX,
 }

@@ -37,6 +37,22 @@ def test_a_plan_is_rehearsed_once_and_its_folder_is_removed(tmp_path: Path) -> N
     assert (len(rehearsals(again)), len(rehearsals(other))) == (0, 1)
 
 
+def test_a_module_that_changed_is_rehearsed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = tmp_path / "rehearsed_module.py"
+    module.write_text(FILE.read_text())
+    counts = []
+    for more in ("", "", "# changed"):
+        module.write_text(f"{module.read_text()}{more}")
+        config = RunConfig(model="rehearsed_module:right", synthetic_examples=320, epochs=1)
+        run = start_run(config, tmp_path / "runs", LAPTOP)
+        assert run.wait() == "finished"
+        counts.append(len(rehearsals(run)))
+    assert counts == [1, 0, 1]
+
+
 @pytest.mark.promise
 def test_an_error_of_the_test_pass_appears_before_the_first_step(tmp_path: Path) -> None:
     run = start(tmp_path, "untestable")

@@ -7,8 +7,10 @@ sentence "data must be ...; got ...".
 
 import importlib
 import json
+import socket
 import sys
 import time
+import urllib.error
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -18,6 +20,7 @@ import tensorflow as tf
 from .asker import reply
 
 COUNT_SECONDS = 120.0
+OF_NETWORK = (urllib.error.URLError, ConnectionError, TimeoutError, socket.gaierror)
 READERS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset")
 
 
@@ -40,9 +43,31 @@ def find_function(request: dict[str, Any]) -> Callable:
             return getattr(importlib.import_module(request["module"]), request["function"])
         exec(compile(request["source"], request["function"], "exec"), names)
     except ModuleNotFoundError as error:
-        fix = f"Run {sys.executable} -m pip install with its name, or choose another interpreter."
-        refuse("code whose packages the run's interpreter has", str(error), fix)
+        refuse_package(error)
     return names[request["function"]]
+
+
+def refuse_package(error: ModuleNotFoundError) -> NoReturn:
+    """Report a package that is missing, and end."""
+    fix = f"Run {sys.executable} -m pip install with its name, or choose another interpreter."
+    refuse("code whose packages the run's interpreter has", str(error), fix)
+
+
+def fix_of(error: BaseException) -> str:
+    """Return the fix of an error that the user's code raised."""
+    if isinstance(error, tf.errors.NotFoundError):
+        return "Fix the path; it is read from the folder in which the run is asked for."
+    if "batch" in str(error) and "shape" in str(error):
+        return "Pad, crop or resize all examples to one shape."
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OF_NETWORK) or type(cause).__module__.startswith("requests."):
+            return (
+                "Check the network (Kaggle has a switch for the Internet in its settings), or "
+                "download the files in a cell and read them from the disk."
+            )
+        cause = cause.__cause__ or cause.__context__
+    return "Fix what it says."
 
 
 def called(function: Callable) -> tuple[Any, Any]:
@@ -50,9 +75,11 @@ def called(function: Callable) -> tuple[Any, Any]:
     rule = "a function of no arguments that returns (train, test)"
     try:
         parts = function()
+    except ModuleNotFoundError as error:
+        refuse_package(error)
     except Exception as error:
         got = f"{type(error).__name__}: {error}"
-        refuse(f"{rule} in the run's interpreter", got, "Fix what it says.")
+        refuse(f"{rule} in the run's interpreter", got, fix_of(error))
     if not isinstance(parts, (tuple, list)) or len(parts) != 2:
         got = f"{type(parts).__name__}" + (f" of {len(parts)}" * isinstance(parts, (tuple, list)))
         refuse(rule, got, "Return two data sets, or two pairs (features, labels).")
@@ -115,6 +142,9 @@ def size_of(part: Any, use: str) -> int:
         if array.dtype == object and not all(isinstance(each, (str, bytes)) for each in array.flat):
             got = "an array of Python objects, as of rows of different lengths or mixed columns"
             refuse("numbers or text", got, "Give each column, or padded rows, a type of its own.")
+        if array.dtype.kind not in "biufcSUO":
+            fix = "Turn them into numbers, for example dates into days since the first."
+            refuse("numbers or text", f"an array of {array.dtype.name}", fix)
     sizes = {len(array) if array.ndim else 0 for array in arrays}
     if len(sizes) != 1 or 0 in sizes:
         refuse(rule, " and ".join(map(str, sorted(sizes))), "Give as many labels as features.")
@@ -169,18 +199,29 @@ def count(dataset: tf.data.Dataset, use: str) -> int:
         got = "an endless one"
         refuse(f"a data set that ends, to {use} on", got, "Leave its repeat out, or use take(n).")
     if size == tf.data.UNKNOWN_CARDINALITY:
-        size, began = 0, time.monotonic()
-        for batch in dataset.batch(256):
-            size += int(tf.shape(tf.nest.flatten(batch)[0])[0])
-            if time.monotonic() - began > COUNT_SECONDS:
-                got = f"more than {size:,} examples, still being read after {COUNT_SECONDS:g} s"
-                fix = (
-                    "Leave its repeat out; or, if it is only large, set its size: "
-                    "dataset.apply(tf.data.experimental.assert_cardinality(n))."
-                )
-                refuse(f"a data set that ends, to {use} on", got, fix)
+        try:
+            size = count_by_reading(dataset, use)
+        except Exception as error:  # of an operation, or of a function that a generator calls
+            reason = (getattr(error, "message", "") or str(error)).strip().splitlines() or [""]
+            got = f"{type(error).__name__}: {reason[0]}"
+            refuse(f"a data set that can be read to its end, to {use} on", got, fix_of(error))
     if size == 0:
         refuse(f"a data set of at least one example, to {use} on", "an empty one", "Fill it.")
+    return size
+
+
+def count_by_reading(dataset: tf.data.Dataset, use: str) -> int:
+    """Return how many examples can be read; report a data set that does not end in time."""
+    size, began = 0, time.monotonic()
+    for batch in dataset.batch(256):
+        size += int(tf.shape(tf.nest.flatten(batch)[0])[0])
+        if time.monotonic() - began > COUNT_SECONDS:
+            got = f"more than {size:,} examples, still being read after {COUNT_SECONDS:g} s"
+            fix = (
+                "Leave its repeat out; or, if it is only large, set its size: "
+                "dataset.apply(tf.data.experimental.assert_cardinality(n))."
+            )
+            refuse(f"a data set that ends, to {use} on", got, fix)
     return size
 
 

@@ -13,6 +13,7 @@ from workbench.codegen import render_script
 from workbench.plan import PlanError, Problem
 from workbench.plan.own_function import module_file
 from workbench.runs.processes.environment import Launch
+from workbench.runs.supervise.diagnosis import OTHER_FIX, known_fix
 
 from .child import ON_CPU, Work, run_to_end
 from .run import program
@@ -83,11 +84,11 @@ def _inspect(asked: _Question) -> ModelSummary:
         try:
             ended = run_to_end(work, asked.timeout_seconds)
         except OSError as error:  # or a TimeoutError
-            raise _problem(asked.model, str(error)) from error
+            raise _problem(asked, str(error)) from error
     message = ended.message
     if ended.exit_status != 0 or not ended.answers:
         got = message if ended.exit_status else ENDED
-        raise _model_error(message) or _problem(asked.model, got)
+        raise _model_error(message) or _problem(asked, got)
     values = ended.answers[-1]
     return ModelSummary(**{**values, "layers": tuple(map(tuple, values["layers"]))})
 
@@ -106,7 +107,10 @@ def _model_error(line: str) -> PlanError | None:
     return PlanError((Problem("model", *found.groups()),)) if found else None
 
 
-def _problem(model: str, got: str) -> PlanError:
+def _problem(asked: _Question, got: str) -> PlanError:
     rule = "a function that builds a compiled Keras model in the run's interpreter"
-    fix = f"Call {model} by itself in that interpreter and fix its error."
+    fix = known_fix(got, asked.launch.interpreter)
+    if fix == OTHER_FIX:
+        function = asked.model.rpartition(":")[2]
+        fix = f"Call {function} by itself in that interpreter and fix its error."
     return PlanError((Problem("model", rule, got, fix),))

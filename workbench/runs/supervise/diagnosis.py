@@ -85,7 +85,21 @@ FIXES: tuple[tuple[str, str], ...] = (
         r"[Aa]ddress already in use|Could not start gRPC server",
         "Another process has taken the port: resume the run, which then takes free ports.",
     ),
-    (r"Failed to connect|Connection refused|URLError|timed out", "Check the network and resume."),
+    (
+        r"URL fetch failure|URLError|[Nn]ame resolution|Name or service not known"
+        r"|Network is unreachable|Max retries exceeded",
+        "Check the network (Kaggle has a switch for the Internet in its settings), or download the "
+        "files in a cell and read them from the disk.",
+    ),
+    (r"Failed to connect|Connection refused|timed out", "Check the network and resume."),
+    (
+        r"Received a label value of",
+        "Number the classes from 0, and give the model's last layer one output for each class.",
+    ),
+    (
+        r"Cannot batch tensors with different shapes|Cannot add tensor to the batch",
+        "Pad, crop or resize all examples of the data to one shape.",
+    ),
     (r"SyntaxError|IndentationError", "Fix train.py at the line named in the log, then resume."),
 )
 # TensorFlow logs these lines at each start on a machine without a GPU, whatever ends a task later.
@@ -143,7 +157,7 @@ def explain(
         return explain_silent(" and ".join(tasks), exit_status)
     cause = _exception_line(log) or "The script wrote no reason to its log."
     cause = f"{cause} (exit status {exit_status})"
-    return {"cause": cause, "fix": _known_fix(log, interpreter), "exit_status": exit_status}
+    return {"cause": cause, "fix": known_fix(log, interpreter), "exit_status": exit_status}
 
 
 def with_own_fix(plan: Mapping[str, Any], ended: dict[str, Any]) -> dict[str, Any]:
@@ -209,7 +223,7 @@ def cannot_start(error: OSError, interpreter: str) -> dict[str, Any]:
 
 def _killed(number: int, log: str, interpreter: str) -> dict[str, Any]:
     name = signal.Signals(number).name if number in signal.valid_signals() else str(number)
-    fix = _known_fix(log, interpreter)
+    fix = known_fix(log, interpreter)
     if number == signal.SIGKILL:
         cause = "The trainer was killed (SIGKILL), often by the system when memory is short."
         fix = MEMORY_FIX
@@ -219,7 +233,7 @@ def _killed(number: int, log: str, interpreter: str) -> dict[str, Any]:
     return {"cause": cause, "fix": fix, "signal": name}
 
 
-def _known_fix(log: str, interpreter: str) -> str:
+def known_fix(log: str, interpreter: str) -> str:
     """Return the fix of the last exception, else of an earlier one, else of TensorFlow's errors.
 
     If the log has no exception, all of it is evidence.

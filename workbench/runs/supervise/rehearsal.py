@@ -2,21 +2,24 @@
 
 The same tasks run the same script, made for two steps, in a folder inside the run folder. An error
 that would come late, such as in a test pass or in the save of the model, comes here within seconds.
-A script that was rehearsed once without trouble is not rehearsed again.
+A script that was rehearsed once without trouble is not rehearsed again, unless the interpreter or
+one of the user's own modules is another one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.runs.folder.events import Event, read_events
 from workbench.runs.folder.files import SCRIPT, read_json, sha256
 from workbench.runs.processes.hands import LocalHands
+from workbench.runs.processes.own_modules import module_hashes
 
 from .diagnosis import with_own_fix
 from .task_group import TaskGroup
@@ -30,15 +33,23 @@ FOLDER = "rehearsal"
 MADE_FOR = "made_for"
 """A file in that folder: the sha256 of the run's script."""
 _WENT_WELL = ".rehearsed"
-"""A folder next to the runs: a file for each script, named by the script's sha256."""
+"""A folder next to the runs: a file for each rehearsal, named as `proof_of` names it."""
 MOST_CHARACTERS = 200
 """The number of characters of an error that are reported."""
 NOTE = "A rehearsal: two steps, a test and a save of your own model are done first."
 
 
-def went_well(root: Path, script: str) -> bool:
-    """Return whether a script was rehearsed before, without trouble, in this folder of runs."""
-    return (root / _WENT_WELL / sha256(script)).exists()
+def proof_of(script: str, interpreter: str, modules: Mapping[str, Any]) -> str:
+    """Return the sha256 of everything that a rehearsal tries out.
+
+    `modules` are `module_hashes` of the run's plan.
+    """
+    return sha256("\n".join([script, interpreter, json.dumps(modules, sort_keys=True)]))
+
+
+def went_well(root: Path, proof: str) -> bool:
+    """Return whether a rehearsal with this proof was done without trouble in a folder of runs."""
+    return (root / _WENT_WELL / proof).exists()
 
 
 def trouble_in(events: Sequence[Event]) -> str:
@@ -82,7 +93,11 @@ class Rehearsal:
         """
         plan = read_json(self._folder / "plan.json")
         hands = LocalHands(self._folder, self._launch, self._held_fds, self._forks)
-        group = TaskGroup(self._folder, plan, hands, self._launch.interpreter, self._bounds)
+        launch = self._launch
+        group = TaskGroup(self._folder, plan, hands, launch.interpreter, self._bounds)
+        script = (self._run_dir / SCRIPT).read_text(encoding="utf-8")
+        modules = module_hashes(plan, launch.working_dir)
+        proof = proof_of(script, launch.interpreter, modules)
         try:
             group.choose_addresses()
             group.start(time.monotonic())
@@ -95,9 +110,9 @@ class Rehearsal:
                 group.escalate(now)
         finally:
             group.end(time.monotonic())
-        return self._result(group.conclusion(), group.leader.name)
+        return self._result(group.conclusion(), group.leader.name, proof)
 
-    def _result(self, conclusion: dict[str, Any], leader: str) -> dict[str, Any]:
+    def _result(self, conclusion: dict[str, Any], leader: str, proof: str) -> dict[str, Any]:
         if conclusion["state"] == "failed":
             cause = f"In a rehearsal of two steps, before the run itself: {conclusion['cause']}"
             plan = read_json(self._run_dir / "plan.json")
@@ -106,12 +121,11 @@ class Rehearsal:
             return conclusion
         events = read_events(self._folder / leader / "events.jsonl")
         lost = [event["error"] for event in events if event["event"] == "model_not_saved"]
-        made_for = (self._folder / MADE_FOR).read_text(encoding="utf-8")
         with contextlib.suppress(OSError):  # without a mark, it is only rehearsed once more
             marks = self._run_dir.parent / _WENT_WELL
             marks.mkdir(exist_ok=True)
             if not lost:
-                (marks / made_for).touch()
+                (marks / proof).touch()
         shutil.rmtree(self._folder, ignore_errors=True)
         return {"state": "finished", "trouble": _unsaved(lost[0]) if lost else ""}
 

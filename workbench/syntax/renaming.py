@@ -6,21 +6,27 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from workbench.syntax import parse
-
-from .parts import ScriptError
+from .parsing import parse
 
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def own_name(name: str) -> str:
+    """Return the other name for a user's name that scripts already use."""
+    return f"OWN_{name}" if name.isupper() else f"own_{name}"
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
     """Return the text with each top-level name of `names` replaced by its new name.
 
     Raises:
-        ScriptError: the replacement would change the meaning of the text.
+        ValueError: the replacement would change the meaning of the text, because an argument or an
+            import has such a name too, or quoted text contains it.
     """
     if not names:
         return text
+    if also := names.keys() & _of_arguments_and_imports(parse(text)):
+        raise ValueError(f"{', '.join(sorted(also))}: also an argument or an import")
     lines = [line.encode() for line in text.split("\n")]
     for number, column, name in sorted(set(_places(parse(text), names, text)), reverse=True):
         line, old = lines[number - 1], name.encode()
@@ -29,10 +35,21 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     result = b"\n".join(lines).decode()
     meant = ast.unparse(_in_tree(parse(text), names))
     if ast.unparse(parse(result)) != meant:
-        rule = "code whose names cannot be confused with the names of scripts"
-        fix = f"Rename {', '.join(names)} in the script by hand, also inside quoted text."
-        raise ScriptError(rule, ", ".join(names), fix)
+        raise ValueError(f"{', '.join(names)}: also in quoted text")
     return result
+
+
+def _of_arguments_and_imports(tree: ast.Module) -> set[str]:
+    """Return the names of arguments, of imports and of names declared as global or nonlocal."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.alias):
+            names.add(node.asname or node.name.split(".")[0])
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            names.update(node.names)
+    return names
 
 
 def _places(
