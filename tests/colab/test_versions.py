@@ -25,14 +25,18 @@ PARTS = {
     "quick tests": Part(
         "not slow and not browser",
         (
-            *("capture", "codegen", "devices", "feed", "plan", "runs", "widgets"),
+            *("capture", "codegen", "devices", "feed", "plan", "runs", "scripts", "widgets"),
             *("test_boundaries.py", "test_catalog.py", "test_charts.py", "test_config.py"),
             "test_hosts.py",
         ),
     ),
     "Colab widgets": Part("slow", ("colab/test_widget_manager.py",)),
     "training scripts": Part(
-        "slow", ("engine/test_agreement.py", "engine/test_own_model.py", "engine/test_notebook.py")
+        "slow",
+        (
+            *("engine/test_agreement.py", "engine/test_own_model.py", "engine/test_notebook.py"),
+            *("engine/test_own_shapes.py", "engine/test_own_data.py"),
+        ),
     ),
 }
 SHOW = "import importlib.metadata as m, sys; print(*map(m.version, sys.argv[1:]))"
