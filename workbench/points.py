@@ -65,6 +65,13 @@ class Points:
         """Loss, accuracy, rate."""
         return self.loss, self.accuracy, self.rate
 
+    def over_replicas(self, curve: Curve) -> list[Values]:
+        """Return the line [points] of a curve over all replicas.
+
+        If workers do not step together, no such line exists, and each replica's line is returned.
+        """
+        return [curve.joined] if self.synchronous else list(curve.mean.T)
+
     @classmethod
     def none(cls, replicas: int, workers: int = 1, *, synchronous: bool = True) -> Points:
         """Return empty points for a run with this number of replicas."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from workbench.runs import Run
 
 ONE = RunConfig(strategy="one_device", global_batch_size=64, steps_per_epoch=100, epochs=2)
 TWO = RunConfig(strategy="mirrored", global_batch_size=64, steps_per_epoch=100, epochs=2)
+APART = replace(ONE, strategy="parameter_server", global_batch_size=None, per_replica_batch_size=32)
 CALLS, STEPS_PER_CALL = 20, 10
 
 
@@ -50,4 +53,15 @@ def timed_run(
         event = {"time": time.time(), "event": "peak_memory", "bytes": {"worker-0": peak_mib << 20}}
         with (run.dir / "events.jsonl").open("a") as file:
             file.write(json.dumps(event) + "\n")
+    return run
+
+
+def with_second_worker(run: Run, loss: float) -> Run:
+    """Return the run with a second worker: the same calls, and this loss in each step."""
+    worker = run.dir / "worker-1"
+    shutil.copytree(run.dir / "worker-0", worker)
+    (steps,) = worker.glob("*.steps")
+    rows = np.fromfile(steps, "<f4").reshape(-1, 3)
+    rows[:, 0] = rows[:, 2] * loss
+    steps.write_bytes(rows.tobytes())
     return run

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from workbench.points import Points
+from workbench.points import Points, Values
 
 from .style import AXIS, LAYOUT, MEAN_COLOR, REPLICA_COLORS, line_look
 
+EACH_ITS_OWN = "If workers do not step together, each has its own line and its own steps."
 BAR_PX, FRAME_PX, OVERLAY_PX = 36, 90, 380
 Measure = Literal["loss", "accuracy", "rate"]
 Along = Literal["step", "examples", "training_seconds"]
@@ -39,6 +40,18 @@ class Overlay:
 
     label: str
     points: Points
+
+
+def lines_of(run: Overlay, measure: Measure) -> list[tuple[str, Values]]:
+    """Return the name and the values [points] of each line of a run; see `Points.over_replicas`.
+
+    Under ParameterServer each worker has one replica.
+    """
+    points = run.points
+    lines = points.over_replicas(getattr(points, measure))
+    if points.synchronous:
+        return [(run.label, line) for line in lines]
+    return [(f"{run.label}, worker {worker}", line) for worker, line in enumerate(lines)]
 
 
 def speed_figure(bars: Sequence[Bar], baseline: int | None = None) -> Any:
@@ -79,18 +92,23 @@ def speed_figure(bars: Sequence[Bar], baseline: int | None = None) -> Any:
 def overlay_figure(
     runs: Sequence[Overlay], measure: Measure = "loss", along: Along = "step"
 ) -> Any:
-    """Return a plotly `Figure` of one measure of several runs, over all replicas of each."""
+    """Return a plotly `Figure` of one measure of several runs, over all replicas of each.
+
+    If a run's workers do not step together, each worker has a line in the colour of its run.
+    """
     import plotly.graph_objects as go
 
     traces = [
         go.Scatter(
             x=getattr(run.points, along),
-            y=getattr(run.points, measure).joined,
-            name=run.label,
+            y=line,
+            name=name,
+            legendgroup=run.label,
             hovertemplate="%{y:.4~g}",
             **line_look(at, width=1.5),
         )
         for at, run in enumerate(runs)
+        for name, line in lines_of(run, measure)
     ]
     layout = {
         **LAYOUT,

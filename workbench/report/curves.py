@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.charts import Line, lines
+from workbench.charts.comparison import EACH_ITS_OWN
 from workbench.points import Values
 
 from .html import Html, joined, section, tag
@@ -67,8 +68,7 @@ def _lines_of(subject: Subject, across: Values | None = None) -> list[Line]:
     look = {"mode": "lines", "line": {"color": subject.color, "dash": subject.dash, "width": 1.25}}
     made = []
     for number, curve in enumerate(points.curves):
-        together = points.synchronous and points.replicas > 1
-        ys = [curve.joined] if together else list(curve.mean.T)
+        ys = points.over_replicas(curve)
         made += [Line(subject.title, number, x, y, look, in_legend=True) for y in ys]
     return made
 
@@ -83,5 +83,5 @@ def _about(subjects: Sequence[Subject]) -> str:
     if any(subject.plan.virtual for subject in subjects):
         notes.append("Virtual replicas share one device, so their speeds mean little.")
     if not all(subject.points.synchronous for subject in subjects):
-        notes.append("If workers do not step together, each has its own line and its own steps.")
+        notes.append(EACH_ITS_OWN)
     return " ".join(notes)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.timed_runs import ONE, TWO, timed_run
+from tests.experiments.timed_runs import APART, ONE, TWO, timed_run, with_second_worker
+from workbench.charts import REPLICA_COLORS
 from workbench.experiments import curves_figure, speed_figure
 from workbench.experiments.comparing.advice import recommend
 from workbench.experiments.comparing.measures import measure
@@ -156,6 +157,18 @@ def test_the_table_becomes_a_frame_and_figures(tmp_path: Path) -> None:
     assert lines[0].x[-1] == 200 * 64
 
 
+def test_workers_that_do_not_step_together_have_a_line_each_in_the_colour_of_their_run(
+    tmp_path: Path,
+) -> None:
+    apart = with_second_worker(timed_run(tmp_path, APART, 3000.0), loss=2.0)
+    groups = [group(tmp_path, "one", ONE, 1000.0), Group("apart", (apart,))]
+    one, *workers = curves_figure(groups).data
+    assert [line.name for line in (one, *workers)] == ["one", "apart, worker 0", "apart, worker 1"]
+    assert [set(line.y) for line in (one, *workers)] == [{1.0}, {1.0}, {2.0}]
+    assert {line.line.color for line in workers} == {REPLICA_COLORS[1]}
+    assert {line.legendgroup for line in workers} == {"apart"}
+
+
 def test_a_baseline_that_is_not_a_row_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="from 0 to 0; received 3"):
         make_table([group(tmp_path, "one", ONE, 1000.0)], baseline=3)
@@ -190,11 +203,9 @@ def test_the_simplest_group_is_recommended_if_speeds_do_not_differ(tmp_path: Pat
 
 
 def test_asynchronous_workers_are_not_recommended(tmp_path: Path) -> None:
-    apart = replace(ONE, strategy="parameter_server", global_batch_size=None,
-                    per_replica_batch_size=32)  # fmt: skip
     groups = [
         group(tmp_path, "one", ONE, 1000.0, 1010.0, 990.0),
-        group(tmp_path, "apart", apart, 3000.0, 3010.0, 2990.0),
+        group(tmp_path, "apart", APART, 3000.0, 3010.0, 2990.0),
     ]
     advice = recommend(groups)
     assert advice.group == 0

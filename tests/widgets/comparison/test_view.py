@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.experiments.timed_runs import ONE, TWO, timed_run
+from tests.experiments.timed_runs import APART, ONE, TWO, timed_run, with_second_worker
 from tests.experiments.written import write_comparison
 from tests.machines import LAPTOP
 from tests.waiting import until
@@ -143,6 +143,22 @@ def test_earlier_runs_are_compared_without_a_comparison(tmp_path: Path) -> None:
     shown._earlier._choose([])
     until(lambda: shown._rows_box.layout.display == "none")
     assert shown._progress.value == ""
+
+
+def test_workers_that_do_not_step_together_have_a_line_each_in_the_colour_of_their_row(
+    tmp_path: Path,
+) -> None:
+    run = with_second_worker(timed_run(tmp_path, APART, 3000.0), loss=2.0)
+    shown = view(tmp_path)
+    shown._earlier._choose([run])
+    until(lambda: shown._rows_box.layout.display is None)
+    (row,) = (group.label for group in shown._seen.groups)
+    strokes = re.findall(r'<polyline [^>]*stroke="(#\w+)"', shown._curves.value)
+    assert strokes == [REPLICA_COLORS[0]] * 2
+    assert f"{row}, worker 0 ends at 1; {row}, worker 1 ends at 2" in shown._curves.value
+    assert "each has its own line and its own steps" in shown._curves.value
+    shown._colors.chosen = {row: "#123456"}
+    until(lambda: len(re.findall(r'<polyline [^>]*stroke="#123456"', shown._curves.value)) == 2)
 
 
 def test_a_look_uses_unchanged_results_again(tmp_path: Path) -> None:

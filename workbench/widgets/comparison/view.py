@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
+from workbench.charts import Overlay
+from workbench.charts.comparison import EACH_ITS_OWN, lines_of
 from workbench.config import ConfigError
 from workbench.experiments import Comparison, candidates, list_comparisons, start_comparison
 from workbench.experiments.comparing.tournament import DROP_BELOW
@@ -27,6 +29,7 @@ from workbench.widgets.parts.page_parts import (
     styled,
 )
 from workbench.widgets.pictures import comparison as comparison_picture
+from workbench.widgets.pictures.comparison import Line
 
 from .choices import ALONG, MEASURES, ComparisonChoices
 from .colors import RowColors
@@ -37,6 +40,7 @@ from .look import Seen, look_at
 if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.devices import Devices
+    from workbench.points import Points
     from workbench.runs import Run
 
 ABOUT = (
@@ -211,22 +215,24 @@ class ComparisonView:
         self._curves.value = self._draw_curves(seen, shown, colors)
 
     def _draw_curves(self, seen: Seen, shown: Sequence[int], colors: Mapping[str, str]) -> str:
-        lines = []
-        for number in sorted(shown):
-            group = seen.groups[number]
-            if not group.runs:
-                continue
-            run = group.runs[-1]
-            if run.dir not in self._lives:
-                self._lives[run.dir] = LiveRun(run.dir, run.plan)
-            self._lives[run.dir].poll()
-            points = self._lives[run.dir].points()
-            x = getattr(points, self._choices.along.value)
-            y = getattr(points, self._choices.measure.value).joined
-            color = colors.get(group.label, "")
-            lines.append(comparison_picture.Line(group.label, number, x, y, color))
-        title, along = MEASURES[self._choices.measure.value], ALONG[self._choices.along.value]
-        return comparison_picture.curves(lines, title, along)
+        measure, along = self._choices.measure.value, self._choices.along.value
+        groups = [(at, seen.groups[at]) for at in sorted(shown) if seen.groups[at].runs]
+        overlays = [Overlay(group.label, self._points_of(group.runs[-1])) for _, group in groups]
+        lines = [
+            Line(name, at, getattr(run.points, along), y, colors.get(run.label, ""))
+            for (at, _), run in zip(groups, overlays, strict=True)
+            for name, y in lines_of(run, measure)
+        ]
+        drawn = comparison_picture.curves(lines, MEASURES[measure], ALONG[along])
+        apart = any(not run.points.synchronous for run in overlays)
+        return drawn + (markup.quiet(EACH_ITS_OWN) if drawn and apart else "")
+
+    def _points_of(self, run: Run) -> Points:
+        """Return the curves of a run; only its new records are read."""
+        if run.dir not in self._lives:
+            self._lives[run.dir] = LiveRun(run.dir, run.plan)
+        self._lives[run.dir].poll()
+        return self._lives[run.dir].points()
 
     def _show_buttons(self) -> None:
         state = self._seen.state if self._seen else None
