@@ -18,6 +18,7 @@ from workbench.experiments import (
     candidates,
     groups_of,
     make_table,
+    recommend,
     start_comparison,
 )
 from workbench.runs import RunError, list_runs
@@ -101,6 +102,8 @@ def test_a_budget_ends_the_run_that_exceeds_it_and_reports_the_candidates_left_o
     table = make_table(groups_of(comparison))
     assert table.baseline is None
     assert [len(row.runs) for row in table.rows] == [1, 0, 0]
+    sentence = recommend(groups_of(comparison)).sentence
+    assert "OneDevice: its run was stopped when the budget was spent. Mirrored x 2: the" in sentence
 
 
 def test_a_comparison_without_a_possible_candidate_does_not_start(root: Path) -> None:

@@ -1,12 +1,16 @@
 """The table of compared runs: their numbers, the comparison with a baseline, notes and advice."""
 
+import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.experiments.timed_runs import APART, ONE, TWO, timed_run, with_second_worker
+from tests.widgets.folders import write_run
 from workbench.charts import REPLICA_COLORS
+from workbench.config import RunConfig
 from workbench.experiments import curves_figure, speed_figure
 from workbench.experiments.comparing.advice import recommend
 from workbench.experiments.comparing.measures import measure
@@ -16,7 +20,8 @@ from workbench.experiments.comparing.table import (
     make_table,
     with_distinct_labels,
 )
-from workbench.runs import RunError
+from workbench.runs import Run, RunError
+from workbench.runs.supervise.diagnosis import explain
 
 
 def group(root: Path, label: str, config: object, *rates: float) -> Group:
@@ -178,6 +183,61 @@ def test_without_trained_runs_there_is_no_recommendation() -> None:
     table = make_table([Group("tpu", reason="no TPU here")])
     assert (table.baseline, table.rows[0].notes) == (None, ("no TPU here",))
     assert recommend([Group("tpu", reason="no TPU here")]).group is None
+
+
+def out_of_memory(root: Path, config: RunConfig) -> Run:
+    """Return a run that failed because its device had too little memory."""
+    run = timed_run(root, config, 1000.0, "failed")
+    log = "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating"
+    failed = {"event": "state", "state": "failed", "log": log, **explain(1, [], log, "python")}
+    with (run.dir / "events.jsonl").open("a") as file:
+        file.write(json.dumps({"time": time.time(), **failed}) + "\n")
+    return run
+
+
+def test_if_all_runs_failed_the_causes_and_the_remedy_stand_instead_of_a_recommendation(
+    tmp_path: Path,
+) -> None:
+    groups = [Group("one", (out_of_memory(tmp_path, ONE),)),
+              Group("two", (out_of_memory(tmp_path, TWO),)),
+              Group("tpu", reason="no TPU here. Choose another.")]  # fmt: skip
+    advice = recommend(groups)
+    assert advice.group is None
+    assert advice.sentence == (
+        "No candidate has a speed, so there is no recommendation. one, two: "
+        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating (exit "
+        "status 1). tpu: no TPU here. Choose another. Make the batch or the model smaller, or end "
+        "other programs that use the device's memory."
+    )
+
+
+def test_if_the_budget_is_smaller_than_one_run_that_stands_instead_of_a_recommendation(
+    tmp_path: Path,
+) -> None:
+    stopped = timed_run(tmp_path, ONE, 1000.0, "stopped")
+    groups = [
+        Group("one", (stopped,), "its run was stopped when the budget was spent"),
+        Group("two", reason="the budget of 2 s is spent"),
+    ]
+    assert recommend(groups).sentence == (
+        "No candidate has a speed, so there is no recommendation. one: its run was stopped when "
+        "the budget was spent. two: the budget of 2 s is spent."
+    )
+
+
+def test_a_stopped_run_and_a_short_run_are_told_apart(tmp_path: Path) -> None:
+    stopped = timed_run(tmp_path, ONE, 1000.0, "stopped")
+    short = write_run(tmp_path, steps=10)
+    sentence = recommend([Group("one", (stopped,)), Group("short", (short,))]).sentence
+    assert "one: its run was stopped. short: its run had too few steps for a steady speed." in (
+        sentence
+    )
+
+
+def test_a_candidate_that_waits_may_have_a_speed_later(tmp_path: Path) -> None:
+    groups = [Group("one", (out_of_memory(tmp_path, ONE),)), Group("two")]
+    expected = "No candidate has a speed yet, so there is no recommendation."
+    assert recommend(groups).sentence == expected
 
 
 def test_a_significantly_fastest_group_is_recommended(tmp_path: Path) -> None:

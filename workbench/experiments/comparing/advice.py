@@ -49,7 +49,7 @@ def recommend(groups: Sequence[Group]) -> Advice:
     }
     alike = {at: speed for at, speed in speeds.items() if _steps_together(groups[at])} or speeds
     if not alike:
-        return Advice(None, "No run has ended yet, so there is no recommendation.")
+        return Advice(None, _without_speeds(groups))
     fastest = max(alike, key=lambda at: alike[at])
     rows = make_table(groups, fastest, with_losses=False).rows
     as_fast = [at for at in alike if at == fastest or rows[at].differs is False]
@@ -63,6 +63,36 @@ def recommend(groups: Sequence[Group]) -> Advice:
         if at not in alike and speeds[at] > alike[chosen]
     )
     return Advice(chosen, f"Use {groups[chosen].label}: {reason}{aside}")
+
+
+def _without_speeds(groups: Sequence[Group]) -> str:
+    """Return that there is no recommendation, and why; with the remedy if a run failed."""
+    if any(_goes_on(group) for group in groups):
+        return "No candidate has a speed yet, so there is no recommendation."
+    labels: dict[str, list[str]] = {}
+    for group in groups:
+        labels.setdefault(_without_speed(group), []).append(group.label)
+    reasons = [f"{', '.join(named)}: {reason}." for reason, named in labels.items()]
+    failures = [run.failure for group in groups for run in group.runs]
+    fixes = dict.fromkeys(failure.fix for failure in failures if failure)
+    return " ".join(["No candidate has a speed, so there is no recommendation.", *reasons, *fixes])
+
+
+def _goes_on(group: Group) -> bool:
+    """Return whether a group may have a speed later: it trains, or waits for its turn."""
+    return any(run.alive for run in group.runs) or not (group.runs or group.reason)
+
+
+def _without_speed(group: Group) -> str:
+    """Return why a group that does not go on has no speed, without a full stop."""
+    if group.reason:
+        return group.reason.rstrip(".")
+    run = group.runs[-1]
+    if failure := run.failure:
+        return failure.cause.rstrip(".")
+    if run.status == "stopped":
+        return "its run was stopped"
+    return "its run had too few steps for a steady speed"
 
 
 def _reason(rows: Sequence[Row], chosen: int, fastest: int, others: Sequence[int]) -> str:
