@@ -11,6 +11,9 @@ import pytest
 from tests.cli.terminal import Terminal, last_json
 from tests.experiments.timed_runs import ONE, TWO, timed_run
 from tests.waiting import LIMIT_SECONDS, until
+from workbench.cli.commands.compare import _with_steps
+from workbench.cli.flags import config_from
+from workbench.cli.parser import make_parser
 from workbench.experiments import list_comparisons
 
 pytestmark = pytest.mark.usefixtures("forking")
@@ -65,6 +68,22 @@ def test_impossible_comparisons_are_refused(terminal: Terminal, runs: list[Path]
     done = terminal.type("compare", "--xla", "off", "both")
     assert done.returncode == 2
     assert "xla must be true or false; got 'both'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("flags", "epochs", "steps_per_epoch"),
+    [
+        ((), 1, 3000),
+        (("--target-accuracy", "0.9"), 5, 600),
+        (("--target-accuracy", "0.9", "--epochs", "2"), 2, None),
+    ],
+)
+def test_with_a_target_the_steps_are_spread_over_the_usual_epochs(
+    flags: tuple[str, ...], epochs: int, steps_per_epoch: int | None
+) -> None:
+    arguments = make_parser().parse_args(["compare", *flags])
+    config = _with_steps(config_from(arguments), arguments)
+    assert (config.epochs, config.steps_per_epoch) == (epochs, steps_per_epoch)
 
 
 @pytest.mark.slow

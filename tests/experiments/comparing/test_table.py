@@ -125,6 +125,33 @@ def test_a_target_that_was_never_reached_is_noted(tmp_path: Path) -> None:
     assert "99.0% was never reached" in row.notes
 
 
+def reaching(root: Path, *reached: bool) -> Group:
+    """Return runs of 7, 8, 9 ... seconds; those that reach 80 % do so at the end."""
+    accuracies = {True: (0.7, 0.9), False: (0.6, 0.7)}
+    rates = [6400.0 / (1 + at / 2) for at in range(len(reached))]
+    return Group("one", tuple(timed_run(root, ONE, rate, test_accuracies=accuracies[each])
+                              for rate, each in zip(rates, reached, strict=True)))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reached", "seconds", "note"),
+    [
+        ((True, True, True), 8.0, None),
+        ((True, True, False), 8.0, "80.0% was reached in 2 of 3 finished runs"),
+        ((True, False, False), None, "80.0% was reached in 1 of 3 finished runs"),
+        ((True, True, False, False), None, "80.0% was reached in 2 of 4 finished runs"),
+        ((True, True, True, False), 8.5, "80.0% was reached in 3 of 4 finished runs"),
+        ((False, False, False), None, "80.0% was never reached"),
+    ],
+)
+def test_the_median_time_to_a_target_is_known_if_more_than_half_of_the_runs_reached_it(
+    reached: tuple[bool, ...], seconds: float | None, note: str | None, tmp_path: Path
+) -> None:
+    (row,) = make_table([reaching(tmp_path, *reached)], target_accuracy=0.8).rows
+    assert row.target_seconds == (seconds and pytest.approx(seconds))
+    assert [each for each in row.notes if "reached" in each] == ([note] if note else [])
+
+
 def test_equal_scripts_make_one_group(tmp_path: Path) -> None:
     runs = [timed_run(tmp_path, config, 1000.0) for config in (ONE, TWO, ONE, replace(ONE, seed=1))]
     assert [len(each.runs) for each in group_runs(runs)] == [2, 1, 1]

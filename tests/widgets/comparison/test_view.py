@@ -240,6 +240,26 @@ def test_precisions_and_xla_vary_if_they_are_ticked() -> None:
     assert asked.axes["xla"] == [False, True]
 
 
+@pytest.mark.parametrize(
+    ("target", "steps", "expected"),
+    [
+        ("", "2,000", (1, 2000)),
+        ("0.9", "2,000", (5, 400)),
+        ("0.9", "3", (5, 1)),
+        ("", "", (1, 3000)),
+        ("0.9", "", (5, 600)),
+    ],
+)
+def test_with_a_target_the_steps_are_spread_over_the_epochs_of_the_form(
+    target: str, steps: str, expected: tuple[int, int]
+) -> None:
+    form = ComparisonForm()
+    form.target.control.value, form.steps.control.value = target, steps
+    asked = form.read(RunConfig(epochs=5))
+    assert asked is not None
+    assert (asked.config.epochs, asked.config.steps_per_epoch) == expected
+
+
 def test_the_reason_is_shown_if_a_comparison_cannot_be_started(tmp_path: Path) -> None:
     shown = view(tmp_path)
     shown._form.strategies.write(["tpu"])

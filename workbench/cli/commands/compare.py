@@ -7,7 +7,6 @@ import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,7 @@ from workbench.experiments import (
     start_comparison,
 )
 from workbench.experiments.comparing.comparison import ASKED
-from workbench.experiments.comparing.tournament import DROP_BELOW, contenders, steps_that_show_speed
+from workbench.experiments.comparing.tournament import DROP_BELOW, contenders, to_be_compared
 from workbench.experiments.comparing.wording import HEAD, cells
 from workbench.report import section, tag, write_report
 from workbench.report.html import table as html_table
@@ -58,7 +57,10 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument("--repeats", type=int, metavar="N", default=3, help=text)
     text = "limit in seconds for all runs together. Default: no limit."
     parser.add_argument("--budget", type=float, metavar="SECONDS", help=text)
-    text = "report when each run reached this accuracy, such as 0.9, in the test or in training."
+    text = (
+        "report when each run reached this accuracy, such as 0.9, at the end of an epoch, in the"
+        " test or in training."
+    )
     parser.add_argument("--target-accuracy", type=float, metavar="X", help=text)
     text = "label of the row that the others are compared with. Default: the first row."
     parser.add_argument("--baseline", metavar="LABEL", help=text)
@@ -187,7 +189,7 @@ def _with_steps(config: RunConfig, arguments: Namespace) -> RunConfig:
     asked = given_flags(arguments).keys() & {"epochs", "steps_per_epoch"}
     if asked or arguments.preset or arguments.config:
         return config
-    return replace(config, epochs=1, steps_per_epoch=steps_that_show_speed(config.data))
+    return to_be_compared(config, arguments.target_accuracy)
 
 
 def _follow(comparison: Comparison) -> None:

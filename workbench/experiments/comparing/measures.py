@@ -63,8 +63,15 @@ class Measures:
         """Whether it goes on, so that its numbers will change."""
         return self.status in LIVE
 
+    def reached(self, accuracy: float) -> bool:
+        """Return whether an epoch ended with this accuracy."""
+        return any(reached >= accuracy for _, reached in self.epoch_ends)
+
     def target_seconds(self, accuracy: float) -> float | None:
-        """Return the seconds of training until the end of the first epoch with this accuracy."""
+        """Return the seconds of training until the end of the first epoch with this accuracy.
+
+        None if no epoch has it, or if the seconds are unknown.
+        """
         for seconds, reached in self.epoch_ends:
             if reached >= accuracy:
                 return seconds if np.isfinite(seconds) else None

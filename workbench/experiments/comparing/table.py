@@ -15,6 +15,7 @@ from workbench.runs import RunError
 from .comparison import Comparison
 from .intervals import FEWEST_REPEATS, rate_interval, ratio_interval
 from .measures import Measures, measure
+from .targets import median_target_seconds, target_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,6 +70,8 @@ class Row:
     test_loss: float | None = None
     test_accuracy: float | None = None
     target_seconds: float | None = None
+    """The median; a run that missed the target counts as slower than all runs that reached it. So
+    it is unknown unless more than half of the runs reached the target."""
     training_seconds: float | None = None
     max_loss_difference: float | None = None
     """The largest difference in any step, between the first run and the baseline's first run."""
@@ -224,9 +227,11 @@ def _row(group: Group, measured: Sequence[Measures], target_accuracy: float | No
     row = replace(row, **medians)
     if target_accuracy is None or not done:
         return row
-    reached = _median([each.target_seconds(target_accuracy) for each in done])
-    never = () if reached is not None else (f"{target_accuracy:.1%} was never reached",)
-    return replace(row, target_seconds=reached, notes=(*row.notes, *never))
+    return replace(
+        row,
+        target_seconds=median_target_seconds(done, target_accuracy),
+        notes=(*row.notes, *target_notes(done, target_accuracy)),
+    )
 
 
 def _notes(group: Group, measured: Sequence[Measures], rates: int) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.catalog import STRATEGIES
@@ -10,11 +12,13 @@ from workbench.experiments.matrix import usual_steps
 from .advice import SIMPLEST_FIRST
 
 if TYPE_CHECKING:
+    from workbench.config import RunConfig
     from workbench.devices import Devices
 
 DROP_BELOW = 0.5
 """A strategy with less than this share of the best's speed is not repeated."""
 _STEPS = {"synthetic": 3_000}
+"""Steps that take some seconds with a small model; for other data, `usual_steps` are taken."""
 
 
 def contenders(devices: Devices) -> list[str]:
@@ -23,9 +27,14 @@ def contenders(devices: Devices) -> list[str]:
     return sorted(able, key=SIMPLEST_FIRST.index)
 
 
-def steps_that_show_speed(data: str) -> int:
-    """Return how many steps a run needs to show its speed.
+def to_be_compared(
+    config: RunConfig, target_accuracy: float | None, steps: int | None = None
+) -> RunConfig:
+    """Return the config of a run with so many steps; None: enough steps to show its speed.
 
-    For synthetic data they take some seconds with a small model; else they are `usual_steps`.
+    All steps are in one epoch. With a target, they are spread over the epochs of the config, at
+    least one step each, because accuracy is checked only at the end of an epoch.
     """
-    return _STEPS.get(data, usual_steps(data))
+    epochs = 1 if target_accuracy is None else max(1, config.epochs)
+    in_all = steps or _STEPS.get(config.data, usual_steps(config.data))
+    return replace(config, epochs=epochs, steps_per_epoch=math.ceil(in_all / epochs))

@@ -12,7 +12,7 @@ from workbench import catalog
 from workbench.catalog import Choice
 from workbench.config import RunConfig
 from workbench.experiments.comparing.advice import SIMPLEST_FIRST
-from workbench.experiments.comparing.tournament import steps_that_show_speed
+from workbench.experiments.comparing.tournament import to_be_compared
 from workbench.widgets.form.fields import (
     ChoiceField,
     NumberField,
@@ -97,7 +97,10 @@ class ComparisonForm:
         self.equal = ChoiceField("compared_equal", "Meaning of the sizes", SIZES)
         self.steps = NumberField("compared_steps", "Steps per run", whole=True, optional=True)
         self.steps.hint("enough for a speed")
-        self.steps.show_help("All in one epoch. Empty: enough steps to measure a speed.")
+        self.steps.show_help(
+            "All in one epoch; with a target accuracy, in as many epochs as in the form above. "
+            "Empty: enough steps to measure a speed."
+        )
         self.repeats = NumberField("compared_repeats", "Runs per candidate", whole=True)
         self.repeats.write(3)
         self.repeats.show_help("Three or more runs give an interval.")
@@ -107,7 +110,8 @@ class ComparisonForm:
         self.target = NumberField("target_accuracy", "Target accuracy", whole=False, optional=True)
         self.target.hint("none")
         self.target.show_help(
-            "For example 0.9. The table then shows the time until a run reaches it."
+            "For example 0.9. The table then shows the time until a run reaches it at the end of "
+            "an epoch."
         )
         self._fields = (
             *(self.replicas, self.sizes, self.equal, self.steps),
@@ -148,13 +152,13 @@ class ComparisonForm:
             axes["precision"] = precisions
         if xla := self.xla.read():
             axes["xla"] = [name == "on" for name in xla]
-        steps = values["compared_steps"] or steps_that_show_speed(config.data)
+        target = values["target_accuracy"]
         return Asked(
-            replace(config, epochs=1, steps_per_epoch=int(steps)),
+            to_be_compared(config, target, values["compared_steps"]),
             axes,
             int(values["compared_repeats"]),
             values["budget_seconds"],
-            values["target_accuracy"],
+            target,
         )
 
 
