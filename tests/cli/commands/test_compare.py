@@ -71,6 +71,34 @@ def test_impossible_comparisons_are_refused(terminal: Terminal, runs: list[Path]
 
 
 @pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (
+            ("RUN", "--global-batch-size", "64", "--budget", "1"),
+            "RUN must be given without flags of runs to train; got --global-batch-size, --budget. "
+            "Leave these flags out to compare existing runs, or leave RUN out to train.",
+        ),
+        (("RUN", "--epochs", "3"), "got --epochs. Leave these flags out"),
+        (("RUN", "--strategy", "mirrored", "--resume"), "got --strategy. Leave these flags out"),
+        (
+            ("--resume", "--budget", "1"),
+            "--resume must be given with a comparison; got no folder. Write: workbench compare "
+            "FOLDER --resume",
+        ),
+    ],
+)
+def test_flags_that_would_be_ignored_are_refused_and_nothing_starts(
+    flags: tuple[str, ...], message: str, terminal: Terminal, runs: list[Path]
+) -> None:
+    before = sorted(terminal.runs.iterdir())
+    done = terminal.type("compare", *(runs[0] if flag == "RUN" else flag for flag in flags))
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""
+    assert sorted(terminal.runs.iterdir()) == before
+
+
+@pytest.mark.parametrize(
     ("flags", "epochs", "steps_per_epoch"),
     [
         ((), 1, 3000),

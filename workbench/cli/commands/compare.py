@@ -15,6 +15,7 @@ from workbench.cli.flags import add_config_flags, add_runs_dir, config_from, giv
 from workbench.cli.interrupts import stop_by_interrupt
 from workbench.cli.progress_line import ProgressLine
 from workbench.cli.watching import columns
+from workbench.config import ConfigError, Problem, field_types
 from workbench.experiments import (
     AXES,
     Advice,
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from workbench.report import Html, Subject
 
 POLL_SECONDS = 0.5
+REPEATS = 3
+TRAINING_FLAGS = (*field_types(), "preset", "config", "repeats", "budget")
+"""Flags of runs to train."""
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -53,8 +57,8 @@ def add_flags(parser: ArgumentParser) -> None:
     )
     text = "runs by id or folder, or the folder of an earlier comparison"
     parser.add_argument("runs", metavar="RUN", nargs="*", help=text)
-    text = "runs of each combination. Three or more give intervals. Default: 3."
-    parser.add_argument("--repeats", type=int, metavar="N", default=3, help=text)
+    text = f"runs of each combination. Three or more give intervals. Default: {REPEATS}."
+    parser.add_argument("--repeats", type=int, metavar="N", help=text)
     text = "limit in seconds for all runs together. Default: no limit."
     parser.add_argument("--budget", type=float, metavar="SECONDS", help=text)
     text = (
@@ -75,8 +79,14 @@ def add_flags(parser: ArgumentParser) -> None:
 
 
 def compare(arguments: Namespace) -> int:
-    """Compare; return 0 if all runs were done, 1 if a run failed or the comparison was stopped."""
-    if arguments.runs and not _axes(arguments):
+    """Compare; return 0 if all runs were done, 1 if a run failed or the comparison was stopped.
+
+    Raises:
+        ConfigError: a flag has no meaning with, or without, the named runs.
+        RunError: the runs or the baseline do not exist, or the comparison cannot be started.
+    """
+    _check_together(arguments)
+    if arguments.runs:
         groups, going_on = _named(arguments)
         if going_on is not None:
             _follow(going_on)
@@ -128,6 +138,23 @@ def report(table: Table) -> str:
     return "\n".join([*lines, *(f"Note: {note}." for note in table.notes)])
 
 
+def _check_together(arguments: Namespace) -> None:
+    """Refuse flags that would be ignored.
+
+    Raises:
+        ConfigError: runs are named beside flags of runs to train, or none is named to resume.
+    """
+    given = [name for name in TRAINING_FLAGS if getattr(arguments, name) is not None]
+    if arguments.runs and given:
+        rule = "given without flags of runs to train"
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        fix = "Leave these flags out to compare existing runs, or leave RUN out to train."
+        raise ConfigError([Problem("RUN", rule, flags, fix)])
+    if arguments.resume and not arguments.runs:
+        rule, fix = "given with a comparison", "Write: workbench compare FOLDER --resume"
+        raise ConfigError([Problem("--resume", rule, "no folder", fix)])
+
+
 def _axes(arguments: Namespace) -> dict[str, Any]:
     return {name: value for name in AXES if (value := getattr(arguments, name)) is not None}
 
@@ -175,7 +202,7 @@ def _trained(arguments: Namespace) -> Comparison:
             candidates(config, axes, devices),
             devices,
             arguments.runs_dir,
-            repeats=arguments.repeats,
+            repeats=REPEATS if arguments.repeats is None else arguments.repeats,
             budget_seconds=arguments.budget,
             target_accuracy=arguments.target_accuracy,
             drop_below=DROP_BELOW if tournament else 0.0,
