@@ -1,8 +1,9 @@
 """The table of compared runs: their numbers, the comparison with a baseline, notes and advice."""
 
 import json
+import re
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,10 @@ from workbench.experiments.comparing.table import (
     make_table,
     with_distinct_labels,
 )
+from workbench.plan.own_function import OwnFunction
 from workbench.runs import Run, RunError
+from workbench.runs.folder.files import json_text
+from workbench.runs.processes.own_modules import HASHES
 from workbench.runs.supervise.diagnosis import explain
 
 
@@ -102,12 +106,55 @@ def test_failed_and_stopped_runs_are_noted_and_not_counted(tmp_path: Path) -> No
 
 
 def test_different_data_and_seeds_are_noted(tmp_path: Path) -> None:
-    other = replace(ONE, seed=7, synthetic_features=10)
-    images = replace(ONE, data="fashion_mnist")
+    other, images = replace(ONE, seed=7), replace(ONE, data="fashion_mnist")
     runs = [timed_run(tmp_path, config, 1000.0) for config in (ONE, other, images)]
     notes = " ".join(make_table(group_runs(runs)).notes)
-    assert "data differs among these runs (fashion_mnist, synthetic)" in notes
+    assert "data differs among these runs (fashion_mnist, synthetic with 10,000 exam" in notes
     assert "seed differs among these runs (42, 7)" in notes
+
+
+@pytest.mark.parametrize(
+    ("change", "one", "other"),
+    [
+        ({"synthetic_examples": 20_000}, "10,000 examples", "20,000 examples"),
+        ({"synthetic_features": 20}, "of 10 features", "of 20 features"),
+        ({"synthetic_noise": 0.5}, "noise 0.1", "noise 0.5"),
+    ],
+)
+def test_the_size_of_synthetic_data_is_a_part_of_the_data(
+    change: dict[str, float], one: str, other: str, tmp_path: Path
+) -> None:
+    runs = [timed_run(tmp_path, config, 1000.0) for config in (ONE, replace(ONE, **change))]
+    (note,) = make_table(group_runs(runs)).notes
+    assert note.startswith("data differs among these runs (synthetic with ")
+    assert one in note
+    assert other in note
+
+
+def run_of_own_data(root: Path, data: OwnFunction, module_sha256: str = "") -> Run:
+    """Return a run whose data comes from a function of the user."""
+    run = timed_run(root, ONE, 1000.0)
+    path = run.dir / "plan.json"
+    own = {"data": f"{data.module or 'folder/mine.py'}:{data.function}", "own_data": asdict(data)}
+    path.write_text(json_text({**json.loads(path.read_text()), **own}))
+    with (run.dir / "events.jsonl").open("a") as file:
+        hashes = {HASHES: {data.module: module_sha256}} if module_sha256 else {}
+        event = {"time": time.time(), "event": "state", "state": "finished"}
+        file.write(json.dumps({**event, **hashes}) + "\n")
+    return run
+
+
+def test_own_data_is_compared_by_its_source_and_by_the_number_of_examples(tmp_path: Path) -> None:
+    lifted = OwnFunction("load", None, "def load(): return 1\n")
+    changed = replace(lifted, source="def load(): return 2\n")
+    runs = [run_of_own_data(tmp_path, data) for data in (lifted, lifted, changed)]
+    assert make_table([Group("one", tuple(runs[:2]))]).notes == ()
+    (note,) = make_table([Group("one", tuple(runs))]).notes
+    assert len(set(re.findall(r"mine\.py:load \(sha256 \w{8}\) with 10,000 examples", note))) == 2
+    imported = OwnFunction("load", "mine", None)
+    runs = [run_of_own_data(tmp_path, imported, digest * 64) for digest in "ab"]
+    (note,) = make_table([Group("one", tuple(runs))]).notes
+    assert "(mine:load (sha256 aaaaaaaa) with 10,000 examples, mine:load (sha256 bbbbbbbb)" in note
 
 
 def test_different_rounding_is_noted(tmp_path: Path) -> None:

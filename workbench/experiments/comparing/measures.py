@@ -14,13 +14,14 @@ import numpy as np
 from workbench.runs.folder.files import RunError, json_text, write_text
 from workbench.runs.folder.state import LIVE
 
+from .made_of import made_of
+
 if TYPE_CHECKING:
-    from workbench.plan import Plan
     from workbench.runs import Run
 
 KEPT = "measures.json"
 """A file in the folder of a run that is over, so that a table of many runs is read quickly."""
-VERSION = 2
+VERSION = 3
 OVER = ("finished", "stopped", "failed")
 
 
@@ -55,8 +56,8 @@ class Measures:
     """For each epoch that is over: the seconds of training up to its end, and its accuracy. The
     accuracy comes from the test, or from training if nothing is tested. NaN is unknown."""
     made_of: Mapping[str, str]
-    """The values that are equal in runs that train the same: data, model, seed, learning rate,
-    precision, XLA."""
+    """The values that are equal in runs that train the same, in words: data, model, seed, learning
+    rate, precision, XLA."""
 
     @property
     def alive(self) -> bool:
@@ -121,19 +122,8 @@ def _measured(run: Run) -> Measures:
         test_accuracy=result["test_accuracy"],
         training_seconds=float(ends[-1]) if len(ends) and np.isfinite(ends[-1]) else None,
         epoch_ends=tuple(zip(ends.tolist(), accuracies, strict=True)),
-        made_of=_made_of(plan),
+        made_of=made_of(run),
     )
-
-
-def _made_of(plan: Plan) -> dict[str, str]:
-    return {
-        "data": plan.data,
-        "model": plan.model,
-        "seed": str(plan.config.seed),
-        "learning rate": str(plan.learning_rate),
-        "precision": plan.config.precision,
-        "XLA": "on" if plan.config.xla else "off",
-    }
 
 
 def _stamp(run_dir: Path) -> list[int]:

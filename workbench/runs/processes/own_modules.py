@@ -37,6 +37,12 @@ def module_hashes(plan: Mapping[str, Any], working_dir: Path) -> dict[str, Any]:
     return {HASHES: hashes} if hashes else {}
 
 
+def newest_hash(events: Sequence[Event], module: str) -> str | None:
+    """Return the sha256 of a module's file in the newest attempt, from a supervisor's events."""
+    found = [event[HASHES][module] for event in events if module in event.get(HASHES, {})]
+    return found[-1] if found else None
+
+
 def changes_in(events: Sequence[Event]) -> str:
     """Return in words which modules changed last, from a supervisor's events; empty if none."""
     known, changed = dict[str, str](), dict[str, float]()
