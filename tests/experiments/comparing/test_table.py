@@ -86,6 +86,14 @@ def test_rounds_in_turn_cancel_changes_of_the_machine(tmp_path: Path) -> None:
     assert make_table(alone).rows[1].differs is False
 
 
+def test_speed_up_and_efficiency_compare_the_same_rounds(tmp_path: Path) -> None:
+    one = group(tmp_path, "one", ONE, 1000.0, 1010.0, 990.0, 100.0)
+    two = group(tmp_path, "two", TWO, 1500.0, 1515.0, 1485.0)
+    row = make_table([one, two]).rows[1]
+    assert row.speed_up == pytest.approx(1.5)
+    assert row.scaling_efficiency == pytest.approx(0.75)
+
+
 def test_fewer_than_three_repeats_give_no_interval_but_a_note(tmp_path: Path) -> None:
     groups = [group(tmp_path, "one", ONE, 1000.0, 1010.0), group(tmp_path, "two", TWO, 1500.0)]
     table = make_table(groups)

@@ -270,12 +270,12 @@ def _against(row: Row, rates: dict[int, float], base: Row, others: dict[int, flo
     paired = len(shared) >= FEWEST_REPEATS
     mine = [rates[at] for at in shared] if paired else list(rates.values())
     theirs = [others[at] for at in shared] if paired else list(others.values())
-    speed_up = row.examples_per_second / base.examples_per_second
     found = ratio_interval(mine, theirs, paired=paired)
+    speed_up = found.value if found else row.examples_per_second / base.examples_per_second
     more = (row.replicas or 0) / (base.replicas or 1)
     return replace(
         row,
-        speed_up=found.value if found else speed_up,
+        speed_up=speed_up,
         speed_up_interval=found,
         scaling_efficiency=speed_up / more if more else None,
     )
