@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.experiments.timed_runs import APART, ONE, TWO, timed_run, with_second_worker
@@ -280,12 +281,21 @@ def test_pictures_without_results_are_empty_and_text_is_escaped() -> None:
 
 
 def test_curves_are_described_as_text_too(tmp_path: Path) -> None:
-    import numpy as np
-
     line = Line("one & two", 0, np.arange(1000.0), np.append(np.nan, np.ones(999)))
     drawn = curves([line], "Loss", "steps")
     assert 'aria-label="Loss along steps: one &amp; two ends at 1"' in drawn
     assert len(re.findall(r"\d,\d", drawn)) <= 500
+
+
+@pytest.mark.parametrize("points", [1, 2, 399, 400, 401, 799, 998, 2000])
+def test_a_curve_is_drawn_from_its_first_to_its_last_point(points: int) -> None:
+    steps = np.arange(1.0, points + 1)
+    drawn = curves([Line("one", 0, steps, steps)], "Loss", "steps")
+    assert f"one ends at {points}" in drawn
+    (line,) = re.findall(r'<polyline points="(.*?)"', drawn)
+    places = line.split()
+    assert len(set(places)) == len(places) == min(points, 400)
+    assert float(places[-1].split(",")[0]) == 708
 
 
 def test_long_names_next_to_bars_keep_both_ends(tmp_path: Path) -> None:

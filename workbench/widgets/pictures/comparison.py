@@ -149,9 +149,10 @@ def _shortened(label: str) -> str:
 
 
 def _thinned(line: Line) -> Line:
-    known = np.isfinite(line.y) & np.isfinite(line.x)
-    every = -(-int(known.sum()) // MOST_POINTS) or 1
-    return replace(line, x=line.x[known][::every], y=line.y[known][::every])
+    """Return the line with at most `MOST_POINTS` of its points, with the first and the last."""
+    known = np.flatnonzero(np.isfinite(line.y) & np.isfinite(line.x))
+    kept = known[np.linspace(0, len(known) - 1, min(len(known), MOST_POINTS)).round().astype(int)]
+    return replace(line, x=line.x[kept], y=line.y[kept])
 
 
 def _polyline(x: Values, y: Values, pen: str) -> str:
