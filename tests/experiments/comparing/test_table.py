@@ -21,6 +21,7 @@ from workbench.experiments.comparing.table import (
     make_table,
     with_distinct_labels,
 )
+from workbench.experiments.comparing.wording import HEAD, cells
 from workbench.plan.own_function import OwnFunction
 from workbench.runs import Run, RunError
 from workbench.runs.folder.files import json_text
@@ -205,6 +206,17 @@ def test_the_median_time_to_a_target_is_known_if_more_than_half_of_the_runs_reac
     (row,) = make_table([reaching(tmp_path, *reached)], target_accuracy=0.8).rows
     assert row.target_seconds == (seconds and pytest.approx(seconds))
     assert [each for each in row.notes if "reached" in each] == ([note] if note else [])
+
+
+def test_losses_have_three_digits(tmp_path: Path) -> None:
+    row = make_table([group(tmp_path, "one", ONE, 1000.0)]).rows[0]
+    shown = dict(zip(HEAD, cells(row, is_baseline=True), strict=True))
+    assert (shown["Loss"], shown["Test loss"]) == ("1.00", "1.25")
+    values = (0.12345, 0.0999996, 123.4, 12345.0, 0.00001234, 0.0, None)
+    losses = [cells(replace(row, loss=value), is_baseline=True) for value in values]
+    assert [each[HEAD.index("Loss")] for each in losses] == [
+        *("0.123", "0.100", "123", "12,300", "1.23e-05", "0", ""),
+    ]
 
 
 def test_equal_scripts_make_one_group(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from workbench.charts.style import REPLICA_COLORS
 from workbench.config import RunConfig
 from workbench.experiments import Group, make_table
 from workbench.runs import Run
+from workbench.widgets.comparison.choices import ComparisonChoices
 from workbench.widgets.comparison.colors import KEPT, read_colors
 from workbench.widgets.comparison.form import ComparisonForm
 from workbench.widgets.comparison.look import FIRST, look_at
@@ -62,6 +63,19 @@ def test_another_baseline_and_order_are_chosen(tmp_path: Path) -> None:
     until(lambda: rows_of(shown._table.value)[1][2] == "baseline")
     shown._choices.sort.value = "speed"
     until(lambda: rows_of(shown._table.value)[0][0] == "Mirrored x 2")
+
+
+@pytest.mark.parametrize("key", ["loss", "test loss"])
+def test_rows_are_sorted_by_loss(key: str, tmp_path: Path) -> None:
+    runs = (timed_run(tmp_path, ONE, 1000.0), timed_run(tmp_path, TWO, 1000.0))
+    found = make_table([Group("none"), *(Group(run.id, (run,)) for run in runs)])
+    losses = ({"loss": 2.0, "test_loss": 1.0}, {"loss": 1.0, "test_loss": 2.0})
+    none, *rows = found.rows
+    rows = [replace(row, **loss) for row, loss in zip(rows, losses, strict=True)]
+    choices = ComparisonChoices(lambda: None)
+    choices.sort.value = key
+    expected = {"loss": [2, 1, 0], "test loss": [1, 2, 0]}
+    assert choices.arrange(replace(found, rows=(none, *rows))) == expected[key]
 
 
 def test_rows_are_filtered_in_table_bars_and_curves_and_the_baseline_stays(tmp_path: Path) -> None:

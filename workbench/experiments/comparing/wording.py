@@ -8,7 +8,8 @@ from .table import Row
 
 HEAD = (
     *("", "Examples/s (95 %)", "Speed-up (95 %)", "Efficiency", "Median step", "95th percentile"),
-    *("Host memory", "Device memory", "Accuracy", "To target", "Loss differs at most", "Notes"),
+    *("Host memory", "Device memory", "Loss", "Test loss", "Accuracy", "To target"),
+    *("Loss differs at most", "Notes"),
 )
 
 
@@ -24,6 +25,8 @@ def cells(row: Row, *, is_baseline: bool) -> list[str]:
         _milliseconds(row.step_seconds_p95),
         _mebibytes(row.peak_host_bytes),
         _mebibytes(row.peak_device_bytes),
+        _three_digits(row.loss),
+        _three_digits(row.test_loss),
         _shown(row.last_accuracy, "{:.2%}"),
         _shown(row.target_seconds, "{:.2f} s"),
         "0" if row.max_loss_difference == 0 else _shown(row.max_loss_difference, "{:.1e}"),
@@ -41,6 +44,15 @@ def _around(value: float | None, interval: Interval | None, form: str) -> str:
 
 def _shown(value: float | None, form: str) -> str:
     return "" if value is None else form.format(value)
+
+
+def _three_digits(value: float | None) -> str:
+    """Return three significant digits with their zeros, so that a column is aligned."""
+    if value is None:
+        return ""
+    if 1e-3 <= abs(value) < 999.5:
+        return f"{value:#.3g}".removesuffix(".")
+    return f"{float(f'{value:.3g}'):,g}"
 
 
 def _mebibytes(size: float | None) -> str:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 AGAINST_FIRST = ("the first row with a speed", FIRST)
 SORTS: Mapping[str, Callable[[Row], float]] = {
     "speed": lambda row: -(row.examples_per_second or 0.0),
+    "loss": lambda row: _last(row.loss),
+    "test loss": lambda row: _last(row.test_loss),
     "accuracy": lambda row: -(row.last_accuracy or 0.0),
     "time to the target": lambda row: _last(row.target_seconds),
     "memory": lambda row: _last(row.peak_host_bytes),
