@@ -1,4 +1,4 @@
-/** The question to a person whether a script that this machine did not start may be executed. */
+/** The question to a person whether code that this machine did not start may be executed. */
 
 import { Dialog, showDialog } from '@jupyterlab/apputils';
 import {
@@ -8,32 +8,23 @@ import {
 import { Widget } from '@lumino/widgets';
 
 import { make } from './runview/elements.js';
-import type { Requests } from './server/requests.js';
+import type { ForeignCode } from './server/protocol.js';
 
 const DOMAIN = 'tf-distribute-workbench';
 const MOST_CHARACTERS = 100_000;
 
 /**
- * Show a run's script and its hash, and return whether a person wants to execute it; the default
- * is no.
- *
- * @throws Error if the script no longer has this hash.
+ * Show the code that a resume of a run executes: interpreter, folder, script and their hash. Return
+ * whether a person wants to execute it; the default is no.
  */
 export async function agree(
-  requests: Requests,
   run: string,
-  sha256: string,
+  code: ForeignCode,
   trans: TranslationBundle = nullTranslator.load(DOMAIN)
 ): Promise<boolean> {
-  const script = await requests.script(run, 'py');
-  if (script.sha256 !== sha256) {
-    throw new Error(
-      trans.__('The script of %1 has just changed; ask again.', run)
-    );
-  }
   const { button } = await showDialog({
-    title: trans.__('Execute the script of %1?', run),
-    body: new Widget({ node: question(script.text, sha256, trans) }),
+    title: trans.__('Execute the code of %1?', run),
+    body: new Widget({ node: question(code, trans) }),
     buttons: [
       Dialog.cancelButton({ label: trans.__('Cancel') }),
       Dialog.warnButton({ label: trans.__('Execute It') })
@@ -43,16 +34,12 @@ export async function agree(
   return button.accept;
 }
 
-function question(
-  text: string,
-  sha256: string,
-  trans: TranslationBundle
-): HTMLElement {
-  const rest = text.length - MOST_CHARACTERS;
+function question(code: ForeignCode, trans: TranslationBundle): HTMLElement {
+  const rest = code.script.length - MOST_CHARACTERS;
   const shown = make(
     'pre',
     'jp-WorkbenchAgree-script',
-    text.slice(0, MOST_CHARACTERS)
+    code.script.slice(0, MOST_CHARACTERS)
   );
   shown.tabIndex = 0;
   shown.setAttribute('role', 'region');
@@ -68,11 +55,17 @@ function question(
       'p',
       '',
       trans.__(
-        'This machine has never started the script in its present form. It would run with all your permissions. Execute it only if you trust it.'
+        'This machine has never started the run in its present form. It would run with all your permissions. Execute it only if you trust it.'
       )
     ),
-    make('p', 'jp-WorkbenchAgree-hash', `sha256 ${sha256}`),
+    exactly(trans.__('Interpreter: %1', code.interpreter)),
+    exactly(trans.__('Folder: %1', code.working_dir)),
+    exactly(`sha256 ${code.digest}`),
     shown,
     ...more
   );
+}
+
+function exactly(text: string): HTMLElement {
+  return make('p', 'jp-WorkbenchAgree-exact', text);
 }

@@ -22,8 +22,8 @@ from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_epoch, write_run
 from workbench import RunConfig, start_run
 from workbench.runs import Run
+from workbench.runs.consent import foreign_code
 from workbench.runs.folder import locks
-from workbench.runs.folder.files import sha256
 from workbench.runs.folder.state import LIVE, run_lock
 
 STEPS = 2_000
@@ -136,20 +136,22 @@ def test_a_deleted_run_is_reported_also_after_a_reload(shown: RunPage) -> None:
     expect(shown.view.get_by_text("Reading the run")).to_be_hidden()
 
 
-def test_an_unknown_script_is_executed_only_when_a_person_agrees(shown: RunPage) -> None:
+def test_foreign_code_is_executed_only_when_a_person_agrees(shown: RunPage) -> None:
     run = write_run(shown.runs_dir, "stopped", 78)
-    script = run.script + f"# {HOSTILE}\n"
-    (run.dir / "train.py").write_text(script)
+    (run.dir / "train.py").write_text(run.script + f"# {HOSTILE}\n")
+    code = foreign_code(run.dir)
+    assert code is not None
     shown.lab.open()
     shown.show(run)
     shown.button("Resume from step 0").click()
     dialog = shown.page.get_by_role("dialog")
-    expect(dialog.get_by_text(sha256(script))).to_be_visible()
+    for part in (code.interpreter, code.working_dir, code.digest):
+        expect(dialog.get_by_text(part)).to_be_visible()
     expect(dialog.locator("pre")).to_contain_text(HOSTILE)
     shown.lab.screenshot("agree")
     shown.page.keyboard.press("Escape")
     expect(
-        shown.view.get_by_text("Not resumed: you did not agree to execute its script.")
+        shown.view.get_by_text("Not resumed: you did not agree to execute its code.")
     ).to_be_visible()
     assert run.status == "stopped"
     assert shown.page.title() != "hacked"

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from tornado.httpclient import HTTPClientError, HTTPResponse
 
+from tests.machines import LAPTOP
 from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_run
 from workbench.config import RunConfig
-from workbench.runs import Run, open_run, start_run
-from workbench.runs.folder.files import sha256
+from workbench.runs import Run, open_run
+from workbench.runs.folder.files import json_text, sha256
 
 Fetch = Callable[..., Awaitable[HTTPResponse]]
 """A request; a start of a run first asks a child for the devices, which imports TensorFlow."""
@@ -155,34 +156,31 @@ async def test_a_run_continues_when_the_server_stops(
     assert run.wait(LIMIT_SECONDS) == "stopped"
 
 
-async def test_the_script_of_a_run_from_elsewhere_is_executed_only_with_its_hash(
+async def test_the_code_of_a_run_from_elsewhere_is_executed_only_with_its_digest(
     jp_fetch: Fetch, run: Run
 ) -> None:
     status, body = await refused(post(jp_fetch, "runs", run.id, "resume"))
-    assert (status, body["reason"]) == (409, "unknown_script")
-    assert body["script_sha256"] == sha256(run.script)
-    status, body = await refused(post(jp_fetch, "runs", run.id, "resume", script_sha256="0" * 64))
-    assert body["reason"] == "unknown_script"
-    agreed = body["script_sha256"]
-    status, body = await refused(post(jp_fetch, "runs", run.id, "resume", script_sha256=agreed))
+    assert (status, body["reason"]) == (409, "foreign_code")
+    code = body["code"]
+    assert code["script"] == run.script
+    assert code["interpreter"] in body["message"]
+    assert code["working_dir"] == str(run.dir)
+    status, body = await refused(post(jp_fetch, "runs", run.id, "resume", agreed="0" * 64))
+    assert body["reason"] == "foreign_code"
+    agreed = code["digest"]
+    status, body = await refused(post(jp_fetch, "runs", run.id, "resume", agreed=agreed))
     assert "goes on only for more epochs" in body["message"]
+    card = json.loads((run.dir / "run.json").read_text())
+    (run.dir / "run.json").write_text(json.dumps({**card, "interpreter": "/evil"}))
+    status, body = await refused(post(jp_fetch, "runs", run.id, "resume", agreed=agreed))
+    assert (body["reason"], body["code"]["interpreter"]) == ("foreign_code", "/evil")
 
 
-@pytest.mark.slow
-def test_a_run_is_not_trusted_after_a_change_of_its_script_or_interpreter(
-    tmp_path: Path,
+async def test_more_epochs_of_a_run_from_elsewhere_show_the_script_that_they_write(
+    jp_fetch: Fetch, run: Run
 ) -> None:
-    from workbench.runs.folder.trust import is_trusted
-
-    run = start_run(RunConfig(strategy="one_device", epochs=1, synthetic_examples=640), tmp_path)
-    run.wait()
-    assert is_trusted(run.dir)
-    shutil.copytree(run.dir, copied := tmp_path / "copied")
-    assert not is_trusted(copied)
-    card = (run.dir / "run.json").read_text()
-    (run.dir / "run.json").write_text(card.replace('"interpreter": "', '"interpreter": "/tmp'))
-    assert not is_trusted(run.dir)
-    (run.dir / "run.json").write_text(card)
-    assert is_trusted(run.dir)
-    (run.dir / "train.py").write_text(run.script + "# mine\n")
-    assert not is_trusted(run.dir)
+    (run.dir / "devices.json").write_text(json_text(LAPTOP.to_json()))
+    _, body = await refused(post(jp_fetch, "runs", run.id, "train_on", epochs=5))
+    assert body["reason"] == "foreign_code"
+    assert "EPOCHS = 5" in body["code"]["script"]
+    assert "EPOCHS = 5" not in run.script

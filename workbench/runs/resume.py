@@ -27,6 +27,7 @@ from .spawn import spawn, take
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
+    from workbench.plan import Plan
 
 
 def resume(
@@ -53,6 +54,22 @@ def resume(
         os.close(lock)
 
 
+def script_of_resume(run_dir: Path, epochs: int | None = None) -> str:
+    """Return the script that `resume` with this total number of epochs would run.
+
+    Raises:
+        PlanError: the config cannot be planned with this number of epochs.
+        RunError: the number of epochs is not possible, or the run cannot be read.
+    """
+    from workbench.codegen import render_script
+
+    before = read_config(run_dir / "config.json")
+    config = _with_epochs(before, epochs)
+    if config == before:
+        return read_script(run_dir)
+    return render_script(_plan_of(run_dir, config))
+
+
 def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
     card = read_json(run_dir / CARD)
     script = read_script(run_dir)
@@ -76,7 +93,7 @@ def _prepare(run_dir: Path, epochs: int | None, workers: int | None) -> None:
             f"hand (sha256 {sha256(script)[:12]}, originally {made[:12]})"
             ". Put the original back, or change EPOCHS or WORKERS in it and resume without them."
         )
-    _write_changed(run_dir, card, script, config)
+    _write_changed(run_dir, card, script, _plan_of(run_dir, config))
 
 
 def _with_epochs(config: RunConfig, epochs: int | None) -> RunConfig:
@@ -117,9 +134,8 @@ def _check_whole(name: str, value: int | None, example: int) -> None:
         raise RunError(f"{name} is a whole number; received {value!r}. Give {example}.")
 
 
-def _write_changed(run_dir: Path, card: dict[str, object], script: str, config: RunConfig) -> None:
-    """Write plan and script again for a changed config; keep the earlier script next to them."""
-    from workbench.codegen import render_script
+def _plan_of(run_dir: Path, config: RunConfig) -> Plan:
+    """Return the plan of a changed config, for the devices and the data of the earlier plan."""
     from workbench.devices import Devices
     from workbench.plan import make_plan
     from workbench.plan.applicable_fields import without_unused
@@ -136,10 +152,17 @@ def _write_changed(run_dir: Path, card: dict[str, object], script: str, config: 
             f"A resume keeps the number of replicas of each worker, {before.local_replicas}; with "
             f"{plan.workers} workers it would be {plan.local_replicas}. Start a new run."
         )
+    return plan
+
+
+def _write_changed(run_dir: Path, card: dict[str, object], script: str, plan: Plan) -> None:
+    """Write config, plan and script again; keep the earlier script next to them."""
+    from workbench.codegen import render_script
+
     new_script = render_script(plan)
     number = 1 + len(list(run_dir.glob("train-*.py")))
     write_text(run_dir / f"train-{number}.py", script)
-    write_text(run_dir / "config.json", json_text(config.to_json()))
+    write_text(run_dir / "config.json", json_text(plan.config.to_json()))
     write_text(run_dir / "plan.json", json_text(plan.to_json()))
     write_text(run_dir / SCRIPT, new_script)
     now = {"script_sha256": sha256(new_script), MADE: sha256(new_script)}

@@ -14,6 +14,7 @@ from workbench.runs.folder.archive import refusal
 from workbench.runs.folder.card import new_card
 from workbench.runs.folder.files import (
     CARD,
+    REHEARSAL_FOLDER,
     SCRIPT,
     RunError,
     json_text,
@@ -24,7 +25,7 @@ from workbench.runs.folder.files import (
 )
 from workbench.runs.processes.bounds import Bounds
 from workbench.runs.processes.own_modules import module_hashes
-from workbench.runs.supervise.rehearsal import FOLDER, MADE_FOR, proof_of, went_well
+from workbench.runs.supervise.rehearsal import MADE_FOR, proof_of, went_well
 
 from .run import Run
 from .spawn import spawn, take
@@ -163,7 +164,7 @@ def _rehearsal(plan: Plan, script: str) -> dict[str, str]:
         SCRIPT: render_script(short),
         MADE_FOR: sha256(script),
     }
-    return {f"{FOLDER}/{name}": text for name, text in texts.items()}
+    return {f"{REHEARSAL_FOLDER}/{name}": text for name, text in texts.items()}
 
 
 def _check_place(config: RunConfig, root: Path, name: str) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.config import ConfigError, RunConfig
 from workbench.devices import DeviceError
 from workbench.runs import Run, RunError, start_run
+from workbench.runs.consent import foreign_code
 from workbench.runs.folder.files import SCRIPT, sha256
-from workbench.runs.folder.trust import is_trusted
 from workbench.runs.programs.detection import detect_devices
 
 from .errors import RequestError
@@ -19,7 +19,8 @@ from .errors import RequestError
 if TYPE_CHECKING:
     from .folder import RunsFolder
 
-UNKNOWN_SCRIPT = "unknown_script"
+FOREIGN_CODE = "foreign_code"
+"""The reason of a refusal: a person must agree to the code that the action executes."""
 
 
 @contextmanager
@@ -58,21 +59,15 @@ def resume(run: Run, asked: dict[str, Any]) -> None:
     """Go on from the last checkpoint; `epochs`, if given, is the new total number of epochs.
 
     If the run was not started on this machine as it is now, resuming it executes a stranger's
-    script. Such a request must contain the `script_sha256` of the script. The refusal gives that
-    value.
+    code. Such a request must contain the `agreed` digest of that code. The refusal gives the code
+    and its digest.
     """
+    epochs = asked.get("epochs")
     with refusing():
-        digest = sha256(run.script)
-        if not is_trusted(run.dir) and asked.get("script_sha256") != digest:
-            more = {"reason": UNKNOWN_SCRIPT, "script_sha256": digest}
-            raise RequestError(
-                409,
-                f"Resuming a run executes its {SCRIPT}; the script of {run.id} (sha256 {digest}) "
-                "was not started on this machine in its present form. Read it, and resume the run "
-                "only if you trust it.",
-                more,
-            )
-        run.resume(asked.get("epochs"))
+        code = foreign_code(run.dir, epochs, str(asked.get("agreed", "")))
+        if code is not None:
+            raise RequestError(409, str(code), {"reason": FOREIGN_CODE, "code": asdict(code)})
+        run.resume(epochs)
 
 
 def delete(run: Run, _: dict[str, Any]) -> None:

@@ -39,7 +39,7 @@ export class RunPanel extends MainAreaWidget {
       server.stream,
       requests,
       run,
-      (_, sha256) => agree(requests, run, sha256, trans),
+      (_, code) => agree(run, code, trans),
       open
     );
     this._view = new RunView(this._source, ofTheServer(trans));

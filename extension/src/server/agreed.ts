@@ -1,19 +1,19 @@
-/** Actions on a run for which a person may have to agree to its script. */
+/** Actions on a run for which a person may have to agree to its code. */
 
 import type { ActionRequest } from '../runview/protocol.js';
-import type { Row } from './protocol.js';
-import { RequestError, UNKNOWN_SCRIPT, type Requests } from './requests.js';
+import type { ForeignCode, Row } from './protocol.js';
+import { FOREIGN_CODE, RequestError, type Requests } from './requests.js';
 
-/** Asks a person whether a script that this machine did not start may be executed; by its hash. */
-export type Agree = (run: string, sha256: string) => Promise<boolean>;
+/** Asks a person whether code that this machine did not start may be executed. */
+export type Agree = (run: string, code: ForeignCode) => Promise<boolean>;
 
 /**
- * Act on a run; if the action executes an unknown script, only after a person agrees.
+ * Act on a run; if the action executes foreign code, only after a person agrees to this code.
  *
  * @throws RequestError if the server refuses; Error if the person does not agree.
  */
 export async function actAgreed(
-  requests: Requests,
+  requests: Pick<Requests, 'act'>,
   agree: Agree,
   run: string,
   request: ActionRequest
@@ -22,15 +22,14 @@ export async function actAgreed(
     return await requests.act(run, request);
   } catch (reason) {
     const refusal = reason instanceof RequestError ? reason.refusal : null;
-    const sha256 = refusal?.script_sha256;
-    if (refusal?.reason !== UNKNOWN_SCRIPT || sha256 === undefined) {
+    if (refusal?.reason !== FOREIGN_CODE || refusal.code === undefined) {
       throw reason;
     }
-    if (!(await agree(run, sha256))) {
-      throw new Error('Not resumed: you did not agree to execute its script.', {
+    if (!(await agree(run, refusal.code))) {
+      throw new Error('Not resumed: you did not agree to execute its code.', {
         cause: reason
       });
     }
-    return requests.act(run, request, sha256);
+    return requests.act(run, request, refusal.code.digest);
   }
 }

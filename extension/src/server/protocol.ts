@@ -109,9 +109,18 @@ export interface RunSeries {
   steps_a_point: number;
 }
 
+/** The code that a resume of a run executes, although this machine did not start it. */
+export interface ForeignCode {
+  interpreter: string;
+  working_dir: string;
+  script: string;
+  /** The sha256 of all of this. */
+  digest: string;
+}
+
 /** Why the server refused a request. */
 export interface Refusal {
   message: string;
   reason?: string;
-  script_sha256?: string;
+  code?: ForeignCode;
 }

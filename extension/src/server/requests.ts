@@ -13,8 +13,8 @@ export class RequestError extends Error {
   }
 }
 
-/** The reason of a refusal: the action would execute a script that this machine did not start. */
-export const UNKNOWN_SCRIPT = 'unknown_script';
+/** The reason of a refusal: the action would execute code that this machine did not start. */
+export const FOREIGN_CODE = 'foreign_code';
 
 /** The server half of one folder of runs. Addresses and tokens come from JupyterLab's settings. */
 export class Requests {
@@ -24,15 +24,15 @@ export class Requests {
     readonly folder: string
   ) {}
 
-  /** Act on a run; `scriptSha256` is the script that a person agreed to. */
+  /** Act on a run; `agreed` is the digest of the code that a person agreed to. */
   act(
     run: string,
     { name, epochs, task }: ActionRequest,
-    scriptSha256?: string
+    agreed?: string
   ): Promise<Row> {
     return this._ask(['runs', run, name], {
       method: 'POST',
-      body: JSON.stringify({ epochs, task, script_sha256: scriptSha256 })
+      body: JSON.stringify({ epochs, task, agreed })
     });
   }
 

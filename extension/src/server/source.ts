@@ -25,8 +25,7 @@ export class RunSource implements Source {
     this._emit({ kind: 'link', up });
 
   /**
-   * `agree` asks a person whether a script that this machine did not start may be executed, by its
-   * hash. `open` shows another run. `deleted` is called when this view has deleted the run.
+   * `agree` asks a person whether code that this machine did not start may be executed. `open` shows another run. `deleted` is called when this view has deleted the run.
    */
   constructor(
     private readonly _stream: Stream,

@@ -8,7 +8,7 @@ import { agree } from '../agree.js';
 import type { ActionName } from '../runview/protocol.js';
 import { make } from '../runview/elements.js';
 import { actAgreed } from '../server/agreed.js';
-import type { Row } from '../server/protocol.js';
+import type { ForeignCode, Row } from '../server/protocol.js';
 import type { Runs } from './runs.js';
 import { named } from './words.js';
 
@@ -83,8 +83,8 @@ export class Acts {
     epochs: number | undefined
   ): Promise<void> {
     const { requests } = this._runs;
-    const ask = (run: string, sha256: string) =>
-      agree(requests, run, sha256, this._trans);
+    const ask = (run: string, code: ForeignCode) =>
+      agree(run, code, this._trans);
     const now = await actAgreed(requests, ask, row.id, { name, epochs });
     this._runs.take(
       name === 'delete'

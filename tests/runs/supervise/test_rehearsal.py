@@ -9,7 +9,8 @@ from tests.machines import LAPTOP
 from tests.waiting import until
 from workbench.config import RunConfig
 from workbench.runs import Run, start_run
-from workbench.runs.supervise.rehearsal import FOLDER, NOTE, trouble_in
+from workbench.runs.folder.files import REHEARSAL_FOLDER
+from workbench.runs.supervise.rehearsal import NOTE, trouble_in
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +31,7 @@ def test_a_plan_is_rehearsed_once_and_its_folder_is_removed(tmp_path: Path) -> N
     until(lambda: first.progress.note == NOTE)
     assert first.wait() == "finished"
     assert len(rehearsals(first)) == 1
-    assert not (first.dir / FOLDER).exists()
+    assert not (first.dir / REHEARSAL_FOLDER).exists()
     assert "rehearsal" in [entry.name for entry in first.ledger.first_step]
     again, other = start(tmp_path, "right"), start(tmp_path, "right", seed=1)
     assert again.wait() == other.wait() == "finished"

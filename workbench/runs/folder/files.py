@@ -21,6 +21,8 @@ FIRST_STEP = 1
 each reader that gives numbers to people adds this one."""
 CARD = "run.json"
 SCRIPT = "train.py"
+REHEARSAL_FOLDER = "rehearsal"
+"""The folder in a run's folder with the script of its rehearsal, until that went well."""
 KILL = "kill"
 """The file that asks the supervisor to kill the task that the file names."""
 TASK = "worker-0"

@@ -1,8 +1,9 @@
 """The runs that this machine started: any other folder among the runs is foreign code.
 
-A resume executes the run's script with the interpreter that run.json names. Each run that this
-machine started is noted in the state folder, outside the folder of runs. The note is a digest of
-the script, the interpreter and the working directory.
+A resume executes the run's script with the interpreter and in the folder that run.json names. With
+more epochs, it executes a script made from config.json, plan.json and devices.json. Each run that
+this machine started is noted in the state folder, outside the folder of runs. The note has the
+digest of all of that.
 """
 
 from __future__ import annotations
@@ -11,35 +12,51 @@ import contextlib
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from . import locks
-from .files import CARD, SCRIPT, RunError, read_json, unwritable, write_text
+from .files import CARD, REHEARSAL_FOLDER, SCRIPT, RunError, read_json, unwritable, write_text
+
+_NAMED = ("interpreter", "working_dir", "state_dir")
+"""The values of run.json that a resume uses."""
+_RUN = (SCRIPT, "config.json", "plan.json", "devices.json")
+_REHEARSAL = (f"{REHEARSAL_FOLDER}/{SCRIPT}", f"{REHEARSAL_FOLDER}/plan.json")
 
 
 def trust(run_dir: Path) -> None:
     """Note that the run, in its current state, was started on this machine.
 
     Raises:
-        RunError: the state folder cannot be written.
+        RunError: the state folder cannot be written, or the run cannot be read.
     """
     note = _note(run_dir)
     try:
         note.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(note.parent, error) from error
-    write_text(note, _digest(run_dir))
+    # The supervisor removes a rehearsal that went well.
+    write_text(note, f"{digest_of(run_dir)}\n{_digest(run_dir, _RUN)}\n")
 
 
 def is_trusted(run_dir: Path) -> bool:
     """Return whether the run was started here and a resume still executes the same code.
 
     Raises:
-        RunError: the run's run.json or script is missing or cannot be read.
+        RunError: the run's run.json is missing, or a file cannot be read.
     """
     with contextlib.suppress(OSError):
-        return _note(run_dir).read_text(encoding="utf-8") == _digest(run_dir)
+        return digest_of(run_dir) in _note(run_dir).read_text(encoding="utf-8").split()
     return False
+
+
+def digest_of(run_dir: Path) -> str:
+    """Return the sha256 of everything in the run's folder that decides what a resume executes.
+
+    Raises:
+        RunError: the run's run.json is missing, or a file cannot be read.
+    """
+    return _digest(run_dir, (*_RUN, *_REHEARSAL))
 
 
 def _note(run_dir: Path) -> Path:
@@ -47,14 +64,19 @@ def _note(run_dir: Path) -> Path:
     return locks.state_dir() / "started" / name
 
 
-def _digest(run_dir: Path) -> str:
+def _digest(run_dir: Path, names: Sequence[str]) -> str:
     card = read_json(run_dir / CARD)
+    present = [name for name in names if (run_dir / name).exists()]
+    hashes = {name: _sha256(run_dir / name) for name in present}
+    text = json.dumps([[card.get(name) for name in _NAMED], hashes], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _sha256(path: Path) -> str:
     try:
-        script = (run_dir / SCRIPT).read_bytes()
+        return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise RunError(
-            f"A run folder holds its {SCRIPT}; {run_dir / SCRIPT}: {error}. "
+            f"A run's {path.name} is a readable file; {path}: {error}. "
             "Restore it from a copy, or start a new run."
         ) from error
-    named = json.dumps([card.get("interpreter"), card.get("working_dir")]).encode()
-    return hashlib.sha256(named + b"\n" + script).hexdigest()

@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.runs.copying.copies import read_copies
 from workbench.runs.folder.events import Event, read_events
-from workbench.runs.folder.files import CARD
+from workbench.runs.folder.files import CARD, REHEARSAL_FOLDER
 from workbench.runs.folder.state import (
     LIVE,
     Status,
@@ -26,7 +26,7 @@ from workbench.runs.folder.state import (
 from workbench.runs.folder.tasks import read_numbers, tasks_of, type_of, workers_of
 from workbench.runs.folder.unwritten import disk_note, losses_of
 from workbench.runs.processes.own_modules import changes_in
-from workbench.runs.supervise.rehearsal import FOLDER, trouble_in
+from workbench.runs.supervise.rehearsal import trouble_in
 from workbench.runs.supervise.stage import Stage, read_stage
 from workbench.runs.supervise.watchdog import PHASE_AFTER, recent_calls
 
@@ -116,7 +116,7 @@ def read_progress(run_dir: Path) -> Progress:
     }
     copies = read_copies(run_dir)
     living = state in LIVE
-    rehearsed = read_events(run_dir / FOLDER / leader / "events.jsonl")
+    rehearsed = read_events(run_dir / REHEARSAL_FOLDER / leader / "events.jsonl")
     lost = losses_of(rehearsed or leader_events, living=living)
     troubles = (
         copies.trouble if copies else "",

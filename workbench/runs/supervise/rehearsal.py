@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.runs.folder.events import Event, read_events
-from workbench.runs.folder.files import SCRIPT, read_json, sha256
+from workbench.runs.folder.files import REHEARSAL_FOLDER, SCRIPT, read_json, sha256
 from workbench.runs.processes.hands import LocalHands
 from workbench.runs.processes.own_modules import module_hashes
 
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from workbench.runs.processes.environment import Launch
     from workbench.runs.processes.forks import Forks
 
-FOLDER = "rehearsal"
 MADE_FOR = "made_for"
-"""A file in that folder: the sha256 of the run's script."""
+"""A file in the rehearsal's folder: the sha256 of the run's script."""
 _WENT_WELL = ".rehearsed"
 """A folder next to the runs: a file for each rehearsal, named as `proof_of` names it."""
 MOST_CHARACTERS = 200
@@ -71,7 +70,7 @@ class Rehearsal:
     ) -> None:
         self._run_dir, self._launch, self._forks = run_dir, launch, forks
         self._bounds, self._held_fds = bounds, held_fds
-        self._folder = run_dir / FOLDER
+        self._folder = run_dir / REHEARSAL_FOLDER
 
     @property
     def is_due(self) -> bool:

@@ -12,11 +12,10 @@ from typing import Any
 
 from workbench.runs.folder.checkpoints import resume_step
 from workbench.runs.folder.events import Event, read_events
+from workbench.runs.folder.files import REHEARSAL_FOLDER
 from workbench.runs.folder.state import last_state, since_start
 from workbench.runs.folder.tasks import tasks_of, type_of
 from workbench.runs.processes.forks import BEGUN, FORKED
-
-from .rehearsal import FOLDER
 
 WORDS = {
     "process": ("Starting the processes", "starts"),
@@ -97,7 +96,7 @@ def read_stage(run_dir: Path, plan: Mapping[str, Any], events: Sequence[Event]) 
     if began.get("loading"):
         return Stage("import")
     if began.get("rehearsal"):
-        stage = _furthest_behind(run_dir / FOLDER, plan, events, {})
+        stage = _furthest_behind(run_dir / REHEARSAL_FOLDER, plan, events, {})
         return replace(stage or Stage(""), rehearsal=True)
     starts = [event for event in events if event["event"] == BEGUN]
     begun = starts[-1] if starts and starts[-1]["time"] >= began["time"] else None

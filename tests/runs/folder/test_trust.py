@@ -1,0 +1,72 @@
+"""The runs that this machine started, in the form in which it started them."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.widgets.folders import write_run
+from workbench.runs import Run
+from workbench.runs.folder.trust import is_trusted, trust
+
+Change = Callable[[Path], object]
+
+
+def text(name: str) -> Change:
+    def changed(folder: Path) -> None:
+        (folder / name).parent.mkdir(exist_ok=True)
+        with (folder / name).open("a") as file:
+            file.write(" ")
+
+    return changed
+
+
+def card(name: str) -> Change:
+    def changed(folder: Path) -> None:
+        values = json.loads((folder / "run.json").read_text())
+        (folder / "run.json").write_text(json.dumps({**values, name: "/elsewhere"}))
+
+    return changed
+
+
+CHANGES: dict[str, Change] = {
+    **{name: card(name) for name in ("interpreter", "working_dir", "state_dir")},
+    **{name: text(name) for name in ("train.py", "config.json", "plan.json", "devices.json")},
+    **{name: text(name) for name in ("rehearsal/train.py", "rehearsal/plan.json")},
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("WORKBENCH_STATE", str(tmp_path / "state"))
+    made = write_run(tmp_path / "runs", "stopped")
+    trust(made.dir)
+    return made
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_run_is_not_trusted_after_a_change_of_what_a_resume_executes(name: str, run: Run) -> None:
+    assert is_trusted(run.dir)
+    CHANGES[name](run.dir)
+    assert not is_trusted(run.dir)
+    trust(run.dir)
+    assert is_trusted(run.dir)
+
+
+def test_a_run_is_trusted_while_it_trains_and_after_its_rehearsal(run: Run) -> None:
+    for name in ("train.py", "plan.json"):
+        text(f"rehearsal/{name}")(run.dir)
+    trust(run.dir)
+    for name in ("events.jsonl", "worker-0/events.jsonl", "supervisor.log"):
+        text(name)(run.dir)
+    card("name")(run.dir)
+    assert is_trusted(run.dir)
+    shutil.rmtree(run.dir / "rehearsal")
+    assert is_trusted(run.dir)
+
+
+def test_a_copy_of_a_trusted_run_is_not_trusted(run: Run) -> None:
+    copied = shutil.copytree(run.dir, run.dir.with_name("copied"))
+    assert not is_trusted(copied)

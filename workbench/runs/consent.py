@@ -1,0 +1,73 @@
+"""The code that a resume of a foreign run executes: a person must see it and agree to it first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.runs.folder.files import CARD, REHEARSAL_FOLDER, SCRIPT, RunError, read_json, sha256
+from workbench.runs.folder.trust import digest_of, is_trusted
+from workbench.runs.processes.environment import Launch
+
+from .resume import script_of_resume
+
+
+@dataclass(frozen=True)
+class ForeignCode:
+    """The code that a resume executes of a run that this machine did not start as it is."""
+
+    run_id: str
+    interpreter: str
+    working_dir: str
+    """The folder in which the script runs; it can import modules from there."""
+    script: str
+    """The text that would run: with more epochs, it is not yet in the run's folder."""
+    digest: str
+    """The sha256 of all of this, and of the files from which a resume makes it."""
+
+    def __str__(self) -> str:
+        return (
+            f"Resuming a run executes its {SCRIPT} with all your permissions; {self.run_id} was "
+            f"not started on this machine in its present form, and would run {self.interpreter} "
+            f"in {self.working_dir} (sha256 {self.digest}). Read the script, and resume the run "
+            "only if you trust it."
+        )
+
+
+def foreign_code(run_dir: Path, epochs: int | None = None, agreed: str = "") -> ForeignCode | None:
+    """Return the code that a person must agree to before a resume; None if there is no need.
+
+    There is no need if this machine started the run in its present form, or if `agreed` is the
+    digest of this code.
+
+    Raises:
+        PlanError: the config cannot be planned with this number of epochs.
+        RunError: the number of epochs is not possible, the run cannot be read, or the script is not
+            all that a resume of this run executes.
+    """
+    if is_trusted(run_dir):
+        return None
+    _refuse_more_than_a_script(run_dir)
+    digest = digest_of(run_dir)
+    script = script_of_resume(run_dir, epochs)
+    launch = Launch.of(run_dir, read_json(run_dir / CARD), read_json(run_dir / "plan.json"))
+    bound = sha256(f"{digest} {sha256(script)}")
+    code = ForeignCode(run_dir.name, launch.interpreter, str(launch.working_dir), script, bound)
+    return None if agreed == bound else code
+
+
+def _refuse_more_than_a_script(run_dir: Path) -> None:
+    """Refuse a run of which a resume executes more than its script.
+
+    Raises:
+        RunError: a job has an environment of its own, or a rehearsal has a script of its own.
+    """
+    launcher = read_json(run_dir / "config.json").get("launcher", "local")
+    if launcher == "local" and not (run_dir / REHEARSAL_FOLDER).exists():
+        return
+    got = "its rehearsal" if launcher == "local" else f"a job of {launcher}"
+    raise RunError(
+        "A click resumes a run from elsewhere only if its script is all that is executed; "
+        f"{run_dir.name} also executes {got}. Read the files in {run_dir}; if you trust them, "
+        f"resume the run in a terminal: workbench runs resume {run_dir}"
+    )
