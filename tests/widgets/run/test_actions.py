@@ -1,9 +1,15 @@
-"""The actions on the opened run: one at a time."""
+"""The actions on the opened run: one at a time, and a stranger's code only after a yes."""
 
+import json
+from pathlib import Path
 from threading import Event
+from typing import Any
 
 from tests.waiting import until
+from tests.widgets.folders import write_run
 from workbench.widgets.run.actions import RunActions
+from workbench.widgets.run.agreeing import NOT_AGREED, WAITS
+from workbench.widgets.run.view import RunView
 
 
 def test_an_action_during_another_action_is_refused_by_name() -> None:
@@ -19,3 +25,53 @@ def test_an_action_during_another_action_is_refused_by_name() -> None:
     until(lambda: reports[-1] == ("info", ""))
     actions._begin("Deleting", gate.wait, lambda _: None)
     assert ("info", "Deleting ...") in reports
+
+
+def question(actions: RunActions) -> tuple[str, str, Any, Any]:
+    """Wait for the question; return its text, the shown script, and the buttons for yes and no."""
+    asked, script, keys = until(lambda: actions.agreeing.box.children)
+    return asked.value, script.value, *keys.children
+
+
+def test_a_click_on_resume_executes_the_code_of_a_run_from_elsewhere_only_after_a_yes(
+    tmp_path: Path,
+) -> None:
+    run = write_run(tmp_path)
+    (run.dir / "train.py").write_text(run.script + "# <b>evil</b>\n")
+    reports: list[tuple[str, str]] = []
+    actions = RunActions(lambda level, text: reports.append((level, text)))
+    actions.act(run, "resume")
+    asked, script, _, no = question(actions)
+    assert f"would run {json.loads((run.dir / 'run.json').read_text())['interpreter']} in" in asked
+    assert "# &lt;b&gt;evil&lt;/b&gt;" in script
+    until(lambda: reports[-1] == ("info", WAITS))
+    no.click()
+    assert reports[-1] == ("error", NOT_AGREED)
+    assert actions.agreeing.box.children == ()
+    actions.act(run, "resume")
+    question(actions)[2].click()
+    until(lambda: "A finished run goes on only for more epochs" in reports[-1][1])
+    assert actions.agreeing.box.children == ()
+
+
+def test_a_person_who_agrees_to_code_that_has_changed_is_asked_again(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    actions = RunActions(lambda level, text: None)
+    actions.act(run, "resume")
+    first, _, yes, _ = question(actions)
+    card = json.loads((run.dir / "run.json").read_text())
+    (run.dir / "run.json").write_text(json.dumps({**card, "interpreter": "/evil/python"}))
+    yes.click()
+    assert "/evil/python" not in first
+    assert "/evil/python" in question(actions)[0]
+
+
+def test_the_question_ends_when_another_run_is_opened(tmp_path: Path) -> None:
+    view, asked = RunView(), write_run(tmp_path)
+    view.open(asked)
+    view.actions.act(asked, "resume")
+    question(view.actions)
+    assert view.actions.agreeing.box in view.box.children
+    view.open(write_run(tmp_path))
+    assert view.actions.agreeing.box.children == ()
+    view.end()

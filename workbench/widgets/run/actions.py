@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from workbench import units
+from workbench.runs.consent import ForeignCode, foreign_code
 from workbench.widgets.kernel.background import run_in_background
+
+from .agreeing import Agreeing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +28,7 @@ class RunActions:
     def __init__(self, report: Report) -> None:
         """`report` shows the person a text. Its first argument is the level: info or error."""
         self._report = report
+        self.agreeing = Agreeing(report)
         self._doing = ""
         self._started: Callable[[Run], None] = lambda run: None
         self._deleted: Callable[[Run], None] = lambda run: None
@@ -57,13 +62,31 @@ class RunActions:
         if name in at_once:
             self._ask(*at_once[name])
         elif name == "resume":
-            self._begin("Resuming", run.resume, self._started)
+            self._resume(run, None)
         elif name == "train_on":
-            self._begin("Resuming", lambda: run.resume(epochs), self._started)
+            self._resume(run, epochs)
         elif name == "pack":
             self._begin("Packing", run.pack, self._report_packed)
         elif name == "delete":
             self._begin("Deleting", run.delete, lambda _: self._deleted(run))
+
+    def _resume(self, run: Run, epochs: int | None, agreed: str = "") -> None:
+        """Resume a run; a person must first agree to its code if this machine did not start it.
+
+        `agreed` is the digest of the code that a person has agreed to.
+        """
+
+        def work() -> Run | ForeignCode:
+            return foreign_code(run.dir, epochs, agreed) or run.resume(epochs)
+
+        def done(result: Run | ForeignCode) -> None:
+            if isinstance(result, ForeignCode):
+                again = partial(self._resume, run, epochs, result.digest)
+                self.agreeing.ask(result, again)
+            else:
+                self._started(result)
+
+        self._begin("Resuming", work, done)
 
     def _ask(self, action: Callable[[], None], message: str) -> None:
         try:

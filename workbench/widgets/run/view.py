@@ -58,7 +58,10 @@ class RunView:
         self.box = styled(
             ipw.VBox,
             "wb-run",
-            children=[self._widget, self._plain_place, self._message, self._download],
+            children=[
+                *(self._widget, self._plain_place, self.actions.agreeing.box),
+                *(self._message, self._download),
+            ],
         )
 
     def on_look(self, looked: Callable[[RunSnapshot, RunFeed], None]) -> None:
@@ -118,6 +121,7 @@ class RunView:
         self.run = self._feed = self._poller = None
         self._download.offer(None)
         self._over.clear()
+        self.actions.agreeing.clear()
         self._message.value = ""
 
     def _show(self, look: RunSnapshot, feed: RunFeed) -> None:
