@@ -37,6 +37,7 @@ from workbench.runs.folder.state import (
     take_lock,
 )
 from workbench.runs.folder.tasks import leader_of, tasks_of
+from workbench.runs.folder.trust import is_trusted
 
 from .title import title_of
 
@@ -269,6 +270,9 @@ class Run:
     def delete(self) -> None:
         """Remove the run's folder with all its content; a job that outlived the run is ended first.
 
+        Only the job of a run that this machine started is ended: the folder of a run from elsewhere
+        can name any job. A job of such a run ends itself soon after its files are gone.
+
         Raises:
             RunError: the run is alive, its folder is a link, its job's engine cannot be asked, or
                 the folder cannot be removed.
@@ -286,7 +290,7 @@ class Run:
             raise alive_error(self.dir, "deleted")
         hidden = self.dir.with_name(f".deleted-{self.dir.name}")
         try:
-            if lost:
+            if lost and is_trusted(self.dir):
                 end_job(self.dir)
             self.dir.rename(hidden)
             shutil.rmtree(hidden)
