@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from workbench.runs import Run
 from workbench.server.errors import RequestError
 from workbench.server.folder import RunsFolder, runs_folder
 from workbench.server.handlers import MOST_BYTES, handlers_at
+from workbench.server.runs_channel import RunsChannel
 
 Fetch = Callable[..., Awaitable[HTTPResponse]]
 
@@ -66,6 +68,50 @@ def test_a_link_among_the_runs_is_not_followed(run: Run, tmp_path: Path) -> None
     (run.dir.parent / "linked").symlink_to(outside)
     with pytest.raises(RequestError, match="within"):
         RunsFolder(run.dir.parent.resolve()).run("linked")
+
+
+async def test_a_link_among_the_runs_is_a_row_with_the_reason(
+    jp_fetch: Fetch, run: Run, tmp_path: Path
+) -> None:
+    (run.dir.parent / "linked").symlink_to(run.dir.rename(tmp_path / "outside"))
+    (row,) = json.loads((await jp_fetch("workbench", "runs")).body)["runs"]
+    assert (row["id"], row["status"], row["actions"]) == ("linked", "unreadable", [])
+    assert f"is a link to {tmp_path / 'outside'}. Remove the link" in row["trouble"]
+
+
+SHOWN = ("run.json", "config.json", "plan.json", "train.py", "events.jsonl")
+OF_A_TASK = ("worker-0", "worker-0/events.jsonl", "worker-0/log.txt")
+
+
+@pytest.mark.parametrize("name", [*SHOWN, *OF_A_TASK])
+async def test_a_link_out_of_a_run_is_not_followed(
+    name: str, jp_fetch: Fetch, run: Run, tmp_path: Path
+) -> None:
+    linked = run.dir / name
+    linked.symlink_to(linked.rename(tmp_path / "secret"))
+    trouble = f"{linked} is a link to {tmp_path / 'secret'}"
+    (row,) = json.loads((await jp_fetch("workbench", "runs")).body)["runs"]
+    assert (row["status"], row["actions"]) == ("unreadable", [])
+    assert trouble in row["trouble"]
+    folder = RunsFolder(run.dir.parent.resolve())
+    frames: list[str | bytes] = []
+    channel = RunsChannel(folder, "")
+    channel._listeners["page"] = frames.append
+    channel.turn()
+    assert json.loads(frames[-1])["rows"] == [row]
+    for request in ("script", "series"):
+        assert await status_of(jp_fetch("workbench", "runs", run.id, request)) == 404
+    with pytest.raises(RequestError, match=re.escape(trouble)):
+        folder.run(run.id)
+
+
+def test_a_link_within_a_run_and_to_a_folder_of_checkpoints_is_followed(
+    run: Run, tmp_path: Path
+) -> None:
+    (run.dir / "train.py").rename(run.dir / "mine.py")
+    (run.dir / "train.py").symlink_to("mine.py")
+    (run.dir / "checkpoints").symlink_to(tmp_path)
+    assert RunsFolder(run.dir.parent.resolve()).run(run.id).script == run.script
 
 
 @pytest.mark.parametrize("asked", ["..", "/etc", "runs/../..", "link", "a\0b"])

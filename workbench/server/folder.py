@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.runs import Run, RunError, open_run
-from workbench.runs.folder.files import runs_root
+from workbench.runs.folder import tasks
+from workbench.runs.folder.files import run_folders, runs_root
+from workbench.runs.unreadable import UnreadableRun, listed
 
 from .errors import RequestError
 
@@ -25,7 +28,8 @@ class RunsFolder:
         """Return a run by its id.
 
         Raises:
-            RequestError: the id is not a plain name, leads out of the folder, or belongs to no run.
+            RequestError: the id is not a plain name, leads out of the folder, or belongs to no run;
+                or a file of the run is a link that leads out of the run's folder.
         """
         folder = self.path / run_id
         plain = NAME.fullmatch(run_id) is not None
@@ -36,9 +40,67 @@ class RunsFolder:
                 "Choose a run from the list.",
             )
         try:
+            _refuse_links(folder)
             return open_run(folder, self.path)
         except RunError as error:
             raise RequestError(404, str(error)) from error
+
+    def listed(self, name: str) -> Run:
+        """Return the run of a folder in a list; a link is an `UnreadableRun` with the reason."""
+        folder = self.path / name
+        try:
+            _refuse_links(folder)
+        except RunError as error:
+            return UnreadableRun(folder, error)
+        return listed(folder)
+
+    def runs(self) -> list[Run]:
+        """Return all runs, newest first; see `listed`.
+
+        Raises:
+            RunError: the folder exists but cannot be read.
+        """
+        found = (self.listed(path.name) for path in run_folders(self.path))
+        return sorted(found, key=lambda run: (run.created, run.id), reverse=True)
+
+
+def _refuse_links(folder: Path) -> None:
+    """Refuse a run that is a link, or that shows a file or a task from outside of its folder.
+
+    Raises:
+        RunError: there is such a link, or a folder cannot be read.
+    """
+    if folder.is_symlink():
+        raise RunError(_no_link(folder))
+    try:
+        for link in _links_in(folder):
+            if not Path(os.path.realpath(link)).is_relative_to(folder):
+                raise RunError(_no_link(link))
+    except (FileNotFoundError, NotADirectoryError):
+        return  # there is no such run
+    except OSError as error:
+        raise RunError(
+            f"A run has folders that you may read; {error.filename}: {error.strerror}. Give "
+            "yourself the right to read it."
+        ) from error
+
+
+def _links_in(folder: Path) -> Iterator[Path]:
+    """Yield the files of a run, its tasks and the files of its tasks that are links."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            is_task = tasks.NAME.fullmatch(entry.name) is not None
+            if entry.is_symlink() and (is_task or not entry.is_dir()):
+                yield Path(entry.path)
+            elif is_task and entry.is_dir():
+                yield from _links_in(Path(entry.path))
+
+
+def _no_link(path: Path) -> str:
+    return (
+        f"A page shows only runs whose files lie in the run's own folder; {path} is a link to "
+        f"{path.readlink()}. Remove the link, or put a copy of the file in its place."
+    )
 
 
 def runs_folder(root_dir: str | os.PathLike[str], asked: str) -> RunsFolder:

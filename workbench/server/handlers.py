@@ -13,7 +13,6 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from workbench.feed import row_of
-from workbench.runs import list_runs
 
 from . import actions
 from .errors import RequestError
@@ -90,7 +89,7 @@ class RunsHandler(Handler):
 
         def rows() -> dict[str, Any]:
             folder = self.runs_folder
-            found = [row_of(run) for run in list_runs(folder.path)]
+            found = [row_of(run) for run in folder.runs()]
             return {"path": str(folder.path), "runs": found}
 
         await self.answer(rows)

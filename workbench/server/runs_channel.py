@@ -10,7 +10,6 @@ from typing import Any
 from workbench.feed import row_of
 from workbench.feed.row import UNREADABLE
 from workbench.runs.folder.files import holds_a_run, visible_names
-from workbench.runs.unreadable import listed
 
 from .channel import Channel, Listener
 from .folder import RunsFolder
@@ -78,7 +77,7 @@ class RunsChannel(Channel):
         return sorted(gone)
 
     def _news_of(self, path: Path, stamp: object) -> list[Row]:
-        row = row_of(listed(path))
+        row = row_of(self._folder.listed(path.name))
         if not path.exists():
             return []  # it was deleted while it was read
         self._seen[path.name] = stamp

@@ -45,6 +45,8 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "plan with text for a number": (change("plan.json", epochs="three"), "has 'three' as epochs"),
     "plan without steps": (change("plan.json", steps_per_epoch=0), "has 0 as steps_per_epoch"),
     "tasks by number": (change("plan.json", tasks=7), "this one has 7"),
+    "a task that is a path": (change("plan.json", tasks=["/etc"]), "this one has ['/etc']"),
+    "a task above the run": (change("plan.json", tasks=["../worker-0"]), "has ['../worker-0']"),
     "config of a later release": (change("config.json", version=99), ""),
     "plan with a field more": (change("plan.json", a_field_of_later=1), ""),
     "events of bytes": (put("worker-0/events.jsonl", bytes(range(256))), ""),

@@ -13,6 +13,7 @@ from workbench.plan.own_data import DataFacts
 from workbench.plan.own_function import OwnFunction
 
 from .files import RunError, read_json
+from .tasks import tasks_of
 
 _FIELDS = {field.name: field for field in dataclasses.fields(Plan)}
 _RECORDS: dict[str, Any] = {
@@ -36,10 +37,12 @@ def read_plan(path: Path) -> Plan:
     """Read a plan.json.
 
     Raises:
-        RunError: the file is damaged, or was written by a release with other plan fields.
+        RunError: the file is damaged, or was written by a release with other plan fields, or a task
+            has a name that is not one.
     """
     values = read_json(path)
     require_fields(values, path)
+    tasks_of(values)
     fields: dict[str, Any] = {n: _plain(value) for n, value in values.items() if n in _FIELDS}
     fields["config"] = _config(values["config"], path)
     for name, kind in _RECORDS.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -14,6 +15,8 @@ from .files import RunError, read_json
 ONE_TASK = ("worker-0",)
 LEAST = {"num_replicas_in_sync": 1, "steps_per_epoch": 1, "epochs": 0, "total_steps": 0}
 """The counts in a plan.json, and the smallest allowed value of each."""
+NAME = re.compile(r"[a-z_]+-\d+", re.ASCII)
+"""The form of a task's name, which is also the name of its folder."""
 HOST = "localhost"
 EVALUATOR = "evaluator-0"
 SHARE_PORTS = {"TF_GRPC_REUSE_PORT": "1"}
@@ -27,19 +30,24 @@ class NoAddressError(OSError):
 def tasks_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the tasks of a plan.json; the first leads: it records epochs and keeps saved files.
 
-    A name is a type of `TF_CONFIG` and a number, such as `worker-0`.
+    A name is a type of `TF_CONFIG` and a number, such as `worker-0`. It names a folder in the run's
+    folder, so it is never a path.
 
     Raises:
         RunError: the tasks are not a list of names.
     """
     tasks = plan.get("tasks") or ONE_TASK
-    if not isinstance(tasks, list | tuple) or not all(isinstance(task, str) for task in tasks):
+    if not isinstance(tasks, list | tuple) or not all(map(_is_name, tasks)):
         raise RunError(
             f"plan.json of a run lists the names of its tasks, such as worker-0; this one has "
             f"{tasks!r}. Restore the file from a copy, or open the run with the release that "
             "wrote it."
         )
     return tuple(tasks)
+
+
+def _is_name(task: object) -> bool:
+    return isinstance(task, str) and NAME.fullmatch(task) is not None
 
 
 def read_numbers(run_dir: Path) -> dict[str, Any]:
