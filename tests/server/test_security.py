@@ -6,12 +6,13 @@ import inspect
 import json
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tornado.httpclient import HTTPResponse
-from tornado.httputil import HTTPHeaders
 
 from tests.server.requests import EVERY, METHODS, options, status_of
 from workbench.runs import Run
@@ -21,6 +22,7 @@ from workbench.server.handlers import MOST_BYTES, handlers_at
 from workbench.server.runs_channel import RunsChannel
 
 Fetch = Callable[..., Awaitable[HTTPResponse]]
+EVIL = "http://evil.example"
 
 
 def test_there_are_handlers_to_check() -> None:
@@ -39,16 +41,57 @@ async def test_a_request_without_a_valid_token_gets_no_answer(
     assert await status_of(answer) in (302, 403)
 
 
-async def test_another_site_cannot_make_a_browser_start_a_run(
-    jp_serverapp: Any, jp_fetch: Fetch, runs_dir: Path, http_server_client: Any
+@dataclass(frozen=True)
+class Browser:
+    """A browser that knows a server by a name, and its cookies."""
+
+    host: str
+    cookies: dict[str, str] = field(default_factory=dict)
+
+    def headers(self, origin: str = "", **more: str) -> dict[str, str]:
+        """Return the headers of a request by a page of `origin`, without the tests' token."""
+        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        named = {"Authorization": "none", "Host": self.host, "Cookie": cookie}
+        return {**named, "Origin": origin or f"http://{self.host}", **more}
+
+
+async def logged_in(server: Any, fetch: Fetch) -> Browser:
+    """Return a browser in which a person has logged in, on a server as people start it."""
+    server.web_app.settings["disable_check_xsrf"] = False
+    browser = Browser(f"localhost:{server.port}")
+    form = await fetch("login", headers=browser.headers())
+    token = {"Authorization": f"token {server.identity_provider.token}"}
+    inside = await fetch("workbench", "devices", headers=browser.headers(**token))
+    for answer in (form, inside):
+        for cookie in answer.headers.get_list("Set-Cookie"):
+            morsels = SimpleCookie(cookie).items()
+            browser.cookies.update({name: morsel.coded_value for name, morsel in morsels})
+    return browser
+
+
+async def test_a_page_acts_only_with_the_xsrf_token_that_another_site_cannot_read(
+    jp_serverapp: Any, jp_fetch: Fetch, run: Run
 ) -> None:
-    jp_serverapp.web_app.settings["disable_check_xsrf"] = False
-    cookie = "username-localhost=forged"
-    headers = HTTPHeaders({"Cookie": cookie, "Origin": "http://evil.example"})
-    url = f"{jp_serverapp.web_app.settings['base_url']}workbench/runs"
-    answer = http_server_client.fetch(url, method="POST", body="{}", headers=headers)
-    assert await status_of(answer) in (403, 404)
-    assert list(runs_dir.iterdir()) == []
+    browser = await logged_in(jp_serverapp, jp_fetch)
+
+    def stop(headers: dict[str, str]) -> Awaitable[HTTPResponse]:
+        address = ("workbench", "runs", run.id, "stop")
+        return jp_fetch(*address, method="POST", body="{}", headers=headers)
+
+    token = {"X-XSRFToken": browser.cookies["_xsrf"]}
+    assert await status_of(stop(browser.headers())) == 403
+    assert (await stop(browser.headers(**token))).code == 202
+    assert await status_of(stop(browser.headers(EVIL, **token))) == 404
+
+
+async def test_another_site_cannot_open_the_socket_of_a_page(
+    jp_serverapp: Any, jp_fetch: Fetch, jp_ws_fetch: Callable[..., Awaitable[Any]], runs_dir: Path
+) -> None:
+    browser = await logged_in(jp_serverapp, jp_fetch)
+    foreign = jp_ws_fetch("workbench", "stream", headers=browser.headers(EVIL))
+    assert await status_of(foreign) == 403
+    socket = await jp_ws_fetch("workbench", "stream", headers=browser.headers())
+    socket.close()
 
 
 @pytest.mark.parametrize(
