@@ -15,11 +15,11 @@ from tests.machines import LAPTOP
 from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_run
 from workbench.config import RunConfig
-from workbench.runs import Run, open_run
+from workbench.runs import Run, start_run
 from workbench.runs.folder.files import json_text, sha256
 
 Fetch = Callable[..., Awaitable[HTTPResponse]]
-"""A request; a start of a run first asks a child for the devices, which imports TensorFlow."""
+LONG = RunConfig(strategy="one_device", epochs=1, steps_per_epoch=200_000)
 
 
 async def ask(fetch: Fetch, *path: str, **options: Any) -> Any:
@@ -107,29 +107,16 @@ async def test_devices_are_measured(jp_fetch: Fetch, runs_dir: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_an_invalid_config_is_refused_with_all_its_problems(
+async def test_a_run_is_stopped_resumed_trained_on_and_deleted(
     jp_fetch: Fetch, runs_dir: Path
 ) -> None:
-    config = {"strategy": "mirored", "epochs": 0}
-    status, body = await refused(post(jp_fetch, "runs", config=config))
-    assert status == 400
-    assert {problem["field"] for problem in body["problems"]} == {"strategy", "epochs"}
-    status, body = await refused(post(jp_fetch, "runs", config={"epoch": 1}))
-    assert body["problems"][0]["fix"] == "Did you mean epochs?"
-    assert list(runs_dir.iterdir()) == []
-
-
-@pytest.mark.slow
-async def test_a_run_is_started_stopped_resumed_and_deleted(
-    jp_fetch: Fetch, runs_dir: Path
-) -> None:
-    config = RunConfig(strategy="one_device", epochs=1, steps_per_epoch=200_000).to_json()
-    row = await post(jp_fetch, "runs", config=config, name="By a page")
-    run = open_run(row["id"], runs_dir)
-    assert row["title"] == "By a page"
+    run = start_run(LONG, runs_dir)
     until(lambda: run.progress.step > 0)
     stopping = await post(jp_fetch, "runs", run.id, "stop")
     assert stopping["id"] == run.id
+    assert run.wait(LIMIT_SECONDS) == "stopped"
+    await post(jp_fetch, "runs", run.id, "train_on", epochs=2)
+    run.stop()
     assert run.wait(LIMIT_SECONDS) == "stopped"
     await post(jp_fetch, "runs", run.id, "resume")
     assert run.alive
@@ -147,8 +134,12 @@ async def test_a_run_is_started_stopped_resumed_and_deleted(
 async def test_a_run_continues_when_the_server_stops(
     jp_fetch: Fetch, jp_serverapp: Any, runs_dir: Path
 ) -> None:
-    config = RunConfig(strategy="one_device", epochs=1, steps_per_epoch=200_000).to_json()
-    run = open_run((await post(jp_fetch, "runs", config=config))["id"], runs_dir)
+    run = start_run(LONG, runs_dir)
+    until(lambda: run.progress.step > 0)
+    run.stop()
+    assert run.wait(LIMIT_SECONDS) == "stopped"
+    until(lambda: not run.alive)
+    await post(jp_fetch, "runs", run.id, "resume")
     await jp_serverapp._cleanup()
     step = run.progress.step
     until(lambda: run.progress.step > step)

@@ -166,14 +166,22 @@ def test_a_folder_of_runs_is_within_the_servers_root_folder(asked: str, tmp_path
         runs_folder(root, asked)
 
 
-async def test_a_request_has_a_size_limit(jp_fetch: Fetch, runs_dir: Path) -> None:
+async def test_a_request_has_a_size_limit(jp_fetch: Fetch, run: Run) -> None:
     body = json.dumps({"name": "x" * MOST_BYTES})
-    assert await status_of(jp_fetch("workbench", "runs", method="POST", body=body)) == 413
+    answer = jp_fetch("workbench", "runs", run.id, "stop", method="POST", body=body)
+    assert await status_of(answer) == 413
 
 
 @pytest.mark.parametrize("body", ["[]", "no json", "\xff"])
-async def test_a_request_is_an_object(body: str, jp_fetch: Fetch, runs_dir: Path) -> None:
-    assert await status_of(jp_fetch("workbench", "runs", method="POST", body=body)) == 400
+async def test_a_request_is_an_object(body: str, jp_fetch: Fetch, run: Run) -> None:
+    answer = jp_fetch("workbench", "runs", run.id, "stop", method="POST", body=body)
+    assert await status_of(answer) == 400
+
+
+async def test_a_page_cannot_start_a_run_of_its_own_config(jp_fetch: Fetch, runs_dir: Path) -> None:
+    body = json.dumps({"config": {"interpreter": "/evil/python"}})
+    assert await status_of(jp_fetch("workbench", "runs", method="POST", body=body)) == 405
+    assert list(runs_dir.iterdir()) == []
 
 
 def test_no_handler_is_open_to_all() -> None:

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbench.config import ConfigError, RunConfig
-from workbench.devices import DeviceError
-from workbench.runs import Run, RunError, start_run
+from workbench.config import ConfigError
+from workbench.runs import Run, RunError
 from workbench.runs.consent import foreign_code
 from workbench.runs.folder.files import SCRIPT, sha256
-from workbench.runs.programs.detection import detect_devices
 
 from .errors import RequestError
-
-if TYPE_CHECKING:
-    from .folder import RunsFolder
 
 FOREIGN_CODE = "foreign_code"
 """The reason of a refusal: a person must agree to the code that the action executes."""
@@ -25,22 +20,14 @@ FOREIGN_CODE = "foreign_code"
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turn errors of configs, runs and devices into a `RequestError` for the page."""
+    """Turn errors of configs and runs into a `RequestError` for the page."""
     try:
         yield
     except ConfigError as error:
         problems = [asdict(problem) for problem in error.problems]
         raise RequestError(400, str(error), {"problems": problems}) from error
-    except (RunError, DeviceError) as error:
+    except RunError as error:
         raise RequestError(409, str(error)) from error
-
-
-def start(folder: RunsFolder, asked: dict[str, Any]) -> Run:
-    """Start a run of the config in `asked`, with the usual plan; `name` is shown in lists."""
-    with refusing():
-        config = RunConfig.from_json(asked.get("config", {}))
-        devices = detect_devices(config.interpreter)
-        return start_run(config, folder.path, devices, str(asked.get("name", "")))
 
 
 def stop(run: Run, _: dict[str, Any]) -> None:

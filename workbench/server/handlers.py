@@ -24,7 +24,7 @@ from .stream import StreamHandler
 T = TypeVar("T")
 RESOURCE = "workbench"
 MOST_BYTES = 2**20
-"""The largest size of a request; a config has a few thousand bytes."""
+"""The largest size of a request; an action has a few hundred bytes."""
 
 
 class Handler(APIHandler):
@@ -93,12 +93,6 @@ class RunsHandler(Handler):
             return {"path": str(folder.path), "runs": found}
 
         await self.answer(rows)
-
-    @web.authenticated
-    @authorized
-    async def post(self) -> None:
-        """Start a run and return its row."""
-        await self.answer(lambda: row_of(actions.start(self.runs_folder, self.asked)), 201)
 
 
 class RunHandler(Handler):

@@ -10,6 +10,7 @@ from tests.waiting import until
 from workbench.config import RunConfig
 from workbench.runs import Run, start_run
 from workbench.runs.folder.files import REHEARSAL_FOLDER
+from workbench.runs.folder.trust import is_trusted
 from workbench.runs.supervise.rehearsal import NOTE, trouble_in
 
 pytestmark = pytest.mark.slow
@@ -32,6 +33,7 @@ def test_a_plan_is_rehearsed_once_and_its_folder_is_removed(tmp_path: Path) -> N
     assert first.wait() == "finished"
     assert len(rehearsals(first)) == 1
     assert not (first.dir / REHEARSAL_FOLDER).exists()
+    assert is_trusted(first.dir)
     assert "rehearsal" in [entry.name for entry in first.ledger.first_step]
     again, other = start(tmp_path, "right"), start(tmp_path, "right", seed=1)
     assert again.wait() == other.wait() == "finished"
