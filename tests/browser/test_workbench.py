@@ -10,7 +10,10 @@ from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer
 from tests.browser.workbench_page import LONG_RUN, WorkbenchPage
 from tests.waiting import LIMIT_SECONDS, until
+from tests.widgets.folders import write_run
 from workbench.runs import list_runs, open_run
+from workbench.runs.consent import foreign_code
+from workbench.widgets.run.agreeing import NOT_AGREED
 
 BUSY = """
 import pathlib, time
@@ -215,3 +218,21 @@ def test_the_gauge_shows_only_current_numbers(lab: LabPage) -> None:
     lab.run_cell(1)
     gauge.scroll_into_view_if_needed()
     expect(gauge).to_have_text("In use nowunknown: the kernel does not answer")
+
+
+def test_a_click_executes_the_code_of_a_run_from_elsewhere_only_after_a_yes(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "elsewhere.ipynb")
+    run = write_run(workbench.runs_dir, "stopped", 78)
+    code = foreign_code(run.dir)
+    assert code is not None
+    workbench.open_run(run.id)
+    workbench.button("Resume from step 0").click()
+    asked = workbench.root.locator(".wb-agreeing")
+    expect(asked).to_contain_text(str(code))
+    expect(asked.get_by_role("region", name="The script")).to_contain_text("def make_strategy")
+    lab.screenshot("agreeing")
+    workbench.button("Do not execute it").click()
+    expect(workbench.root.get_by_text(NOT_AGREED)).to_be_visible()
+    expect(asked).not_to_contain_text("sha256")
+    expect(workbench.button("Resume from step 0")).to_be_enabled()
+    assert run.status == "stopped"

@@ -14,7 +14,7 @@ from workbench.widgets.parts.page_parts import button, html, row, styled
 if TYPE_CHECKING:
     from workbench.runs.consent import ForeignCode
 
-WAITS = "This machine has never started the run in its present form: answer the question below."
+WAITS = "This machine has never started the run in its present form: answer the question above."
 NOT_AGREED = "Not resumed: you did not agree to execute its code."
 Report = Callable[[str, str], None]
 

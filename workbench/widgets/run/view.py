@@ -59,7 +59,7 @@ class RunView:
             ipw.VBox,
             "wb-run",
             children=[
-                *(self._widget, self._plain_place, self.actions.agreeing.box),
+                *(self.actions.agreeing.box, self._widget, self._plain_place),
                 *(self._message, self._download),
             ],
         )
@@ -173,7 +173,8 @@ class RunView:
         with self._lock:
             deaf, self._widget = self._widget, self._make_widget()
             self._widget.follow(self._feed)
-            self.box.children = (self._widget, *self.box.children[1:])
+            parts = self.box.children
+            self.box.children = [self._widget if part is deaf else part for part in parts]
         deaf.close()
 
     def _act(self, name: str, epochs: int | None, task: str) -> None:
