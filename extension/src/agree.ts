@@ -59,7 +59,7 @@ function question(code: ForeignCode, trans: TranslationBundle): HTMLElement {
       )
     ),
     exactly(trans.__('Interpreter: %1', code.interpreter)),
-    exactly(trans.__('Folder: %1', code.working_dir)),
+    exactly(trans.__('Folder, with its modules: %1', code.working_dir)),
     exactly(`sha256 ${code.digest}`),
     shown,
     ...more

@@ -37,7 +37,10 @@ def test_a_person_sees_interpreter_folder_and_script_and_agrees_to_them_together
     assert code is not None
     assert code.script == run.script
     assert (code.interpreter, code.working_dir) == ("/evil/python", str(tmp_path))
-    assert f"would run /evil/python in {tmp_path} (sha256 {code.digest})" in str(code)
+    assert (
+        f"would run /evil/python in {tmp_path}, with modules from there (sha256 {code.digest})"
+        in str(code)
+    )
     assert foreign_code(run.dir, agreed="0" * 64) == code
     assert foreign_code(run.dir, agreed=code.digest) is None
     change(run, "run.json", interpreter="/more/evil")
@@ -66,12 +69,21 @@ def test_more_epochs_show_the_script_that_they_write(run: Run) -> None:
         foreign_code(run.dir, 1)
 
 
-def test_a_job_and_a_rehearsal_execute_more_than_the_script_and_are_left_to_the_terminal(
-    run: Run,
-) -> None:
-    (run.dir / "rehearsal").mkdir()
-    with pytest.raises(RunError, match=f"its rehearsal.*workbench runs resume {run.dir}"):
+@pytest.mark.parametrize("name", ["tensorflow.py", "tensorflow/__init__.py", "rehearsal/train.py"])
+def test_a_run_with_more_code_than_its_script_is_left_to_the_terminal(name: str, run: Run) -> None:
+    (run.dir / name).parent.mkdir(exist_ok=True)
+    (run.dir / name).write_text("print('evil')")
+    more = {"rehearsal/train.py": "the script in rehearsal"}.get(name, name)
+    with pytest.raises(RunError, match=f"executes {more}.*workbench runs resume {run.dir}"):
         foreign_code(run.dir)
+
+
+def test_a_job_is_left_to_the_terminal_because_it_has_its_own_environment(run: Run) -> None:
     change(run, "config.json", launcher="slurm", job_setup="evil")
     with pytest.raises(RunError, match="also executes a job of slurm"):
         foreign_code(run.dir)
+
+
+def test_the_earlier_scripts_of_a_run_are_no_modules(run: Run) -> None:
+    (run.dir / "train-1.py").write_text("print('earlier')")
+    assert foreign_code(run.dir) is not None

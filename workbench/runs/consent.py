@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.runs.folder.files import CARD, REHEARSAL_FOLDER, SCRIPT, RunError, read_json, sha256
-from workbench.runs.folder.trust import digest_of, is_trusted
+from workbench.runs.folder.trust import digest_of, is_trusted, modules_beside
 from workbench.runs.processes.environment import Launch
 
 from .resume import script_of_resume
@@ -29,8 +29,8 @@ class ForeignCode:
         return (
             f"Resuming a run executes its {SCRIPT} with all your permissions; {self.run_id} was "
             f"not started on this machine in its present form, and would run {self.interpreter} "
-            f"in {self.working_dir} (sha256 {self.digest}). Read the script, and resume the run "
-            "only if you trust it."
+            f"in {self.working_dir}, with modules from there (sha256 {self.digest}). Read the "
+            "script, and resume the run only if you trust it."
         )
 
 
@@ -60,14 +60,19 @@ def _refuse_more_than_a_script(run_dir: Path) -> None:
     """Refuse a run of which a resume executes more than its script.
 
     Raises:
-        RunError: a job has an environment of its own, or a rehearsal has a script of its own.
+        RunError: a job has an environment of its own, a rehearsal has a script of its own, or there
+            are modules beside the script.
     """
     launcher = read_json(run_dir / "config.json").get("launcher", "local")
-    if launcher == "local" and not (run_dir / REHEARSAL_FOLDER).exists():
+    more = [str(path.relative_to(run_dir)) for path in modules_beside(run_dir / SCRIPT)]
+    if (run_dir / REHEARSAL_FOLDER).exists():
+        more.append(f"the script in {REHEARSAL_FOLDER}")
+    if launcher != "local":
+        more.append(f"a job of {launcher}")
+    if not more:
         return
-    got = "its rehearsal" if launcher == "local" else f"a job of {launcher}"
     raise RunError(
         "A click resumes a run from elsewhere only if its script is all that is executed; "
-        f"{run_dir.name} also executes {got}. Read the files in {run_dir}; if you trust them, "
-        f"resume the run in a terminal: workbench runs resume {run_dir}"
+        f"{run_dir.name} also executes {', '.join(more)}. Read the files in {run_dir}; if you "
+        f"trust them, resume the run in a terminal: workbench runs resume {run_dir}"
     )

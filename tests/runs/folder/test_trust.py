@@ -35,6 +35,8 @@ CHANGES: dict[str, Change] = {
     **{name: card(name) for name in ("interpreter", "working_dir", "state_dir")},
     **{name: text(name) for name in ("train.py", "config.json", "plan.json", "devices.json")},
     **{name: text(name) for name in ("rehearsal/train.py", "rehearsal/plan.json")},
+    **{name: text(name) for name in ("numpy.py", "numpy/__init__.py", "rehearsal/numpy.py")},
+    **{name: text(name) for name in ("numpy.cpython-312.so", "numpy.pyc")},
 }
 
 

@@ -1,9 +1,9 @@
 """The runs that this machine started: any other folder among the runs is foreign code.
 
 A resume executes the run's script with the interpreter and in the folder that run.json names. With
-more epochs, it executes a script made from config.json, plan.json and devices.json. Each run that
-this machine started is noted in the state folder, outside the folder of runs. The note has the
-digest of all of that.
+more epochs, it executes a script made from config.json, plan.json and devices.json. A script also
+imports modules from its own folder, before all others. Each run that this machine started is noted
+in the state folder, outside the folder of runs. The note has the digest of all of that.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from .files import CARD, REHEARSAL_FOLDER, SCRIPT, RunError, read_json, unwritab
 
 _NAMED = ("interpreter", "working_dir", "state_dir")
 """The values of run.json that a resume uses."""
-_RUN = (SCRIPT, "config.json", "plan.json", "devices.json")
-_REHEARSAL = (f"{REHEARSAL_FOLDER}/{SCRIPT}", f"{REHEARSAL_FOLDER}/plan.json")
+_FILES = ("config.json", "plan.json", "devices.json")
+_IMPORTED = (".py", ".pyc", ".so", ".pyd")
+"""The endings of files that Python imports."""
 
 
 def trust(run_dir: Path) -> None:
@@ -36,7 +37,7 @@ def trust(run_dir: Path) -> None:
     except OSError as error:
         raise unwritable(note.parent, error) from error
     # The supervisor removes a rehearsal that went well.
-    write_text(note, f"{digest_of(run_dir)}\n{_digest(run_dir, _RUN)}\n")
+    write_text(note, f"{digest_of(run_dir)}\n{_digest(run_dir, [run_dir])}\n")
 
 
 def is_trusted(run_dir: Path) -> bool:
@@ -56,7 +57,18 @@ def digest_of(run_dir: Path) -> str:
     Raises:
         RunError: the run's run.json is missing, or a file cannot be read.
     """
-    return _digest(run_dir, (*_RUN, *_REHEARSAL))
+    return _digest(run_dir, [run_dir, run_dir / REHEARSAL_FOLDER])
+
+
+def modules_beside(script: Path) -> list[Path]:
+    """Return the files that a script imports from its own folder if it imports their names."""
+    found = (*script.parent.glob("*.*"), *script.parent.glob("*/__init__.*"))
+    modules = [path for path in found if path.suffix in _IMPORTED and path != script]
+    return sorted(path for path in modules if _name_of(path, script.parent).isidentifier())
+
+
+def _name_of(module: Path, folder: Path) -> str:
+    return module.relative_to(folder).parts[0].partition(".")[0]
 
 
 def _note(run_dir: Path) -> Path:
@@ -64,10 +76,12 @@ def _note(run_dir: Path) -> Path:
     return locks.state_dir() / "started" / name
 
 
-def _digest(run_dir: Path, names: Sequence[str]) -> str:
+def _digest(run_dir: Path, folders: Sequence[Path]) -> str:
     card = read_json(run_dir / CARD)
-    present = [name for name in names if (run_dir / name).exists()]
-    hashes = {name: _sha256(run_dir / name) for name in present}
+    files = [folder / name for folder in folders for name in (SCRIPT, *_FILES)]
+    modules = [path for folder in folders for path in modules_beside(folder / SCRIPT)]
+    present = [path for path in (*files, *modules) if path.is_file()]
+    hashes = {str(path.relative_to(run_dir)): _sha256(path) for path in present}
     text = json.dumps([[card.get(name) for name in _NAMED], hashes], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
