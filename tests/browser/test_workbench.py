@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import findings, load_axe
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer
 from tests.browser.workbench_page import LONG_RUN, WorkbenchPage
@@ -231,6 +232,8 @@ def test_a_click_executes_the_code_of_a_run_from_elsewhere_only_after_a_yes(lab:
     expect(asked).to_contain_text(str(code))
     expect(asked.get_by_role("region", name="The script")).to_contain_text("def make_strategy")
     lab.screenshot("agreeing")
+    load_axe(lab.page)
+    assert findings(lab.page, ".wb-agreeing") == []
     workbench.button("Do not execute it").click()
     expect(workbench.root.get_by_text(NOT_AGREED)).to_be_visible()
     expect(asked).not_to_contain_text("sha256")

@@ -25,7 +25,8 @@ export class RunSource implements Source {
     this._emit({ kind: 'link', up });
 
   /**
-   * `agree` asks a person whether code that this machine did not start may be executed. `open` shows another run. `deleted` is called when this view has deleted the run.
+   * `agree` asks a person whether code that this machine did not start may be executed. `open`
+   * shows another run. `deleted` is called when this view has deleted the run.
    */
   constructor(
     private readonly _stream: Stream,
