@@ -159,8 +159,11 @@ def test_no_file_names_a_registry_host() -> None:
 def test_npm_lock_serves_every_platform_and_names_no_address() -> None:
     packages = json.loads((ROOT / "extension/package-lock.json").read_text())["packages"]
     assert not any("resolved" in entry for entry in packages.values())
-    bindings = {name.rpartition("binding-")[2] for name in packages if "/binding-" in name}
-    assert {"linux-x64-gnu", "linux-arm64-gnu", "darwin-arm64"} <= bindings
+    bundler = {name.rpartition("binding-")[2] for name in packages if "/binding-" in name}
+    assert {"linux-x64-gnu", "linux-arm64-gnu", "win32-x64-msvc"} <= bundler
+    compiler = {name.rpartition("/")[2] for name in packages if "@esbuild/" in name}
+    assert {"linux-x64", "linux-arm64", "win32-x64"} <= compiler
+    assert {"darwin-x64", "darwin-arm64"} <= bundler & compiler
 
 
 def test_jupyterlab_dependencies_are_ranges() -> None:

@@ -17,6 +17,9 @@ export interface MeterClasses {
   bar: string;
 }
 
+const OF_A_METER = ['role', 'aria-label', 'aria-valuenow', 'aria-valuetext'];
+
+/** A line keeps its height when its share becomes unknown, so that nothing below it moves. */
 export class Meters {
   readonly node: HTMLElement;
   private _lines: Line[] = [];
@@ -43,23 +46,24 @@ class Line {
 
   constructor({ line, bar }: MeterClasses) {
     this._bar = make('span', bar, this._filled);
-    this._bar.setAttribute('role', 'meter');
-    this.node = make('div', line, this._name, make('dd', '', this._text));
+    const use = make('dd', '', this._bar, this._text);
+    this.node = make('div', line, this._name, use);
   }
 
   show({ name, share, text }: Meter): void {
     setText(this._name, name);
     setText(this._text, text);
+    this._text.title = text;
+    this._filled.style.width = `${(100 * (share ?? 0)).toFixed(1)}%`;
     if (share === null) {
-      this._bar.remove();
+      for (const attribute of OF_A_METER) {
+        this._bar.removeAttribute(attribute);
+      }
       return;
     }
-    this._filled.style.width = `${(100 * share).toFixed(1)}%`;
+    this._bar.setAttribute('role', 'meter');
     this._bar.setAttribute('aria-label', name);
     this._bar.setAttribute('aria-valuenow', String(Math.round(100 * share)));
     this._bar.setAttribute('aria-valuetext', text);
-    if (this._bar.parentElement === null) {
-      this._text.before(this._bar);
-    }
   }
 }

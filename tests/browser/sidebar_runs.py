@@ -11,6 +11,7 @@ from workbench.runs import Run
 def add(runs: Path, name: str, state: str = "finished", **more: object) -> Run:
     """Add a run; its complete folder appears in one step, as for real runs."""
     made = write_run(runs.parent / ".made", state, name=name, **more)  # type: ignore[arg-type]
+    runs.mkdir(exist_ok=True)
     made.dir.rename(runs / made.id)
     return Run(runs / made.id)
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.axe import findings, load_axe
 from tests.browser.lab_page import LabPage
-from tests.browser.lab_server import LAB, running_lab
+from tests.browser.lab_server import LAB, Lab, running_lab
 from tests.browser.sidebar_page import SidebarPage, about, leave
 from tests.browser.sidebar_runs import add, add_many
 from tests.waiting import until
@@ -119,6 +119,30 @@ def test_nothing_moves_under_the_pointer_and_new_runs_wait_for_a_click(
     sidebar.button(re.compile("Show new runs")).click()
     expect(sidebar.row("there")).to_have_count(0)
     expect(sidebar.rows).to_have_count(3)
+
+
+def test_no_row_moves_when_devices_become_known_and_unknown(
+    browser: Browser, tmp_path: Path
+) -> None:
+    (tmp_path / "root").mkdir()
+    add(tmp_path / "root" / "runs", "there")
+    server = Lab(tmp_path / "root", tmp_path / "home")
+    server.start()
+    try:
+        page = browser.new_context().new_page()
+        sidebar = SidebarPage(LabPage(page, server.server, tmp_path))
+        row, use = sidebar.row("there"), sidebar.root.locator(".jp-WorkbenchDevices")
+        expect(use.get_by_role("meter")).to_have_count(2)
+        before = row.bounding_box()
+        server.kill()
+        expect(use.get_by_text("unknown")).to_have_count(2)
+        assert row.bounding_box() == before
+        server.start()
+        expect(use.get_by_role("meter")).to_have_count(2)
+        assert row.bounding_box() == before
+        page.context.close()
+    finally:
+        server.stop()
 
 
 def test_only_the_visible_rows_of_a_long_list_are_on_the_page(lab: LabPage, runs: Path) -> None:

@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 
-import { Meters, type Meter } from '../meters.js';
+import { Meters } from '../meters.js';
 import { make } from '../runview/elements.js';
 import { Sight } from '../runview/sight.js';
 import type { StreamUpdate } from '../server/protocol.js';
@@ -28,6 +28,8 @@ export class SidebarPanel extends Widget {
   private readonly _devices: Watch;
   private readonly _listed: Watch;
   private readonly _sights: Sight[];
+  /** The devices that were shown last; each machine has the first two. */
+  private _known: string[];
   private _devicesSeen = false;
   private _runsSeen = false;
 
@@ -39,6 +41,7 @@ export class SidebarPanel extends Widget {
   ) {
     super();
     this.addClass('jp-WorkbenchSidebar');
+    this._known = [_trans.__('Memory in use'), _trans.__('Processor busy')];
     this._link = new Link(_server);
     this._notice = new NoticeView(_trans, () => this._again());
     this._devices = new Watch(() => this._watchDevices());
@@ -114,22 +117,20 @@ export class SidebarPanel extends Widget {
 
   private _receive(update: StreamUpdate): void {
     if (update.channel === 'devices') {
-      this._meters.show(update.meters ?? [this._unknown(update.trouble ?? '')]);
+      if (update.meters) {
+        this._known = update.meters.map(({ name }) => name);
+        this._meters.show(update.meters);
+      } else {
+        this._clear(update.trouble);
+      }
     }
   }
 
-  /** Show no old number. */
-  private _clear(): void {
-    this._meters.show([this._unknown('')]);
-  }
-
-  private _unknown(why: string): Meter {
+  /** Show no old number, on the same lines, so that the list below does not move. */
+  private _clear(why = ''): void {
     const unknown = this._trans.__('unknown');
-    return {
-      name: this._trans.__('In use now'),
-      share: null,
-      text: why === '' ? unknown : `${unknown}: ${why}`
-    };
+    const text = why === '' ? unknown : `${unknown}: ${why}`;
+    this._meters.show(this._known.map(name => ({ name, share: null, text })));
   }
 
   private _showNotice(): void {
