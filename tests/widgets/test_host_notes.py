@@ -8,6 +8,7 @@ import pytest
 from tests.widgets.folders import write_run
 from workbench.feed import RunFeed, RunSnapshot
 from workbench.widgets.host_notes import HostNotes
+from workbench.widgets.parts.copy_button import CopyButton
 
 CELL = "from workbench import follow\nawait follow()"
 
@@ -30,12 +31,14 @@ def test_while_a_run_trains_a_cell_that_follows_it_is_shown(
     notes: HostNotes, running: RunSnapshot, tmp_path: Path
 ) -> None:
     assert f"Runs are in {tmp_path}." in notes._keeping.value
-    assert notes._awake.value == ""
+    assert "Copies go to" in notes._keeping.value
+    assert (notes._awake.value, notes._copy.children) == ("", ())
     notes.show(running)
     assert "Colab ends a runtime in which no cell runs" in notes._awake.value
     assert CELL in notes._awake.value
+    assert isinstance(notes._copy.children[0], CopyButton)
     notes.show(replace(running, status="finished"))
-    assert notes._awake.value == ""
+    assert (notes._awake.value, notes._copy.children) == ("", ())
 
 
 def test_no_cell_is_shown_while_a_cell_follows_the_run(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import ipywidgets as ipw
+
 from workbench import hosts
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import column, html
+from workbench.widgets.parts.copy_button import COPIED, CopyButton
+from workbench.widgets.parts.page_parts import column, html, styled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,6 +17,10 @@ if TYPE_CHECKING:
     from workbench.feed import RunSnapshot
 
 CELL = "from workbench import follow\nawait follow()"
+REMEDY = (
+    "To keep them, name a folder on a drive in Copies go to (under More settings), or click "
+    "Download run below a run."
+)
 AWAKE = "A cell with these two lines runs until the run ends; the buttons work during that time:"
 
 
@@ -29,9 +36,12 @@ class HostNotes:
         self._followed = False
         self._look: RunSnapshot | None = None
         keeping = hosts.word_on_keeping(runs)
-        self._keeping = html(markup.quiet(keeping) if keeping else "", description="Keeping")
+        text = markup.quiet(f"{keeping} {REMEDY}") if keeping else ""
+        self._keeping = html(text, description="Keeping")
         self._awake = html(description="Staying awake")
-        self.box = column(self._awake, self._keeping)
+        self._copy = column()
+        awake = styled(ipw.VBox, COPIED, children=[self._awake, self._copy])
+        self.box = column(awake, self._keeping)
 
     def show(self, look: RunSnapshot | None) -> None:
         """Follow the opened run; None means that no run is open."""
@@ -40,6 +50,7 @@ class HostNotes:
         text = "" if self._host is None or not at_risk else _awake(self._host.idle)
         if text != self._awake.value:
             self._awake.value = text
+            self._copy.children = [CopyButton()] if text else []
 
     def note_following(self, followed: bool) -> None:
         """Note whether a cell follows the run, so that it runs as long as the run."""
