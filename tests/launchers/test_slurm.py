@@ -60,7 +60,8 @@ def test_the_script_has_all_requested_options_and_no_others() -> None:
     setup, command = lines[-2:]
     assert setup == "module load cuda"
     assert command == (
-        "srun --kill-on-bad-exit=1 --label apptainer exec --nv --bind /runs/one /images/tf.sif "
+        "srun --kill-on-bad-exit=1 --label --cpus-per-task=4 "
+        "apptainer exec --nv --bind /runs/one /images/tf.sif "
         'sh -c \'exec "$@" "$SLURM_PROCID" "${SLURM_RESTART_COUNT:-0}"\' hand '
         "'/envs/my env/bin/python' /runs/one/jobs/0001/hand.py /runs/one/jobs/0001"
     )
@@ -71,6 +72,7 @@ def test_options_that_are_not_requested_are_left_to_the_cluster() -> None:
     assert "partition" not in script
     assert "gpus" not in script
     assert "apptainer" not in script
+    assert "cpus" not in script
 
 
 def test_without_slurms_commands_the_error_names_a_host_that_has_them(

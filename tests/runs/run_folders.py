@@ -15,12 +15,15 @@ import psutil
 
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
+from workbench.plan.launching import OF_JOBS
 from workbench.runs import Run, start_script
 from workbench.runs.folder import locks
 from workbench.runs.folder.files import json_text, make_folder, new_id, sha256
 from workbench.runs.processes.bounds import Bounds
 
 OBEDIENT = (Path(__file__).parent / "obedient.py").read_text()
+OF_CONFIG = (*OF_JOBS, "launcher", "rendezvous_seconds", "start_now", "start", "archive")
+"""The options of a run that are fields of its config."""
 QUICK = Bounds(poll_seconds=0.02, stop_grace_seconds=LIMIT_SECONDS, kill_grace_seconds=0.2)
 
 
@@ -52,16 +55,7 @@ class Runs:
         }
         config = RunConfig(
             epochs=steps // per_epoch,
-            start_now=options.get("start_now", False),
-            rendezvous_seconds=options.get("rendezvous_seconds"),
-            archive=options.get("archive"),
-            launcher=options.get("launcher", "local"),
-            partition=options.get("partition"),
-            ray_address=options.get("ray_address"),
-            restarts=options.get("restarts"),
-            start=options.get("start", "cold"),
-            volume_claim=options.get("volume_claim"),
-            container=options.get("container"),
+            **{"start": "cold", **{name: options[name] for name in OF_CONFIG if name in options}},
         )
         run_id = new_id(self.root)
         card = {

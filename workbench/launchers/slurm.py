@@ -106,6 +106,8 @@ def sbatch(config: RunConfig, tasks: Sequence[str], job_dir: Path) -> str:
     container = ["apptainer", "exec", "--nv", "--bind", str(job_dir.parents[1]), config.container]
     command = [
         *("srun", "--kill-on-bad-exit=1", "--label"),
+        # Since Slurm 22.05, srun does not take this over from the job: sbatch(1).
+        *([f"--cpus-per-task={config.cpus_per_task}"] if config.cpus_per_task else ()),
         *(map(str, container) if config.container else ()),
         *("sh", "-c", 'exec "$@" "$SLURM_PROCID" "${SLURM_RESTART_COUNT:-0}"', "hand", *hand),
     ]

@@ -86,6 +86,14 @@ def test_the_tasks_of_a_job_train_on_their_hosts_and_are_followed(runs: Runs) ->
     until(lambda: "JobState=COMPLETED" in ask("scontrol", "show", "job", job_of(run)))
 
 
+def test_each_task_is_given_the_cpus_that_are_reserved_for_it(runs: Runs) -> None:
+    writes = "(task / 'cpus').write_text(str(len(os.sched_getaffinity(0))))"
+    binds = "export SLURM_CPU_BIND=threads"
+    run = started(runs, cpus_per_task=2, job_setup=binds, code={"born": writes})
+    assert over(run) == "finished"
+    assert [(run.dir / task / "cpus").read_text() for task in TWO] == ["2", "2"]
+
+
 def test_a_stop_reaches_all_tasks(runs: Runs) -> None:
     run = started(runs, **GATE)
     at_gate(run)
