@@ -111,6 +111,22 @@ def test_a_task_that_was_started_again_is_reported_in_its_lane_and_to_the_page(
     written.dead()
 
 
+def test_hosts_whose_clock_differs_are_noted_with_the_difference_and_its_effect(
+    written: WrittenRun,
+) -> None:
+    written.state("starting", at=1)
+    written.silence("clock_differs", at=2, ahead_seconds=3600.0)
+    written.silence("clock_differs", at=2, task="worker-1", ahead_seconds=-4.5)
+    for state in ("running", "finished"):
+        written.state(state, at=3)
+        note = written.run.progress.note
+        assert "worker-0 is 3,600.0 s ahead, that of worker-1 is 4.5 s behind" in note
+        assert "Times of tasks beside each other are wrong by this much" in note
+        assert "Synchronize" in note
+    written.state("starting", at=4)
+    assert written.run.progress.note == ""
+
+
 def test_the_events_of_all_writers_are_ordered_by_time(written: WrittenRun) -> None:
     written.state("starting", at=1)
     written.event("start", at=2, step=0)

@@ -132,12 +132,28 @@ def restarts_of(events: Sequence[Event]) -> dict[str, list[Event]]:
     `events` are the supervisor's events.
     """
     found: dict[str, list[Event]] = {}
-    for event in events:
-        if event.get("state") == "starting":
-            found.clear()
-        elif event["event"] == "restarted":
+    for event in _newest_attempt(events):
+        if event["event"] == "restarted":
             found.setdefault(str(event.get("task")), []).append(event)
     return found
+
+
+def clocks_ahead_seconds(events: Sequence[Event]) -> dict[str, float]:
+    """Return, for each task of the newest attempt whose host's clock differs, by how much.
+
+    A clock that is behind the supervisor's has a negative number. `events` are the supervisor's
+    events.
+    """
+    return {
+        str(event.get("task")): float(event.get("ahead_seconds") or 0.0)
+        for event in _newest_attempt(events)
+        if event["event"] == "clock_differs"
+    }
+
+
+def _newest_attempt(events: Sequence[Event]) -> Sequence[Event]:
+    starts = [at for at, event in enumerate(events) if event.get("state") == "starting"]
+    return events[starts[-1] :] if starts else events
 
 
 def last_silence(events: Sequence[Event]) -> Event | None:

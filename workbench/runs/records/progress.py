@@ -15,6 +15,7 @@ from workbench.runs.folder.files import CARD, REHEARSAL_FOLDER
 from workbench.runs.folder.state import (
     LIVE,
     Status,
+    clocks_ahead_seconds,
     last_silence,
     last_state,
     restarts_of,
@@ -119,6 +120,7 @@ def read_progress(run_dir: Path) -> Progress:
     rehearsed = read_events(run_dir / REHEARSAL_FOLDER / leader / "events.jsonl")
     lost = losses_of(rehearsed or leader_events, living=living)
     troubles = (
+        _clock_note(events),
         copies.trouble if copies else "",
         lost or trouble_in(events),
         disk_note(run_dir) if living else "",
@@ -284,6 +286,20 @@ def _restart_notes(events: list[Event]) -> dict[str, str]:
         task: f"{task} ended and was started again ({len(found)}). {found[-1].get('cause', '')}"
         for task, found in restarts_of(events).items()
     }
+
+
+def _clock_note(events: list[Event]) -> str:
+    """Return a sentence on the hosts of this attempt whose clock differs; empty if all agree."""
+    hosts = [
+        f"that of {task} is {abs(ahead):,.1f} s {'ahead' if ahead > 0 else 'behind'}"
+        for task, ahead in clocks_ahead_seconds(events).items()
+    ]
+    if not hosts:
+        return ""
+    return (
+        f"The clocks of hosts differ from the supervisor's: {', '.join(hosts)}. Times of tasks "
+        "beside each other are wrong by this much. Synchronize the clocks, for example with NTP."
+    )
 
 
 def _note(state: Status, event: Event, silence: Event | None) -> str:
