@@ -148,6 +148,7 @@ def test_a_requeued_job_resumes_from_its_checkpoint(runs: Runs) -> None:
     at_gate(run)
     ask("scontrol", "requeue", job_of(run))
     until(lambda: states(run)[-1] == "queued")
+    assert run.progress.note.startswith("Slurm started the job again. All tasks start again")
     ask("scontrol", "update", f"JobId={job_of(run)}", "StartTime=now")
     open_gate(run)
     assert over(run) == "finished"

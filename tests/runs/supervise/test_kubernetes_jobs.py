@@ -97,6 +97,22 @@ def test_a_restarted_pod_restarts_the_others(runs: Runs, pods: Pods) -> None:
     assert starts_of(run, "worker-0") == [0, 30]
 
 
+def test_the_cause_of_a_restart_is_shown_until_the_end_of_training(runs: Runs, pods: Pods) -> None:
+    dies_once = "if not (task / 'died').exists(): (task / 'died').touch(); raise OSError('boom')"
+    run = started(runs, **GATE, own={"worker-1": {"code": {"30": dies_once}}})
+    pods.apply(run)
+    assert pods.begun[1].wait(LIMIT_SECONDS) != 0
+    pods.begin(run, 1)
+    assert pods.begun[0].wait(LIMIT_SECONDS) != 0
+    pods.begin(run, 0)
+    until(lambda: states(run).count("running") == 2)
+    assert run.progress.note.startswith("worker-1: OSError: boom")
+    assert "All tasks start again from the last checkpoint." in run.progress.note
+    (run.dir / "gate").touch()
+    assert over(run) == "finished"
+    assert run.progress.note == ""
+
+
 def test_terminated_pods_save_and_stop_the_run(runs: Runs, pods: Pods) -> None:
     run = started(runs, **GATE)
     pods.apply(run)

@@ -110,7 +110,14 @@ class JobSupervisor(Supervisor):
             if self._stop_asked():
                 job.cancel()
                 return ended
+            self._note_restart(self._why_ended(ended))
             group = self._group(job.folder, max(settled.attempt, look.attempt + 1))
+
+    def _why_ended(self, ended: dict[str, Any]) -> str:
+        """Return the cause of the end of an attempt that another one follows."""
+        if ended["state"] == "failed":
+            return f"{ended['task']}: {ended['cause']}"
+        return f"{self.engine.name.title()} started the job again."
 
     def _wait_for_hosts(self, job: Job) -> JobStatus | None:
         """Return the job's status once it no longer waits; None if a stop is asked for."""
@@ -121,7 +128,8 @@ class JobSupervisor(Supervisor):
             look = job.look
             why = job.trouble or look.why or look.state.lower()
             if why != waited_for and look is not NOT_YET_LOOKED:
-                note = f"{self.engine.name.title()} job {job.name} waits: {why}."
+                waits = f"{self.engine.name.title()} job {job.name} waits: {why}."
+                note = " ".join(filter(None, (self.why_restarted.get("note"), waits)))
                 # A state without `behind` begins an attempt: here, if the engine restarts the job.
                 begins = look.attempt > 0 and not waited_for
                 self._state("queued", job=job.name, note=note, **({} if begins else STILL))
@@ -133,20 +141,24 @@ class JobSupervisor(Supervisor):
         """Follow one attempt of the engine; return the state in which it ended."""
         hands = cast("JobHands", group.hands)
         hands.job = job
-        facts = {"script_sha256": self._script_sha256(), "supervisor_pid": os.getpid()}
-        self._state("starting", **facts, job=job.name, hosts=look.hosts)
+        facts = {
+            "script_sha256": self._script_sha256(),
+            "supervisor_pid": os.getpid(),
+            "job": job.name,
+            "hosts": look.hosts,
+            **self.why_restarted,
+        }
+        self._state("starting", **facts)
         group.start(time.monotonic())
         try:
-            self._meet(group, hands, facts, look)
+            self._meet(group, hands, facts)
             self._watch(group)
         finally:
             group.end(time.monotonic())
         self._note_memory(group)
         return blame_disk(group.conclusion(), self.dir)
 
-    def _meet(
-        self, group: TaskGroup, hands: JobHands, facts: dict[str, Any], look: JobStatus
-    ) -> None:
+    def _meet(self, group: TaskGroup, hands: JobHands, facts: dict[str, Any]) -> None:
         """Record the addresses at which the tasks have met, and the tasks whose clock differs."""
         if len(self.tasks) == 1:
             return
@@ -157,7 +169,7 @@ class JobSupervisor(Supervisor):
                 return
             self._sleep()
         configs = tf_configs(self.tasks, addresses)
-        self._state("starting", **facts, job=hands.job.name, hosts=look.hosts, tf_configs=configs)
+        self._state("starting", **facts, tf_configs=configs)
         for task in self.tasks:
             ahead = hands.folder.clock_ahead_seconds(task)
             if ahead is not None and abs(ahead) > CLOCK_SECONDS:

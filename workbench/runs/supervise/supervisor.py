@@ -127,8 +127,11 @@ class Supervisor:
                 self._state(**ended)
                 return
             cause = "Killed on request." if ended["task"] == self.killed else ended["cause"]
-            note = f"{ended['task']}: {cause} All tasks start again from the last checkpoint."
-            self.why_restarted = {"note": note}
+            self._note_restart(f"{ended['task']}: {cause}")
+
+    def _note_restart(self, why: str) -> None:
+        """Keep the reason why an attempt ended, for the states of the attempt that follows it."""
+        self.why_restarted = {"note": f"{why} All tasks start again from the last checkpoint."}
 
     def _attempt(self, group: TaskGroup, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Train once; return the state in which the attempt ends."""
