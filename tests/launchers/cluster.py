@@ -6,7 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -52,8 +52,11 @@ def missing() -> list[str]:
 
 
 @contextmanager
-def slurm_cluster(folder: Path) -> Iterator[Path]:
-    """Run the cluster and yield its slurm.conf, which SLURM_CONF must name."""
+def slurm_cluster(folder: Path, hidden: Path | None = None) -> Iterator[Path]:
+    """Run the cluster and yield its slurm.conf, which SLURM_CONF must name.
+
+    The second node does not see the folder `hidden`; see `hiding`.
+    """
     (folder / "state").mkdir(parents=True)
     for node in ("n1", "n2"):
         (folder / f"spool-{node}").mkdir()
@@ -74,7 +77,8 @@ def slurm_cluster(folder: Path) -> Iterator[Path]:
             ["slurmd", "-D", "-N", "n1"],
             ["slurmd", "-D", "-N", "n2"],
         ):
-            daemons.enter_context(daemon(command, environment, folder))
+            before = hiding(hidden) if hidden and command[-1] == "n2" else []
+            daemons.enter_context(daemon(command, environment, folder, before))
             if command[0] == "munged":
                 until((folder / "munge.socket").exists)
         until(lambda: idle(environment) == {"n1", "n2"})
@@ -82,12 +86,14 @@ def slurm_cluster(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def daemon(command: list[str], environment: dict[str, str], folder: Path) -> Iterator[None]:
-    """Run a daemon in the foreground, and end it at the exit."""
+def daemon(
+    command: list[str], environment: dict[str, str], folder: Path, before: Sequence[str] = ()
+) -> Iterator[None]:
+    """Run a daemon in the foreground, after the words `before`, and end it at the exit."""
     name = f"{command[0]}-{command[-1]}" if command[0] == "slurmd" else command[0]
     with (folder / f"{name}.out").open("wb") as output:
         process = subprocess.Popen(
-            [f"/usr/sbin/{command[0]}", *command[1:]],
+            [*before, f"/usr/sbin/{command[0]}", *command[1:]],
             env=environment,
             stdout=output,
             stderr=output,
@@ -102,6 +108,16 @@ def daemon(command: list[str], environment: dict[str, str], folder: Path) -> Ite
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def hiding(folder: Path) -> list[str]:
+    """Return the words before a command that give it a mount namespace with this folder empty."""
+    return ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none "$0" && exec "$@"', str(folder)]
+
+
+def can_hide(folder: Path) -> bool:
+    """Return whether this machine allows a mount namespace."""
+    return subprocess.run([*hiding(folder), "true"], check=False).returncode == 0
 
 
 def idle(environment: dict[str, str]) -> set[str]:

@@ -99,7 +99,7 @@ def test_a_folder_missing_on_the_host_is_reported(tmp_path: Path) -> None:
     command = [sys.executable, hand.__file__, str(tmp_path / "elsewhere"), "0"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == hand.UNSHARED
-    assert "shared by all hosts" in done.stderr
+    assert "All hosts must share the folder of a run" in done.stderr
 
 
 def test_a_clock_that_differs_is_measured(tmp_path: Path) -> None:

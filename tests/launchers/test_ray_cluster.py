@@ -4,8 +4,12 @@ import os
 import venv
 from pathlib import Path
 
+import pytest
+
 from tests.launchers.cluster import free_ports
 from workbench.config import RunConfig
+from workbench.launchers import ray_driver
+from workbench.launchers.job import JobFolder
 from workbench.launchers.ray_cluster import Ray
 
 
@@ -33,6 +37,18 @@ def test_an_address_that_does_not_answer_is_refused_with_the_fix() -> None:
     assert (problem.field, problem.got) == ("ray_address", nobody)
     assert "ray start --head" in problem.fix
     assert not Ray().reach(asked(ray_address=nobody)).reachable
+
+
+def test_a_node_without_the_jobs_folder_has_an_error_that_no_restart_helps(tmp_path: Path) -> None:
+    ray_driver.check_shared(tmp_path, 1)
+    with pytest.raises(RuntimeError) as caught:
+        ray_driver.check_shared(tmp_path / "elsewhere", 1)
+    found = ray_driver.UNSHARED.search(f"Training failed due to worker errors:\n{caught.value}\n")
+    assert found is not None
+    (tmp_path / "ray.log").write_text(f"Ray's own line\n{found[0]}\n")
+    task, cause = JobFolder(tmp_path).last_words(("worker-0", "worker-1")) or ("", "")
+    assert task == "worker-1"
+    assert cause.startswith("All hosts must share the folder of a run; ")
 
 
 def test_a_python_without_ray_is_refused_with_the_package_to_install(tmp_path: Path) -> None:

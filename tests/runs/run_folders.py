@@ -55,6 +55,7 @@ class Runs:
         }
         config = RunConfig(
             epochs=steps // per_epoch,
+            interpreter=options.get("python"),
             **{"start": "cold", **{name: options[name] for name in OF_CONFIG if name in options}},
         )
         run_id = new_id(self.root)

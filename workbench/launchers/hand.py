@@ -344,7 +344,7 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         host: Any = socket.gethostname()
         sys.stderr.write(
-            f"A run's folder must be shared by all hosts; {host}: {error}. Put the runs' folder on "
+            f"All hosts must share the folder of a run; {host}: {error}. Put the folder of runs on "
             "a disk that all hosts share and can write to.\n"
         )
         return UNSHARED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,8 @@ from .engine import HAND
 
 JOBS = "jobs"
 _ENGINE = "engine.json"
+_WORDS = re.compile(r"^(\d+): (?!slurmstepd|INFO|WARNING)(.+)$", re.MULTILINE)
+"""A line in the log of an engine after its task's number, but no news of Slurm or Apptainer."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,20 @@ class JobFolder:
     @property
     def output(self) -> str:
         """The end of the engine's own log of the job, apart from the tasks' logs."""
+        return self._log()[-4000:]
+
+    def last_words(self, tasks: Sequence[str]) -> tuple[str, str] | None:
+        """Return the last line of a task in the engine's own log, after the task's name.
+
+        A hand writes there only if it cannot use the run's folder, and a shell if it cannot start a
+        hand. The result is None if there is no such line.
+        """
+        words = [(int(number), text) for number, text in _WORDS.findall(self._log())]
+        return next(((tasks[at], text) for at, text in reversed(words) if at < len(tasks)), None)
+
+    def _log(self) -> str:
         logs = sorted(self.path.glob("*.log"))
-        return logs[-1].read_text(encoding="utf-8", errors="replace")[-4000:] if logs else ""
+        return logs[-1].read_text(encoding="utf-8", errors="replace") if logs else ""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import socket
 import subprocess
 import sys
@@ -31,6 +32,8 @@ CALL_SECONDS = 5.0
 CPUS_PER_TASK = 1
 GPUS = pathlib.Path("/proc/driver/nvidia/gpus")
 """A folder for each GPU that NVIDIA's driver on Linux has found."""
+UNSHARED = re.compile(r"\d+: All hosts must share the folder of a run; .*")
+"""The error of a task, after its number, that no restart can help."""
 
 
 class Driver:
@@ -57,11 +60,17 @@ class Driver:
             return 1
         threading.Thread(target=self.watch, daemon=True).start()
         while (lost := self.fit()) and self.attempt < self.asked["restarts"]:
+            if UNSHARED.match(lost):
+                break
             self.attempt += 1
             self.why = lost
             self.say("waiting", "RESTARTING")
         self.over = True
-        self.say("over", "LOST" if lost else self.ended(), lost)
+        if UNSHARED.match(lost):
+            sys.stderr.write(f"{lost}\n")  # the supervisor looks for causes in the job's log
+            self.say("over", "FAILED", lost)
+        else:
+            self.say("over", "LOST" if lost else self.ended(), lost)
         return 0
 
     def fit(self) -> str:
@@ -88,7 +97,8 @@ class Driver:
         try:
             trainer.fit()
         except TrainingFailedError as error:  # an error of Ray itself: `run_task` raises nothing
-            return str(error).strip().splitlines()[-1]
+            lost = UNSHARED.search(str(error))
+            return lost[0] if lost else str(error).strip().splitlines()[-1]
         for task, report in self.exits().items():
             if report["status"] < 0 and not report["ended"]:
                 return f"{task} was killed by signal {-report['status']}"
@@ -158,17 +168,34 @@ def run_task(asked: dict[str, Any]) -> None:
 
     A failed hand reports its failure itself. The failure must not be an error for Ray, because Ray
     would restart the task.
+
+    Raises:
+        RuntimeError: this node does not have the job's folder.
     """
     from ray import train
 
     folder = pathlib.Path(asked["dir"])
     rank = train.get_context().get_world_rank()
+    check_shared(folder, rank)
     hand = [str(folder / "hand.py"), str(folder), str(rank), asked["attempt"], "--held"]
     with subprocess.Popen([sys.executable, *hand], stdin=subprocess.PIPE) as process:
         process.wait()
     if process.returncode:
         for task in asked["tasks"]:
             (folder / asked["attempt"] / f"{task}.end").touch()
+
+
+def check_shared(folder: pathlib.Path, rank: int) -> None:
+    """Check that this node has the job's folder.
+
+    Raises:
+        RuntimeError: it does not; the message begins with the number of the task, as in `UNSHARED`.
+    """
+    if not folder.exists():
+        raise RuntimeError(
+            f"{rank}: All hosts must share the folder of a run; {socket.gethostname()} has no "
+            f"{folder}. Put the folder of runs on a disk that all hosts share and can write to."
+        )
 
 
 def connect(address: str) -> None:

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 SCRIPT = "job.sbatch"
 OUTPUT = "slurm.log"
 COMMAND_SECONDS = 30.0
+_START = (
+    'test -r "$2" || { echo "All hosts must share the folder of a run; $(hostname) has no $2. '
+    'Put the folder of runs on a disk that all hosts share and can write to." >&2; exit 97; }; '
+    'exec "$@" "$SLURM_PROCID" "${SLURM_RESTART_COUNT:-0}"'
+)
+"""The shell's program on each host: it starts the hand, which is in the folder of the run."""
 SAVE_SECONDS = 60
 """This many seconds before the time limit, the tasks are asked to save and stop."""
 WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT",
@@ -109,7 +115,7 @@ def sbatch(config: RunConfig, tasks: Sequence[str], job_dir: Path) -> str:
         # Since Slurm 22.05, srun does not take this over from the job: sbatch(1).
         *([f"--cpus-per-task={config.cpus_per_task}"] if config.cpus_per_task else ()),
         *(map(str, container) if config.container else ()),
-        *("sh", "-c", 'exec "$@" "$SLURM_PROCID" "${SLURM_RESTART_COUNT:-0}"', "hand", *hand),
+        *("sh", "-c", _START, "hand", *hand),
     ]
     setup = f"{config.job_setup.strip()}\n" if config.job_setup.strip() else ""
     return f"{_head(config, tasks, job_dir)}\n{setup}{shlex.join(command)}\n"

@@ -3,12 +3,13 @@
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.launchers.cluster import missing, slurm_cluster
+from tests.launchers.cluster import can_hide, missing, slurm_cluster
 from tests.runs.run_folders import (
     QUICK,
     Runs,
@@ -111,6 +112,46 @@ def test_a_failed_task_is_named_and_the_others_are_ended(runs: Runs) -> None:
     assert failed["task"] == "worker-1"
     assert "RuntimeError: boom" in failed["cause"]
     until(lambda: not processes_of(run))
+
+
+def test_a_host_without_the_runs_folder_is_named_as_the_cause(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs.root.mkdir()
+    if not can_hide(runs.root):
+        pytest.skip("no mount namespaces")
+    with slurm_cluster(tmp_path / "cluster", hidden=runs.root) as conf, monkeypatch.context() as on:
+        on.setenv("SLURM_CONF", str(conf))
+        run = started(runs, nodes=2)
+        assert over(run) == "failed"
+    failed = event_of(run, "failed")
+    assert failed is not None
+    assert failed["task"] == "worker-1"
+    assert failed["cause"].startswith("All hosts must share the folder of a run; ")
+    assert "then resume the run" in failed["fix"]
+    assert failed["cause"] in failed["log"]
+
+
+def test_a_host_whose_python_does_not_start_is_blamed_and_not_a_task_that_waits_for_it(
+    runs: Runs, tmp_path: Path
+) -> None:
+    python = tmp_path / "python"
+    python.write_text(
+        f"""#!/bin/sh
+        if [ "$3" = 1 ]; then
+            until [ -e "$2/0/worker-0.address" ]; do sleep 0.1; done
+            echo "libpython3.so is missing" >&2
+            exit 1
+        fi
+        exec {sys.executable} "$@"
+        """
+    )
+    python.chmod(0o755)
+    run = started(runs, python=str(python))
+    assert over(run) == "failed"
+    failed = event_of(run, "failed")
+    assert failed is not None
+    assert (failed["task"], failed["cause"]) == ("worker-1", "libpython3.so is missing")
 
 
 def test_training_outlives_its_supervisor_and_a_resume_follows_the_same_job(runs: Runs) -> None:

@@ -53,6 +53,10 @@ FIXES: tuple[tuple[str, str], ...] = (
         r"|MemoryError|bad_alloc",
         "Make the batch or the model smaller, or end other programs that use the device's memory.",
     ),
+    (
+        r"All hosts must share the folder of a run",
+        "Share the folder of runs among all hosts, then resume the run.",
+    ),
     (r"No space left on device|Disk quota exceeded", "Make room on the disk, then resume the run."),
     (
         r"Permission denied|Read-only file system",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -19,7 +20,7 @@ from workbench.runs.folder.files import SCRIPT, RunError, read_json, sha256
 from workbench.runs.folder.tasks import tasks_of, tf_configs
 from workbench.runs.processes.job_hands import NOT_YET_LOOKED, Job, JobHands
 
-from .diagnosis import blame_disk
+from .diagnosis import blame_disk, known_fix
 from .supervisor import Supervisor
 from .task_group import TaskGroup
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 CLOCK_SECONDS = 2.0
 """The largest difference of a host's clock that is not recorded."""
+_NEVER_MET = re.compile(r"were stopped before they met|did not come")
+"""The causes of tasks that met no others: the other tasks may have a cause of their own."""
 STILL: dict[str, Any] = {"behind": []}
 SETTLE_SECONDS = 60.0
 """How long a job may take to be over for its engine after its tasks have ended."""
@@ -156,7 +159,10 @@ class JobSupervisor(Supervisor):
         finally:
             group.end(time.monotonic())
         self._note_memory(group)
-        return blame_disk(group.conclusion(), self.dir)
+        ended = blame_disk(group.conclusion(), self.dir)
+        never_met = _NEVER_MET.search(ended.get("cause", "")) or "signal" in ended
+        met = any(hands.folder.message(task, "met") for task in self.tasks)
+        return ended if met or not never_met else self._blamed_on_hand(job) or ended
 
     def _meet(self, group: TaskGroup, hands: JobHands, facts: dict[str, Any]) -> None:
         """Record the addresses at which the tasks have met, and the tasks whose clock differs."""
@@ -175,7 +181,19 @@ class JobSupervisor(Supervisor):
             if ahead is not None and abs(ahead) > CLOCK_SECONDS:
                 self.events.write("clock_differs", task=task, ahead_seconds=round(ahead, 1))
 
+    def _blamed_on_hand(self, job: Job) -> dict[str, Any] | None:
+        """Return the end of a job of which a hand could not start a task; None without a hint."""
+        words = job.folder.last_words(self.tasks)
+        if words is None:
+            return None
+        task, cause = words
+        fix = known_fix(cause, self.launch.interpreter)
+        log = job.folder.output
+        return {"state": "failed", "task": task, "cause": cause, "fix": fix, "log": log}
+
     def _never_begun(self, job: Job, look: JobStatus) -> dict[str, Any]:
+        if ended := self._blamed_on_hand(job):
+            return ended
         why = f": {look.why}" if look.why else ""
         return {
             "state": "failed",
