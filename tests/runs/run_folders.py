@@ -22,7 +22,15 @@ from workbench.runs.folder.files import json_text, make_folder, new_id, sha256
 from workbench.runs.processes.bounds import Bounds
 
 OBEDIENT = (Path(__file__).parent / "obedient.py").read_text()
-OF_CONFIG = (*OF_JOBS, "launcher", "rendezvous_seconds", "start_now", "start", "archive")
+OF_CONFIG = (
+    *OF_JOBS,
+    "launcher",
+    "rendezvous_seconds",
+    "start_now",
+    "start",
+    "archive",
+    "data_dir",
+)
 """The options of a run that are fields of its config."""
 QUICK = Bounds(poll_seconds=0.02, stop_grace_seconds=LIMIT_SECONDS, kill_grace_seconds=0.2)
 
@@ -67,6 +75,7 @@ class Runs:
             "script_sha256": sha256(script),
             "interpreter": options.get("interpreter", sys.executable),
             "state_dir": str(locks.state_dir()),
+            "working_dir": options.get("working_dir"),
         }
         texts = {
             "config.json": json_text(config.to_json()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from workbench.config import Problem
 
 from .engine import HAND, JobStatus, LauncherError, Phase, Reach
+from .manifests import PYTHON
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -49,8 +51,8 @@ class Slurm:
     name = "slurm"
 
     def python(self, config: RunConfig) -> str:
-        """Return the run's Python, which the hosts have at the same path."""
-        return config.interpreter or sys.executable
+        """Return the run's Python, which the hosts or the image have at the same path."""
+        return config.interpreter or (PYTHON if config.container else sys.executable)
 
     def reach(self, config: RunConfig) -> Reach:
         """Ask Slurm for its partitions."""
@@ -78,7 +80,9 @@ class Slurm:
     def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
         """Submit the job with an sbatch script, kept in the folder; return the job's id."""
         path = job_dir / SCRIPT
-        path.write_text(sbatch(config, tasks, job_dir), encoding="utf-8")
+        job = json.loads((job_dir / "job.json").read_text(encoding="utf-8"))
+        text = sbatch(config, tasks, job_dir, Path(job["working_dir"]))
+        path.write_text(text, encoding="utf-8")
         return _ask("sbatch", "--parsable", str(path)).strip().partition(";")[0]
 
     def look(self, job_dir: Path, job: str) -> JobStatus | None:
@@ -103,13 +107,16 @@ class Slurm:
         _ask("scancel", job)
 
 
-def sbatch(config: RunConfig, tasks: Sequence[str], job_dir: Path) -> str:
+def sbatch(
+    config: RunConfig, tasks: Sequence[str], job_dir: Path, working_dir: Path | None = None
+) -> str:
     """Return the script that Slurm runs on the job's first host: it starts a hand for each task.
 
     srun gives each hand the number of its task, and how often Slurm has restarted the job.
     """
     hand = [Slurm().python(config), str(job_dir / HAND), str(job_dir)]
-    container = ["apptainer", "exec", "--nv", "--bind", str(job_dir.parents[1]), config.container]
+    bound = _bound(config, job_dir.parents[1], working_dir)
+    container = ["apptainer", "exec", "--nv", *bound, config.container]
     command = [
         *("srun", "--kill-on-bad-exit=1", "--label"),
         # Since Slurm 22.05, srun does not take this over from the job: sbatch(1).
@@ -119,6 +126,14 @@ def sbatch(config: RunConfig, tasks: Sequence[str], job_dir: Path) -> str:
     ]
     setup = f"{config.job_setup.strip()}\n" if config.job_setup.strip() else ""
     return f"{_head(config, tasks, job_dir)}\n{setup}{shlex.join(command)}\n"
+
+
+def _bound(config: RunConfig, run_dir: Path, working_dir: Path | None) -> list[str]:
+    """Return Apptainer's options that show a container the folders of the run, work and data."""
+    folders = [run_dir, working_dir or run_dir]
+    if config.data_dir:
+        folders.append(folders[-1] / Path(config.data_dir).expanduser())
+    return [word for folder in dict.fromkeys(folders) for word in ("--bind", str(folder))]
 
 
 def _head(config: RunConfig, tasks: Sequence[str], job_dir: Path | None = None) -> str:

@@ -154,6 +154,40 @@ def test_a_host_whose_python_does_not_start_is_blamed_and_not_a_task_that_waits_
     assert (failed["task"], failed["cause"]) == ("worker-1", "libpython3.so is missing")
 
 
+def test_a_container_gets_its_own_python_and_the_folders_of_data_and_work(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, work, asked = (tmp_path / name for name in ("data", "work", "asked"))
+    data.mkdir()
+    work.mkdir()
+    with_stand_in_for_apptainer(tmp_path / "bin", asked, monkeypatch)
+    run = started(
+        runs, container="image.sif", data_dir=str(data), working_dir=str(work), tasks=["worker-0"]
+    )
+    assert over(run) == "finished"
+    options, _, command = asked.read_text().strip().partition(" image.sif ")
+    binds = " ".join(f"--bind {folder}" for folder in (run.dir, work, data))
+    assert options == f"exec --nv {binds}"
+    assert " hand python3 " in command
+    assert sys.executable not in command
+
+
+def with_stand_in_for_apptainer(folder: Path, asked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a stand-in for Apptainer on PATH: it notes its arguments and runs the rest here."""
+    folder.mkdir()
+    (folder / "python3").symlink_to(sys.executable)
+    (folder / "apptainer").write_text(
+        f"""#!/bin/sh
+        echo "$@" > {asked}
+        until [ "$1" = image.sif ]; do shift; done
+        shift
+        exec "$@"
+        """
+    )
+    (folder / "apptainer").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
 def test_training_outlives_its_supervisor_and_a_resume_follows_the_same_job(runs: Runs) -> None:
     run = started(runs, **GATE)
     at_gate(run)
