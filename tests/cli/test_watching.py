@@ -8,7 +8,7 @@ import pytest
 
 from tests.engine.training import write_run
 from tests.runs.records.written_run import WrittenRun
-from workbench.cli.watching import watch
+from workbench.cli.watching import show, watch
 from workbench.config import RunConfig
 
 
@@ -32,6 +32,16 @@ def starting(tmp_path: Path) -> WrittenRun:
     writer.state("starting", at=1)
     writer.silence("begun", at=1, how={"worker-0": "cold: as requested"})
     return writer
+
+
+def test_the_card_of_a_run_on_an_engine_names_the_place_of_its_tasks(tmp_path: Path) -> None:
+    config = RunConfig(launcher="slurm", nodes=2, gpus_per_task=1)
+    there, here = (
+        show(write_run(tmp_path, name, asked).run)
+        for name, asked in (("there", config), ("here", RunConfig()))
+    )
+    assert "  runs on     Slurm, 2 nodes, 1 GPU per task\n" in there
+    assert "runs on" not in here
 
 
 def test_each_stage_of_the_start_is_printed_when_it_begins(starting: WrittenRun) -> None:

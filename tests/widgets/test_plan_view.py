@@ -41,6 +41,43 @@ def test_several_tasks_are_named_each_with_its_tf_config() -> None:
     assert '"task": {"type": "ps", "index": 0}' in configs
 
 
+@pytest.mark.parametrize(
+    ("asked", "host", "runs_on"),
+    [
+        (
+            {"launcher": "slurm", "nodes": 2, "partition": "gpu", "cpus_per_task": 4}
+            | {"gpus_per_task": 1},
+            "chosen by Slurm",
+            "Slurm, 2 nodes, partition gpu, 4 CPUs and 1 GPU per task",
+        ),
+        ({"launcher": "slurm"}, "chosen by Slurm", "Slurm"),
+        (
+            {"launcher": "ray", "ray_address": "10.0.0.1:6379"},
+            "chosen by Ray",
+            "Ray, cluster 10.0.0.1:6379",
+        ),
+        (
+            {"launcher": "kubernetes", "container": "image", "volume_claim": "runs"},
+            "chosen by Kubernetes",
+            "Kubernetes",
+        ),
+    ],
+)
+def test_the_tasks_of_a_job_are_planned_on_the_hosts_of_its_engine(
+    asked: dict[str, Any], host: str, runs_on: str
+) -> None:
+    view = shown("multi_worker_mirrored", **asked)
+    configs = html.unescape(view._configs.value)
+    assert f'"worker": ["<{host}>:<chosen at start>", ' in configs
+    assert "localhost" not in configs
+    assert "Hosts and ports are chosen at the start" in configs
+    assert f">{runs_on}<" in view._numbers.value
+
+
+def test_a_plan_for_this_machine_names_no_engine() -> None:
+    assert "Runs on" not in shown("multi_worker_mirrored")._numbers.value
+
+
 def test_the_other_keras_is_named() -> None:
     view = shown("parameter_server", loop="fit")
     assert f"tf-keras {LAPTOP.tf_keras_version}" in view._numbers.value

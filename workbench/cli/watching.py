@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TextIO
 
+from ..plan.launching import runs_on
 from ..runs.unreadable import why_unreadable
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def show(run: Run) -> str:
         run.id if run.title == run.id else f"{run.id}  {shown(run.title)}",
         f"  status      {result['status']}{_note(progress)}",
         f"  strategy    {plan.strategy_label}, {plan.who_trains}, {plan.loop}",
+        *([f"  runs on     {place}"] if (place := runs_on(run.config)) else []),
         f"  step        {result['steps']:,} of {progress.total_steps:,}",
     ]
     for name in ("loss", "accuracy", "test_loss", "test_accuracy"):

@@ -58,6 +58,29 @@ def is_local(config: RunConfig) -> bool:
     return config.launcher == LOCAL
 
 
+def runs_on(config: RunConfig) -> str:
+    """Return the engine of a run in words, with its nodes and each task's share as far as set.
+
+    It is empty for a run on this machine.
+    """
+    if is_local(config):
+        return ""
+    shares = [_counted(config.cpus_per_task, "CPU"), _counted(config.gpus_per_task, "GPU")]
+    each = " and ".join(filter(None, [*shares, _counted(config.tpus_per_task, "TPU chip")]))
+    parts = [
+        catalog.LAUNCHERS[config.launcher].label,
+        config.ray_address and f"cluster {config.ray_address}",
+        _counted(config.nodes, "node"),
+        config.partition and f"partition {config.partition}",
+        each and f"{each} per task",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _counted(count: int | None, name: str) -> str:
+    return f"{count} {name}{'s' * (count > 1)}" if count else ""
+
+
 def rehearsed(config: RunConfig) -> RunConfig:
     """Return the config of a rehearsal of a config, with two to four workers on this machine.
 

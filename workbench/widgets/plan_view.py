@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
-from workbench import units
+from workbench import catalog, units
 from workbench.plan import PlanError
+from workbench.plan.launching import is_local, runs_on
 from workbench.plan.placement import ON_ONE_DEVICE
 from workbench.runs.folder.tasks import HOST, tf_configs
 from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting
@@ -163,18 +164,23 @@ def _what_shapes_the_model(plan: Plan) -> tuple[Any, ...]:
 
 
 def _configs(plan: Plan) -> str:
-    """Return the TF_CONFIG of each task (HTML); its ports are chosen at the start."""
-    addresses = dict.fromkeys(plan.tasks, f"{HOST}:<chosen at start>")
+    """Return the TF_CONFIG of each task (HTML); only its start gives it ports, or also hosts."""
+    local = is_local(plan.config)
+    label = catalog.LAUNCHERS[plan.config.launcher].label
+    host = HOST if local else f"<chosen by {label}>"
+    addresses = dict.fromkeys(plan.tasks, f"{host}:<chosen at start>")
     rows = [
         (task, json.dumps(config)) for task, config in tf_configs(plan.tasks, addresses).items()
     ]
-    about = "Ports are chosen at the start; the run then shows them in the lanes of its tasks."
+    what = "Ports" if local else "Hosts and ports"
+    about = f"{what} are chosen at the start; the run then shows them in the lanes of its tasks."
     return markup.quiet(about) + markup.table("TF_CONFIG of each task", ("Task", "TF_CONFIG"), rows)
 
 
 def _numbers(state: FormState, plan: Plan) -> list[tuple[str, str]]:
     rows = [
         *_who_trains(plan),
+        *([("Runs on", place)] if (place := runs_on(plan.config)) else []),
         ("Keras", state.keras or units.UNKNOWN),
         ("Examples", f"{plan.num_train_examples:,} + {plan.num_test_examples:,} to test"),
         (
