@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from .launching import is_local
@@ -17,11 +18,31 @@ MOST_STEPS = 30_000_000
 FAST_STEPS_PER_SECOND = 1000
 """A rate that small models reach on a CPU."""
 
+_SECRET = re.compile(
+    r"(?<![\w$-])(\w*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)\w*)=(?![\s;]|\"?\$|$)", re.IGNORECASE
+)
+"""The name of a secret to which the shell assigns a value that is no variable."""
+
 
 def advice(plan: Plan, devices: Devices) -> dict[str, str]:
     """Return the warnings about a valid plan, by the names of config fields."""
-    found = {"replicas": _many_replicas(plan, devices), "epochs": _long(plan)}
+    found = {
+        "replicas": _many_replicas(plan, devices),
+        "epochs": _long(plan),
+        "job_setup": _secrets(plan.config.job_setup),
+    }
     return {name: text for name, text in found.items() if text}
+
+
+def _secrets(job_setup: str) -> str:
+    names = ", ".join(dict.fromkeys(_SECRET.findall(job_setup)))
+    if not names:
+        return ""
+    return (
+        f"The value of {names} is written to the run's folder and its exports. Put it into a file "
+        "that only you can read, and write source ~/.secrets here. Or export it before you start "
+        "the workbench: Slurm passes your environment on to the job (--export)."
+    )
 
 
 def _many_replicas(plan: Plan, devices: Devices) -> str:
