@@ -20,6 +20,7 @@ LOGS = {
     "tensorflow.python.framework.errors_impl.ResourceExhaustedError: {{function_node __wrapped__"
     "StatelessRandomUniformV2}} OOM when allocating tensor with shape[60000,60000]": "smaller",
     "OSError: [Errno 28] No space left on device": "Make room",
+    "OSError: All hosts must share the folder of a run; n2: [Errno 2]": "Share the folder of runs",
     "PermissionError: [Errno 13] Permission denied: '/data'": "right to use",
     "ValueError: Received incompatible tensor with shape (32,) when attempting to restore variable "
     "with shape (16,) and name model/bias": "another model",
