@@ -19,6 +19,9 @@ LOGS = {
     "ModuleNotFoundError: No module named 'my_models.wide'": "package that has my_models.wide",
     "tensorflow.python.framework.errors_impl.ResourceExhaustedError: {{function_node __wrapped__"
     "StatelessRandomUniformV2}} OOM when allocating tensor with shape[60000,60000]": "smaller",
+    "RuntimeError: 1: All hosts must share the folder of a run; n2 has no /runs/1/jobs/0001.": (
+        "Share the folder of runs"
+    ),
     "OSError: [Errno 28] No space left on device": "Make room",
     "OSError: All hosts must share the folder of a run; n2: [Errno 2]": "Share the folder of runs",
     "PermissionError: [Errno 13] Permission denied: '/data'": "right to use",

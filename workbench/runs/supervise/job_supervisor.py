@@ -160,9 +160,15 @@ class JobSupervisor(Supervisor):
             group.end(time.monotonic())
         self._note_memory(group)
         ended = blame_disk(group.conclusion(), self.dir)
-        never_met = _NEVER_MET.search(ended.get("cause", "")) or "signal" in ended
-        met = any(hands.folder.message(task, "met") for task in self.tasks)
-        return ended if met or not never_met else self._blamed_on_hand(job) or ended
+        unexplained = "signal" in ended or _NEVER_MET.search(ended.get("cause", ""))
+        if unexplained and not self._trained(hands):
+            return self._blamed_on_hand(job) or ended
+        return ended
+
+    def _trained(self, hands: JobHands) -> bool:
+        """Return whether the hands have got as far as the start of train.py."""
+        last = "met" if len(self.tasks) > 1 else "clock"
+        return any(hands.folder.message(task, last) for task in self.tasks)
 
     def _meet(self, group: TaskGroup, hands: JobHands, facts: dict[str, Any]) -> None:
         """Record the addresses at which the tasks have met, and the tasks whose clock differs."""
