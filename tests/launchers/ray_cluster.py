@@ -6,12 +6,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from tests.launchers.cluster import free_ports
+from tests.launchers.cluster import free_ports, hiding
 from tests.waiting import until
 
 RAY = str(Path(sys.executable).with_name("ray"))
@@ -25,8 +25,11 @@ within 15 s (WaitForPersistedPort in Ray's node_manager.cc). A busy machine take
 
 
 @contextmanager
-def ray_cluster() -> Iterator[tuple[str, Path]]:
-    """Run the cluster; yield its address, and the file with the token that it requires."""
+def ray_cluster(hidden: Path | None = None) -> Iterator[tuple[str, Path]]:
+    """Run the cluster; yield its address, and the file with the token that it requires.
+
+    The second node does not see the folder `hidden`.
+    """
     address = f"127.0.0.1:{free_ports(1)[0]}"
     # A separate folder with a short name, because the names of sockets have a limited length.
     with tempfile.TemporaryDirectory(prefix="ray") as folder, ExitStack() as nodes:
@@ -40,8 +43,9 @@ def ray_cluster() -> Iterator[tuple[str, Path]]:
         }
         head = ["--head", f"--port={address.rpartition(':')[2]}", f"--temp-dir={folder}"]
         head += ["--include-dashboard=false"]
-        for count, options in ((1, head), (2, [f"--address={address}"])):
-            start = partial(node, environment, *options)
+        before = hiding(hidden) if hidden else []
+        for count, options, words in ((1, head, []), (2, [f"--address={address}"], before)):
+            start = partial(node, environment, *options, before=words)
             until(joined(nodes, start, partial(count_nodes, environment, address), count))
         yield address, token
 
@@ -68,12 +72,15 @@ def joined(
 
 
 @contextmanager
-def node(environment: dict[str, str], *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a node of a cluster; at the exit, kill it with all its processes."""
+def node(
+    environment: dict[str, str], *options: str, before: Sequence[str] = ()
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a node of a cluster, after the words `before`; at the exit, kill all its processes."""
     common = ["--node-ip-address=127.0.0.1", "--num-cpus=1", f"--object-store-memory={STORE_BYTES}"]
     ports = zip(PORTS, free_ports(len(PORTS)), strict=True)
+    given = (*common, *(f"--{name}={port}" for name, port in ports), *options)
     process = subprocess.Popen(
-        [RAY, "start", "--block", *common, *(f"--{name}={port}" for name, port in ports), *options],
+        [*before, RAY, "start", "--block", *given],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

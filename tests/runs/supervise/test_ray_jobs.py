@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.launchers.cluster import can_hide
 from tests.launchers.ray_cluster import ray_cluster
 from tests.runs.run_folders import (
     QUICK,
@@ -20,6 +21,7 @@ from tests.runs.run_folders import (
     states,
 )
 from tests.waiting import until
+from workbench.launchers.job import JobFolder
 from workbench.runs import Run
 from workbench.runs.resume import resume
 
@@ -85,6 +87,25 @@ def test_a_failed_task_is_named_and_not_restarted(runs: Runs, ray: str) -> None:
     assert failed is not None
     assert failed["task"] == "worker-1"
     assert "RuntimeError: boom" in failed["cause"]
+
+
+def test_a_node_without_the_runs_folder_is_named_and_nothing_is_restarted(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs.root.mkdir()
+    if not can_hide(runs.root):
+        pytest.skip("no mount namespaces")
+    with ray_cluster(hidden=runs.root) as (address, token):
+        monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(token))
+        run = started(runs, address)
+        assert over(run) == "failed"
+    failed = event_of(run, "failed")
+    assert failed is not None
+    assert failed["cause"].startswith("All hosts must share the folder of a run; ")
+    folder = JobFolder.newest(run.dir)
+    assert folder is not None
+    attempts = [path.name for path in folder.path.glob("ray-results/attempt-*")]
+    assert attempts == ["attempt-0"]
 
 
 def test_a_resumed_job_is_stopped_and_a_waiting_job_has_a_reason(runs: Runs, ray: str) -> None:
