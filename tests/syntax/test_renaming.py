@@ -28,8 +28,11 @@ def test_only_the_name_itself_is_replaced() -> None:
         "def build():\n    from numbers import SEED\n    return SEED",
         "def build():\n    global SEED\n    SEED = 2",
         "build = lambda SEED: SEED",
+        "class Layer:\n    SEED = 2",
+        "class Layer:\n    def SEED(self): ...",
+        "class Layer:\n    if True:\n        def SEED(self): ...",
     ],
 )
 def test_a_name_that_is_bound_in_another_way_too_is_refused(use: str) -> None:
-    with pytest.raises(ValueError, match="SEED: also an argument or an import"):
+    with pytest.raises(ValueError, match="SEED: also an argument, an import or a member"):
         renamed(f"SEED = 1\n{use}\n", {"SEED": "OWN_SEED"})

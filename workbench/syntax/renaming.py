@@ -20,13 +20,13 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     """Return the text with each top-level name of `names` replaced by its new name.
 
     Raises:
-        ValueError: the replacement would change the meaning of the text, because an argument or an
-            import has such a name too, or quoted text contains it.
+        ValueError: the replacement would change the meaning of the text, because an argument, an
+            import or a member of a class has such a name too, or quoted text contains it.
     """
     if not names:
         return text
-    if also := names.keys() & _of_arguments_and_imports(parse(text)):
-        raise ValueError(f"{', '.join(sorted(also))}: also an argument or an import")
+    if also := names.keys() & _bound_otherwise(parse(text)):
+        raise ValueError(f"{', '.join(sorted(also))}: also an argument, an import or a member")
     lines = [line.encode() for line in text.split("\n")]
     for number, column, name in sorted(set(_places(parse(text), names, text)), reverse=True):
         line, old = lines[number - 1], name.encode()
@@ -39,8 +39,8 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     return result
 
 
-def _of_arguments_and_imports(tree: ast.Module) -> set[str]:
-    """Return the names of arguments, of imports and of names declared as global or nonlocal."""
+def _bound_otherwise(tree: ast.Module) -> set[str]:
+    """Return the names of arguments, imports, members of classes, and global or nonlocal names."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
@@ -49,7 +49,21 @@ def _of_arguments_and_imports(tree: ast.Module) -> set[str]:
             names.add(node.asname or node.name.split(".")[0])
         elif isinstance(node, ast.Global | ast.Nonlocal):
             names.update(node.names)
+        elif isinstance(node, ast.ClassDef):
+            names |= {name for member in node.body for name in _binds(member)}
     return names
+
+
+def _binds(member: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement of a class body can bind."""
+    if isinstance(member, _NAMED):
+        yield member.name
+        return
+    for node in ast.walk(member):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, _NAMED):
+            yield node.name
 
 
 def _places(
