@@ -136,3 +136,6 @@ def test_the_devices_found_are_the_same_forked_and_cold(
     assert detect_devices() == found
     # TensorFlow lists no GPU: the log of a cold start gives the reason.
     assert (forks, forked) == (["import"] * 2, [True, True, False])
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+    detect_devices()
+    assert forked[3:] == [True]

@@ -4,7 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,8 @@ from workbench.experiments.agreement import compare, trains
 from workbench.experiments.cells import config_of
 from workbench.plan import PlanError
 from workbench.runs import list_runs, open_run
+from workbench.runs.folder.files import TASK
+from workbench.runs.records.segments import list_segments
 
 pytestmark = pytest.mark.timeout(1800)
 
@@ -115,6 +117,23 @@ def test_synchronous_runs_agree_except_for_rounding_and_each_run_has_a_certifica
         assert len(proof["data_sha256"]) == 64
         assert proof["versions"]["tensorflow"]
         assert proof["precision"] == "float32"
+
+
+@pytest.mark.slow
+def test_a_cell_starts_once_the_one_before_has_done_its_steps(tmp_path: Path) -> None:
+    done = run_matrix(20, runs_dir=tmp_path, devices=LAPTOP, strategies=("one_device", "default"))
+    runs = [open_run(str(cell.run)) for cell in done.cells]
+    for earlier, later in pairwise(runs):
+        began, took = list_segments(earlier.dir / TASK)[-1].calls()[-1][2:]
+        assert later.created > began + took
+
+
+@pytest.mark.slow
+def test_on_a_tpu_a_cell_starts_once_the_one_before_has_ended(matrix: Matrix) -> None:
+    runs = [open_run(str(cell.run)) for cell in matrix.cells]
+    for earlier, later in pairwise(runs):
+        (ended,) = (e["time"] for e in earlier.events() if e.get("state") == "finished")
+        assert later.created > ended
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 STEPS = {"synthetic": 200}
 STEPS_OF_IMAGES = 100
+POLL_SECONDS = 0.2
 
 
 @dataclass
@@ -46,6 +47,11 @@ class Matrix:
     def done(self) -> int:
         """The number of cells that have ended."""
         return sum(cell.status not in ("waiting", "running") for cell in self.cells)
+
+    @property
+    def running(self) -> Cell | None:
+        """The cell that starts or trains; an earlier one may still run its last test."""
+        return next((cell for cell in reversed(self.cells) if cell.status == "running"), None)
 
     @property
     def eta_seconds(self) -> float | None:
@@ -94,7 +100,7 @@ def run_matrix(
         runs_dir: the folder of runs; None: `$WORKBENCH_RUNS`, else `runs`.
         devices: the devices of this machine; None: they are detected now.
         interpreter: the Python that trains; None: the current one.
-        on_progress: called whenever a cell has changed, and twice a second during a run.
+        on_progress: called whenever a cell has changed, and some times a second during a run.
         stopped: asked now and then; true ends the current cell and leaves out the others.
         model: a model of the catalogue, or a custom one, given like `data`; None: the data's usual
             model. A given model is run only in float64.
@@ -164,7 +170,11 @@ def _config(steps: int, data: str, model: str | None, interpreter: str | None) -
 
 
 class _Runner:
-    """Runs the cells one after another, so that each has the machine to itself."""
+    """Trains the cells one after another, so that each has the machine to itself for its steps.
+
+    A cell's last test, its end and its judgement go on while the next cell starts. On GPUs and TPUs
+    they do not, because two processes cannot hold one of them.
+    """
 
     def __init__(
         self,
@@ -177,20 +187,21 @@ class _Runner:
         self._matrix, self._config, self._devices = matrix, config, devices
         self._on_progress, self._stopped = on_progress, stopped
         self._runs: dict[tuple[str, str], dict[str, Run]] = {}
+        self._last: tuple[int, dict[str, Run]] | None = None
+        """The index and the runs of the cell that is trained and not judged yet."""
 
     def run(self) -> None:
         """Run all cells, then compare all weights together, so that TensorFlow loads only once."""
         began = time.monotonic()
-        for at in range(len(self._matrix.cells)):
-            cell = self._matrix.cells[at]
-            if cell.status == "waiting":
-                stop = self._stopped()
-                self._put(at, replace(cell, status="stopped" if stop else "running"))
-                if not stop:
-                    self._put(at, self._ended(cell))
-                    self._keep()
+        for at, cell in enumerate(self._matrix.cells):
+            if cell.status == "waiting" and self._stopped():
+                self._put(at, replace(cell, status="stopped"))
+            elif cell.status == "waiting":
+                self._train_cell(at, cell)
             self._matrix.seconds = time.monotonic() - began
             self._on_progress(self._matrix)
+        self._judge_last()
+        self._matrix.seconds = time.monotonic() - began
         self._certify()
         self._keep()
 
@@ -202,7 +213,8 @@ class _Runner:
         self._matrix.cells[at] = cell
         self._on_progress(self._matrix)
 
-    def _ended(self, cell: Cell) -> Cell:
+    def _train_cell(self, at: int, cell: Cell) -> None:
+        self._put(at, replace(cell, status="running"))
         synchronous = catalog.STRATEGIES[cell.strategy].synchronous
         kinds = [cell.precision]
         if cell.precision == "float64" and synchronous and self._config.model is None:
@@ -211,11 +223,30 @@ class _Runner:
         try:
             for precision in kinds:
                 runs[precision] = self._train(cell, precision)
-            return self._seen(cell, runs)
+            self._last = at, runs
         except RunError as error:
-            self._runs.pop((cell.strategy, cell.loop), None)
-            folder = str(runs[cell.precision].dir) if cell.precision in runs else None
-            return replace(cell, run=folder, status="fail", reason=str(error))
+            self._fail(at, runs, error)
+
+    def _judge_last(self) -> None:
+        """Judge the last cell, once its runs have ended."""
+        if self._last is None:
+            return
+        (at, runs), self._last = self._last, None
+        try:
+            for run in runs.values():
+                while run.wait(POLL_SECONDS) in LIVE:
+                    self._go_on(run)
+            self._put(at, self._seen(self._matrix.cells[at], runs))
+        except RunError as error:
+            self._fail(at, runs, error)
+        self._keep()
+
+    def _fail(self, at: int, runs: Mapping[str, Run], error: RunError) -> None:
+        cell = self._matrix.cells[at]
+        self._runs.pop((cell.strategy, cell.loop), None)
+        folder = str(runs[cell.precision].dir) if cell.precision in runs else None
+        self._put(at, replace(cell, run=folder, status="fail", reason=str(error)))
+        self._keep()
 
     def _seen(self, cell: Cell, runs: dict[str, Run]) -> Cell:
         """Return a cell with the results of its runs."""
@@ -236,11 +267,20 @@ class _Runner:
         config = config_of(self._config, self._devices, cell.strategy, cell.loop)
         config = replace(config, precision=precision)
         run = start_run(config, self._matrix.folder, self._devices, rehearse=False)
-        while run.wait(0.5) in LIVE:
-            self._on_progress(self._matrix)
-            if self._stopped():
-                run.stop()
+        self._judge_last()
+        while run.wait(POLL_SECONDS) in LIVE and not self._leaves_the_machine(run):
+            self._go_on(run)
         return run
+
+    def _leaves_the_machine(self, run: Run) -> bool:
+        """Return whether a run has done its steps, on devices that it can share."""
+        shared = not (self._devices.gpus or self._devices.tpu_chips)
+        return shared and run.progress.step >= run.progress.total_steps
+
+    def _go_on(self, run: Run) -> None:
+        self._on_progress(self._matrix)
+        if self._stopped():
+            run.stop()
 
     def _compared(self, cell: Cell, runs: Mapping[str, Run]) -> Cell:
         reference = self._runs.get(REFERENCE)

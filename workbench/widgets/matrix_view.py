@@ -154,7 +154,7 @@ def progress(matrix: Matrix) -> str:
     to_run = [cell for cell in matrix.cells if cell.status != "unavailable"]
     done = sum(cell.status not in ("waiting", "running") for cell in to_run)
     parts = [f"{done} of {len(to_run)} done"]
-    running = next((cell for cell in matrix.cells if cell.status == "running"), None)
+    running = matrix.running
     if running is not None:
         label = catalog.STRATEGIES[running.strategy].label
         parts.append(f"now {label}, {catalog.LOOPS[running.loop].label}")

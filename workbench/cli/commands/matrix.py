@@ -49,7 +49,7 @@ def matrix(arguments: Namespace) -> int:
     line = ProgressLine()
 
     def show_progress(matrix: Matrix) -> None:
-        running = next((cell for cell in matrix.cells if cell.status == "running"), None)
+        running = matrix.running
         now = f": {running.strategy}, {running.loop}" if running else ""
         line.write(f"{matrix.done} of {len(matrix.cells)} done", matrix.eta_seconds, now)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from workbench import devices
 from workbench.devices.child import Process, start_cold
-from workbench.devices.nvidia import driver_gpus
+from workbench.devices.nvidia import driver_gpus, visible
 from workbench.forking import Order
 from workbench.runs.folder.files import RunError
 from workbench.runs.folder.locks import state_dir
@@ -25,15 +26,16 @@ LOADING_SECONDS = 0.2
 def detect_devices(interpreter: str | None = None, timeout_seconds: float = 300) -> devices.Devices:
     """Return the devices as `workbench.devices.detect` does; None means this Python.
 
-    If a forked process lists none of the driver's GPUs, a second process starts cold: the log of
-    TensorFlow's import gives the reason, and only a process that imports TensorFlow has this log.
+    If a forked process lists none of the GPUs that the driver has and the environment shows, a
+    second process starts cold: the log of TensorFlow's import gives the reason, and only a process
+    that imports TensorFlow has this log.
 
     Raises:
         DeviceError: the interpreter cannot be asked.
     """
     with _starter(interpreter or sys.executable) as starter:
         found = devices.detect(interpreter, timeout_seconds, begin=starter.begin)
-    if found.gpus or not (starter.forked and driver_gpus()):
+    if found.gpus or not (starter.forked and visible(driver_gpus(), os.environ)):
         return found
     return devices.detect(interpreter, timeout_seconds)
 
