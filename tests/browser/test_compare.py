@@ -1,5 +1,6 @@
 """Strategies compared by clicks: the choices, the table, the recommendation."""
 
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -8,12 +9,15 @@ from playwright.sync_api import expect
 from tests.browser.axe import findings, load_axe
 from tests.browser.lab_page import LabPage
 from tests.browser.workbench_page import WorkbenchPage
-from tests.experiments.timed_runs import ONE, timed_run
+from tests.experiments.timed_runs import ONE, TWO, timed_run
+from tests.experiments.written import write_comparison
 from tests.waiting import LIMIT_SECONDS
 from workbench.experiments import list_comparisons
 from workbench.runs import list_runs
+from workbench.widgets.comparison.arrangement import Arrangement, write_arrangement
 
 TAB = "Compare"
+EARLIEST = "compare-20000101-000000-abcd"
 NOT_COMPARED = ("Default", "CentralStorage", "MultiWorkerMirrored", "ParameterServer")
 
 
@@ -35,8 +39,8 @@ def look_at_rows(workbench: WorkbenchPage) -> None:
     table = workbench.root.get_by_role("region", name="Comparison table")
     run = timed_run(workbench.runs_dir, ONE, 1000.0)
     workbench.button("Add earlier runs ...").click()
-    option = workbench.field("Finished runs").locator("option", has_text=run.id)
-    workbench.field("Finished runs").select_option(index=option.evaluate("each => each.index"))
+    option = workbench.field("Runs in the folder").locator("option", has_text=run.id)
+    workbench.field("Runs in the folder").select_option(index=option.evaluate("each => each.index"))
     workbench.button("Add to the table").click()
     expect(table).to_contain_text("1 earlier run")
 
@@ -90,3 +94,34 @@ def test_a_comparison_of_two_strategies_is_stopped_and_resumed(workbench: Workbe
     workbench.button("Open the recommended run").click()
     workbench.look()
     expect(workbench.state).to_have_text("finished")
+
+
+def test_an_earlier_comparison_opens_by_a_click_as_it_was_left(lab: LabPage) -> None:
+    runs_dir = lab.server.root / "runs"
+    rates = {"OneDevice": (1000.0, 1010.0, 990.0), "Mirrored x 2": (1500.0, 1600.0, 1450.0)}
+    older = write_comparison(runs_dir, {**rates, "Mirrored x 2": ()}, "stopped", EARLIEST)
+    added = timed_run(runs_dir, TWO, 900.0, "stopped")
+    left = Arrangement(sort="speed", measure="accuracy", added=(added.id,))
+    write_arrangement(older.folder, left)
+    newer = write_comparison(runs_dir, rates, name="compare-20991231-235959-abcd")
+    workbench = WorkbenchPage(lab, "earlier.ipynb", trains=False)
+    workbench.turn_to(TAB)
+    workbench.button("Earlier comparisons ...").click()
+    row = workbench.root.locator(".wb-compared-row", has_text=EARLIEST)
+    expect(row).to_contain_text("3 of 6 runs")
+    row.get_by_role("button", name="Open").click()
+    expect(row.get_by_role("button", name="Shown")).to_be_disabled()
+    expect(workbench.root.get_by_text("3 of 6 runs done, stopped")).to_be_visible()
+    expect(workbench.button("Resume the comparison")).to_be_visible()
+    expect(workbench.field("Sorted by")).to_have_value("speed")
+    expect(workbench.root.get_by_text("1 earlier run, stopped")).to_be_visible()
+    expect(workbench.root.get_by_role("img", name="Accuracy along steps")).to_be_visible()
+    for theme in ("light", "dark"):
+        workbench.lab.set_theme(theme)
+        workbench.button("Earlier comparisons ...").scroll_into_view_if_needed()
+        workbench.lab.screenshot(f"compare-earlier-{theme}")
+    assert workbench.overflowing() == []
+    load_axe(workbench.page)
+    assert findings(workbench.page, ".wb-compare") == []
+    for folder in (older.folder, newer.folder, added.dir):
+        shutil.rmtree(folder)

@@ -38,31 +38,36 @@ def rows_of(shown: str) -> list[list[str]]:
     return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
 
 
+def names(shown: ComparisonView) -> list[str]:
+    """Return the names of the rows in the table."""
+    return [row[0] for row in rows_of(shown._results._table.value)]
+
+
 def test_the_newest_comparison_is_shown_with_its_recommendation(tmp_path: Path) -> None:
     write_comparison(tmp_path, {"OneDevice": (), "Mirrored x 2": ()}, "stopped")
     write_comparison(tmp_path, RATES, name="compare-20260102-000000-abcd")
     opened: list[Run] = []
     shown = view(tmp_path, opened)
-    one, two, tpu = rows_of(until(lambda: shown._table.value))
+    one, two, tpu = rows_of(until(lambda: shown._results._table.value))
     assert one[:3] == ["OneDevice", "1,000 (975 to 1,025)", "baseline"]
     assert two[2].startswith("1.52 (1.3")
     assert "no TPU here" in tpu[-1]
     until(lambda: "6 of 6 runs done, finished" in shown._progress.value)
-    assert "Use Mirrored x 2: it is the fastest" in shown._advice.value
-    until(lambda: "<polyline" in shown._curves.value)
+    assert "Use Mirrored x 2: it is the fastest" in shown._results._advice.value
+    until(lambda: "<polyline" in shown._results._curves.value)
     assert shown._resume.layout.display == shown._stop.layout.display == "none"
-    shown._open.click()
+    shown._results._open.click()
     assert opened[0].plan.strategy == "mirrored"
 
 
 def test_another_baseline_and_order_are_chosen(tmp_path: Path) -> None:
     write_comparison(tmp_path, RATES)
     shown = view(tmp_path)
-    until(lambda: shown._table.value)
-    shown._choices.baseline.value = "Mirrored x 2"
-    until(lambda: rows_of(shown._table.value)[1][2] == "baseline")
-    shown._choices.sort.value = "speed"
-    until(lambda: rows_of(shown._table.value)[0][0] == "Mirrored x 2")
+    until(lambda: shown._results._table.value)
+    shown._results.choices.baseline.value = "Mirrored x 2"
+    until(lambda: rows_of(shown._results._table.value)[1][2] == "baseline")
+    shown._results.choices.sort.value = "speed"
+    until(lambda: rows_of(shown._results._table.value)[0][0] == "Mirrored x 2")
 
 
 @pytest.mark.parametrize("key", ["loss", "test loss"])
@@ -81,35 +86,42 @@ def test_rows_are_sorted_by_loss(key: str, tmp_path: Path) -> None:
 def test_rows_are_filtered_in_table_bars_and_curves_and_the_baseline_stays(tmp_path: Path) -> None:
     write_comparison(tmp_path, RATES)
     shown = view(tmp_path)
-    until(lambda: "<polyline" in shown._curves.value)
-    shown._choices.only.value = " mirrored "
-    until(lambda: [row[0] for row in rows_of(shown._table.value)] == ["OneDevice", "Mirrored x 2"])
-    assert "1 of 3 shown, and the baseline" in shown._choices._rows_shown.value
-    shown._choices.baseline.value = "Mirrored x 2"
-    until(lambda: [row[0] for row in rows_of(shown._table.value)] == ["Mirrored x 2"])
-    until(lambda: shown._curves.value.count("<polyline") == 1)
-    assert "OneDevice" not in shown._bars.value
-    assert "1 of 3 shown<" in shown._choices._rows_shown.value
-    assert [row["label"] for row in shown._colors.rows] == ["Mirrored x 2"]
-    shown._choices.only.value = ""
-    until(lambda: len(rows_of(shown._table.value)) == 3)
-    assert shown._choices._rows_shown.value == ""
+    until(lambda: "<polyline" in shown._results._curves.value)
+    shown._results.choices.only.value = " mirrored "
+    until(
+        lambda: (
+            [row[0] for row in rows_of(shown._results._table.value)]
+            == ["OneDevice", "Mirrored x 2"]
+        )
+    )
+    assert "1 of 3 shown, and the baseline" in shown._results.choices._rows_shown.value
+    shown._results.choices.baseline.value = "Mirrored x 2"
+    until(lambda: names(shown) == ["Mirrored x 2"])
+    until(lambda: shown._results._curves.value.count("<polyline") == 1)
+    assert "OneDevice" not in shown._results._bars.value
+    assert "1 of 3 shown<" in shown._results.choices._rows_shown.value
+    assert [row["label"] for row in shown._results._colors.rows] == ["Mirrored x 2"]
+    shown._results.choices.only.value = ""
+    until(lambda: len(rows_of(shown._results._table.value)) == 3)
+    assert shown._results.choices._rows_shown.value == ""
 
 
 def test_colours_are_chosen_and_found_again(tmp_path: Path) -> None:
     comparison = write_comparison(tmp_path, RATES)
     shown = view(tmp_path)
-    until(lambda: "<polyline" in shown._curves.value)
-    assert [row["usual"] for row in shown._colors.rows] == list(REPLICA_COLORS[:2])
-    shown._colors.chosen = {"Mirrored x 2": "#ffffff"}
-    until(lambda: 'stroke="#ffffff"' in shown._curves.value)
-    assert 'stroke="#ffffff" stroke-width="1.5" stroke-dasharray="8 4"' in shown._curves.value
-    assert 'fill="#ffffff"' in shown._bars.value
+    until(lambda: "<polyline" in shown._results._curves.value)
+    assert [row["usual"] for row in shown._results._colors.rows] == list(REPLICA_COLORS[:2])
+    shown._results._colors.chosen = {"Mirrored x 2": "#ffffff"}
+    until(lambda: 'stroke="#ffffff"' in shown._results._curves.value)
+    assert (
+        'stroke="#ffffff" stroke-width="1.5" stroke-dasharray="8 4"' in shown._results._curves.value
+    )
+    assert 'fill="#ffffff"' in shown._results._bars.value
     until(lambda: read_colors(comparison.folder))
     again = view(tmp_path)
-    until(lambda: 'stroke="#ffffff"' in again._curves.value)
-    again._colors.chosen = {}
-    until(lambda: "#ffffff" not in again._curves.value)
+    until(lambda: 'stroke="#ffffff"' in again._results._curves.value)
+    again._results._colors.chosen = {}
+    until(lambda: "#ffffff" not in again._results._curves.value)
     until(lambda: not read_colors(comparison.folder))
 
 
@@ -117,10 +129,9 @@ def test_earlier_runs_join_a_comparison_and_leave_it(tmp_path: Path) -> None:
     write_comparison(tmp_path, RATES)
     other = replace(ONE, seed=7)
     runs = [timed_run(tmp_path, other, 1200.0), timed_run(tmp_path, other, 1300.0)]
-    timed_run(tmp_path, ONE, 900.0, "failed")
     shown = view(tmp_path)
-    until(lambda: "<polyline" in shown._curves.value)
-    advice = shown._advice.value
+    until(lambda: "<polyline" in shown._results._curves.value)
+    advice = shown._results._advice.value
     earlier = shown._earlier
     earlier._asked.click()
     until(lambda: earlier._found.options)
@@ -128,35 +139,35 @@ def test_earlier_runs_join_a_comparison_and_leave_it(tmp_path: Path) -> None:
     earlier._found.value = [run for _, run in earlier._found.options]
     earlier._add.click()
     assert earlier._found.options == ()
-    *_, added = until(lambda: (rows := rows_of(shown._table.value))[3:] and rows)
+    *_, added = until(lambda: (rows := rows_of(shown._results._table.value))[3:] and rows)
     assert added[0] == "OneDevice on 1 replica, custom"
     assert "2 earlier runs" in added
-    assert "seed differs among these runs" in shown._table.value
-    until(lambda: shown._curves.value.count("<polyline") == 3)
-    assert shown._advice.value == advice
-    shown._choices.baseline.value = added[0]
-    until(lambda: rows_of(shown._table.value)[3][2] == "baseline")
+    assert "seed differs among these runs" in shown._results._table.value
+    until(lambda: shown._results._curves.value.count("<polyline") == 3)
+    assert shown._results._advice.value == advice
+    shown._results.choices.baseline.value = added[0]
+    until(lambda: rows_of(shown._results._table.value)[3][2] == "baseline")
     earlier._added.value = [run for _, run in earlier._added.options]
     earlier._remove.click()
-    until(lambda: len(rows_of(shown._table.value)) == 3)
-    assert shown._choices.baseline.value == FIRST
+    until(lambda: len(rows_of(shown._results._table.value)) == 3)
+    assert shown._results.choices.baseline.value == FIRST
 
 
 def test_earlier_runs_are_compared_without_a_comparison(tmp_path: Path) -> None:
     runs = [timed_run(tmp_path, ONE, 1000.0), timed_run(tmp_path, TWO, 1500.0)]
     shown = view(tmp_path)
-    assert shown._rows_box.layout.display == "none"
+    assert shown._results.box.layout.display == "none"
     shown._earlier._choose(runs)
-    until(lambda: len(rows_of(shown._table.value)) == 2)
+    until(lambda: len(rows_of(shown._results._table.value)) == 2)
     until(lambda: "2 earlier runs compared" in shown._progress.value)
-    until(lambda: "Use Mirrored" in shown._advice.value)
+    until(lambda: "Use Mirrored" in shown._results._advice.value)
     assert shown._start.disabled is False
-    until(lambda: shown._rows_box.layout.display is None)
+    until(lambda: shown._results.box.layout.display is None)
     runs[0].delete()
-    shown._choices.sort.value = "speed"
-    until(lambda: len(rows_of(shown._table.value)) == 1)
+    shown._results.choices.sort.value = "speed"
+    until(lambda: len(rows_of(shown._results._table.value)) == 1)
     shown._earlier._choose([])
-    until(lambda: shown._rows_box.layout.display == "none")
+    until(lambda: shown._results.box.layout.display == "none")
     assert shown._progress.value == ""
 
 
@@ -166,14 +177,18 @@ def test_workers_that_do_not_step_together_have_a_line_each_in_the_colour_of_the
     run = with_second_worker(timed_run(tmp_path, APART, 3000.0), loss=2.0)
     shown = view(tmp_path)
     shown._earlier._choose([run])
-    until(lambda: shown._rows_box.layout.display is None)
+    until(lambda: shown._results.box.layout.display is None)
     (row,) = (group.label for group in shown._seen.groups)
-    strokes = re.findall(r'<polyline [^>]*stroke="(#\w+)"', shown._curves.value)
+    strokes = re.findall(r'<polyline [^>]*stroke="(#\w+)"', shown._results._curves.value)
     assert strokes == [REPLICA_COLORS[0]] * 2
-    assert f"{row}, worker 0 ends at 1; {row}, worker 1 ends at 2" in shown._curves.value
-    assert "each has its own line and its own steps" in shown._curves.value
-    shown._colors.chosen = {row: "#123456"}
-    until(lambda: len(re.findall(r'<polyline [^>]*stroke="#123456"', shown._curves.value)) == 2)
+    assert f"{row}, worker 0 ends at 1; {row}, worker 1 ends at 2" in shown._results._curves.value
+    assert "each has its own line and its own steps" in shown._results._curves.value
+    shown._results._colors.chosen = {row: "#123456"}
+    until(
+        lambda: (
+            len(re.findall(r'<polyline [^>]*stroke="#123456"', shown._results._curves.value)) == 2
+        )
+    )
 
 
 def test_a_look_uses_unchanged_results_again(tmp_path: Path) -> None:
@@ -196,7 +211,7 @@ def test_a_stopped_comparison_can_be_resumed(tmp_path: Path) -> None:
     shown = view(tmp_path)
     until(lambda: "3 of 6 runs done, stopped" in shown._progress.value)
     until(lambda: shown._resume.layout.display is None)
-    assert rows_of(shown._table.value)[1][-2] == "waiting"
+    assert rows_of(shown._results._table.value)[1][-2] == "waiting"
 
 
 @pytest.mark.parametrize(
@@ -224,22 +239,24 @@ def test_unreadable_colours_are_reported_and_only_valid_colours_are_used(tmp_pat
     kept = comparison.folder / KEPT
     kept.write_text("{")
     shown = view(tmp_path)
-    until(lambda: "<polyline" in shown._curves.value)
-    assert "Remove that file, then choose the colours again." in shown._colors.note
+    until(lambda: "<polyline" in shown._results._curves.value)
+    assert "Remove that file, then choose the colours again." in shown._results._colors.note
     kept.write_text('{"colors": {"OneDevice": "#123456", "TPU": "\\"/><script>", "x": 7}}')
     assert read_colors(comparison.folder) == {"OneDevice": "#123456"}
-    shown._colors.chosen = {"OneDevice": 'red"/><script>'}
-    assert shown._colors.chosen == {}
+    shown._results._colors.chosen = {"OneDevice": 'red"/><script>'}
+    assert shown._results._colors.chosen == {}
 
 
 def test_colours_that_cannot_be_saved_are_used_for_now(tmp_path: Path) -> None:
     comparison = write_comparison(tmp_path, RATES)
     shown = view(tmp_path)
-    until(lambda: "<polyline" in shown._curves.value)
+    until(lambda: "<polyline" in shown._results._curves.value)
     (comparison.folder / KEPT).mkdir()
-    shown._colors.chosen = {"OneDevice": "#123456"}
-    until(lambda: "The colours are lost when this notebook is closed." in shown._colors.note)
-    until(lambda: 'stroke="#123456"' in shown._curves.value)
+    shown._results._colors.chosen = {"OneDevice": "#123456"}
+    until(
+        lambda: "The colours are lost when this notebook is closed." in shown._results._colors.note
+    )
+    until(lambda: 'stroke="#123456"' in shown._results._curves.value)
 
 
 def test_precisions_and_xla_vary_if_they_are_ticked() -> None:

@@ -65,6 +65,11 @@ class Comparison:
         return [Candidate.from_json(each) for each in self._asked["candidates"]]
 
     @property
+    def created(self) -> float:
+        """The time when it was requested, in seconds since 1970."""
+        return float(self._asked["created"])
+
+    @property
     def repeats(self) -> int:
         """Runs of each candidate."""
         return int(self._asked["repeats"])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
@@ -12,22 +12,14 @@ from workbench.widgets.form.fields import text_box
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import ANY_WIDTH, html, row, styled
 
+from .arrangement import ALONG, MEASURES, Arrangement
 from .look import FIRST
+from .sorting import SORTS
 
 if TYPE_CHECKING:
-    from workbench.experiments import Row, Table
+    from workbench.experiments import Table
 
 AGAINST_FIRST = ("the first row with a speed", FIRST)
-SORTS: Mapping[str, Callable[[Row], float]] = {
-    "speed": lambda row: -(row.examples_per_second or 0.0),
-    "loss": lambda row: _last(row.loss),
-    "test loss": lambda row: _last(row.test_loss),
-    "accuracy": lambda row: -(row.last_accuracy or 0.0),
-    "time to the target": lambda row: _last(row.target_seconds),
-    "memory": lambda row: _last(row.peak_host_bytes),
-}
-MEASURES = {"loss": "Loss", "accuracy": "Accuracy", "rate": "Examples per second"}
-ALONG = {"step": "steps", "examples": "examples seen", "training_seconds": "seconds of training"}
 
 
 class ComparisonChoices:
@@ -35,7 +27,9 @@ class ComparisonChoices:
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
-        self._offering = False
+        self._writing = False
+        self._against = FIRST
+        """The chosen baseline. It stays chosen while its row is not there."""
         self.baseline = _choice("Against", [AGAINST_FIRST])
         self.sort = _choice("Sorted by", [("as listed", ""), *((name, name) for name in SORTS)])
         self.only = text_box("Show only", placeholder="part of a name")
@@ -48,18 +42,33 @@ class ComparisonChoices:
         self.of_rows = row(*of_rows, self._rows_shown)
         self.of_curves = row(*of_curves)
 
+    @property
+    def arrangement(self) -> Arrangement:
+        """The present choices, without the added runs."""
+        return Arrangement(
+            baseline=self._against,
+            sort=self.sort.value,
+            only=self.only.value,
+            measure=self.measure.value,
+            along=self.along.value,
+        )
+
+    def restore(self, kept: Arrangement) -> None:
+        """Make the choices of an arrangement. The baseline is offered once its row is known."""
+        with self._written():
+            self._against = kept.baseline
+            self.baseline.options, self.baseline.value = [AGAINST_FIRST], FIRST
+            self.sort.value, self.only.value = kept.sort, kept.only
+            self.measure.value, self.along.value = kept.measure, kept.along
+
     def offer(self, labels: Sequence[str]) -> None:
-        """Offer these rows as baselines. The chosen baseline stays if it is among them."""
+        """Offer these rows as baselines, and select the chosen one if it is among them."""
         options = [AGAINST_FIRST, *((label, label) for label in labels)]
         if options == list(self.baseline.options):
             return
-        chosen = self.baseline.value
-        self._offering = True
-        try:
+        with self._written():
             self.baseline.options = options
-            self.baseline.value = chosen if chosen in labels else FIRST
-        finally:
-            self._offering = False
+            self.baseline.value = self._against if self._against in labels else FIRST
 
     def arrange(self, table: Table) -> list[int]:
         """Return the numbers of the rows to show, in their order, and show how many they are.
@@ -77,13 +86,21 @@ class ComparisonChoices:
         self._rows_shown.value = markup.quiet(text) if wanted else ""
         return shown
 
-    def _on_choice(self, _: Any) -> None:
-        if not self._offering:
-            self._changed()
+    @contextlib.contextmanager
+    def _written(self) -> Iterator[None]:
+        """Write controls without a report of their changes: nobody chose anything."""
+        self._writing = True
+        try:
+            yield
+        finally:
+            self._writing = False
 
-
-def _last(value: float | None) -> float:
-    return math.inf if value is None else value
+    def _on_choice(self, change: Any) -> None:
+        if self._writing:
+            return
+        if change["owner"] is self.baseline:
+            self._against = self.baseline.value
+        self._changed()
 
 
 def _choice(label: str, options: list[tuple[str, Any]]) -> Any:

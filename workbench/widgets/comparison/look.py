@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,11 +19,13 @@ from workbench.experiments import (
     recommend,
     with_distinct_labels,
 )
+from workbench.runs import RunError
 from workbench.runs.folder.state import LIVE
 
 if TYPE_CHECKING:
     from workbench.runs import Run
 
+GOING_ON = ("running", "stopping")
 FIRST = ""
 """As a baseline, this means the first row with a speed."""
 
@@ -35,6 +38,8 @@ class Seen:
     """The values that table and advice depend on. With the same key, both are the same."""
     state: str
     """The state of the comparison; empty if there is none."""
+    goes_on: bool
+    """Whether the comparison or an added run goes on, so that the next look may differ."""
     progress: str
     groups: list[Group]
     table: Table
@@ -60,6 +65,7 @@ def look_at(
     """
     state = comparison.state if comparison else ""
     stamps = {run.dir: stamp for run in earlier if (stamp := _stamp(run))}
+    goes_on = state in GOING_ON or any(status in LIVE for _, status in stamps.values())
     compared = (comparison.folder, len(comparison.trials), comparison.ended) if comparison else ()
     key = (compared, state, tuple(stamps.items()), baseline)
     if before is not None and before.key == key:
@@ -74,19 +80,19 @@ def look_at(
         advice = recommend(own or groups)
     rows = len(comparison.candidates) if comparison else 0
     states = [
-        _state(comparison, group) if comparison and at < rows else _count(len(group.runs))
+        _state(comparison, group) if comparison and at < rows else _state_of_added(group)
         for at, group in enumerate(groups)
     ]
     progress = _progress(comparison, state) if comparison else f"{_count(len(stamps))} compared."
-    return Seen(key, state, progress, groups, table, states, advice)
+    return Seen(key, state, goes_on, progress, groups, table, states, advice)
 
 
-def _stamp(run: Run) -> int:
-    """Return a number that changes when a run goes on; 0 if the run is missing."""
+def _stamp(run: Run) -> tuple[int, str] | None:
+    """Return values that change when a run goes on; None if it is missing or cannot be read."""
     try:
-        return (run.dir / "events.jsonl").stat().st_mtime_ns
-    except OSError:
-        return 0
+        return (run.dir / "events.jsonl").stat().st_mtime_ns, run.status
+    except (OSError, RunError):
+        return None
 
 
 def _number_of(baseline: str, groups: Sequence[Group]) -> int | None:
@@ -105,6 +111,18 @@ def _state(comparison: Comparison, group: Group) -> str:
     if alive:
         return f"{alive[-1].status}, {done} of {comparison.repeats} done"
     return f"{done} of {comparison.repeats} done"
+
+
+def _state_of_added(group: Group) -> str:
+    """Return the number of the added runs of a row, and of those that are not finished."""
+    statuses = Counter(run.status for run in group.runs)
+    alone = len(group.runs) == 1
+    unfinished = [
+        state if alone else f"{count} {state}"
+        for state, count in statuses.items()
+        if state != "finished"
+    ]
+    return ", ".join([_count(len(group.runs)), *unfinished])
 
 
 def _count(runs: int) -> str:

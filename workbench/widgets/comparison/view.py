@@ -3,58 +3,42 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import ipywidgets as ipw
-
-from workbench.charts import Overlay
-from workbench.charts.comparison import EACH_ITS_OWN, lines_of
 from workbench.config import ConfigError
 from workbench.experiments import Comparison, candidates, list_comparisons, start_comparison
 from workbench.experiments.comparing.tournament import DROP_BELOW
-from workbench.runs.records.live import LiveRun
 from workbench.widgets.kernel.background import Latest, run_in_background
 from workbench.widgets.kernel.poller import Poller
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import (
-    button,
-    column,
-    html,
-    row,
-    section,
-    set_visible,
-    styled,
-)
-from workbench.widgets.pictures import comparison as comparison_picture
-from workbench.widgets.pictures.comparison import Line
+from workbench.widgets.parts.page_parts import button, html, row, section, set_visible
 
-from .choices import ALONG, MEASURES, ComparisonChoices
-from .colors import RowColors
+from .arrangement import Arrangement, KeptArrangement, folders_of, kept_form
+from .earlier_comparisons import EarlierComparisons
 from .earlier_runs import EarlierRuns
 from .form import Asked, ComparisonForm
-from .look import Seen, look_at
+from .look import GOING_ON, Seen, look_at
+from .results import Results
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.devices import Devices
-    from workbench.points import Points
     from workbench.runs import Run
 
 ABOUT = (
     "Trains the form's config in every combination of the choices below, one run after another, "
     "and compares the speeds. The comparison continues when this page is closed."
 )
-GOING_ON = ("running", "stopping")
 LOOK_SECONDS = 1.0
 SETTLE_SECONDS = 0.1
 """The wait after a choice, so that typing does not draw everything again at each key."""
 
 
 class ComparisonView:
-    """A view that starts, follows, stops and resumes comparisons. It shows the newest one."""
+    """A view that starts, opens, follows, stops and resumes comparisons; first the newest one."""
 
     def __init__(
         self,
@@ -64,11 +48,9 @@ class ComparisonView:
         open_run: Callable[[Run], None],
     ) -> None:
         self._runs_dir, self._config, self._devices = runs_dir, config, devices
-        self._open_run = open_run
         self._comparison: Comparison | None = None
         self._seen: Seen | None = None
         self._poller: Poller | None = None
-        self._lives: dict[Path, LiveRun] = {}
         self._looking = threading.Lock()
         """A lock held during each look and while the view changes to another comparison.
 
@@ -83,48 +65,34 @@ class ComparisonView:
         self._resume = button(
             "Resume the comparison", "Continue where the comparison was stopped", self._on_resume
         )
-        self._open = button("Open the recommended run", "Its script is in the tab Script",
-                             self._on_open)  # fmt: skip
         self._progress = html(description="Progress of the comparison")
-        self._advice = html(description="Recommendation")
-        self._table = html(description="Comparison table")
-        self._bars = html(description="Speeds")
-        self._curves = html(description="Curves")
-        self._choices = ComparisonChoices(self._on_choice)
-        self._colors_place = column()
+        self._kept_note = html(description="Whether this view is kept")
+        self._kept = KeptArrangement(self._say_kept)
+        self._results = Results(self._on_choice, open_run)
         self._earlier = EarlierRuns(runs_dir, self._on_choice)
-        self.box = self._lay_out()
+        self._others = EarlierComparisons(runs_dir, self._on_open)
+        buttons = row(self._start, self._stop, self._resume, self._progress)
+        parts = (self._form.box, buttons, self._others.box, self._earlier.box, self._kept_note)
+        self.box = section(
+            "Which strategy, which batch?", ABOUT, *parts, self._results.box,
+            css_class="wb-compare",
+        )  # fmt: skip
         self._show_buttons()
         run_in_background(lambda: list_comparisons(runs_dir), self._show_newest, self._failed)
-
-    @cached_property
-    def _colors(self) -> RowColors:
-        """The colours of the rows, made only when there are rows.
-
-        A page that opens has little time to make its first widgets.
-        """
-        made = RowColors(self._on_choice)
-        self._colors_place.children = [made]
-        return made
 
     def close(self) -> None:
         """Stop looking; the comparison goes on."""
         if self._poller is not None:
             self._poller.stop()
 
-    def _lay_out(self) -> Any:
-        buttons = row(self._start, self._stop, self._resume, self._progress)
-        advice = row(self._open, self._advice)
-        self._rows_box = styled(
-            ipw.VBox,
-            "wb-spaced",
-            children=[
-                *(advice, self._choices.of_rows, self._table, self._bars),
-                *(self._choices.of_curves, self._curves, self._colors_place),
-            ],
-        )
-        parts = (self._form.box, buttons, self._earlier.box, self._rows_box)
-        return section("Which strategy, which batch?", ABOUT, *parts, css_class="wb-compare")
+    @property
+    def _arrangement(self) -> Arrangement:
+        """The present choices; without a comparison no run is kept as added."""
+        chosen, comparison = self._results.choices.arrangement, self._comparison
+        if comparison is None:
+            return chosen
+        folders = [run.dir for run in self._earlier.chosen]
+        return replace(chosen, added=kept_form(folders, comparison.folder))
 
     def _on_start(self, _: Any) -> None:
         asked = self._form.read(self._config())
@@ -132,7 +100,7 @@ class ComparisonView:
             return
         self._progress.value = markup.quiet("Starting ...")
         self._start.disabled = True
-        run_in_background(lambda: self._begin(asked), self._follow, self._failed)
+        run_in_background(lambda: self._begin(asked), self._follow_with_choices, self._failed)
 
     def _begin(self, asked: Asked) -> Comparison:
         devices = self._devices()
@@ -165,86 +133,76 @@ class ComparisonView:
             comparison.resume()
             return comparison
 
-        run_in_background(resume, self._follow, self._failed)
+        run_in_background(resume, self._follow_with_choices, self._failed)
 
-    def _on_open(self, _: Any) -> None:
-        seen = self._seen
-        if seen is not None and seen.advice.group is not None:
-            self._open_run(seen.groups[seen.advice.group].runs[0])
+    def _on_open(self, comparison: Comparison) -> None:
+        run_in_background(lambda: comparison, self._follow, self._failed)
 
     def _on_choice(self) -> None:
-        self._choosing.ask(self._look, lambda _: None, self._failed)
+        if self._comparison is not None:
+            self._kept.keep(self._arrangement)
+        self._choosing.ask(self._look, self._follow_added, self._failed)
 
     def _show_newest(self, found: list[Comparison]) -> None:
-        if found and self._comparison is None:
+        if found and self._comparison is None and not self._earlier.chosen:
             self._follow(found[0])
 
     def _follow(self, comparison: Comparison) -> None:
-        """Show a comparison, and follow it while it runs."""
+        """Show a comparison as a person left it, and follow it while it runs."""
         with self._looking:
             self.close()
-            self._comparison, self._lives = comparison, {}
-            self._colors.follow(comparison.folder)
-            self._poller = Poller(self._look, self._failed)
+            self._comparison = comparison
+            kept = self._kept.follow(comparison.folder, None)
+            self._results.choices.restore(kept)
+            self._earlier.restore(folders_of(kept.added, comparison.folder))
+            self._show_first(comparison)
+
+    def _follow_with_choices(self, comparison: Comparison) -> None:
+        """Show a comparison with the present choices and added runs, and follow it."""
+        with self._looking:
+            self.close()
+            self._comparison = comparison
+            self._kept.follow(comparison.folder, self._arrangement)
+            self._show_first(comparison)
+
+    def _show_first(self, comparison: Comparison) -> None:
+        self._results.follow(comparison.folder)
+        self._others.mark(comparison.folder)
+        self._poller = Poller(self._look, self._failed)
+
+    def _follow_added(self, _: float) -> None:
+        """Follow the rows if nothing follows them yet: an added run may go on."""
+        with self._looking:
+            follows = self._poller is not None and not self._poller.over
+            if not follows and self._seen is not None and self._seen.goes_on:
+                self._poller = Poller(self._look, self._failed)
 
     def _look(self) -> float:
         with self._looking:
             comparison, earlier = self._comparison, self._earlier.chosen
             if comparison is not None or earlier:
-                self._seen = look_at(comparison, earlier, self._choices.baseline.value, self._seen)
-                self._show(self._seen)
+                baseline = self._results.choices.arrangement.baseline
+                self._seen = look_at(comparison, earlier, baseline, self._seen)
+                self._progress.value = markup.quiet(self._seen.progress)
             elif self._seen is not None:
                 self._seen, self._progress.value = None, ""
+            self._results.show(self._seen)
             self._show_buttons()
-            if self._seen is None or self._seen.state not in GOING_ON:
+            if self._seen is None or not self._seen.goes_on:
                 self.close()
         return LOOK_SECONDS
 
-    def _show(self, seen: Seen) -> None:
-        labels = [group.label for group in seen.groups]
-        self._choices.offer(labels)
-        shown = self._choices.arrange(seen.table)
-        colors = self._colors.chosen
-        self._progress.value = markup.quiet(seen.progress)
-        self._advice.value = markup.quiet(seen.advice.sentence)
-        self._table.value = comparison_picture.table(seen.table, seen.states, shown)
-        self._bars.value = comparison_picture.bars(seen.table, shown, colors)
-        rows = [(at, labels[at]) for at in sorted(shown) if seen.groups[at].runs]
-        self._colors.show(rows)
-        set_visible(self._colors_place, visible=bool(rows))
-        self._curves.value = self._draw_curves(seen, shown, colors)
-
-    def _draw_curves(self, seen: Seen, shown: Sequence[int], colors: Mapping[str, str]) -> str:
-        measure, along = self._choices.measure.value, self._choices.along.value
-        groups = [(at, seen.groups[at]) for at in sorted(shown) if seen.groups[at].runs]
-        overlays = [Overlay(group.label, self._points_of(group.runs[-1])) for _, group in groups]
-        lines = [
-            Line(name, at, getattr(run.points, along), y, colors.get(run.label, ""))
-            for (at, _), run in zip(groups, overlays, strict=True)
-            for name, y in lines_of(run, measure)
-        ]
-        drawn = comparison_picture.curves(lines, MEASURES[measure], ALONG[along])
-        apart = any(not run.points.synchronous for run in overlays)
-        return drawn + (markup.quiet(EACH_ITS_OWN) if drawn and apart else "")
-
-    def _points_of(self, run: Run) -> Points:
-        """Return the curves of a run; only its new records are read."""
-        if run.dir not in self._lives:
-            self._lives[run.dir] = LiveRun(run.dir, run.plan)
-        self._lives[run.dir].poll()
-        return self._lives[run.dir].points()
-
     def _show_buttons(self) -> None:
         state = self._seen.state if self._seen else None
-        recommended = self._seen is not None and self._seen.advice.group is not None
         alive = state in GOING_ON
         set_visible(self._stop, visible=alive)
         set_visible(self._resume, visible=state in ("stopped", "lost"))
-        set_visible(self._open, visible=recommended)
-        set_visible(self._rows_box, visible=self._seen is not None)
         self._start.disabled = alive
         self._stop.disabled = state == "stopping"
         self._resume.disabled = False
+
+    def _say_kept(self, note: str) -> None:
+        self._kept_note.value = markup.notice("warning", note) if note else ""
 
     def _failed(self, error: Exception) -> None:
         self._show_buttons()

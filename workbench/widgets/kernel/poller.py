@@ -21,6 +21,11 @@ class Poller:
         self._over = threading.Event()
         start_thread(self._body, "workbench-poller", self.stop)
 
+    @property
+    def over(self) -> bool:
+        """Whether the calls have ended, or end after the call in progress."""
+        return self._over.is_set()
+
     def stop(self) -> None:
         """Stop calling `look`. Return immediately; a last call may still be in progress."""
         self._over.set()
@@ -31,6 +36,7 @@ class Poller:
                 pause_seconds = self._look()
             except Exception as error:
                 if not self._over.is_set():
+                    self._over.set()
                     self._failed(error)
                 return
             self._over.wait(pause_seconds)

@@ -1,0 +1,116 @@
+"""The results of a comparison on the page: its advice, its table, its bars and its curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets as ipw
+
+from workbench.charts import Overlay
+from workbench.charts.comparison import EACH_ITS_OWN, lines_of
+from workbench.runs.records.live import LiveRun
+from workbench.widgets.parts import markup
+from workbench.widgets.parts.page_parts import button, column, html, row, set_visible, styled
+from workbench.widgets.pictures import comparison as comparison_picture
+from workbench.widgets.pictures.comparison import Line
+
+from .arrangement import ALONG, MEASURES
+from .choices import ComparisonChoices
+from .colors import RowColors
+
+if TYPE_CHECKING:
+    from workbench.points import Points
+    from workbench.runs import Run
+
+    from .look import Seen
+
+
+class Results:
+    """What a look found, with the person's choices. It shows nothing before the first look."""
+
+    def __init__(self, changed: Callable[[], None], open_run: Callable[[Run], None]) -> None:
+        """`changed` is called at each choice; `open_run` shows a run."""
+        self._changed, self._open_run = changed, open_run
+        self._seen: Seen | None = None
+        self._lives: dict[Path, LiveRun] = {}
+        self.choices = ComparisonChoices(changed)
+        self._open = button("Open the recommended run", "Its script is in the tab Script",
+                             self._on_open)  # fmt: skip
+        self._advice = html(description="Recommendation")
+        self._table = html(description="Comparison table")
+        self._bars = html(description="Speeds")
+        self._curves = html(description="Curves")
+        self._colors_place = column()
+        self.box = styled(
+            ipw.VBox,
+            "wb-spaced",
+            visible=False,
+            children=[
+                *(row(self._open, self._advice), self.choices.of_rows, self._table, self._bars),
+                *(self.choices.of_curves, self._curves, self._colors_place),
+            ],
+        )
+
+    @cached_property
+    def _colors(self) -> RowColors:
+        """The colours of the rows, made only when there are rows.
+
+        A page that opens has little time to make its first widgets.
+        """
+        made = RowColors(self._changed)
+        self._colors_place.children = [made]
+        return made
+
+    def follow(self, folder: Path) -> None:
+        """Show the comparison in this folder from the next look on."""
+        self._lives = {}
+        self._colors.follow(folder)
+
+    def show(self, seen: Seen | None) -> None:
+        """Show the result of a look; None shows nothing."""
+        self._seen = seen
+        if seen is not None:
+            self._draw(seen)
+        set_visible(self._open, visible=seen is not None and seen.advice.group is not None)
+        set_visible(self.box, visible=seen is not None)
+
+    def _on_open(self, _: Any) -> None:
+        seen = self._seen
+        if seen is not None and seen.advice.group is not None:
+            self._open_run(seen.groups[seen.advice.group].runs[0])
+
+    def _draw(self, seen: Seen) -> None:
+        labels = [group.label for group in seen.groups]
+        self.choices.offer(labels)
+        shown = self.choices.arrange(seen.table)
+        colors = self._colors.chosen
+        self._advice.value = markup.quiet(seen.advice.sentence)
+        self._table.value = comparison_picture.table(seen.table, seen.states, shown)
+        self._bars.value = comparison_picture.bars(seen.table, shown, colors)
+        rows = [(at, labels[at]) for at in sorted(shown) if seen.groups[at].runs]
+        self._colors.show(rows)
+        set_visible(self._colors_place, visible=bool(rows))
+        self._curves.value = self._draw_curves(seen, shown, colors)
+
+    def _draw_curves(self, seen: Seen, shown: Sequence[int], colors: Mapping[str, str]) -> str:
+        measure, along = self.choices.measure.value, self.choices.along.value
+        groups = [(at, seen.groups[at]) for at in sorted(shown) if seen.groups[at].runs]
+        overlays = [Overlay(group.label, self._points_of(group.runs[-1])) for _, group in groups]
+        lines = [
+            Line(name, at, getattr(run.points, along), y, colors.get(run.label, ""))
+            for (at, _), run in zip(groups, overlays, strict=True)
+            for name, y in lines_of(run, measure)
+        ]
+        drawn = comparison_picture.curves(lines, MEASURES[measure], ALONG[along])
+        apart = any(not run.points.synchronous for run in overlays)
+        return drawn + (markup.quiet(EACH_ITS_OWN) if drawn and apart else "")
+
+    def _points_of(self, run: Run) -> Points:
+        """Return the curves of a run; only its new records are read."""
+        if run.dir not in self._lives:
+            self._lives[run.dir] = LiveRun(run.dir, run.plan)
+        self._lives[run.dir].poll()
+        return self._lives[run.dir].points()
