@@ -50,7 +50,7 @@ ROOMS: dict[str, set[str]] = {
     "exports": {"config", "lazy", "place", "report", "runs"},
     "report": {
         *("catalog", "charts", "config", "devices", "place", "plan", "points", "runs", "units"),
-        *("lazy", "version"),
+        *("experiments", "lazy", "verdict", "version"),
     },
     "bundle": {
         *("config", "plan", "codegen", "runs", "experiments", "lazy", "place", "version"),
@@ -60,7 +60,7 @@ ROOMS: dict[str, set[str]] = {
     "widgets": {
         *("config", "catalog", "field_help", "devices", "plan", "codegen", "capture", "bundle"),
         *("environments", "exports", "forking", "launchers", "place", "points", "runs", "charts"),
-        *("feed", "lab", "experiments", "hosts", "scripts", "units", "verdict"),
+        *("feed", "lab", "experiments", "hosts", "report", "scripts", "units", "verdict"),
     },
     "server": {"config", "codegen", "devices", "plan", "points", "runs", "feed"},
     "cli": {

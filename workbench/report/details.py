@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from workbench.units import number, percent
 
+from .bars import bar
 from .html import Html, code, fold, section, table, tag
 from .subject import Subject
+from .verdict import verdict
 
 if TYPE_CHECKING:
     from workbench.runs.records.ledger import Entry
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 MOST_EPOCHS = 200
 MOST_EPOCHS_IN_ALL = 2_000
 """The limit for all runs together: the last epochs of each run, but at least ten of a run."""
-COLORS = ("#2f81f7", "#d9730d", "#b58900", "#1a9c5b", "#0e9aa7", "#c23fb3", "#e0484f", "#7a828c")
 MEASURES: dict[str, Callable[[float], str]] = {
     "loss": number,
     "accuracy": percent,
@@ -26,7 +27,7 @@ MEASURES: dict[str, Callable[[float], str]] = {
 
 
 def runs(subjects: Sequence[Subject]) -> Html:
-    """Return a part for each run: its failure if it failed, its epochs, and its use of time."""
+    """Return a part for each run: its failure, its use of time, its verdict, and its epochs."""
     most = max(10, min(MOST_EPOCHS, MOST_EPOCHS_IN_ALL // len(subjects)))
     return section("Runs", *(_run(each, most) for each in subjects))
 
@@ -40,6 +41,7 @@ def _run(subject: Subject, most_epochs: int) -> Html:
         _missing(subject),
         _bar("First step", subject.ledger.first_step),
         _bar("Whole run", subject.ledger.whole),
+        verdict(subject),
         _epochs(subject, most_epochs),
         id=subject.anchor,
     )
@@ -65,26 +67,15 @@ def _missing(subject: Subject) -> Html | None:
 def _bar(title: str, entries: Sequence[Entry]) -> Html | None:
     """Return a bar that shows the use of time, with the seconds in words."""
     whole = sum(entry.seconds for entry in entries)
-    if not whole:
-        return None
-    colored = list(zip(entries, COLORS * 2, strict=False))
-    parts = [
-        tag("span", style=f"flex-grow:{entry.seconds / whole:.4f};background:{color}")
-        for entry, color in colored
-    ]
-    names = [
-        tag(
-            "li",
-            tag("span", class_="swatch", style=f"background:{color}"),
-            f"{entry.label} {_seconds(entry.seconds)} ({entry.seconds / whole:.0%})",
-        )
-        for entry, color in colored
-    ]
-    return tag(
-        "div",
-        tag("h4", f"{title}: {_seconds(whole)}"),
-        tag("div", *parts, class_="bar", aria_hidden="true"),
-        tag("ul", *names, class_="legend"),
+    return bar(
+        f"{title}: {_seconds(whole)}",
+        [
+            (
+                f"{entry.label} {_seconds(entry.seconds)} ({entry.seconds / whole:.0%})",
+                entry.seconds,
+            )
+            for entry in (entries if whole else ())
+        ],
     )
 
 

@@ -13,6 +13,7 @@ from workbench.runs import RunError
 from workbench.runs.folder.files import full_path
 from workbench.version import __version__
 
+from .comparison import Compared, compared
 from .curves import curves
 from .details import runs
 from .environment import environments
@@ -28,6 +29,7 @@ Section = Callable[[Sequence[Subject]], Html | None]
 """A function that returns a part of the page, or None if there is nothing to show."""
 FIRST: tuple[Section, ...] = (overview, differences, curves)
 LAST: tuple[Section, ...] = (runs, environments, certificates, configs, scripts)
+COMPARISON = "Comparison of strategies"
 MOST_BYTES = 2_000_000
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 STYLE = Path(__file__).with_name("style.css")
@@ -39,6 +41,7 @@ def write_report(
     *,
     title: str = "",
     sections: Sequence[Section] = (),
+    comparison: Compared | None = None,
 ) -> Path:
     """Write one page of HTML about runs, completely or not at all, and return its path.
 
@@ -49,6 +52,8 @@ def write_report(
         path: the new file; nothing may exist there.
         title: the page's title; empty: the run's name, or the number of runs.
         sections: further parts, shown between the charts and the part about each run.
+        comparison: the comparison that the runs belong to; None: several runs are compared by
+            their scripts.
 
     Raises:
         RunError: no run is given, a run cannot be read, the page would be over 2 MB, something
@@ -56,15 +61,31 @@ def write_report(
     """
     target = full_path(path)
     with new_place(target) as hidden:
-        hidden.write_text(report_text(reported, title, sections), encoding="utf-8")
+        hidden.write_text(report_text(reported, title, sections, comparison), encoding="utf-8")
     return target
 
 
-def report_text(reported: Sequence[Run], title: str = "", sections: Sequence[Section] = ()) -> str:
+def write_comparison(found: Compared, path: str | os.PathLike[str]) -> Path:
+    """Write one page of HTML about a comparison and the first run of each row; see `write_report`.
+
+    Raises:
+        RunError: see `write_report`.
+    """
+    return write_report(found.first_runs, path, title=COMPARISON, comparison=found)
+
+
+def report_text(
+    reported: Sequence[Run],
+    title: str = "",
+    sections: Sequence[Section] = (),
+    comparison: Compared | None = None,
+) -> str:
     """Return the page as text; see `write_report`."""
     if not reported:
         raise RunError("A report needs at least one run; received none. Name a run.")
-    text = _page(subjects_of(reported), title, sections)
+    found = comparison or compared(reported)
+    first = (lambda _: found.html(),) if found else ()
+    text = _page(subjects_of(reported), title, (*first, *sections))
     size = len(text.encode("utf-8"))
     if size > MOST_BYTES:
         raise RunError(

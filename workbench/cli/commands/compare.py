@@ -18,7 +18,6 @@ from workbench.cli.watching import columns
 from workbench.config import ConfigError, Problem, field_types
 from workbench.experiments import (
     AXES,
-    Advice,
     Comparison,
     Group,
     Table,
@@ -32,15 +31,14 @@ from workbench.experiments import (
 from workbench.experiments.comparing.comparison import ASKED
 from workbench.experiments.comparing.tournament import DROP_BELOW, contenders, to_be_compared
 from workbench.experiments.comparing.wording import HEAD, cells
-from workbench.report import section, tag, write_report
-from workbench.report.html import table as html_table
+from workbench.report import Compared, write_comparison
 from workbench.runs import RunError, open_run
 from workbench.runs.folder.files import runs_root
+from workbench.verdict import SECONDS
+from workbench.verdict.several import judge_each
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
-    from workbench.report import Html, Subject
-
 POLL_SECONDS = 0.5
 REPEATS = 3
 TRAINING_FLAGS = (*field_types(), "preset", "config", "repeats", "budget")
@@ -68,8 +66,13 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument("--target-accuracy", type=float, metavar="X", help=text)
     text = "label of the row that the others are compared with. Default: the first row."
     parser.add_argument("--baseline", metavar="LABEL", help=text)
-    text = "write an HTML page with table, charts, configs and scripts, to share"
+    text = "write an HTML page with table, charts, verdicts, configs and scripts, to share"
     parser.add_argument("--html", metavar="FILE", help=text)
+    text = (
+        "with --html: time the step of each row's first run, as `workbench why` does, so that the"
+        f" page shows where the time goes. About {SECONDS:g} s for each row."
+    )
+    parser.add_argument("--verdicts", action="store_true", help=text)
     text = "continue an earlier comparison that was stopped"
     parser.add_argument("--resume", action="store_true", help=text)
     add_config_flags(parser, several=AXES)
@@ -100,7 +103,9 @@ def compare(arguments: Namespace) -> int:
     table = make_table(groups, _baseline(arguments.baseline, groups), target)
     advice = recommend(groups)
     if arguments.html:
-        page = page_of(groups, table, advice, arguments.html)
+        if arguments.verdicts:
+            _judge(groups)
+        page = write_comparison(Compared(groups, table, advice), arguments.html)
         print(f"Wrote {page}", file=sys.stderr)
     if arguments.json:
         result = {**table.to_json(), "advice": advice.to_json()}
@@ -116,17 +121,15 @@ def compare(arguments: Namespace) -> int:
     return int(stopped or failed)
 
 
-def page_of(groups: Sequence[Group], table: Table, advice: Advice, path: str) -> Path:
-    """Write the first run of each row as a page of HTML, with the table and the recommendation."""
-
-    def comparison(_: Sequence[Subject]) -> Html:
-        rows = [cells(row, is_baseline=at == table.baseline) for at, row in enumerate(table.rows)]
-        notes = [tag("p", f"{note}.") for note in table.notes]
-        made = html_table(HEAD, rows, "The compared runs, with 95 % intervals")
-        return section("Comparison", tag("p", advice.sentence), *notes, made)
-
-    first = [group.runs[0] for group in groups if group.runs]
-    return write_report(first, path, title="Comparison of strategies", sections=[comparison])
+def _judge(groups: Sequence[Group]) -> None:
+    """Time the step of each group's first run; print why a step was not timed."""
+    line = ProgressLine()
+    try:
+        reasons = judge_each([group.runs[0] for group in groups if group.runs], SECONDS, line.write)
+    finally:
+        line.end()
+    for run, why in reasons.items():
+        print(f"The step of {run} was not timed. {why}", file=sys.stderr)
 
 
 def report(table: Table) -> str:
@@ -150,6 +153,9 @@ def _check_together(arguments: Namespace) -> None:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         fix = "Leave these flags out to compare existing runs, or leave RUN out to train."
         raise ConfigError([Problem("RUN", rule, flags, fix)])
+    if arguments.verdicts and not arguments.html:
+        rule, fix = "given with --html", "Write: workbench compare RUN ... --html FILE --verdicts"
+        raise ConfigError([Problem("--verdicts", rule, "no --html", fix)])
     if arguments.resume and not arguments.runs:
         rule, fix = "given with a comparison", "Write: workbench compare FOLDER --resume"
         raise ConfigError([Problem("--resume", rule, "no folder", fix)])

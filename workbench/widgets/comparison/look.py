@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench import units
@@ -36,6 +37,8 @@ class Seen:
 
     key: tuple[object, ...]
     """The values that table and advice depend on. With the same key, both are the same."""
+    folder: Path | None
+    """The folder of the comparison; None if there is none."""
     state: str
     """The state of the comparison; empty if there is none."""
     goes_on: bool
@@ -84,7 +87,8 @@ def look_at(
         for at, group in enumerate(groups)
     ]
     progress = _progress(comparison, state) if comparison else f"{_count(len(stamps))} compared."
-    return Seen(key, state, goes_on, progress, groups, table, states, advice)
+    folder = comparison.folder if comparison else None
+    return Seen(key, folder, state, goes_on, progress, groups, table, states, advice)
 
 
 def _stamp(run: Run) -> tuple[int, str] | None:

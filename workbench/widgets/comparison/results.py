@@ -20,6 +20,7 @@ from workbench.widgets.pictures.comparison import Line
 from .arrangement import ALONG, MEASURES
 from .choices import ComparisonChoices
 from .colors import RowColors
+from .report_button import ReportButton
 
 if TYPE_CHECKING:
     from workbench.points import Points
@@ -31,7 +32,12 @@ if TYPE_CHECKING:
 class Results:
     """What a look found, with the person's choices. It shows nothing before the first look."""
 
-    def __init__(self, changed: Callable[[], None], open_run: Callable[[Run], None]) -> None:
+    def __init__(
+        self,
+        runs_dir: str | Path | None,
+        changed: Callable[[], None],
+        open_run: Callable[[Run], None],
+    ) -> None:
         """`changed` is called at each choice; `open_run` shows a run."""
         self._changed, self._open_run = changed, open_run
         self._seen: Seen | None = None
@@ -44,13 +50,14 @@ class Results:
         self._bars = html(description="Speeds")
         self._curves = html(description="Curves")
         self._colors_place = column()
+        self._report = ReportButton(runs_dir, lambda: self._seen)
         self.box = styled(
             ipw.VBox,
             "wb-spaced",
             visible=False,
             children=[
                 *(row(self._open, self._advice), self.choices.of_rows, self._table, self._bars),
-                *(self.choices.of_curves, self._curves, self._colors_place),
+                *(self.choices.of_curves, self._curves, self._colors_place, self._report.box),
             ],
         )
 
@@ -68,6 +75,10 @@ class Results:
         """Show the comparison in this folder from the next look on."""
         self._lives = {}
         self._colors.follow(folder)
+
+    def close(self) -> None:
+        """Stop work in progress."""
+        self._report.close()
 
     def show(self, seen: Seen | None) -> None:
         """Show the result of a look; None shows nothing."""

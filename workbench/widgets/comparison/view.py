@@ -68,7 +68,7 @@ class ComparisonView:
         self._progress = html(description="Progress of the comparison")
         self._kept_note = html(description="Whether this view is kept")
         self._kept = KeptArrangement(self._say_kept)
-        self._results = Results(self._on_choice, open_run)
+        self._results = Results(runs_dir, self._on_choice, open_run)
         self._earlier = EarlierRuns(runs_dir, self._on_choice)
         self._others = EarlierComparisons(runs_dir, self._on_open)
         buttons = row(self._start, self._stop, self._resume, self._progress)
@@ -81,7 +81,11 @@ class ComparisonView:
         run_in_background(lambda: list_comparisons(runs_dir), self._show_newest, self._failed)
 
     def close(self) -> None:
-        """Stop looking; the comparison goes on."""
+        """Stop looking and timing; the comparison goes on."""
+        self._results.close()
+        self._stop_looking()
+
+    def _stop_looking(self) -> None:
         if self._poller is not None:
             self._poller.stop()
 
@@ -150,7 +154,7 @@ class ComparisonView:
     def _follow(self, comparison: Comparison) -> None:
         """Show a comparison as a person left it, and follow it while it runs."""
         with self._looking:
-            self.close()
+            self._stop_looking()
             self._comparison = comparison
             kept = self._kept.follow(comparison.folder, None)
             self._results.choices.restore(kept)
@@ -160,7 +164,7 @@ class ComparisonView:
     def _follow_with_choices(self, comparison: Comparison) -> None:
         """Show a comparison with the present choices and added runs, and follow it."""
         with self._looking:
-            self.close()
+            self._stop_looking()
             self._comparison = comparison
             self._kept.follow(comparison.folder, self._arrangement)
             self._show_first(comparison)
@@ -189,7 +193,7 @@ class ComparisonView:
             self._results.show(self._seen)
             self._show_buttons()
             if self._seen is None or not self._seen.goes_on:
-                self.close()
+                self._stop_looking()
         return LOOK_SECONDS
 
     def _show_buttons(self) -> None:

@@ -1,0 +1,52 @@
+"""The comparison saved as one HTML file by a click."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.experiments.timed_runs import ONE, timed_run
+from tests.experiments.written import write_comparison
+from tests.waiting import until
+from tests.widgets.comparison.test_view import RATES, names, view
+
+
+def test_a_click_saves_the_comparison_next_to_its_folder(tmp_path: Path) -> None:
+    comparison = write_comparison(tmp_path, RATES)
+    shown = view(tmp_path)
+    until(lambda: len(names(shown)) == 3)
+    shown._results.choices.baseline.value = "Mirrored x 2"
+    until(lambda: shown._seen and shown._seen.table.baseline == 1)
+    report = shown._results._report
+    report._save.click()
+    until(lambda: "Saved" in report._saved.value)
+    path = tmp_path / f"{comparison.folder.name}.html"
+    text = path.read_text()
+    assert "Comparison of strategies" in text
+    row = re.search(r'<th scope="row">Mirrored x 2</th><td>([^<]+)</td><td>baseline</td>', text)
+    assert row is not None
+    assert row[1].startswith("1,515 (")
+    assert path.name in report._saved.value
+    (download,) = until(lambda: report._download.children)
+    assert download.label == f"Download {path.name}"
+    report._save.click()
+    until(lambda: path.with_stem(f"{path.stem}-2").exists())
+
+
+def test_earlier_runs_without_a_comparison_are_saved_too(tmp_path: Path) -> None:
+    shown = view(tmp_path)
+    shown._earlier._choose([timed_run(tmp_path, ONE, 1000.0)])
+    until(lambda: len(names(shown)) == 1)
+    shown._results._report._save.click()
+    until((tmp_path / "comparison.html").exists)
+
+
+def test_without_a_run_nothing_is_saved_and_the_reason_is_shown(tmp_path: Path) -> None:
+    write_comparison(tmp_path, {"OneDevice": (), "Mirrored x 2": ()}, "stopped")
+    shown = view(tmp_path)
+    until(lambda: len(names(shown)) == 3)
+    report = shown._results._report
+    report._save.click()
+    until(lambda: "A report needs at least one run that has begun" in report._saved.value)
+    assert not report._save.disabled
+    assert not list(tmp_path.glob("*.html"))

@@ -1,0 +1,91 @@
+"""The verdict on a run of a report: where the time of its step goes, and the slowest task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.runs import RunError
+from workbench.verdict import Verdict, kept_verdict, own_paces, wording
+from workbench.verdict.own_paces import slowest_of
+from workbench.verdict.wording import PartRow
+
+from .bars import bar
+from .html import Html, fold, table, tag
+from .subject import Subject
+
+HEAD = ("Part of a step", "Time", "95 %", "Share", "Meaning")
+OWN_HEAD = ("Worker", "A step", "Waiting for its batch", "")
+NO_SLOWEST = "No worker is significantly slower than all others."
+
+
+def verdict(subject: Subject) -> Html:
+    """Return the parts of the run's step as they were measured, or why they are unknown."""
+    return tag("div", tag("h4", "Verdict"), *_verdict(subject), class_="verdict")
+
+
+def _verdict(subject: Subject) -> Iterator[Html | None]:
+    if not len(subject.points.step):
+        yield _quiet("It has recorded no step.")
+        return
+    try:
+        if not subject.plan.synchronous:
+            yield from _own_paces(subject)
+        elif (found := kept_verdict(subject.run)) is None:
+            yield _quiet(
+                "The parts of its step were not measured. To measure them, click Find out under "
+                f"Why is it slow?, or type: workbench why {subject.run.dir}"
+            )
+        else:
+            yield from _measured(found)
+    except RunError as error:
+        yield tag("p", str(error), class_="warning")
+
+
+def _measured(found: Verdict) -> Iterator[Html | None]:
+    rows = list(wording.part_rows(found.breakdown))
+    suggestion = found.suggestion
+    advice = (
+        found.advice if suggestion is None else f"Try {suggestion.in_words}. {suggestion.reason}"
+    )
+    yield tag("p", tag("strong", found.sentence), " ", advice)
+    yield _bar(found, rows)
+    yield from map(_quiet, wording.paces(found.breakdown))
+    yield from (
+        tag("p", f"{each}.", class_="warning") for each in wording.unmeasured(found.breakdown)
+    )
+    yield tag(
+        "p",
+        f"{wording.parts_sum(found.breakdown)} {wording.recorded(found)}",
+        class_="warning" if found.agrees is False else "quiet",
+    )
+    yield fold("The parts of its step", table(HEAD, map(_cells, rows), "The parts of its step"))
+
+
+def _bar(found: Verdict, rows: list[PartRow]) -> Html | None:
+    parts = [
+        (f"{row.name} {row.time} ({row.share:.0%})", row.share)
+        for row in rows
+        if not row.within_compute
+    ]
+    rest = max(0.0, found.breakdown.unexplained_seconds) / found.breakdown.step.value
+    text = wording.step(found.breakdown)
+    return bar(text[:1].upper() + text[1:], [*parts, (f"unexplained ({rest:.0%})", rest)])
+
+
+def _cells(row: PartRow) -> list[str]:
+    name = f"of which {row.name}" if row.within_compute else row.name
+    return [name, row.time, row.interval, f"{row.share:.1%}", row.meaning]
+
+
+def _own_paces(subject: Subject) -> Iterator[Html]:
+    """Yield the recorded pace of each worker of a run whose workers wait for nobody."""
+    paces = own_paces(subject.run)
+    slowest = slowest_of(paces)
+    named = NO_SLOWEST if slowest is None else f"The slowest task is {slowest.task}."
+    yield tag("p", tag("strong", named))
+    yield table(OWN_HEAD, wording.own_pace_rows(paces), "The pace of each worker")
+    yield _quiet(wording.OWN)
+
+
+def _quiet(text: str) -> Html:
+    return tag("p", text, class_="quiet")
