@@ -60,6 +60,23 @@ def test_a_field_that_a_strategy_does_not_use_makes_no_second_candidate() -> Non
     ]
 
 
+def test_workers_vary_for_the_strategies_that_have_them() -> None:
+    names = ["mirrored", "multi_worker_mirrored", "parameter_server"]
+    assert labels(strategy=names, workers=[2, 4]) == [
+        "Mirrored x 2",
+        "MultiWorkerMirrored x 2",
+        "MultiWorkerMirrored x 4",
+        "ParameterServer x 2",
+        "ParameterServer x 4",
+    ]
+
+
+def test_workers_are_named_if_replicas_vary_too() -> None:
+    axes = {"strategy": ["multi_worker_mirrored"], "replicas": [2, 4], "workers": [2, 4]}
+    found = [each.label for each in candidates(RunConfig(), axes, LAPTOP) if not each.reason]
+    assert found == ["MultiWorkerMirrored x 2, 2 workers", "MultiWorkerMirrored x 4, 4 workers"]
+
+
 def test_a_candidate_that_cannot_run_here_stays_with_a_reason() -> None:
     found = candidates(RunConfig(), {"strategy": ["one_device", "tpu"]}, LAPTOP)
     assert [bool(each.reason) for each in found] == [False, True]

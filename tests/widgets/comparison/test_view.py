@@ -218,6 +218,7 @@ def test_a_stopped_comparison_can_be_resumed(tmp_path: Path) -> None:
     ("field", "typed", "words"),
     [
         ("replicas", "two", "must be a whole number; got two"),
+        ("workers", "2; 4", "must be a whole number; got 2;"),
         ("sizes", "64, x", "must be a whole number; got x"),
         ("repeats", "", "must be a whole number; got nothing"),
         ("target", "90 %", "must be a finite number; got 90 %"),
@@ -270,6 +271,17 @@ def test_precisions_and_xla_vary_if_they_are_ticked() -> None:
     assert asked is not None
     assert asked.axes["precision"] == ["float32", "mixed_bfloat16"]
     assert asked.axes["xla"] == [False, True]
+
+
+def test_replicas_and_workers_vary_if_counts_are_typed() -> None:
+    form = ComparisonForm()
+    asked = form.read(RunConfig())
+    assert asked is not None
+    assert not {"replicas", "workers"} & asked.axes.keys()
+    form.replicas.control.value, form.workers.control.value = "1 2", "2, 4"
+    asked = form.read(RunConfig())
+    assert asked is not None
+    assert (asked.axes["replicas"], asked.axes["workers"]) == ([1, 2], [2, 4])
 
 
 @pytest.mark.parametrize(

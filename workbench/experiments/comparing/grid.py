@@ -139,6 +139,8 @@ def _label(plan: Plan, axes: Mapping[str, Sequence[Any]]) -> str:
     """Return strategy and replicas, and the values of all other varied fields."""
     many = plan.num_replicas_in_sync if plan.synchronous else plan.workers
     parts = [plan.strategy_label + (f" x {many}" if many > 1 else "")]
+    if plan.workers > 1 and all(len(axes.get(name, ())) > 1 for name in ("replicas", "workers")):
+        parts.append(f"{plan.workers} workers")  # several may have as many replicas
     for name, values in axes.items():
         if len(values) > 1 and name not in _IN_EVERY_LABEL:
             parts.append(_TEXTS[name](plan) if name in _TEXTS else getattr(plan.config, name))

@@ -92,6 +92,10 @@ class ComparisonForm:
         self.xla = Ticks("XLA", XLA, hint=AS_IN_FORM)
         self.replicas = TextField("compared_replicas", "Replica counts", hint="as the plan chooses")
         self.replicas.show_help("List several to compare them, such as 1, 2, 4.")
+        self.workers = TextField("compared_workers", "Worker counts", hint="as the plan chooses")
+        self.workers.show_help(
+            "For the strategies with several workers. List several to compare them, such as 2, 4."
+        )
         self.sizes = TextField("compared_sizes", "Batch sizes", hint="as in the form")
         self.sizes.show_help("List several to compare them, such as 64, 256.")
         self.equal = ChoiceField("compared_equal", "Meaning of the sizes", SIZES)
@@ -114,7 +118,7 @@ class ComparisonForm:
             "an epoch."
         )
         self._fields = (
-            *(self.replicas, self.sizes, self.equal, self.steps),
+            *(self.replicas, self.workers, self.sizes, self.equal, self.steps),
             *(self.repeats, self.budget, self.target),
         )
         ticks = (self.strategies, self.loops, self.precisions, self.xla)
@@ -126,6 +130,7 @@ class ComparisonForm:
         values: dict[str, Any] = {}
         for field, read in (
             (self.replicas, lambda: _numbers(self.replicas.read())),
+            (self.workers, lambda: _numbers(self.workers.read())),
             (self.sizes, lambda: _numbers(self.sizes.read())),
             (self.steps, self.steps.read),
             (self.repeats, self.repeats.read),
@@ -145,6 +150,8 @@ class ComparisonForm:
         }
         if values["compared_replicas"]:
             axes["replicas"] = values["compared_replicas"]
+        if values["compared_workers"]:
+            axes["workers"] = values["compared_workers"]
         if values["compared_sizes"]:
             axes[self.equal.read()] = values["compared_sizes"]
             config = replace(config, global_batch_size=None, per_replica_batch_size=None)
