@@ -13,6 +13,7 @@ import numpy as np
 from tests.machines import LAPTOP
 from tests.widgets.folders import write_epoch, write_run
 from workbench.config import RunConfig
+from workbench.experiments import Group
 from workbench.plan import make_plan
 from workbench.runs import Run
 
@@ -65,3 +66,9 @@ def with_second_worker(run: Run, loss: float) -> Run:
     rows[:, 0] = rows[:, 2] * loss
     steps.write_bytes(rows.tobytes())
     return run
+
+
+def group(root: Path, label: str, config: RunConfig, *rates: float) -> Group:
+    """Return a group with one run for each rate, one round for each run."""
+    runs = tuple(timed_run(root, config, rate) for rate in rates)
+    return Group(label, runs, rounds=tuple(range(len(rates))))

@@ -1,0 +1,109 @@
+"""The recommendation of a comparison, or why there is none."""
+
+import json
+import time
+from pathlib import Path
+
+from tests.experiments.timed_runs import APART, ONE, TWO, group, timed_run
+from tests.widgets.folders import write_run
+from workbench.config import RunConfig
+from workbench.experiments.comparing.advice import recommend
+from workbench.experiments.comparing.table import (
+    Group,
+    make_table,
+)
+from workbench.runs import Run
+from workbench.runs.supervise.diagnosis import explain
+
+
+def test_without_trained_runs_there_is_no_recommendation() -> None:
+    table = make_table([Group("tpu", reason="no TPU here")])
+    assert (table.baseline, table.rows[0].notes) == (None, ("no TPU here",))
+    assert recommend([Group("tpu", reason="no TPU here")]).group is None
+
+
+def out_of_memory(root: Path, config: RunConfig) -> Run:
+    """Return a run that failed because its device had too little memory."""
+    run = timed_run(root, config, 1000.0, "failed")
+    log = "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating"
+    failed = {"event": "state", "state": "failed", "log": log, **explain(1, [], log, "python")}
+    with (run.dir / "events.jsonl").open("a") as file:
+        file.write(json.dumps({"time": time.time(), **failed}) + "\n")
+    return run
+
+
+def test_if_all_runs_failed_the_causes_and_the_remedy_stand_instead_of_a_recommendation(
+    tmp_path: Path,
+) -> None:
+    groups = [Group("one", (out_of_memory(tmp_path, ONE),)),
+              Group("two", (out_of_memory(tmp_path, TWO),)),
+              Group("tpu", reason="no TPU here. Choose another.")]  # fmt: skip
+    advice = recommend(groups)
+    assert advice.group is None
+    assert advice.sentence == (
+        "No candidate has a speed, so there is no recommendation. one, two: "
+        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating (exit "
+        "status 1). tpu: no TPU here. Choose another. Make the batch or the model smaller, or end "
+        "other programs that use the device's memory."
+    )
+
+
+def test_if_the_budget_is_smaller_than_one_run_that_stands_instead_of_a_recommendation(
+    tmp_path: Path,
+) -> None:
+    stopped = timed_run(tmp_path, ONE, 1000.0, "stopped")
+    groups = [
+        Group("one", (stopped,), "its run was stopped when the budget was spent"),
+        Group("two", reason="the budget of 2 s is spent"),
+    ]
+    assert recommend(groups).sentence == (
+        "No candidate has a speed, so there is no recommendation. one: its run was stopped when "
+        "the budget was spent. two: the budget of 2 s is spent."
+    )
+
+
+def test_a_stopped_run_and_a_short_run_are_told_apart(tmp_path: Path) -> None:
+    stopped = timed_run(tmp_path, ONE, 1000.0, "stopped")
+    short = write_run(tmp_path, steps=10)
+    sentence = recommend([Group("one", (stopped,)), Group("short", (short,))]).sentence
+    assert "one: its run was stopped. short: its run had too few steps for a steady speed." in (
+        sentence
+    )
+
+
+def test_a_candidate_that_waits_may_have_a_speed_later(tmp_path: Path) -> None:
+    groups = [Group("one", (out_of_memory(tmp_path, ONE),)), Group("two")]
+    expected = "No candidate has a speed yet, so there is no recommendation."
+    assert recommend(groups).sentence == expected
+
+
+def test_a_significantly_fastest_group_is_recommended(tmp_path: Path) -> None:
+    groups = [
+        group(tmp_path, "one", ONE, 1000.0, 1010.0, 990.0),
+        group(tmp_path, "two", TWO, 1500.0, 1520.0, 1480.0),
+    ]
+    advice = recommend(groups)
+    assert advice.group == 1
+    assert advice.sentence.startswith("Use two: it is the fastest; one has 67% (95 %: ")
+
+
+def test_the_simplest_group_is_recommended_if_speeds_do_not_differ(tmp_path: Path) -> None:
+    groups = [
+        group(tmp_path, "two", TWO, 1010.0, 1030.0, 1000.0),
+        group(tmp_path, "one", ONE, 1000.0, 1040.0, 980.0),
+    ]
+    advice = recommend(groups)
+    assert advice.group == 1
+    assert "two is not significantly faster, and this one is simpler; it has 99% (95 %: 9" in (
+        advice.sentence
+    )
+
+
+def test_asynchronous_workers_are_not_recommended(tmp_path: Path) -> None:
+    groups = [
+        group(tmp_path, "one", ONE, 1000.0, 1010.0, 990.0),
+        group(tmp_path, "apart", APART, 3000.0, 3010.0, 2990.0),
+    ]
+    advice = recommend(groups)
+    assert advice.group == 0
+    assert "apart does 3,000 examples per second, but its workers do not wait" in advice.sentence
