@@ -13,15 +13,8 @@ if TYPE_CHECKING:
     from .comparing.comparison import Comparison, list_comparisons, start_comparison
     from .comparing.figures import curves_figure, speed_figure
     from .comparing.grid import AXES, Candidate, candidates
-    from .comparing.table import (
-        Group,
-        Row,
-        Table,
-        group_runs,
-        groups_of,
-        make_table,
-        with_distinct_labels,
-    )
+    from .comparing.rows import Group, Row, Table
+    from .comparing.table import group_runs, groups_of, make_table, with_distinct_labels
     from .matrix import Matrix, run_matrix
     from .scaling import Scaling, should_scale
     from .searching.batch_finder import find_batch_size
@@ -33,11 +26,11 @@ _HOMES = {
     "Candidate": ".comparing.grid",
     "Cell": ".cells",
     "Comparison": ".comparing.comparison",
-    "Group": ".comparing.table",
+    "Group": ".comparing.rows",
     "Matrix": ".matrix",
-    "Row": ".comparing.table",
+    "Row": ".comparing.rows",
     "Scaling": ".scaling",
-    "Table": ".comparing.table",
+    "Table": ".comparing.rows",
     "candidates": ".comparing.grid",
     "cells_of": ".cells",
     "curves_figure": ".comparing.figures",

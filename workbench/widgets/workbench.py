@@ -129,8 +129,8 @@ class Workbench:
             on_cell_event("post_run_cell", self._on_cell) if functions else lambda: None
         )
         self._runs_dir = runs_dir
-        self._pages: dict[str, Later[ComparisonView | FinderView | MatrixView]] = {
-            "Compare": Later(self._make_comparison),
+        self._pages: dict[str, Later[ComparisonView] | Later[FinderView] | Later[MatrixView]] = {
+            "Compare": Later(self._make_comparison, lambda view: view.look_again()),
             "Batch and rate": Later(self._make_finder),
             "Agreement": Later(self._make_matrix),
         }

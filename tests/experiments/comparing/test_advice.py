@@ -8,10 +8,8 @@ from tests.experiments.timed_runs import APART, ONE, TWO, group, timed_run
 from tests.widgets.folders import write_run
 from workbench.config import RunConfig
 from workbench.experiments.comparing.advice import recommend
-from workbench.experiments.comparing.table import (
-    Group,
-    make_table,
-)
+from workbench.experiments.comparing.rows import Group
+from workbench.experiments.comparing.table import make_table
 from workbench.runs import Run
 from workbench.runs.supervise.diagnosis import explain
 

@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.experiments.timed_runs import ONE, TWO, group, timed_run
-from workbench.experiments.comparing.table import (
-    Group,
-    group_runs,
-    make_table,
-)
+from workbench.experiments.comparing.rows import Group
+from workbench.experiments.comparing.table import group_runs, make_table
 from workbench.plan.own_function import OwnFunction
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text

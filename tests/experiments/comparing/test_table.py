@@ -8,12 +8,8 @@ import pytest
 from tests.experiments.timed_runs import APART, ONE, TWO, group, timed_run, with_second_worker
 from workbench.charts import REPLICA_COLORS
 from workbench.experiments import curves_figure, speed_figure
-from workbench.experiments.comparing.table import (
-    Group,
-    group_runs,
-    make_table,
-    with_distinct_labels,
-)
+from workbench.experiments.comparing.rows import Group
+from workbench.experiments.comparing.table import group_runs, make_table, with_distinct_labels
 from workbench.experiments.comparing.wording import HEAD, cells
 from workbench.runs import RunError
 

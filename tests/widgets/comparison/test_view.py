@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.experiments.comparing.test_goodput import measure_noise
+from tests.experiments.test_scaling import KNOWN
 from tests.experiments.timed_runs import APART, ONE, TWO, timed_run, with_second_worker
 from tests.experiments.written import write_comparison
 from tests.machines import LAPTOP
@@ -204,6 +206,19 @@ def test_a_look_uses_unchanged_results_again(tmp_path: Path) -> None:
     os.utime(run.dir / "events.jsonl", ns=(1, 1))
     assert look_at(comparison, [run], FIRST, first).table is not first.table
     assert look_at(comparison, [run], "TPU", None).table.baseline == 0
+
+
+def test_a_noise_scale_that_was_measured_meanwhile_gives_goodput_when_the_tab_is_shown_again(
+    tmp_path: Path,
+) -> None:
+    comparison = write_comparison(tmp_path, RATES)
+    shown = view(tmp_path)
+    until(lambda: shown._poller is not None and shown._poller.over)
+    assert "Goodput" not in shown._results._table.value
+    measure_noise(comparison.run(comparison.trials[0]), KNOWN)
+    shown.look_again()
+    until(lambda: "Goodput (95 %)" in shown._results._table.value)
+    assert rows_of(shown._results._table.value)[1][2].startswith("1,43")
 
 
 def test_a_stopped_comparison_can_be_resumed(tmp_path: Path) -> None:

@@ -37,6 +37,15 @@ def test_a_view_is_made_once_and_at_its_first_show(later: Later[View]) -> None:
     assert View.count == 1
 
 
+def test_a_view_is_told_that_it_is_shown_again() -> None:
+    told: list[View] = []
+    later = Later(View, told.append)
+    later.show()
+    assert told == []
+    later.show()
+    assert told == [later.made]
+
+
 def test_a_tab_makes_its_page_when_it_is_opened(later: Later[View]) -> None:
     tabs = tabs_of({"One": ipw.VBox(), "Two": later})
     assert later.made is None

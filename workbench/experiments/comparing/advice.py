@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from workbench.catalog import STRATEGIES
 from workbench.plan.applicable_fields import USUAL
 
-from .table import Group, Row, make_table
+from .rows import Group, Row
+from .table import make_table
 
 if TYPE_CHECKING:
     from workbench.interval import Interval

@@ -152,7 +152,11 @@ class Comparison:
         Raises:
             RunError: it was deleted.
         """
-        return Run(self.folder / trial.run)
+        return Run(self.run_folder(trial))
+
+    def run_folder(self, trial: Trial) -> Path:
+        """Return the folder of a trial's run, which may have been deleted."""
+        return self.folder / trial.run
 
     def log(self, lines: int = 50) -> str:
         """Return the last lines of the queue's log, which show its errors."""

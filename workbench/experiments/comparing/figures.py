@@ -10,7 +10,7 @@ from workbench import charts
 from workbench.charts.comparison import Along, Measure
 from workbench.runs.records.live import LiveRun
 
-from .table import Group, Table
+from .rows import Group, Table
 
 
 def speed_figure(table: Table) -> Any:

@@ -4,129 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from workbench.experiments.agreement import compare
-from workbench.interval import Interval
 from workbench.runs import RunError
 
 from .comparison import Comparison
+from .goodput import with_goodput
 from .intervals import FEWEST_REPEATS, rate_interval, ratio_interval
 from .measures import Measures, measure
+from .rows import Group, Row, Table
 from .targets import median_target_seconds, target_notes
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from workbench.runs import Run
 
 MEDIANS = (
     *("step_seconds_median", "step_seconds_p95", "peak_host_bytes", "peak_device_bytes"),
     *("loss", "accuracy", "test_loss", "test_accuracy", "training_seconds"),
 )
-
-
-@dataclass(frozen=True)
-class Group:
-    """Runs that differ only in the time at which they ran."""
-
-    label: str
-    runs: tuple[Run, ...] = ()
-    reason: str = ""
-    """Why there are no runs, or fewer than requested."""
-    rounds: tuple[int, ...] = ()
-    """The round of each run; empty if the runs were not run in turn with other groups."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A group's numbers: the medians of its finished runs, unless stated otherwise. None: unknown.
-
-    A speed-up compares with the baseline: how many times as many examples per second.
-    """
-
-    label: str
-    runs: tuple[str, ...]
-    statuses: tuple[str, ...]
-    replicas: int | None = None
-    """The replicas that train simultaneously; for ParameterServer, its workers."""
-    global_batch_size: int | None = None
-    examples_per_second: float | None = None
-    """The geometric mean."""
-    examples_per_second_interval: Interval | None = None
-    speed_up: float | None = None
-    speed_up_interval: Interval | None = None
-    scaling_efficiency: float | None = None
-    """The speed-up divided by the ratio of replicas to the baseline's replicas."""
-    step_seconds_median: float | None = None
-    step_seconds_p95: float | None = None
-    peak_host_bytes: float | None = None
-    peak_device_bytes: float | None = None
-    """The peak of the GPU or TPU that held most."""
-    loss: float | None = None
-    accuracy: float | None = None
-    test_loss: float | None = None
-    test_accuracy: float | None = None
-    target_seconds: float | None = None
-    """The median; a run that missed the target counts as slower than all runs that reached it. So
-    it is unknown unless more than half of the runs reached the target."""
-    training_seconds: float | None = None
-    max_loss_difference: float | None = None
-    """The largest difference in any step, between the first run and the baseline's first run."""
-    notes: tuple[str, ...] = ()
-
-    @property
-    def last_accuracy(self) -> float | None:
-        """The test accuracy, or the training accuracy if nothing is tested."""
-        return self.accuracy if self.test_accuracy is None else self.test_accuracy
-
-    @property
-    def differs(self) -> bool | None:
-        """Whether its speed differs significantly from the baseline's; None if that is unknown."""
-        interval = self.speed_up_interval
-        return None if interval is None else interval.differs_from(1.0)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {**asdict(self), "differs": self.differs}
-
-
-@dataclass(frozen=True)
-class Table:
-    """All rows, and the facts that concern all of them."""
-
-    rows: tuple[Row, ...]
-    baseline: int | None
-    """The number of the row that the others are compared with; None: no row has a speed."""
-    notes: tuple[str, ...]
-    target_accuracy: float | None = None
-
-    def frame(self) -> pd.DataFrame:
-        """Return a row for each label, with the fields of `Row` as columns.
-
-        An interval becomes two columns, such as `speed_up_low` and `speed_up_high`.
-        """
-        import pandas as pd
-
-        rows = []
-        for row in self.rows:
-            values = row.to_json()
-            for name in ("examples_per_second", "speed_up"):
-                interval = values.pop(f"{name}_interval") or {}
-                values |= {f"{name}_{end}": interval.get(end) for end in ("low", "high")}
-            rows.append(values)
-        return pd.DataFrame(rows).set_index("label")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {
-            "rows": [row.to_json() for row in self.rows],
-            "baseline": self.baseline,
-            "notes": self.notes,
-            "target_accuracy": self.target_accuracy,
-        }
 
 
 def groups_of(comparison: Comparison) -> list[Group]:
@@ -195,6 +93,7 @@ def make_table(
     rows = [
         _row(group, each, target_accuracy) for group, each in zip(groups, measured, strict=True)
     ]
+    rows = with_goodput(rows, [group.runs for group in groups], measured)
     able = [at for at, row in enumerate(rows) if row.examples_per_second]
     at = baseline if baseline is not None else able[0] if able else None
     if at is not None:

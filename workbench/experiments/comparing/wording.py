@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from workbench.interval import Interval
 
-from .table import Row
+from .rows import Row
 
 HEAD = (
-    *("", "Examples/s (95 %)", "Speed-up (95 %)", "Efficiency", "Median step", "95th percentile"),
+    *("", "Examples/s (95 %)", "Goodput (95 %)", "Speed-up (95 %)", "Efficiency"),
+    *("Median step", "95th percentile"),
     *("Host memory", "Device memory", "Loss", "Test loss", "Accuracy", "To target"),
     *("Loss differs at most", "Notes"),
 )
@@ -19,6 +20,7 @@ def cells(row: Row, *, is_baseline: bool) -> list[str]:
     return [
         row.label,
         _around(row.examples_per_second, row.examples_per_second_interval, ",.0f"),
+        _goodput(row),
         "baseline" if is_baseline else _around(row.speed_up, row.speed_up_interval, ".2f"),
         _shown(row.scaling_efficiency, "{:.0%}"),
         _milliseconds(row.step_seconds_median),
@@ -40,6 +42,13 @@ def _around(value: float | None, interval: Interval | None, form: str) -> str:
         return ""
     ends = f" ({interval.low:{form}} to {interval.high:{form}})" if interval else ""
     return f"{value:{form}}{ends}"
+
+
+def _goodput(row: Row) -> str:
+    """Return the goodput with the ends of its interval that are known; empty is unknown."""
+    if row.goodput is None or row.goodput_high is None:
+        return "" if row.goodput_low is None else f"at least {row.goodput_low:,.0f}"
+    return f"{row.goodput:,.0f} ({row.goodput_low:,.0f} to {row.goodput_high:,.0f})"
 
 
 def _shown(value: float | None, form: str) -> str:

@@ -20,6 +20,7 @@ from workbench.experiments import (
     recommend,
     with_distinct_labels,
 )
+from workbench.experiments.comparing.goodput import noise_stamp
 from workbench.runs import RunError
 from workbench.runs.folder.state import LIVE
 
@@ -70,7 +71,9 @@ def look_at(
     stamps = {run.dir: stamp for run in earlier if (stamp := _stamp(run))}
     goes_on = state in GOING_ON or any(status in LIVE for _, status in stamps.values())
     compared = (comparison.folder, len(comparison.trials), comparison.ended) if comparison else ()
-    key = (compared, state, tuple(stamps.items()), baseline)
+    own_runs = [comparison.run_folder(trial) for trial in comparison.trials] if comparison else []
+    noise = tuple(map(noise_stamp, [*own_runs, *stamps]))
+    key = (compared, state, tuple(stamps.items()), noise, baseline)
     if before is not None and before.key == key:
         groups, table, advice = before.groups, before.table, before.advice
     else:

@@ -89,6 +89,10 @@ class ComparisonView:
         if self._poller is not None:
             self._poller.stop()
 
+    def look_again(self) -> None:
+        """Show what other tabs changed meanwhile, such as a measured noise scale."""
+        self._choosing.ask(self._look, self._follow_added, self._failed)
+
     @property
     def _arrangement(self) -> Arrangement:
         """The present choices; without a comparison no run is kept as added."""
@@ -145,7 +149,7 @@ class ComparisonView:
     def _on_choice(self) -> None:
         if self._comparison is not None:
             self._kept.keep(self._arrangement)
-        self._choosing.ask(self._look, self._follow_added, self._failed)
+        self.look_again()
 
     def _show_newest(self, found: list[Comparison]) -> None:
         if found and self._comparison is None and not self._earlier.chosen:
