@@ -16,7 +16,12 @@ from tests.waiting import until
 from tests.widgets.comparison.test_view import RATES, names, rows_of, view
 from workbench.runs.folder import locks
 from workbench.runs.folder.state import run_lock
-from workbench.widgets.comparison.arrangement import KEPT, Arrangement, read_arrangement
+from workbench.widgets.comparison.arrangement import (
+    KEPT,
+    Arrangement,
+    read_arrangement,
+    write_arrangement,
+)
 from workbench.widgets.comparison.earlier_comparisons import summaries
 from workbench.widgets.comparison.view import ComparisonView
 from workbench.widgets.parts.page_parts import is_visible
@@ -85,7 +90,7 @@ def test_a_comparison_opens_as_it_was_left(root: Path) -> None:
     choices.baseline.value, choices.sort.value, choices.only.value = added, "speed", "device"
     choices.measure.value, choices.along.value = "rate", "examples"
     until(lambda: read_arrangement(root / OLD).along == "examples")
-    left = Arrangement(added, "speed", "device", "rate", "examples", (run.id,))
+    left = Arrangement(added, "speed", False, "device", "rate", "examples", (run.id,))
     assert read_arrangement(root / OLD) == left
     again = opened(root, OLD)
     until(lambda: names(again) == [added, "OneDevice"])
@@ -144,8 +149,7 @@ def test_a_damaged_view_is_reported_and_not_overwritten(text: str, words: str, r
 
 
 def test_a_value_that_is_not_offered_is_refused(root: Path) -> None:
-    kept = {"version": 1, "baseline": "", "only": "", "measure": "loss", "along": "step"}
-    (root / NEW / KEPT).write_text(json.dumps({**kept, "sort": "<b>", "added": []}))
+    write_arrangement(root / NEW, Arrangement(sort="<b>"))
     shown = view(root)
     until(lambda: "its sort is &#x27;&lt;b&gt;&#x27;" in shown._kept_note.value)
 

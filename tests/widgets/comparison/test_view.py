@@ -20,6 +20,7 @@ from workbench.charts.style import REPLICA_COLORS
 from workbench.config import RunConfig
 from workbench.experiments import Group, make_table
 from workbench.runs import Run
+from workbench.widgets.comparison.arrangement import read_arrangement
 from workbench.widgets.comparison.choices import ComparisonChoices
 from workbench.widgets.comparison.colors import KEPT, read_colors
 from workbench.widgets.comparison.form import ComparisonForm
@@ -83,6 +84,26 @@ def test_rows_are_sorted_by_loss(key: str, tmp_path: Path) -> None:
     choices.sort.value = key
     expected = {"loss": [2, 1, 0], "test loss": [1, 2, 0]}
     assert choices.arrange(replace(found, rows=(none, *rows))) == expected[key]
+
+
+def test_a_second_click_turns_the_order_and_unknown_values_stay_last(tmp_path: Path) -> None:
+    comparison = write_comparison(tmp_path, RATES)
+    shown = view(tmp_path)
+    until(lambda: len(names(shown)) == 3)
+    choices = shown._results.choices
+    assert choices.turn.description == "first on top"
+    choices.turn.click()
+    until(lambda: names(shown) == ["TPU", "Mirrored x 2", "OneDevice"])
+    choices.turn.click()
+    choices.sort.value = "speed"
+    until(lambda: names(shown) == ["Mirrored x 2", "OneDevice", "TPU"])
+    assert choices.turn.description == "best on top"
+    choices.turn.click()
+    until(lambda: names(shown) == ["OneDevice", "Mirrored x 2", "TPU"])
+    assert choices.turn.description == "worst on top"
+    until(lambda: read_arrangement(comparison.folder).turned)
+    again = view(tmp_path)
+    until(lambda: again._results.choices.turn.description == "worst on top")
 
 
 def test_rows_are_filtered_in_table_bars_and_curves_and_the_baseline_stays(tmp_path: Path) -> None:

@@ -35,6 +35,8 @@ class Arrangement:
     """The label of a row, or `FIRST`."""
     sort: str = ""
     """A key of `SORTS`; empty: as listed."""
+    turned: bool = False
+    """Whether the order is turned: the worst row first."""
     only: str = ""
     """A part of the names of the shown rows."""
     measure: str = "loss"
@@ -130,8 +132,10 @@ def _checked(values: Any) -> Arrangement:
     if values["version"] != VERSION:
         raise ValueError(f"its version is {values['version']}, and this workbench reads {VERSION}")
     texts = {name: values[name] for name in ("baseline", "sort", "only", "measure", "along")}
-    added = values["added"]
+    added, turned = values["added"], values["turned"]
+    if not isinstance(turned, bool):
+        raise ValueError(f"its turned is {turned!r}")
     for name, value in [*texts.items(), *(("added", each) for each in added)]:
         if not isinstance(value, str) or value not in OFFERED.get(name, (value,)):
             raise ValueError(f"its {name} is {value!r}")
-    return Arrangement(**texts, added=tuple(added))
+    return Arrangement(**texts, turned=turned, added=tuple(added))

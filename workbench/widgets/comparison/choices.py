@@ -10,11 +10,11 @@ import ipywidgets as ipw
 
 from workbench.widgets.form.fields import text_box
 from workbench.widgets.parts import markup
-from workbench.widgets.parts.page_parts import ANY_WIDTH, html, row, styled
+from workbench.widgets.parts.page_parts import ANY_WIDTH, button, html, row, styled
 
 from .arrangement import ALONG, MEASURES, Arrangement
 from .look import FIRST
-from .sorting import SORTS
+from .sorting import SORTS, in_order
 
 if TYPE_CHECKING:
     from workbench.experiments import Table
@@ -32,6 +32,10 @@ class ComparisonChoices:
         """The chosen baseline. It stays chosen while its row is not there."""
         self.baseline = _choice("Against", [AGAINST_FIRST])
         self.sort = _choice("Sorted by", [("as listed", ""), *((name, name) for name in SORTS)])
+        self._turned = False
+        self.turn = button("", "Turn the order", self._on_turn)
+        self.turn.add_class("wb-turn")
+        self._show_turned()
         self.only = text_box("Show only", placeholder="part of a name")
         self.measure = _choice("Curves of", [(name, key) for key, name in MEASURES.items()])
         self.along = _choice("Curves along", [(name, key) for key, name in ALONG.items()])
@@ -39,7 +43,8 @@ class ComparisonChoices:
         of_rows, of_curves = (self.baseline, self.sort, self.only), (self.measure, self.along)
         for control in (*of_rows, *of_curves):
             control.observe(self._on_choice, "value")
-        self.of_rows = row(*of_rows, self._rows_shown)
+        sorting = styled(ipw.Box, "wb-sorting", children=[self.sort, self.turn])
+        self.of_rows = row(self.baseline, sorting, self.only, self._rows_shown)
         self.of_curves = row(*of_curves)
 
     @property
@@ -48,6 +53,7 @@ class ComparisonChoices:
         return Arrangement(
             baseline=self._against,
             sort=self.sort.value,
+            turned=self._turned,
             only=self.only.value,
             measure=self.measure.value,
             along=self.along.value,
@@ -59,6 +65,8 @@ class ComparisonChoices:
             self._against = kept.baseline
             self.baseline.options, self.baseline.value = [AGAINST_FIRST], FIRST
             self.sort.value, self.only.value = kept.sort, kept.only
+            self._turned = kept.turned
+            self._show_turned()
             self.measure.value, self.along.value = kept.measure, kept.along
 
     def offer(self, labels: Sequence[str]) -> None:
@@ -78,13 +86,21 @@ class ComparisonChoices:
         wanted = self.only.value.strip().casefold()
         rows = range(len(table.rows))
         found = [at for at in rows if wanted in table.rows[at].label.casefold()]
-        shown = [at for at in rows if at in found or at == table.baseline]
-        if self.sort.value:
-            shown.sort(key=lambda at: SORTS[self.sort.value](table.rows[at]))
+        there = [at for at in rows if at in found or at == table.baseline]
+        shown = in_order(table, there, self.sort.value, turned=self._turned)
         pinned = ", and the baseline" if len(shown) > len(found) else ""
         text = f"{len(found)} of {len(rows)} shown{pinned}"
         self._rows_shown.value = markup.quiet(text) if wanted else ""
         return shown
+
+    def _on_turn(self, _: Any) -> None:
+        self._turned = not self._turned
+        self._show_turned()
+        self._changed()
+
+    def _show_turned(self) -> None:
+        first, last = ("best", "worst") if self.sort.value else ("first", "last")
+        self.turn.description = f"{last if self._turned else first} on top"
 
     @contextlib.contextmanager
     def _written(self) -> Iterator[None]:
@@ -100,6 +116,7 @@ class ComparisonChoices:
             return
         if change["owner"] is self.baseline:
             self._against = self.baseline.value
+        self._show_turned()
         self._changed()
 
 
