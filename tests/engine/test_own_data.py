@@ -11,6 +11,16 @@ from workbench.config import RunConfig
 pytestmark = pytest.mark.slow
 
 FILE = Path(__file__).parent / "own_data_sets.py"
+LABELS = Path(__file__).parent / "own_labels.py"
+OUTSIDE = {
+    ("of_three_classes", "of_two_classes"): "Needs labels from 0 to 1, as the model has 2 "
+    "outputs; received 0 to 2 in the first 256. Number the classes from 0",
+    ("of_three_classes", "binary"): "Needs labels from 0 to 1, as the loss is binary; received 0 "
+    "to 2 in the first 256. Make the labels 0 and 1",
+    ("of_two_answers", "two_answers"): "Needs labels from 0 to 1, as the loss of its output good "
+    "is binary; received 1.0 to 2.0",
+    ("of_late_class", "of_two_classes"): "Received a label value of 2 which is outside the valid",
+}
 LOOPS = ("custom", "fit")
 MODELS = {"pairs": "classifier", "tables": "classifier", "datasets": "classifier",
           "several": "two_headed"}  # fmt: skip
@@ -130,6 +140,32 @@ def test_labels_that_name_no_output_are_refused(runs: dict[str, Trained]) -> Non
     assert "Needs labels from 0 to 1, as the model has 2 outputs; received 0 to 2." in (
         runs["outside"].log
     )
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
+    """Runs on data sets whose labels name no output of the model, or that the loss ignores."""
+    sizes = {"global_batch_size": 32, "epochs": 8}
+    pairs = [*OUTSIDE, ("of_masked_class", "masked_classifier")]
+    configs = {
+        f"{data}-{model}": RunConfig(data=f"{LABELS}:{data}", model=f"{LABELS}:{model}", **sizes)
+        for data, model in pairs
+    }
+    return train_together(tmp_path_factory.mktemp("labels"), configs)
+
+
+@pytest.mark.parametrize(("data", "model"), OUTSIDE)
+def test_a_label_of_a_data_set_that_names_no_output_is_refused(
+    data: str, model: str, labelled: dict[str, Trained]
+) -> None:
+    assert labelled[f"{data}-{model}"].status == 1
+    assert OUTSIDE[data, model] in labelled[f"{data}-{model}"].log
+
+
+def test_a_class_that_the_loss_ignores_needs_no_output(labelled: dict[str, Trained]) -> None:
+    trained = labelled["of_masked_class-masked_classifier"]
+    assert trained.status == 0, trained.log
+    assert np.isfinite(trained.losses()).all()
 
 
 def test_a_step_that_returns_no_loss_is_refused(runs: dict[str, Trained]) -> None:

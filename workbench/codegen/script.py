@@ -29,9 +29,10 @@ MARKS = {"recorder": MARKER, "coordinator": COORDINATOR, "fashion_mnist_files": 
 """The parts below a script's functions, each under its mark, in this order."""
 HELPERS = "# ---- Helpers of the functions at the top. ----"
 """The mark of the last part: functions that differ from plan to plan and are no lesson."""
-_HELPERS = frozenset(
-    ("gpus", "cpus", "order", "shuffled", "tests", "written", "accuracy", "checkpoints", "task")
-)
+_HELPERS = frozenset((
+    "gpus", "cpus", "order", "shuffled", "tests", "written",
+    "labels", "accuracy", "checkpoints", "task",
+))  # fmt: skip
 LEGACY = "Keras 3 takes no DatasetCreator: tensorflow#55668"
 COORDINATED = "chief=main, worker=serve, ps=serve, evaluator=evaluate_checkpoints"
 COMPILED = ("def make_steps(", "@compile_by_xla\ndef make_steps(")
@@ -106,7 +107,7 @@ def _files(plan: Plan) -> dict[str, str]:
         "data": _data_file(plan),
         **_pipeline_files(plan),
         **_optimizer_files(plan),
-        "model": f"models/{catalog.MODELS[plan.model].source if not plan.own_model else 'own'}",
+        **_model_files(plan),
         **_xla_files(plan),
         **_step_files(plan),
         "loops": f"loops/{_loops(plan)}",
@@ -119,6 +120,12 @@ def _optimizer_files(plan: Plan) -> dict[str, str]:
     if plan.optimizer == catalog.COMPILED:
         return {}
     return {"optimizer": f"optimizers/{plan.optimizer}"}
+
+
+def _model_files(plan: Plan) -> dict[str, str]:
+    if plan.own_model is None:
+        return {"model": f"models/{catalog.MODELS[plan.model].source}"}
+    return {"model": "models/own", "labels": "models/labels"}
 
 
 def _data_file(plan: Plan) -> str:

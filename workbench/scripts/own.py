@@ -14,7 +14,7 @@ from .parts import ASSIGNMENT, DEFINITION, IMPORT, Parts, ScriptError, Statement
 
 CHECKS = {
     "data": ("as_arrays", "check_data"),
-    "model": ("one_example", "check_labels", "check_model"),
+    "model": ("one_example", "check_model"),
     "step": ("check_step",),
 }
 """The definitions below the user's own function in a script, by field."""

@@ -120,7 +120,8 @@ OWN_FIX = (
 )
 _OWN = ("own_model", "own_data", "own_step")
 NONFINITE_FIX = (
-    "Lower the learning rate, clip the gradient, or look for broken examples; then start a new run."
+    "Lower the learning rate, clip the gradient, or look for broken examples (a missing number, or "
+    "a label without an output in the model, which a GPU turns into NaN); then start a new run."
 )
 MEMORY_FIX = "Free memory or make batch, data or model smaller; then resume the run."
 
