@@ -66,7 +66,7 @@ ROOMS: dict[str, set[str]] = {
     "cli": {
         *("config", "catalog", "field_help", "devices", "plan", "codegen", "environments"),
         *("runs", "charts", "lab", "experiments", "exports", "bundle", "report", "scripts"),
-        *("tf_config", "verdict", "version"),
+        *("hosts", "tf_config", "verdict", "version"),
     },
     "__main__": {"cli"},
     "__init__": {"config", "codegen", "lazy", "plan", "runs", "widgets", "devices", "version"},
@@ -90,6 +90,7 @@ PACKAGES: dict[str, set[str]] = {
     "report": {"numpy", "pandas"},
     "exports": {"numpy", "pandas", "tensorboard"},
     "devices": {"psutil", "pynvml"},
+    "hosts": {"jupyter_core"},
     "launchers": {"ray", "yaml"},
     "runs": {"numpy", "pandas"},
     "runs/folder": set(),

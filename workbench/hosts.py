@@ -1,4 +1,4 @@
-"""Hosts that lend a machine for a while: how to recognise them, and which files they keep."""
+"""The host of a notebook: how to recognise it, and which files and runs it keeps."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DRIVE = Path("/content/drive")
+JUPYTER, TERMINAL = "Jupyter", "terminal"
+LAB = ("jupyter-lab", "jupyterlab")
+"""Words of a command that starts JupyterLab. `jupyter lab` becomes the first."""
+NOTEBOOK = ("jupyter-notebook", "notebook")
+SERVERS = ("jpserver", "nbserver")
+"""The files in which servers describe themselves; the last is of the classic Notebook."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,59 @@ def lent() -> LentMachine | None:
     if of_colab or os.environ.get("VERTEX_PRODUCT") == "COLAB_ENTERPRISE":
         return COLAB
     return KAGGLE if "KAGGLE_KERNEL_RUN_TYPE" in os.environ else None
+
+
+def host_name() -> str:
+    """Return the program or the service whose page shows this process, or `terminal`.
+
+    It is `Jupyter` if it is not known which program started the server.
+    """
+    if (host := lent()) is not None:
+        return host.name
+    if "VSCODE_PID" in os.environ or hasattr(sys.modules["__main__"], "__vsc_ipynb_file__"):
+        return "VS Code"
+    if "JPY_PARENT_PID" not in os.environ:
+        return JUPYTER if "ipykernel" in sys.modules else TERMINAL
+    file = server_file()
+    if file is not None and file.name.startswith("nbserver"):
+        return "classic Notebook"
+    words = {Path(word).name for word in _command_of_server()}
+    if words.intersection(LAB):
+        return "JupyterLab"
+    return "Notebook 7" if file is not None and words.intersection(NOTEBOOK) else JUPYTER
+
+
+def server_file() -> Path | None:
+    """Return the file in which the Jupyter server that started this process describes itself.
+
+    It is None on other machines than the server's, and on Windows, where the server leaves no
+    process id.
+    """
+    started_by = os.environ.get("JPY_PARENT_PID", "")
+    if not started_by.isdecimal():
+        return None
+    from jupyter_core.paths import jupyter_runtime_dir
+
+    files = (Path(jupyter_runtime_dir()) / f"{kind}-{started_by}.json" for kind in SERVERS)
+    return next((file for file in files if file.exists()), None)
+
+
+def _command_of_server() -> list[str]:
+    """Return the words of the command that started the server; none where /proc is missing."""
+    try:
+        command = Path("/proc", os.environ["JPY_PARENT_PID"], "cmdline").read_bytes()
+    except OSError:
+        return []
+    return command.decode(errors="replace").split("\0")
+
+
+def host_line(runs: Path) -> str:
+    """Return the host in one line, with what it means for runs in this folder."""
+    host = lent()
+    if host is None:
+        return f"{host_name()}. Runs are in {runs}. They go on when the page or the kernel ends."
+    keeping = word_on_keeping(runs) or f"Runs are in {runs}, which outlives this runtime."
+    return f"{host.name}. {keeping} {host.idle}"
 
 
 def runs_home() -> Path:

@@ -1,9 +1,9 @@
-"""The machine in one line: accelerators first, then processor, memory and TensorFlow."""
+"""The machine in one line, accelerators first, and the host in one row."""
 
 from dataclasses import replace
 
 from tests.machines import FOUR_GPUS, LAPTOP
-from workbench.widgets.hardware import one_line
+from workbench.widgets.hardware import Hardware, one_line
 
 
 def test_a_machine_without_accelerators() -> None:
@@ -20,3 +20,9 @@ def test_what_is_unknown_or_missing_is_named() -> None:
     line = one_line(bare)
     assert "processor of unknown model, 1 core" in line
     assert line.endswith("no TensorFlow")
+
+
+def test_the_host_is_a_row_of_the_facts() -> None:
+    hardware = Hardware(host="Colab. Runs are in /content/runs.")
+    assert "<dt>Host</dt><dd>Colab. Runs are in /content/runs.</dd>" in hardware._facts.value
+    hardware.close()

@@ -28,9 +28,13 @@ TIMEOUT_SECONDS = 300.0
 
 
 class Hardware:
-    """A view that shows the devices of the run's interpreter and passes each newer answer on."""
+    """A view that shows the devices of the run's interpreter and passes each newer answer on.
 
-    def __init__(self, interpreter: str | None = None) -> None:
+    `host` is the host of the notebook in a line.
+    """
+
+    def __init__(self, interpreter: str | None = None, host: str = "") -> None:
+        self._host = [("Host", host)] if host else []
         self._found: Callable[[Devices], None] = lambda devices: None
         self._interpreter = interpreter
         self._asking: Latest[Devices] = Latest()
@@ -89,7 +93,7 @@ class Hardware:
         problems = "".join(markup.notice("warning", problem) for problem in devices.problems)
         self._fold.title = one_line(devices)
         self._problems.value = problems
-        self._facts.value = markup.facts(_rows(devices), "wb-inline")
+        self._facts.value = markup.facts([*_rows(devices), *self._host], "wb-inline")
         self.environment.offer(devices)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbench import catalog, charts
 from workbench.config import RunConfig
+from workbench.hosts import host_line
 from workbench.runs.folder.files import RunError, runs_root
 from workbench.runs.listing import living
 from workbench.widgets.form.form import Form, FormState
@@ -115,7 +116,7 @@ class Workbench:
         self._saved_at = -math.inf
         """The monotonic time, in seconds, at which the opened run was last saved as a picture."""
         self._saving: Latest[None] = Latest()
-        self._hardware = Hardware(config.interpreter)
+        self._hardware = Hardware(config.interpreter, host_line(runs_root(runs_dir)))
         self._plan = PlanView()
         self._train = TrainButton(runs_dir, lambda: self._hardware.devices)
         self._host_notes = HostNotes(runs_root(runs_dir))

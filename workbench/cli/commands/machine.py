@@ -8,6 +8,8 @@ from argparse import ArgumentParser, Namespace
 from workbench.cli.flags import add_runs_dir
 from workbench.cli.outcome import OK
 from workbench.devices import describe, detect
+from workbench.hosts import host_line, host_name
+from workbench.runs.folder.files import runs_root
 
 
 def detect_flags(parser: ArgumentParser) -> None:
@@ -20,7 +22,10 @@ def detect_flags(parser: ArgumentParser) -> None:
 def detect_devices(arguments: Namespace) -> int:
     """`workbench detect`."""
     devices = detect(arguments.interpreter)
-    print(json.dumps(devices.to_json()) if arguments.json else describe(devices))
+    if arguments.json:
+        print(json.dumps({**devices.to_json(), "host": host_name()}))
+    else:
+        print(describe(devices), "", f"Host: {host_line(runs_root())}", sep="\n")
     return OK
 
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from .host import host
+from workbench import hosts
 
-ROOTS = {"jpserver": "root_dir", "nbserver": "notebook_dir"}
-"""The file in which a server describes itself, and its name for the root; the last is classic."""
+from .host import host
 
 
 @dataclass(frozen=True)
@@ -49,17 +48,12 @@ class JupyterServer:
 def own_server() -> JupyterServer | None:
     """Return the server that started this kernel and whose page shows it; None if it is unknown.
 
-    The pages of Colab, Kaggle and VS Code are not their server's pages. On other machines than the
-    server's, and on Windows, which has no process id in this variable, the server is unknown.
+    The pages of Colab, Kaggle and VS Code are not their server's pages.
     """
-    started_by = os.environ.get("JPY_PARENT_PID", "")
-    if host() != "Jupyter" or not started_by.isdecimal():
+    file = hosts.server_file()
+    if host() != hosts.JUPYTER or file is None:
         return None
-    from jupyter_core.paths import jupyter_runtime_dir
-
-    for kind, root in ROOTS.items():
-        path = Path(jupyter_runtime_dir()) / f"{kind}-{started_by}.json"
-        if path.exists():
-            about = json.loads(path.read_text(encoding="utf-8"))
-            return JupyterServer(Path(about[root]), about["base_url"], kind == "nbserver")
-    return None
+    classic = file.name.startswith("nbserver")
+    about = json.loads(file.read_text(encoding="utf-8"))
+    root = about["notebook_dir" if classic else "root_dir"]
+    return JupyterServer(Path(root), about["base_url"], classic)
