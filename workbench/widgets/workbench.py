@@ -123,12 +123,10 @@ class Workbench:
         self._run = RunView()
         self._running = RunningLine(self._stop)
         self._runs = RunsList(runs_dir)
-        self._form = Form(config, self._hardware.devices, functions)
+        self._form = Form(config, self._hardware.devices, functions, runs_dir)
         self._closer = self._make_closer_look()
         self._script = ScriptView(self._joins_of_scripts(), runs_dir)
-        self._forget_cells = (
-            on_cell_event("post_run_cell", self._on_cell) if functions else lambda: None
-        )
+        self._forget_cells = on_cell_event("post_run_cell", self._on_cell)
         self._runs_dir = runs_dir
         self._pages: dict[str, Later[ComparisonView] | Later[FinderView] | Later[MatrixView]] = {
             "Compare": Later(self._make_comparison, lambda view: view.look_again()),
@@ -296,7 +294,8 @@ class Workbench:
             self._hardware.ask(interpreter)
 
     def _on_cell(self, _: Any = None) -> None:
-        self._form.refresh()
+        if self._form.parts.use_notebook:
+            self._form.refresh()
 
     def _on_form(self, state: FormState) -> None:
         edited = state.config != self._asked

@@ -10,7 +10,7 @@ from tests.machines import LAPTOP
 from workbench import RunConfig, catalog, render_script
 from workbench.config import ConfigError
 from workbench.widgets.form.form import Form
-from workbench.widgets.form.function_field import FunctionField
+from workbench.widgets.form.function_field import OWN, FunctionField
 from workbench.widgets.form.notebook_function import NotebookFunction
 
 SIZES = "WIDTH, OUTPUTS = 4, 1"
@@ -134,3 +134,54 @@ def test_a_folder_that_cannot_be_written_is_shown_next_to_the_field(
     notebook.run("WIDTH = 9")
     form.refresh()
     assert "Give Workbench another runs_dir." in model_of(form).problems
+
+
+@pytest.fixture
+def form(notebook: Notebook, tmp_path: Path) -> Form:
+    """A form to which the notebook gave no function."""
+    return Form(catalog.PRESETS["mlp_synthetic"].config, LAPTOP, runs_dir=tmp_path)
+
+
+def type_model(form: Form, name: str) -> FunctionField:
+    field = model_of(form)
+    field.control.value = OWN
+    field._own.value = name
+    return field
+
+
+def test_a_typed_name_of_the_notebook_is_its_function_in_its_newest_version(
+    form: Form, notebook: Notebook, tmp_path: Path
+) -> None:
+    field = type_model(form, " build ")
+    address = form.state.config.model
+    assert address is not None
+    assert Path(address.rpartition(":")[0]).parent == tmp_path / "functions"
+    assert form.parts.use_notebook
+    notebook.run("WIDTH = 16")
+    form.refresh()
+    assert form.state.plan is not None
+    assert "WIDTH = 16\n" in render_script(form.state.plan)
+    form.write(form.state.config)
+    assert (field.control.value, field._own.value) == (OWN, "build")
+
+
+def test_a_typed_name_that_the_notebook_lacks_is_refused_until_its_cell_runs(
+    form: Form, notebook: Notebook
+) -> None:
+    notebook.run("import math\n\ndef helper():\n    return math.pi")
+    field = type_model(form, "rebuild")
+    for part in ("a function of the notebook, module:function or file.py:function",
+                 "rebuild, which is no function of the notebook",
+                 "Type one of build, helper, or run the cell that defines rebuild."):  # fmt: skip
+        assert part in field.problems
+    notebook.run(BUILD.replace("build", "rebuild"))
+    form.refresh()
+    assert form.state.problems == ()
+
+
+def test_a_typed_lambda_is_refused_as_the_workbench_refuses_it(
+    form: Form, notebook: Notebook
+) -> None:
+    notebook.run("short = lambda: None")
+    assert "a lambda" in type_model(form, "short").problems
+    assert not form.state.plan

@@ -30,6 +30,8 @@ from .layout import CUSTOM
 from .strategy_fields import StashedFields, fields_shown, row_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from workbench.devices import Devices
 
     from .notebook_function import NotebookFunction
@@ -63,6 +65,7 @@ class Form:
     """Controls for every field of `RunConfig`. Each change gives a new `state`.
 
     `functions` maps names of fields to functions of the notebook, which these fields offer.
+    `runs_dir` is the folder of runs, which keeps the texts of functions of the notebook.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Form:
         config: RunConfig,
         devices: Devices,
         functions: Mapping[str, NotebookFunction] | None = None,
+        runs_dir: str | Path | None = None,
     ) -> None:
         self._devices = devices
         self._changed: Callable[[FormState], None] = lambda state: None
@@ -82,7 +86,7 @@ class Form:
         """The problems that were found after the newest plan was made."""
         self._last_good = config
         self._data = DataLook(self._plan_again)
-        self.parts = form_layout.make_fields(device_names(devices), functions)
+        self.parts = form_layout.make_fields(device_names(devices), functions, runs_dir)
         self._preset = form_layout.preset_box()
         self._aside = StashedFields(self.parts.all)
         self._reach = LauncherReach()

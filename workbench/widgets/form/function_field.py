@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import ipywidgets as ipw
 
@@ -13,7 +14,7 @@ from workbench.runs import RunError
 from workbench.widgets.parts.page_parts import ANY_WIDTH, set_visible, styled
 
 from .fields import Field, UnreadableError, name_box
-from .notebook_function import NotebookFunction
+from .notebook_function import NotebookFunction, TypedFunctions
 
 USUAL = ""
 HERE = "function of the notebook"
@@ -23,7 +24,8 @@ OWN = "own function"
 class FunctionField(Field):
     """A choice: a row of the catalogue, the `usual` one if there is one, or a custom function.
 
-    A function of the notebook is offered by its name, and its newest version is used.
+    A function of the notebook is offered by its name, or its name is typed. Its newest version is
+    used.
     """
 
     def __init__(
@@ -35,9 +37,14 @@ class FunctionField(Field):
         example: str,
         usual: tuple[str, str] | None = None,
         function: NotebookFunction | None = None,
+        runs_dir: str | Path | None = None,
     ) -> None:
-        """`usual` is the label of the empty choice, and its help."""
+        """`usual` is the label of the empty choice, and its help.
+
+        `runs_dir` is the folder of runs, which keeps the texts of functions whose names are typed.
+        """
         self._rows, self._usual, self._function = rows, usual, function
+        self._typed = TypedFunctions(name, runs_dir)
         options = [] if function is None else [(f"{function.name}()", HERE)]
         options += [] if usual is None else [(usual[0], USUAL)]
         options += [(row.label, key) for key, row in rows.items()]
@@ -51,19 +58,26 @@ class FunctionField(Field):
         self._own.observe(self._on_value, "value")
         self._explain()
 
+    @property
+    def of_notebook(self) -> bool:
+        """Whether the field's value is a function of the notebook, whose cell may run again."""
+        typed = str(self._own.value.strip())
+        return self.control.value == HERE or (self.control.value == OWN and typed.isidentifier())
+
     def read(self) -> str | None:
-        if self.control.value == HERE and self._function is not None:
-            return _address(self._function)
+        function = self._function
+        if self.control.value == HERE and function is not None:
+            return _address(lambda: function)
         if self.control.value != OWN:
             return self.control.value or None
-        typed = self._own.value.strip()
+        typed = str(self._own.value.strip())
         if not typed:
             raise UnreadableError(
-                "named as module:function or file.py:function",
+                "a function of the notebook, module:function or file.py:function",
                 "nothing",
                 f"Type the name, or choose a {self.name} from the list.",
             )
-        return str(typed)
+        return _address(lambda: self._typed.named(typed)) if typed.isidentifier() else typed
 
     def write(self, value: str | None) -> None:
         if self._function is not None and self._function.kept(value):
@@ -71,7 +85,7 @@ class FunctionField(Field):
             return
         known = value is None or value in self._rows
         if not known:
-            self._own.value = value
+            self._own.value = self._typed.name_of(value) or value
         self.control.value = (value or USUAL) if known else OWN
 
     def _on_value(self, change: object) -> None:
@@ -83,35 +97,48 @@ class FunctionField(Field):
         set_visible(self._own, visible=chosen == OWN)
         row = self._rows.get(chosen)
         others = {
-            OWN: FIELD_HELP[self.name],
+            OWN: f"{FIELD_HELP[self.name]} A function of the notebook is named alone.",
             HERE: "Your function from the notebook. To change it, run its cell again.",
             USUAL: self._usual[1] if self._usual else "",
         }
         self.show_help(row.help if row else others[chosen])
 
 
-def model_field(function: NotebookFunction | None = None) -> FunctionField:
+def model_field(
+    function: NotebookFunction | None = None, runs_dir: str | Path | None = None
+) -> FunctionField:
     """Return the field of the model."""
     usual = "The data's usual model", "The model that the data is usually trained with."
-    example = "my_models.py:build_model"
-    return FunctionField("model", "Model", MODELS, example=example, usual=usual, function=function)
+    example = "build_model or my_models.py:build_model"
+    return FunctionField(
+        "model", "Model", MODELS, example=example, usual=usual, function=function, runs_dir=runs_dir
+    )
 
 
-def data_field(function: NotebookFunction | None = None) -> FunctionField:
+def data_field(
+    function: NotebookFunction | None = None, runs_dir: str | Path | None = None
+) -> FunctionField:
     """Return the field of the data."""
-    return FunctionField("data", "Data", DATA, example="my_data.py:load_data", function=function)
+    example = "load_data or my_data.py:load_data"
+    return FunctionField(
+        "data", "Data", DATA, example=example, function=function, runs_dir=runs_dir
+    )
 
 
-def step_field(function: NotebookFunction | None = None) -> FunctionField:
+def step_field(
+    function: NotebookFunction | None = None, runs_dir: str | Path | None = None
+) -> FunctionField:
     """Return the field of the custom loop's train step."""
     usual = "The loop's step", "A forward pass, the gradients, an update: see the script."
-    example = "my_steps.py:train_step"
-    return FunctionField("step", "Train step", {}, example=example, usual=usual, function=function)
+    example = "train_step or my_steps.py:train_step"
+    return FunctionField(
+        "step", "Train step", {}, example=example, usual=usual, function=function, runs_dir=runs_dir
+    )
 
 
-def _address(function: NotebookFunction) -> str:
+def _address(find: Callable[[], NotebookFunction]) -> str:
     try:
-        return function.address()
+        return find().address()
     except ConfigError as error:
         rule = error.problems[0].rule
         got = "; ".join(problem.got for problem in error.problems)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import ipywidgets as ipw
@@ -14,7 +15,7 @@ from workbench.widgets.parts.fold import Fold
 from workbench.widgets.parts.page_parts import ANY_WIDTH, styled
 
 from .fields import CheckField, ChoiceField, Field, NumberField, TextField, help_mark
-from .function_field import data_field, model_field, step_field
+from .function_field import FunctionField, data_field, model_field, step_field
 from .notebook_function import NotebookFunction
 from .special_fields import (
     BatchFields,
@@ -42,13 +43,21 @@ class Parts:
         by_name = {field.name: field for field in self.all}
         return [by_name[name] for name in names]
 
+    @property
+    def use_notebook(self) -> bool:
+        """Whether a field's value is a function of the notebook."""
+        return any(isinstance(field, FunctionField) and field.of_notebook for field in self.all)
+
 
 def make_fields(
-    device_names: Sequence[str], functions: Mapping[str, NotebookFunction] | None = None
+    device_names: Sequence[str],
+    functions: Mapping[str, NotebookFunction] | None = None,
+    runs_dir: str | Path | None = None,
 ) -> Parts:
     """Make a field for each field of `RunConfig`.
 
     `functions` maps names of fields to functions of the notebook, which these fields offer.
+    `runs_dir` is the folder of runs, which keeps the texts of functions of the notebook.
     """
     offered = functions or {}
     strategy = StrategyField()
@@ -62,13 +71,13 @@ def make_fields(
         CheckField("evaluator", "Evaluator task"),
         TextField("tpu", "Which TPU", LOCAL, whole=True, hint=LOCAL),
         ChoiceField("loop", "Training loop", catalog.LOOPS),
-        data_field(offered.get("data")),
+        data_field(offered.get("data"), runs_dir),
         TextField("data_dir", "Data folder", whole=True),
         NumberField("synthetic_examples", "Examples", whole=True),
         NumberField("synthetic_features", "Features", whole=True),
         NumberField("synthetic_noise", "Noise", whole=False),
-        model_field(offered.get("model")),
-        step_field(offered.get("step")),
+        model_field(offered.get("model"), runs_dir),
+        step_field(offered.get("step"), runs_dir),
         NumberField("epochs", "Epochs", whole=True),
         NumberField("steps_per_epoch", "Steps per epoch", whole=True, optional=True),
         TextField("name", "Name of the run", ""),
