@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import ipywidgets as ipw
 from tests.machines import LAPTOP
 from tests.waiting import until
 from workbench.config import RunConfig
+from workbench.plan import Plan
 from workbench.runs import Run
 from workbench.widgets.form.form import Form
 from workbench.widgets.script.opening import Joins
@@ -26,6 +28,8 @@ class Page:
             lambda: self.form.state.config, self.form.write, lambda: LAPTOP, self.started.append
         )
         self.view = ScriptView(joins, runs_dir)
+        self.note = ""
+        self.view.on_note(self._on_note)
         self.form.on_change(lambda state: self.view.show_plan(state.plan))
         self.view.show_plan(self.form.state.plan)
 
@@ -33,12 +37,25 @@ class Page:
     def config(self) -> RunConfig:
         return self.form.state.config
 
+    @property
+    def plan(self) -> Plan:
+        plan = self.form.state.plan
+        assert plan is not None
+        return plan
+
+    def _on_note(self, _: str, text: str) -> None:
+        self.note = text
+
+    def set(self, **fields: Any) -> None:
+        """Change fields of the form."""
+        self.form.write(replace(self.config, **fields))
+
     def open(self, path: Path) -> None:
         self.fill("Open a script", str(path))
         self.click("Open")
         until(lambda: "Reading " not in self.text)
 
-    def fill(self, label: str, value: str) -> None:
+    def fill(self, label: str, value: str | bool) -> None:
         (control,) = (each for each in self.parts() if getattr(each, "description", "") == label)
         control.value = value
 
@@ -47,8 +64,8 @@ class Page:
         button.click()
 
     def shows(self, label: str) -> bool:
-        """Return whether a button is visible."""
-        found = [each for each in self.buttons() if each.description == label]
+        """Return whether a button or a box is visible."""
+        found = [each for each in self.parts() if getattr(each, "description", "") == label]
         return bool(found) and found[0].layout.display != "none"
 
     def buttons(self) -> list[ipw.Button]:

@@ -2,6 +2,7 @@
 
 from ..plan.launching import NOT_IN_SCRIPTS
 from .difference import Row, Side, side_by_side, unified
+from .merging import Merged
 from .parts import ScriptError
 from .reading import Opened, read_script
 from .telling import Difference, sentences
@@ -9,6 +10,7 @@ from .telling import Difference, sentences
 __all__ = [
     "NOT_IN_SCRIPTS",
     "Difference",
+    "Merged",
     "Opened",
     "Row",
     "ScriptError",

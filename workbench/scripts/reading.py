@@ -16,12 +16,13 @@ from ..devices import Devices
 from ..plan import Plan
 from ..plan.own_function import DOORS
 from .guessing import guess
+from .merging import Merged, merge
 from .own import CHECKS, Kept, closure, door, keep_edited, keep_own, reader
 from .parts import ASSIGNMENT, DEFINITION, Parts, ScriptError, Statement, split
 from .reference import Own, Reference, address, facts_of, machine, plan_strictly, refer
 from .relaxing import relaxed
 from .telling import Difference, differences
-from .values import PLANNED, UnreadError, constant
+from .values import FIELD_OF, PLANNED, UnreadError, constant
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,19 @@ class Opened:
     def lost(self) -> tuple[Difference, ...]:
         """The differences that only the script holds; the form's own script would lose them."""
         return tuple(each for each in self.differences if each.lost)
+
+    def merged(self, script: str) -> Merged:
+        """Return the form's script with the edits of this script, also those without a field.
+
+        A constant whose value no plan can use is not kept: the form has another value.
+        """
+        parts = split(self.text)
+        lines = list(parts.lines)
+        for statement in reversed(parts.body):
+            made = self.reference.parts.by_key.get(statement.key)
+            if made is not None and FIELD_OF.get(statement.name) in self.reference.dropped:
+                lines[statement.first - 1 : statement.last] = made.text.split("\n")
+        return merge(self.reference.text, "\n".join(lines), script)
 
     def with_files(self, addresses: Mapping[str, str]) -> RunConfig:
         """Return the config with the addresses of the files of kept functions, by field."""

@@ -50,11 +50,29 @@ def test_edits_without_a_field_are_reported_and_the_file_stays(
     terminal: Terminal, edited: Path
 ) -> None:
     before = edited.read_text()
-    done = terminal.type("script", "--open", edited, "-o", edited)
+    done = terminal.type("script", "--open", edited, "--epochs", "3", "-o", edited)
     assert done.returncode == 1
     assert "main was edited: what the script does from start to end." in done.stderr
     assert "never overwrites" in done.stderr
     assert edited.read_text() == before
+
+
+def test_edits_without_a_field_stay_if_a_flag_changes_another_line(
+    terminal: Terminal, edited: Path
+) -> None:
+    done = terminal.type("script", "--open", edited, "--epochs", "3")
+    assert done.stdout == edited.read_text().replace("EPOCHS = 1", "EPOCHS = 3", 1)
+    assert "left out" not in done.stderr
+
+
+def test_an_edited_line_that_a_flag_changes_is_named(terminal: Terminal, saved: Path) -> None:
+    path = terminal.folder / "larger.py"
+    batches = next(each for each in saved.read_text().splitlines() if "BATCH_SIZE = " in each)
+    mine = f"{batches.partition(' = ')[0]} = 7  # mine"
+    path.write_text(saved.read_text().replace(batches, mine, 1))
+    done = terminal.type("script", "--open", path, "--global-batch-size", "40")
+    assert mine not in done.stdout
+    assert f"left out, because a flag changes it: {mine}" in done.stderr
 
 
 def test_an_edited_model_is_kept_with_the_runs_and_used_in_the_new_script(

@@ -42,26 +42,39 @@ def script(arguments: Namespace) -> int:
     """`workbench script`: print the script, or save it without overwriting another text."""
     from workbench.codegen import render_notebook, render_script
 
-    config = config_from(arguments, open_config(arguments) if arguments.open else None)
+    opened = read_script(_text(Path(arguments.open))) if arguments.open else None
+    config = config_from(arguments, _config_of(opened, arguments) if opened else None)
     plan = make_plan(config, devices_for(config), look(config))
+    text = render_script(plan)
+    path = None if arguments.output is None else expanded(arguments.output)
+    notebook = path is not None and path.suffix == ".ipynb"
+    if opened is not None and not opened.as_made:
+        text = _with_edits(opened, text, notebook=notebook)
     if arguments.diff is not None:
-        return print_difference(expanded(arguments.diff), render_script(plan))
-    if arguments.output is None:
-        print(render_script(plan), end="")
+        return print_difference(expanded(arguments.diff), text)
+    if path is None:
+        print(text, end="")
         return OK
-    path = expanded(arguments.output)
-    notebook = path.suffix == ".ipynb"
-    _save(path, render_notebook(plan) if notebook else render_script(plan))
+    _save(path, render_notebook(plan) if notebook else text)
     how = "Open it in Jupyter" if notebook else f"Run it with: python {path}"
     print(f"Saved {path}. {how}")
     return OK
 
 
-def open_config(arguments: Namespace) -> RunConfig:
-    """Return the config of the script named by `--open`, and keep its own functions in files."""
-    opened = read_script(_text(Path(arguments.open)))
+def _config_of(opened: Opened, arguments: Namespace) -> RunConfig:
+    """Report how the script of `--open` is understood, and keep its own functions in files."""
     _report(opened, arguments.open)
     return opened.with_files(_kept(opened, arguments))
+
+
+def _with_edits(opened: Opened, script: str, *, notebook: bool) -> str:
+    """Return a script with the edits of the opened one, and report the lines that it lacks."""
+    merged = opened.merged(script)
+    if notebook and merged.text != script:
+        print("  A notebook has none of the edits without a field: save a .py.", file=sys.stderr)
+    for line in merged.left_out:
+        print(f"  left out, because a flag changes it: {line.strip()}", file=sys.stderr)
+    return merged.text
 
 
 def run_as_it_is(arguments: Namespace) -> Run:

@@ -11,7 +11,7 @@ import ipywidgets as ipw
 from workbench.plan import PlanError, Problem, rehearsed
 from workbench.plan.launching import is_local
 from workbench.plan.placement import ON_ONE_DEVICE
-from workbench.runs import list_runs, start_run
+from workbench.runs import list_runs, start_edited, start_run
 from workbench.runs.listing import living
 from workbench.runs.processes.forks import COLD
 from workbench.widgets.kernel.background import run_in_background
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from workbench.config import RunConfig
     from workbench.devices import Devices
+    from workbench.plan import Plan
     from workbench.runs import Run
 
     from .form import FormState
@@ -49,6 +50,7 @@ class TrainButton:
         self._busy = False
         self._started: Callable[[Run], None] = lambda run: None
         self._refused: Callable[[Iterable[Problem]], None] = lambda problems: None
+        self._edited: Callable[[Plan], str | None] = lambda plan: None
         self._train = button(
             "Train", "Start a run with the form's config", self._on_train, "primary"
         )
@@ -56,9 +58,11 @@ class TrainButton:
         self._reason = html(description="Why Train is off")
         self._notes = html(description="Notes on the plan")
         self._message = html(description="Messages")
+        self._edits = html(description="Edits in the script")
         self.buttons = styled(ipw.Box, "wb-row", children=[self._train, self._rehearse])
         messages = [
-            self._reason, self._readiness.box, self._question.box, self._message, self._notes,
+            self._reason, self._readiness.box, self._question.box, self._message, self._edits,
+            self._notes,
         ]  # fmt: skip
         self.messages = styled(ipw.VBox, "wb-messages", children=messages)
         self._update()
@@ -74,6 +78,14 @@ class TrainButton:
     def on_refused(self, refused: Callable[[Iterable[Problem]], None]) -> None:
         """Call `refused`, in a background thread, with the problems that a start found."""
         self._refused = refused
+
+    def on_script(self, edited: Callable[[Plan], str | None]) -> None:
+        """Start what `edited` returns for the form's plan; None means the plan's own script."""
+        self._edited = edited
+
+    def show_edits(self, kind: str, text: str) -> None:
+        """Show a note, of a kind of notices, on the edits in the script; no text, no note."""
+        self._edits.value = markup.notice(kind, text) if text else ""
 
     def show_form(self, state: FormState, reason: str) -> None:
         """Follow the form: its state, and the reason why Train is off (HTML)."""
@@ -107,21 +119,32 @@ class TrainButton:
         self._readiness.close()
 
     def _update(self) -> None:
-        self._train.disabled = self._rehearse.disabled = not self._startable()
+        self._train.disabled = self._rehearse.disabled = self._startable() is None
 
-    def _startable(self) -> bool:
+    def _startable(self) -> tuple[RunConfig, Plan] | None:
         state = self._state
-        return state is not None and state.plan is not None and not state.problems
+        if state is None or state.plan is None or state.problems:
+            return None
+        return state.config, state.plan
 
     def _on_train(self, _: Any) -> None:
-        if self._state is not None and self._startable():
-            self._ask_or_start(self._state.config)
+        if (startable := self._startable()) is not None:
+            (config, plan), edited, runs_dir = startable, self._edited, self._runs_dir
+
+            def start(devices: Devices) -> Run:
+                text = edited(plan)
+                if text is None:
+                    return start_run(config, runs_dir, devices)
+                return start_edited(text, plan, devices, runs_dir)
+
+            self._ask_or_start(start)
 
     def _on_rehearse(self, _: Any) -> None:
-        if self._state is not None and self._startable():
-            self._ask_or_start(rehearsed(self._state.config))
+        if (startable := self._startable()) is not None:
+            config, runs_dir = rehearsed(startable[0]), self._runs_dir
+            self._ask_or_start(lambda devices: start_run(config, runs_dir, devices))
 
-    def _ask_or_start(self, config: RunConfig) -> None:
+    def _ask_or_start(self, start: Callable[[Devices], Run]) -> None:
         """Start a run, after a question if another one is alive. Meanwhile, clicks do nothing.
 
         The button is not disabled meanwhile, because a disabled button loses the keyboard's focus.
@@ -132,10 +155,10 @@ class TrainButton:
 
         def found(living: Run | None) -> None:
             if living is None:
-                self._start(config)
+                self._start(start)
             else:
                 self._end("")
-                self._question.ask(living, lambda: self._start(config))
+                self._question.ask(living, lambda: self._start(start))
 
         run_in_background(
             lambda: next(living(list_runs(self._runs_dir)), None), found, self._failed
@@ -146,10 +169,10 @@ class TrainButton:
         self._question.clear()
         self._message.value = markup.quiet("Starting ...")
 
-    def _start(self, config: RunConfig) -> None:
-        runs_dir, devices = self._runs_dir, self._devices()
+    def _start(self, start: Callable[[Devices], Run]) -> None:
+        devices = self._devices()
         self._begin()
-        run_in_background(lambda: start_run(config, runs_dir, devices), self._done, self._failed)
+        run_in_background(lambda: start(devices), self._done, self._failed)
 
     def _done(self, run: Run) -> None:
         self._end("")

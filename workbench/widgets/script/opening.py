@@ -14,11 +14,13 @@ from workbench.plan.checks import LONGEST_NAME
 from workbench.runs import RunError, start_edited
 from workbench.runs.folder.files import expanded, runs_root
 from workbench.runs.folder.functions import keep_function
-from workbench.scripts import NOT_IN_SCRIPTS, Opened, read_script, sentences
-from workbench.widgets.form.fields import name_box
+from workbench.scripts import NOT_IN_SCRIPTS, Merged, Opened, read_script, sentences
+from workbench.widgets.form.fields import check_box, name_box
 from workbench.widgets.kernel.background import run_in_background
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button, column, html, set_visible, styled
+
+KEEP = "Keep my edits in the form's script"
 
 if TYPE_CHECKING:
     from workbench.devices import Devices
@@ -41,13 +43,17 @@ class Joins:
 class ScriptOpening:
     """A view to open a script by its path.
 
-    It shows the understood fields, can restore the form, and can train the script as it is.
+    It shows the understood fields, can restore the form, and can train the script as it is. While
+    the person keeps the edits, the form's script has them too, whatever the form's fields are.
     """
 
     def __init__(self, joins: Joins, runs_dir: str | Path | None) -> None:
         self._joins, self._runs_dir = joins, runs_dir
         self._changed: Callable[[str, str], None] = lambda name, text: None
+        self._chosen: Callable[[], None] = lambda: None
         self._opened: Opened | None = None
+        self._merged = "", Merged("", ())
+        """The form's newest script without the edits, and with them."""
         self._name = ""
         self._before: RunConfig | None = None
         self._path = name_box("Open a script", placeholder="train.py")
@@ -60,14 +66,47 @@ class ScriptOpening:
             "Train this script as it is", "Start a run of the opened text, unchanged", self._train,
             visible=False,
         )  # fmt: skip
+        self._keep = check_box(KEEP, ticked=True)
+        set_visible(self._keep, visible=False)
+        self._keep.observe(lambda _: self._chosen(), "value")
         open_it = button("Open", "Fill the form with this script", self._open)
         parts = [path_box, open_it, self._back, self._run]
         self._state = html(description="Result of opening the script")
-        self.box = column(styled(ipw.Box, "wb-save", children=parts), self._state)
+        self._left_out = html(description="Edits that are left out")
+        row = styled(ipw.Box, "wb-save", children=parts)
+        self.box = column(row, self._state, self._keep, self._left_out)
 
     def on_opened(self, changed: Callable[[str, str], None]) -> None:
         """Call `changed` with the name and the text of each opened script."""
         self._changed = changed
+
+    def on_chosen(self, chosen: Callable[[], None]) -> None:
+        """Call `chosen` when the form's script must have the edits or must lose them."""
+        self._chosen = chosen
+
+    @property
+    def edited(self) -> str:
+        """The name of the script whose edits the form's script keeps; empty if there is none."""
+        opened = self._opened
+        return self._name if opened and not opened.as_made and self._keep.value else ""
+
+    def with_edits(self, script: str) -> Merged:
+        """Return the form's script with the edits of the opened script that are kept."""
+        if self._opened is None or not self.edited:
+            return Merged(script, ())
+        if self._merged[0] != script:
+            self._merged = script, self._opened.merged(script)
+        return self._merged[1]
+
+    def tell(self, left_out: tuple[str, ...]) -> None:
+        """Show the edited lines that the form's script cannot have."""
+        text = (
+            "The form's settings change these lines of yours, so the form's script does not have "
+            "them. Set the fields as they were, put the lines into the saved script by hand, or "
+            "train the script as it is. The two scripts stand side by side below."
+        )
+        shown = markup.notice("warning", text) + _items(list(left_out)) if left_out else ""
+        self._left_out.value = shown
 
     def _open(self, _: Any) -> None:
         typed = self._path.value.strip() or "train.py"
@@ -91,7 +130,9 @@ class ScriptOpening:
         before = self._joins.asked()
         unchanged = {name: getattr(before, name) for name in NOT_IN_SCRIPTS}
         self._opened, self._name, self._before = opened, name, before
-        self._show(back=True, run=bool(opened.lost))
+        self._merged = "", Merged("", ())
+        self._keep.value = True
+        self._show(back=True, run=bool(opened.lost), keep=not opened.as_made)
         self._joins.write(dataclasses.replace(config, **unchanged))
         self._changed(name, opened.text)
         self._state.value = self._summary(opened)
@@ -120,17 +161,18 @@ class ScriptOpening:
         if not opened.lost:
             return held
         only = (
-            "The following parts exist only in the opened script, not in the form's script. Train "
-            "the script as it is, or compare the two scripts below."
+            "No field holds the following parts. The form's script keeps them, also with other "
+            "settings, while the box below is checked."
         )
-        return held + markup.notice("warning", only) + _items(sentences(opened.lost))
+        return held + markup.notice("info", only) + _items(sentences(opened.lost))
 
     def _undo(self, _: Any) -> None:
+        self._opened = None
         if self._before is not None:
             self._joins.write(self._before)
         self._before = None
         self._state.value = markup.notice("info", "The form is as it was before.")
-        self._show(back=False, run=False)
+        self._show(back=False, run=False, keep=False)
 
     def _train(self, _: Any) -> None:
         opened, devices = self._opened, self._joins.devices()
@@ -155,9 +197,10 @@ class ScriptOpening:
         self._run.disabled = False
         self._state.value = markup.notice("error", str(error))
 
-    def _show(self, *, back: bool, run: bool) -> None:
+    def _show(self, *, back: bool, run: bool, keep: bool) -> None:
         set_visible(self._back, visible=back)
         set_visible(self._run, visible=run)
+        set_visible(self._keep, visible=keep)
 
 
 def _items(lines: list[str]) -> str:

@@ -28,7 +28,10 @@ class ScriptSaving:
     """
 
     def __init__(self, text: Callable[[str], str | None]) -> None:
-        """`text` returns the text to save for a suffix, .py or .ipynb; None if there is none."""
+        """`text` returns the text to save for a suffix, .py or .ipynb; None if there is none.
+
+        It raises a ScriptError if the script cannot be saved with this suffix.
+        """
         self._text = text
         self._saved: dict[Path, str] = {}
         self._path = name_box("Save as", placeholder=USUAL, value=USUAL)
@@ -45,14 +48,14 @@ class ScriptSaving:
     def _saver(self, suffix: str) -> Callable[[Any], None]:
         def save(_: Any) -> None:
             self._question.children = []
-            text = self._text(suffix)
+            try:
+                text = self._text(suffix)
+                path = expanded(self._path.value.strip() or USUAL)
+            except (RunError, ScriptError) as error:
+                self._say("error", str(error))
+                return
             if text is None:
                 self._say("error", "There is no script while the form has problems; fix them.")
-                return
-            try:
-                path = expanded(self._path.value.strip() or USUAL)
-            except RunError as error:
-                self._say("error", str(error))
                 return
             self._save(path.with_suffix(suffix), text)
 
