@@ -51,7 +51,7 @@ def foreign_code(run_dir: Path, epochs: int | None = None, agreed: str = "") -> 
     digest = digest_of(run_dir)
     script = script_of_resume(run_dir, epochs)
     launch = Launch.of(run_dir, read_json(run_dir / CARD), read_json(run_dir / "plan.json"))
-    bound = sha256(f"{digest} {sha256(script)}")
+    bound = sha256(f"{digest} {launch.interpreter} {sha256(script)}")
     code = ForeignCode(run_dir.name, launch.interpreter, str(launch.working_dir), script, bound)
     return None if agreed == bound else code
 

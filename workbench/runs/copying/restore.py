@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.runs.folder import locks
 from workbench.runs.folder.archive import MARK
-from workbench.runs.folder.card import read_card
+from workbench.runs.folder.card import INTERPRETER_HERE, read_card
 from workbench.runs.folder.checkpoints import FOLDER, STATE, Saved, state_text
 from workbench.runs.folder.events import EventLog
 from workbench.runs.folder.files import (
@@ -131,8 +131,8 @@ def _settle(folder: Path, source: Path) -> None:
     (folder / "stop").unlink(missing_ok=True)
     card = read_json(folder / CARD)
     card["state_dir"] = str(locks.state_dir())
-    if not Path(str(card.get("interpreter"))).exists():
-        card["interpreter"] = sys.executable
+    # The run's own interpreter may be made here later, such as the environment of a TPU runtime.
+    card[INTERPRETER_HERE] = sys.executable
     _write(folder / CARD, card)
     if (source / MARK).exists():
         for name in ("config.json", "plan.json"):

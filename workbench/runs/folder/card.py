@@ -12,6 +12,8 @@ from .files import CARD, RUN_VERSION, RunError, read_json, sha256
 
 MADE = "made_sha256"
 """In the card: the sha256 of the script as the workbench wrote it, before any edit by hand."""
+INTERPRETER_HERE = "interpreter_here"
+"""In the card of a restored run: the interpreter to use while its own does not exist here."""
 MOST_CREATED = 2.5e11
 """The limit of a creation time in seconds since 1970: Python's calendar ends at year 9999."""
 

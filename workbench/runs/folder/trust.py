@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import locks
+from .card import INTERPRETER_HERE
 from .files import CARD, REHEARSAL_FOLDER, SCRIPT, RunError, read_json, unwritable, write_text
 
 _NAMED = ("interpreter", "working_dir", "state_dir")
@@ -82,7 +83,9 @@ def _digest(run_dir: Path, folders: Sequence[Path]) -> str:
     modules = [path for folder in folders for path in modules_beside(folder / SCRIPT)]
     present = [path for path in (*files, *modules) if path.is_file()]
     hashes = {str(path.relative_to(run_dir)): _sha256(path) for path in present}
-    text = json.dumps([[card.get(name) for name in _NAMED], hashes], sort_keys=True)
+    values = [card.get(name) for name in _NAMED]
+    values += [card[name] for name in (INTERPRETER_HERE,) if name in card]
+    text = json.dumps([values, hashes], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workbench.runs.folder.card import INTERPRETER_HERE
 from workbench.runs.folder.files import RunError, full_path
 
 SUPERVISOR_LOG = "supervisor.log"
@@ -37,7 +39,7 @@ class Launch:
         working_dir = asked_from if asked_from.is_dir() else run_dir
         own = (plan.get(name) or {} for name in ("own_model", "own_data", "own_step"))
         imports_own = any(each.get("module") is not None for each in own)
-        interpreter = str(card.get("interpreter") or sys.executable)
+        interpreter = _interpreter(card)
         module_dir = working_dir if imports_own else None
         return cls(interpreter, working_dir, module_dir, plan.get("keras") == "legacy")
 
@@ -64,6 +66,12 @@ class Launch:
             paths = filter(None, [environment.get("PYTHONPATH"), str(self.module_dir)])
             environment["PYTHONPATH"] = os.pathsep.join(paths)
         return environment
+
+
+def _interpreter(card: Mapping[str, Any]) -> str:
+    """Return the run's interpreter; for a restored run, while it is missing, the one from here."""
+    own, here = str(card.get("interpreter") or sys.executable), card.get(INTERPRETER_HERE)
+    return own if here is None or shutil.which(own) else str(here)
 
 
 def _unpacked() -> dict[str, str]:
