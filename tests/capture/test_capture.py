@@ -148,6 +148,44 @@ def test_a_number_of_numpy_is_the_same_number_in_the_text(notebook: Notebook) ->
     )
 
 
+ARRAYS = [
+    "[1.5, -0.0, 1e-30, np.inf, -np.inf, np.nan]", "np.float32([0.1, 0.2]) / 3", "[[1, 2], [3, 4]]",
+    "np.arange(6, dtype='int8').reshape(1, 2, 3)", "np.float16([0.1])", "[True, False]",
+    "['cat', 'a longer word']", "['four']", "np.array([1, 2], dtype='>i2')", "np.random.rand(200)",
+    "np.array([2**63], dtype='uint64')", "np.float32(np.random.rand(1000))[::3].reshape(2, -1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ARRAYS)
+def test_a_small_array_is_the_same_array_in_the_text(notebook: Notebook, value: str) -> None:
+    notebook.run(
+        f"import numpy as np\nVALUE = np.asarray({value})", "def build():\n    return VALUE"
+    )
+    source = capture(notebook["build"]).source
+    expected, found = notebook["VALUE"], executed(source)["build"]()
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    assert found.tobytes() == expected.tobytes()
+    assert max(map(len, source.splitlines())) <= 100
+    assert source.splitlines()[0] == "import numpy as np"
+
+
+def test_the_short_digits_of_a_number_are_written(notebook: Notebook) -> None:
+    notebook.run(
+        "import numpy\nMEANS = numpy.array([0.1, 0.5], 'float32')", "def build():\n    return MEANS"
+    )
+    written = 'import numpy as np\n\nMEANS = np.array([0.1, 0.5], dtype="float32")\n'
+    assert capture(notebook["build"]).source.startswith(written)
+
+
+def test_an_array_does_not_need_the_name_np(notebook: Notebook) -> None:
+    notebook.run(
+        "import numpy\nimport textwrap as np\nMEANS = numpy.ones(2)",
+        "def build():\n    return np.dedent, MEANS",
+    )
+    _, means = executed(capture(notebook["build"]).source)["build"]()
+    assert means.tolist() == [1.0, 1.0]
+
+
 def test_imports_stay_as_they_were_typed(notebook: Notebook) -> None:
     notebook.run(
         "import xml.dom\nimport xml.etree.ElementTree",
@@ -216,9 +254,13 @@ def test_a_value_without_an_import_is_imported_from_its_home(
              "Save it to a file, and read the file inside build."],
         ),
         (
-            ["import numpy as np\nMEANS = np.zeros(3)", "def build():\n    return MEANS"],
+            ["import numpy as np\nMEANS = np.zeros(3, complex)", "def build():\n    return MEANS"],
             ["MEANS, an object of the notebook (numpy.ndarray)",
              "Write its 3 numbers as a list, and make the array inside build."],
+        ),
+        (
+            ["import numpy as np\nMASK = np.zeros(4096, bool)", "def build():\n    return MASK"],
+            ["MASK, a value of", "Save it to a file, and read the file inside build."],
         ),
         (
             ["%%time\ndef build():\n    return 1"],

@@ -65,6 +65,56 @@ def batched():
     return train.batch(8).prefetch(1), test.batch(8)
 
 
+def interleaved():
+    """Return data whose batches are made inside of interleave."""
+
+    def part(number):
+        features = tf.ones([16, 10]) * tf.cast(number, tf.float32)
+        return tf.data.Dataset.from_tensor_slices((features, tf.zeros([16]))).batch(8, True)
+
+    train = tf.data.Dataset.range(4).interleave(part, num_parallel_calls=2)
+    return train.prefetch(1), train
+
+
+def mapped_flat():
+    """Return data of which a function takes the batches from outside."""
+    train, test = (part.batch(8) for part in datasets())
+    again = tf.data.Dataset.range(2)
+    return again.flat_map(lambda _: train), again.flat_map(lambda _: test)
+
+
+def sampled():
+    train, test = (part.batch(8) for part in datasets())
+    return tf.data.Dataset.sample_from_datasets([train, train]), test
+
+
+def interleaved_examples():
+    """Return single examples: batches are made inside of interleave and taken apart again."""
+    train, test = datasets()
+    parts = tf.data.Dataset.range(2)
+    return tuple(
+        parts.interleave(lambda _, part=part: part.batch(8).unbatch().take(16))
+        for part in (train, test)
+    )
+
+
+def windows():
+    """Return sequences with their shifted sequences: a window's batch is one example."""
+    numbers = tf.data.Dataset.range(24)
+    rows = numbers.window(5, shift=1, drop_remainder=True).flat_map(
+        lambda window: window.batch(5, drop_remainder=True)
+    )
+    pairs = rows.map(lambda row: (row[:-1], row[1:]))
+    return pairs, pairs
+
+
+def rows_with_next():
+    """Return sequences with the number that follows, made by batch."""
+    rows = tf.data.Dataset.range(24).batch(4, drop_remainder=True)
+    pairs = rows.map(lambda row: (row[:-1], row[-1]))
+    return pairs, pairs
+
+
 def unbatched():
     train, test = datasets()
     return train.batch(8).unbatch().map(lambda *pair: pair), test

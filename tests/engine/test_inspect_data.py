@@ -22,9 +22,15 @@ FACTS = {
     "words": ("arrays", 32, 8, "features () string, labels () bool", 0),
     "datasets": ("dataset", 96, 32, "features (10,) float64, labels () int64", 88),
     "unbatched": ("dataset", 96, 32, "features (10,) float64, labels () int64", 88),
+    "interleaved_examples": ("dataset", 32, 32, "features (10,) float64, labels () int64", 88),
+    "windows": ("dataset", 20, 20, "features (4,) int64, labels (4,) int64", 64),
+    "rows_with_next": ("dataset", 6, 6, "features (3,) int64, labels () int64", 32),
 }  # fmt: skip
 WRONG = {
     "batched": ("a data set of single examples", "(None, 10) float64", "Leave its batch out"),
+    "interleaved": ("a data set of single examples", "(8, 10) float32", "Leave its batch out"),
+    "mapped_flat": ("a data set of single examples", "(None, 10) float64", "Leave its batch out"),
+    "sampled": ("a data set of single examples", "(None, 10) float64", "Leave its batch out"),
     "endless": ("a data set that ends, to train on", "an endless one", "Leave its repeat out"),
     "endless_unknown": ("that ends", "examples, still being read", "assert_cardinality(n)"),
     "empty": ("at least one example, to train on", "an empty one", "Fill it."),

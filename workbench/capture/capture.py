@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import io
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -11,7 +12,14 @@ from typing import Any
 
 from ..config import ConfigError, Problem
 from .home import home_of
-from .literals import MAX_CHARACTERS, assignment, is_plain, plain_number
+from .literals import (
+    MAX_CHARACTERS,
+    array_assignment,
+    assignment,
+    is_plain,
+    is_small_array,
+    plain_number,
+)
 from .names import OF_NOTEBOOKS, names_from_outside
 from .sources import definition_of, import_of, plain_function
 
@@ -69,7 +77,9 @@ class _Walk:
         elif imports := import_of(name, value, self._namespace):
             self._imports.update(dict.fromkeys(imports))
         elif is_plain(value):
-            self._assign(name, value, user)
+            self._assign(name, assignment(name, value), user)
+        elif is_small_array(value):
+            self._assign_array(name, value, user)
         else:
             self._refuse(name, f"{name}, {_kind(value)}", _instead(value, user))
 
@@ -122,8 +132,7 @@ class _Walk:
             return text
         return None
 
-    def _assign(self, name: str, value: Any, user: str) -> None:
-        statement = assignment(name, value)
+    def _assign(self, name: str, statement: str, user: str) -> None:
         if len(statement) > MAX_CHARACTERS:
             got = f"{name}, a value of {len(statement):,} characters"
             self._refuse(name, got, f"Save it to a file, and read the file inside {user}.")
@@ -131,6 +140,11 @@ class _Walk:
         if "pathlib." in statement:
             self._imports["import pathlib"] = None
         self._constants.append(statement)
+
+    def _assign_array(self, name: str, value: Any, user: str) -> None:
+        module = "np" if self._namespace.get("np") in (None, sys.modules["numpy"]) else "numpy"
+        self._imports["import numpy as np" if module == "np" else "import numpy"] = None
+        self._assign(name, array_assignment(name, value, module), user)
 
     def _refuse_missing(self, user: str, name: str) -> None:
         if name in OF_NOTEBOOKS or name in vars(builtins):

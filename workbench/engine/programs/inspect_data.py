@@ -11,7 +11,7 @@ import socket
 import sys
 import time
 import urllib.error
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -167,23 +167,51 @@ def check_alike(train: Any, test: Any) -> None:
         refuse(rule, got, "Prepare both parts in the same way.")
 
 
-def inputs_of(dataset: Any) -> Iterator[Any]:
-    """Yield a data set and the data sets that it is made from, the last one first."""
-    while dataset is not None:
-        yield dataset
-        before = dataset._inputs()
-        dataset = before[0] if before else None
-
-
 def is_batched(dataset: tf.data.Dataset) -> bool:
-    """Return whether the elements are batches. TensorFlow's own types of data sets show it."""
-    for each in inputs_of(dataset):
-        kind = type(each).__name__
-        if "Unbatch" in kind:
+    """Return whether the elements are batches. TensorFlow's own types of data sets show it.
+
+    Where they do not, as for a data set that a function takes from outside, the elements do:
+    batches of unknown size have no fixed first dimension in any part.
+    """
+    shapes = [spec.shape for spec in tf.nest.flatten(dataset.element_spec)]
+    if any(shape.rank == 0 for shape in shapes):  # a number of its own, as for a window's label
+        return False
+    batched = makes_batches(dataset)
+    unsized = all(shape.rank is not None and shape[0] is None for shape in shapes)
+    return unsized if batched is None else batched
+
+
+def makes_batches(dataset: Any) -> bool | None:
+    """Return whether a data set, or what it is made from, makes batches; None if unknown."""
+    kind = type(dataset).__name__
+    if "Unbatch" in kind or "Batch" in kind:
+        return "Unbatch" not in kind
+    if "GroupByWindow" in kind:  # such as buckets by length
+        return None
+    if hasattr(dataset, "_map_func") and ("FlatMap" in kind or "Interleave" in kind):
+        return function_makes_batches(dataset._map_func.function)
+    found = [makes_batches(each) for each in dataset._inputs()]
+    return True if True in found else None if None in found else False
+
+
+def function_makes_batches(function: Any) -> bool | None:
+    """Return whether the data set that a function returns has batches; None if unknown.
+
+    The batch of a window that the function is given is one example, such as a sequence.
+    """
+    tensor, batched = function.graph.outputs[0], False
+    given = function.graph.inputs[: len(function.graph.inputs) - len(function.captured_inputs)]
+    while tensor.op.type != "Placeholder":
+        if "Unbatch" in tensor.op.type:
             return False
-        if "Batch" in kind:
-            return True
-    return False
+        batched = batched or "Batch" in tensor.op.type
+        before = [each for each in tensor.op.inputs if each.dtype == tf.variant]
+        if not before:
+            return batched
+        tensor = before[0]
+    if any(tensor is each for each in given):
+        return False
+    return batched or None
 
 
 def reads_files(dataset: tf.data.Dataset) -> bool:
