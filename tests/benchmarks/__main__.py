@@ -21,7 +21,7 @@ NAMES = (
         "lab",
     ),
     *("lab_start", "run_panel", "comparison", "pairs", "noise_scale", "batch_finder"),
-    *("verdict", "beyond", "link_pause", "cluster_start", "answers", "forking"),
+    *("tournament", "verdict", "beyond", "link_pause", "cluster_start", "answers", "forking"),
 )
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tests.experiments.timed_runs import ONE, TWO, timed_run
 from tests.machines import LAPTOP
+from tests.widgets.folders import write_run
+from workbench.config import RunConfig
 from workbench.experiments import Candidate, Comparison
 from workbench.runs.folder.files import json_text
 
@@ -16,33 +19,60 @@ NO_TPU = Candidate("TPU", ONE, "strategy must be one that this machine can run: 
 
 def write_comparison(
     root: Path,
-    rates: Mapping[str, Sequence[float]],
+    rates: Mapping[str, Sequence[float | None]],
     state: str = "finished",
     name: str = "compare-20260101-000000-abcd",
+    drop_below: float = 0.0,
 ) -> Comparison:
-    """Return a comparison of OneDevice and Mirrored, with runs of these speeds, and of a TPU."""
+    """Return a comparison of OneDevice and Mirrored, with runs of these speeds, and of a TPU.
+
+    A run with the speed None has no steps.
+    """
     folder = root / name
     folder.mkdir(parents=True)
     configs = {"OneDevice": ONE, "Mirrored x 2": TWO}
     candidates = [*(Candidate(label, config) for label, config in configs.items()), NO_TPU]
+    runs = [
+        (number, _run_of(folder, config, rate))
+        for number, (label, config) in enumerate(configs.items())
+        for rate in rates[label]
+    ]
+    return write_request(folder, candidates, runs, state, drop_below)
+
+
+def write_request(
+    folder: Path,
+    candidates: Sequence[Candidate],
+    runs: Iterable[tuple[int, str]],
+    state: str = "finished",
+    drop_below: float = 0.0,
+) -> Comparison:
+    """Return a comparison of these candidates; `runs` has the candidate and the id of each run."""
     asked = {
         "version": 1,
         "created": 1000.0,
         "repeats": 3,
         "budget_seconds": None,
         "target_accuracy": 0.8,
-        "drop_below": 0.0,
+        "drop_below": drop_below,
         "candidates": [each.to_json() for each in candidates],
     }
     (folder / "compare.json").write_text(json_text(asked))
     (folder / "devices.json").write_text(json_text(LAPTOP.to_json()))
     events: list[dict[str, object]] = [{"event": "state", "state": "running", "pid": 1}]
-    for number, (label, config) in enumerate(configs.items()):
-        for at, rate in enumerate(rates[label]):
-            run = timed_run(folder, config, rate).dir.name
-            events.append({"event": "begun", "candidate": number, "round": at, "run": run})
-            events.append({"event": "ended", "run": run, "seconds": 8.0, "status": "finished"})
+    rounds = Counter[int]()
+    for number, run in runs:
+        at = rounds[number]
+        rounds[number] += 1
+        events.append({"event": "begun", "candidate": number, "round": at, "run": run})
+        events.append({"event": "ended", "run": run, "seconds": 8.0, "status": "finished"})
     events.append({"event": "state", "state": state})
     lines = [json.dumps({"time": 1000.0, **event}) + "\n" for event in events]
     (folder / "queue.jsonl").write_text("".join(lines))
     return Comparison(folder)
+
+
+def _run_of(folder: Path, config: RunConfig, rate: float | None) -> str:
+    """Write a finished run of this speed; return its id."""
+    run = timed_run(folder, config, rate) if rate else write_run(folder, steps=0, config=config)
+    return run.dir.name

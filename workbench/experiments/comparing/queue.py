@@ -140,13 +140,19 @@ class Queue:
         share = self.comparison.drop_below
         rates: dict[int, float] = {}
         for (_, number), trial in self.trials.items() if share else ():
-            if number not in self.out and trial.run in self.took:
-                rate = measure(self.comparison.run(trial)).examples_per_second or 0.0
+            rate = None if number in self.out else self._rate(trial)
+            if rate is not None:
                 rates[number] = max(rate, rates.get(number, 0.0))
         best = max(rates.values(), default=0.0)
         for number, rate in rates.items():
             if rate < share * best:
                 self._leave_out(number, f"it has {rate / best:.0%} of the speed of the fastest")
+
+    def _rate(self, trial: Trial) -> float | None:
+        """Return the speed of a run that is over; None if it is unknown or the run was deleted."""
+        if trial.run not in self.took or not (self.comparison.folder / trial.run).is_dir():
+            return None
+        return measure(self.comparison.run(trial)).examples_per_second
 
 
 def main() -> int:
