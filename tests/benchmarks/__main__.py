@@ -20,7 +20,15 @@ NAMES = (
         "colab",
         "lab",
     ),
-    *("lab_start", "run_panel", "comparison", "pairs", "noise_scale", "batch_finder"),
+    *(
+        "lab_start",
+        "run_panel",
+        "comparison",
+        "comparison_view",
+        "pairs",
+        "noise_scale",
+        "batch_finder",
+    ),
     *("tournament", "verdict", "beyond", "link_pause", "cluster_start", "answers", "forking"),
 )
 

@@ -97,13 +97,17 @@ class Proof:
 
 def compare(run: Run, reference: Run, precision: str) -> Agreement:
     """Compare the losses of all steps, each the mean over the global batch."""
-    one, other = (each.steps()[["step", "loss"]] for each in (run, reference))
-    return compare_losses(one, other, precision)
+    return compare_losses(losses_of(run), losses_of(reference), precision)
+
+
+def losses_of(run: Run) -> pd.DataFrame:
+    """Return step and loss of each step of a run; the loss is the mean over the global batch."""
+    return run.steps(["step", "loss"])
 
 
 def compare_losses(one: pd.DataFrame, other: pd.DataFrame, precision: str) -> Agreement:
     """Compare two runs' frames of step and loss; in mixed precision only equal losses agree."""
-    if one["step"].tolist() != other["step"].tolist():
+    if not np.array_equal(one["step"], other["step"]):
         reason = f"{len(one)} steps recorded, the reference has {len(other)}"
         return Agreement(len(one), precision, reason=reason)
     with np.errstate(invalid="ignore"):

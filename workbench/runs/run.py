@@ -307,12 +307,12 @@ class Run:
         """
         return self._history.replica_steps(columns)
 
-    def steps(self) -> pd.DataFrame:
+    def steps(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return a row for each step, over all replicas weighted by examples.
 
         The first step is step 1. See `frames.step_frame`.
         """
-        return self._history.steps()
+        return self._history.steps(columns)
 
     def epochs(self) -> pd.DataFrame:
         """Return a row for each ended epoch, train and test; see `frames.epoch_frame`."""

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.runs.records.recording import TaskWriter
@@ -52,6 +53,17 @@ def test_only_requested_columns_are_made_and_unknown_names_are_refused(task: Tas
     assert list(replica_frame(tasks, ["step", "loss"])) == ["step", "loss"]
     with pytest.raises(RunError, match=r"Columns are step, .*received 'los'"):
         replica_frame(tasks, ["los"])
+    assert list(step_frame(tasks, ["loss", "step"])) == ["loss", "step"]
+    with pytest.raises(RunError, match=r"Columns are step, .*received 'worker'"):
+        step_frame(tasks, ["worker"])
+
+
+def test_requested_columns_of_a_step_are_those_of_the_complete_frame(tmp_path: Path) -> None:
+    led_workers(tmp_path)
+    tasks = read_tasks(tmp_path, LED)
+    complete, columns = step_frame(tasks), ["worker", "loss"]
+    assert list(complete)[-1] == "worker"
+    pd.testing.assert_frame_equal(step_frame(tasks, columns), complete[columns])
 
 
 def test_a_later_segment_replaces_earlier_rows_from_its_first_step_on(task: TaskWriter) -> None:

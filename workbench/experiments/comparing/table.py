@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from workbench.experiments.agreement import compare
+from workbench.experiments.agreement import compare_losses, losses_of
 from workbench.runs import RunError
 
 from .comparison import Comparison
@@ -101,8 +102,7 @@ def make_table(
         rows = [_against(row, rate, rows[at], rates[at])
                 for row, rate in zip(rows, rates, strict=True)]  # fmt: skip
         if with_losses:
-            rows = [_with_losses(row, group, groups[at])
-                    for row, group in zip(rows, groups, strict=True)]  # fmt: skip
+            rows = _with_losses(rows, groups, groups[at])
     return Table(tuple(rows), at, tuple(_differences(measured)), target_accuracy)
 
 
@@ -180,17 +180,31 @@ def _against(row: Row, rates: dict[int, float], base: Row, others: dict[int, flo
     )
 
 
-def _with_losses(row: Row, group: Group, base: Group) -> Row:
-    """Return a row with its loss difference from the baseline, if their steps are alike."""
+def _with_losses(rows: Sequence[Row], groups: Sequence[Group], base: Group) -> list[Row]:
+    """Return rows with the loss differences from the baseline, of groups whose steps are alike."""
+    alike = [_has_steps_like(group, base) for group in groups]
+    if not any(alike):
+        return list(rows)
+    reference = losses_of(base.runs[0])
+
+    def with_losses(row: Row, group: Group, comparable: bool) -> Row:
+        if not comparable:
+            return row
+        run = group.runs[0]
+        found = compare_losses(losses_of(run), reference, run.config.precision)
+        return replace(row, max_loss_difference=found.max_loss_difference)
+
+    with ThreadPoolExecutor() as pool:  # NumPy sums records on all cores
+        return list(pool.map(with_losses, rows, groups, alike))
+
+
+def _has_steps_like(group: Group, base: Group) -> bool:
     if group is base or not group.runs or not base.runs:
-        return row
+        return False
     one, other = group.runs[0], base.runs[0]
     plan, reference = one.plan, other.plan
     alike = plan.global_batch_size == reference.global_batch_size and plan.synchronous
-    if not alike or not reference.synchronous or {one.status, other.status} != {"finished"}:
-        return row
-    found = compare(one, other, one.config.precision)
-    return replace(row, max_loss_difference=found.max_loss_difference)
+    return alike and reference.synchronous and {one.status, other.status} == {"finished"}
 
 
 def _differences(measured: Sequence[Sequence[Measures]]) -> list[str]:

@@ -8,7 +8,7 @@ come in addition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,10 +50,7 @@ def replica_frame(
     Raises:
         RunError: a column has none of these names.
     """
-    wanted = list(REPLICA_COLUMNS if columns is None else columns)
-    for name in wanted:
-        if name not in _COLUMNS:
-            raise RunError(f"Columns are {', '.join(_COLUMNS)}; received {name!r}. Leave it out.")
+    wanted = _chosen(columns, REPLICA_COLUMNS, _COLUMNS)
     parts = [{name: _COLUMNS[name](task) for name in wanted} for task in tasks]
     frame = pd.DataFrame(
         {name: joined([part[name] for part in parts], np.empty(0)) for name in wanted}, copy=False
@@ -64,7 +61,7 @@ def replica_frame(
     return frame.iloc[np.argsort(steps, kind="stable")].reset_index(drop=True)
 
 
-def step_frame(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
+def step_frame(tasks: Sequence[TaskRecords], columns: Sequence[str] | None = None) -> pd.DataFrame:
     """Return a row for each step that every task recorded, over all replicas.
 
     step is from 1. If workers count their own steps, there is no common step. Then there is a row
@@ -72,31 +69,85 @@ def step_frame(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
 
     loss and accuracy are weighted by examples; call_seconds is the slowest task's.
     examples_per_second is the sum over the tasks of a task's examples of the call, divided by the
-    time that the call took in that task.
+    time that the call took in that task. With `columns`, only these columns are made.
+
+    Raises:
+        RunError: a column has none of these names.
     """
-    if tasks and not tasks[0].shape.synchronous:
-        frames = [_joined_steps([task]).assign(worker=task.worker) for task in tasks]
-        return pd.concat(frames).sort_values(["step", "worker"], ignore_index=True)
-    return _joined_steps(tasks)
+    if not tasks or tasks[0].shape.synchronous:
+        return _joined_steps(tasks, _chosen(columns, _STEP_COLUMNS, _STEP_COLUMNS))
+    every = (*_STEP_COLUMNS, "worker")
+    wanted = _chosen(columns, every, every)
+    made = [name for name in dict.fromkeys(("step", *wanted)) if name != "worker"]
+    frames = [_joined_steps([task], made).assign(worker=task.worker) for task in tasks]
+    return pd.concat(frames).sort_values(["step", "worker"], ignore_index=True)[wanted]
 
 
-def _joined_steps(tasks: Sequence[TaskRecords]) -> pd.DataFrame:
-    shared, picked = shared_steps(tasks)
-    sums, seconds, rates = np.zeros((len(shared), 3)), np.zeros(len(shared)), np.zeros(len(shared))
-    for task, (own, at) in zip(tasks, picked, strict=True):
-        sums[at] += task.values[own].sum(axis=1, dtype=np.float64)
-        seconds[at] = np.maximum(seconds[at], task.of_call(task.calls[:, 3])[own])
-        rates[at] += task.of_call(ratio(task.call_examples, task.calls[:, 3]))[own]
-    columns = {
-        "step": shared + FIRST_STEP,
-        "epoch": _epochs(shared, tasks[0]) if tasks else np.empty(0, np.int32),
-        "loss": ratio(sums[:, 0], sums[:, 2]),
-        "accuracy": ratio(sums[:, 1], sums[:, 2]),
-        "examples": sums[:, 2].astype(np.int64),
-        "call_seconds": seconds,
-        "examples_per_second": rates,
-    }
-    return pd.DataFrame(columns, copy=False)
+class _Steps:
+    """The steps that all tasks recorded, [N]; a value over all replicas is made when requested."""
+
+    def __init__(self, tasks: Sequence[TaskRecords]) -> None:
+        self.tasks = tasks
+        self.steps, self._picked = shared_steps(tasks)
+
+    def sums(self, measure: int) -> Doubles:
+        """Return the sum of a value of the records over all replicas; see `TaskRecords.values`."""
+        return self._joined(
+            np.add, lambda task: task.values[..., measure].sum(axis=1, dtype=np.float64)
+        )
+
+    def means(self, measure: int) -> Doubles:
+        """Return the mean of a value over all examples."""
+        return ratio(self.sums(measure), self.sums(2))
+
+    def seconds(self) -> Doubles:
+        """Return the time of the step's call in the slowest task."""
+        return self._joined(np.maximum, lambda task: task.of_call(task.calls[:, 3]))
+
+    def rates(self) -> Doubles:
+        """Return the sum of the tasks' speeds in the step's call."""
+        return self._joined(
+            np.add, lambda task: task.of_call(ratio(task.call_examples, task.calls[:, 3]))
+        )
+
+    def epochs(self) -> npt.NDArray[np.int32]:
+        """Return the epoch of each step, from 1."""
+        return _epochs(self.steps, self.tasks[0]) if self.tasks else np.empty(0, np.int32)
+
+    def _joined(self, ufunc: np.ufunc, values_of: Callable[[TaskRecords], Doubles]) -> Doubles:
+        joined = np.zeros(len(self.steps))
+        for task, (own, at) in zip(self.tasks, self._picked, strict=True):
+            joined[at] = ufunc(joined[at], values_of(task)[own])
+        return joined
+
+
+_STEP_COLUMNS: dict[str, Callable[[_Steps], npt.NDArray[Any]]] = {
+    "step": lambda steps: steps.steps + FIRST_STEP,
+    "epoch": _Steps.epochs,
+    "loss": lambda steps: steps.means(0),
+    "accuracy": lambda steps: steps.means(1),
+    "examples": lambda steps: steps.sums(2).astype(np.int64),
+    "call_seconds": _Steps.seconds,
+    "examples_per_second": _Steps.rates,
+}
+
+
+def _joined_steps(tasks: Sequence[TaskRecords], columns: Sequence[str]) -> pd.DataFrame:
+    steps = _Steps(tasks)
+    return pd.DataFrame({name: _STEP_COLUMNS[name](steps) for name in columns}, copy=False)
+
+
+def _chosen(columns: Sequence[str] | None, usual: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Return the columns to make.
+
+    Raises:
+        RunError: a column is not known.
+    """
+    names, wanted = list(known), list(usual if columns is None else columns)
+    for name in wanted:
+        if name not in names:
+            raise RunError(f"Columns are {', '.join(names)}; received {name!r}. Leave it out.")
+    return wanted
 
 
 def epoch_frame(tasks: Sequence[TaskRecords], tests: dict[int, dict[str, Any]]) -> pd.DataFrame:

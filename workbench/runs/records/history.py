@@ -45,11 +45,11 @@ class History:
 
         return replica_frame(self._records(), columns)
 
-    def steps(self) -> pd.DataFrame:
+    def steps(self, columns: Sequence[str] | None) -> pd.DataFrame:
         """Return a row for each step, over all replicas."""
         from .frames import step_frame
 
-        return step_frame(self._records())
+        return step_frame(self._records(), columns)
 
     def epochs(self) -> pd.DataFrame:
         """Return a row for each epoch that is over."""
