@@ -257,9 +257,11 @@ def matrix(bench: Bench, rounds: int) -> bool:
     return all(
         [
             Limit("the matrix, cold over forked", "times", at_least=MATRIX_SOONER).judge([ratio]),
-            Limit("cells with another status", "", at_most=0).judge([unlike]),
-            Limit(f"{name}, one process", "", at_most=0.0).judge([max(alone, default=np.inf)]),
-            Limit(f"{name}, every cell", "", at_most=MOST_DIFFERENCE).judge(
+            Limit("cells with another status", "", at_most=0, always=True).judge([unlike]),
+            Limit(f"{name}, one process", "", at_most=0.0, always=True).judge(
+                [max(alone, default=np.inf)]
+            ),
+            Limit(f"{name}, every cell", "", at_most=MOST_DIFFERENCE, always=True).judge(
                 [max(every, default=np.inf)]
             ),
         ]
@@ -294,7 +296,9 @@ def many(bench: Bench, rounds: int) -> bool:
     after = held()
     return all(
         [
-            Limit("runs that finished", "", at_least=count).judge([ends.count("finished")]),
+            Limit("runs that finished", "", at_least=count, always=True).judge(
+                [ends.count("finished")]
+            ),
             Limit("forked runs", "", at_least=count).judge([forked]),
             *(
                 Limit(f"remaining {name}", "", at_most=0).judge([after[name] - before[name]])

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 RESAMPLES = 10_000
+ALWAYS_MISSED = ", always: MISSED"
+"""The end of the line of a missed limit that does not depend on speed."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,12 @@ class Limit:
     unit: str
     at_least: float | None = None
     at_most: float | None = None
+    always: bool = False
+    """Whether every run of the benchmark must reach it, also a quick one on a busy machine.
+
+    This is for counts and differences. Tests do not judge other limits, because they depend on
+    speed, on memory, or on many rounds.
+    """
 
     def judge(self, values: Sequence[float]) -> bool:
         """Print the median of the figure; return whether it reaches the limit."""
@@ -75,6 +83,7 @@ class Limit:
         bound = (
             f"at most {self.at_most:g}" if self.at_least is None else f"at least {self.at_least:g}"
         )
+        bound += ", always" if self.always else ""
         verdict = "reached" if reached else "MISSED"
         spread = f" [{low:.4g}, {high:.4g}]" if len(values) > 1 else ""
         figure = f"{value:.4g} {self.unit}".rstrip()

@@ -50,8 +50,10 @@ def main() -> int:
         print_line(f"{row['label']}: {len(row['runs'])} runs, {speed:,.0f} examples/s{notes}")
     print_line(answer["advice"]["sentence"])
     able = sum(row["examples_per_second"] is not None for row in answer["rows"])
-    taken_part = Limit("strategies with a measured speed", f"of {count}", at_least=count)
-    advised = Limit("recommended strategies", "", at_least=1)
+    taken_part = Limit(
+        "strategies with a measured speed", f"of {count}", at_least=count, always=True
+    )
+    advised = Limit("recommended strategies", "", at_least=1, always=True)
     reached = [
         taken_part.judge([able]),
         advised.judge([answer["advice"]["group"] is not None]),
