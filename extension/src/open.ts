@@ -7,6 +7,11 @@ import type {
 import { ICommandPalette, Notification } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
 import type { NotebookPanel } from '@jupyterlab/notebook';
+import {
+  ITranslator,
+  nullTranslator,
+  type TranslationBundle
+} from '@jupyterlab/translation';
 
 import { workbenchIcon, workbenchIconUrl } from './icon.js';
 import { fillAndRun } from './notebook/notebook.js';
@@ -16,7 +21,8 @@ const OPEN = 'workbench:open';
 /** Opens a notebook whose first cell shows a workbench. The panel takes the launcher's place. */
 async function openWorkbench(
   app: JupyterFrontEnd,
-  cwd: string | undefined
+  cwd: string | undefined,
+  trans: TranslationBundle
 ): Promise<NotebookPanel> {
   await app.serviceManager.kernelspecs.ready;
   const panel = (await app.commands.execute('notebook:create-new', {
@@ -24,9 +30,10 @@ async function openWorkbench(
     kernelName: app.serviceManager.kernelspecs.specs?.default ?? 'python3'
   })) as NotebookPanel;
   fillAndRun(panel).catch(reason =>
-    Notification.error(`The workbench could not start: ${reason}`, {
-      autoClose: false
-    })
+    Notification.error(
+      trans.__('The workbench could not start: %1', String(reason)),
+      { autoClose: false }
+    )
   );
   return panel;
 }
@@ -35,18 +42,25 @@ export const openPlugin: JupyterFrontEndPlugin<void> = {
   id: 'tf-distribute-workbench:open',
   description: 'Opens a new workbench from the launcher, palette and menu.',
   autoStart: true,
-  optional: [ILauncher, ICommandPalette],
+  optional: [ILauncher, ICommandPalette, ITranslator],
   activate: (
     app: JupyterFrontEnd,
     launcher: ILauncher | null,
-    palette: ICommandPalette | null
+    palette: ICommandPalette | null,
+    translator: ITranslator | null
   ) => {
+    const translations = translator ?? nullTranslator;
+    const trans = translations.load('tf-distribute-workbench');
+    // The name of a part of the launcher is JupyterLab's own text.
+    const lab = translations.load('jupyterlab');
     app.commands.addCommand(OPEN, {
       label: args =>
         args['isPalette'] || args['isMenu']
-          ? 'New Training Workbench'
-          : 'Workbench',
-      caption: 'Train with tf.distribute: pick a strategy, click, watch',
+          ? trans.__('New Training Workbench')
+          : trans.__('Workbench'),
+      caption: trans.__(
+        'Train with tf.distribute: pick a strategy, click, watch'
+      ),
       icon: args => (args['isPalette'] ? undefined : workbenchIcon),
       describedBy: {
         args: {
@@ -62,18 +76,19 @@ export const openPlugin: JupyterFrontEndPlugin<void> = {
       execute: args =>
         openWorkbench(
           app,
-          typeof args['cwd'] === 'string' ? args['cwd'] : undefined
+          typeof args['cwd'] === 'string' ? args['cwd'] : undefined,
+          trans
         )
     });
     launcher?.add({
       command: OPEN,
-      category: 'Notebook',
+      category: lab.__('Notebook'),
       rank: 10,
       kernelIconUrl: workbenchIconUrl
     });
     palette?.addItem({
       command: OPEN,
-      category: 'Workbench',
+      category: trans.__('Workbench'),
       args: { isPalette: true }
     });
   }

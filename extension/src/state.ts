@@ -1,5 +1,7 @@
 /** What a kernel's status means for a widget that lives in it. Pure. */
 
+import type { Translation } from './runview/language.js';
+
 const GONE = ['restarting', 'autorestarting', 'terminating', 'dead'];
 
 /** Whether a kernel in this status has lost the widgets it held. */
@@ -8,8 +10,11 @@ export function isGone(status: string | undefined): boolean {
 }
 
 /** Return the line above a saved view, with what to do. */
-export function noteFor(status: string | undefined): string {
+export function noteFor(
+  status: string | undefined,
+  trans: Translation
+): string {
   return status === 'busy'
-    ? 'Saved view. The kernel is busy.'
-    : 'Saved view. Run the cell for the live workbench.';
+    ? trans.__('Saved view. The kernel is busy.')
+    : trans.__('Saved view. Run the cell for the live workbench.');
 }

@@ -34,7 +34,7 @@ export class RunPanel extends MainAreaWidget {
     super({ content: new Widget(), translator });
     const { run, folder } = _shown;
     const trans = translator.load('tf-distribute-workbench');
-    const requests = new Requests(server.requests.settings, folder);
+    const requests = new Requests(server.requests.settings, folder, trans);
     this._source = new RunSource(
       server.stream,
       requests,
@@ -42,7 +42,7 @@ export class RunPanel extends MainAreaWidget {
       (_, code) => agree(run, code, trans),
       open
     );
-    this._view = new RunView(this._source, ofTheServer(trans));
+    this._view = new RunView(this._source, trans, ofTheServer(trans));
     this._source.listen(message => {
       if (message.kind === 'run' && message.parts.head) {
         this._name(message.parts.head);

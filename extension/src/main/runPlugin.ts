@@ -6,7 +6,11 @@ import {
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { WidgetTracker } from '@jupyterlab/apputils';
-import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import {
+  ITranslator,
+  nullTranslator,
+  type TranslationBundle
+} from '@jupyterlab/translation';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import { IWorkbenchServer } from '../server/plugin.js';
@@ -27,13 +31,16 @@ const PROPERTIES = {
 /** Return the run that the arguments name. */
 function asked(
   args: ReadonlyPartialJSONObject,
-  usualFolder: string
+  usualFolder: string,
+  trans: TranslationBundle
 ): RunArguments {
   const text = (name: string, otherwise: string) =>
     typeof args[name] === 'string' ? args[name] : otherwise;
   const run = text('run', '');
   if (run === '') {
-    throw new Error('A run is opened by its id; received none. Name a run.');
+    throw new Error(
+      trans.__('A run is opened by its id; received none. Name a run.')
+    );
   }
   return {
     run,
@@ -55,9 +62,10 @@ export const runPlugin: JupyterFrontEndPlugin<void> = {
     translator: ITranslator | null
   ) => {
     const translations = translator ?? nullTranslator;
+    const trans = translations.load('tf-distribute-workbench');
     const tracker = new WidgetTracker<RunPanel>({ namespace: 'workbench-run' });
     const open = (args: ReadonlyPartialJSONObject): RunPanel => {
-      const wanted = asked(args, server.choices.runsFolder);
+      const wanted = asked(args, server.choices.runsFolder, trans);
       return show(
         app,
         tracker,
@@ -70,7 +78,7 @@ export const runPlugin: JupyterFrontEndPlugin<void> = {
       );
     };
     app.commands.addCommand(OPEN_RUN, {
-      label: translations.load('tf-distribute-workbench').__('Open Run'),
+      label: trans.__('Open Run'),
       describedBy: {
         args: { type: 'object', properties: PROPERTIES, required: ['run'] }
       },

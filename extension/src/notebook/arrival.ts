@@ -6,12 +6,21 @@ import type {
 } from '@jupyterlab/application';
 import { Notification } from '@jupyterlab/apputils';
 import type { NotebookPanel } from '@jupyterlab/notebook';
+import {
+  ITranslator,
+  nullTranslator,
+  type TranslationBundle
+} from '@jupyterlab/translation';
 
 import { notebookOf, withoutNotebook } from './address.js';
 import { runAtOpening } from './notebook.js';
 
 /** Opens the notebook and runs its workbench cells; a notification reports a failure. */
-async function arrive(app: JupyterFrontEnd, path: string): Promise<void> {
+async function arrive(
+  app: JupyterFrontEnd,
+  path: string,
+  trans: TranslationBundle
+): Promise<void> {
   try {
     await app.restored;
     const panel = (await app.commands.execute('docmanager:open', {
@@ -19,13 +28,16 @@ async function arrive(app: JupyterFrontEnd, path: string): Promise<void> {
       factory: 'Notebook'
     })) as NotebookPanel | undefined;
     if (panel === undefined) {
-      throw new Error('it is not in the folder that JupyterLab shows');
+      throw new Error(
+        trans.__('it is not in the folder that JupyterLab shows')
+      );
     }
     await runAtOpening(panel);
   } catch (reason) {
-    Notification.error(`The workbench could not open ${path}: ${reason}`, {
-      autoClose: false
-    });
+    Notification.error(
+      trans.__('The workbench could not open %1: %2', path, String(reason)),
+      { autoClose: false }
+    );
   } finally {
     history.replaceState(history.state, '', withoutNotebook(location.href));
   }
@@ -36,10 +48,14 @@ export const arrivalPlugin: JupyterFrontEndPlugin<void> = {
   description:
     'Opens the notebook named by the address and runs its workbench.',
   autoStart: true,
-  activate: (app: JupyterFrontEnd) => {
+  optional: [ITranslator],
+  activate: (app: JupyterFrontEnd, translator: ITranslator | null) => {
     const path = notebookOf(location.href);
     if (path !== null) {
-      void arrive(app, path);
+      const trans = (translator ?? nullTranslator).load(
+        'tf-distribute-workbench'
+      );
+      void arrive(app, path, trans);
     }
   }
 };

@@ -15,6 +15,11 @@ import type { ISessionContext } from '@jupyterlab/apputils';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import {
+  ITranslator,
+  nullTranslator,
+  type TranslationBundle
+} from '@jupyterlab/translation';
 import { MessageLoop, type Message } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
 import { Panel, Widget } from '@lumino/widgets';
@@ -48,7 +53,8 @@ class WorkbenchOutput extends Panel implements IRenderMime.IRenderer {
   constructor(
     private readonly rendermime: IRenderMimeRegistry,
     private readonly session: ISessionContext,
-    private readonly placeholder: WidgetFactory
+    private readonly placeholder: WidgetFactory,
+    private readonly trans: TranslationBundle
   ) {
     super();
     this._note.addClass('jp-WorkbenchSnapshot-note');
@@ -129,7 +135,7 @@ class WorkbenchOutput extends Panel implements IRenderMime.IRenderer {
     if (isGone(this._kernelStatus())) {
       this._showSaved();
     }
-    this._note.node.textContent = noteFor(this._kernelStatus());
+    this._note.node.textContent = noteFor(this._kernelStatus(), this.trans);
   }
 
   private _showSaved(): void {
@@ -137,7 +143,7 @@ class WorkbenchOutput extends Panel implements IRenderMime.IRenderer {
       return;
     }
     this._alive = false;
-    this._note.node.textContent = noteFor(this._kernelStatus());
+    this._note.node.textContent = noteFor(this._kernelStatus(), this.trans);
     this._live?.hide();
     this._saved.show();
   }
@@ -152,11 +158,16 @@ export const snapshotPlugin: JupyterFrontEndPlugin<void> = {
   description: 'Shows the saved view of a workbench that is not live.',
   autoStart: true,
   requires: [INotebookTracker, IRenderMimeRegistry],
+  optional: [ITranslator],
   activate: (
     _app: JupyterFrontEnd,
     tracker: INotebookTracker,
-    rendermime: IRenderMimeRegistry
+    rendermime: IRenderMimeRegistry,
+    translator: ITranslator | null
   ) => {
+    const trans = (translator ?? nullTranslator).load(
+      'tf-distribute-workbench'
+    );
     keepKeys(window);
     const prepare = ({ content, sessionContext }: NotebookPanel) => {
       content.rendermime.addFactory(
@@ -167,7 +178,8 @@ export const snapshotPlugin: JupyterFrontEndPlugin<void> = {
             new WorkbenchOutput(
               content.rendermime,
               sessionContext,
-              rendermime.getFactory(WIDGET_MIME)
+              rendermime.getFactory(WIDGET_MIME),
+              trans
             )
         },
         -20

@@ -136,8 +136,9 @@ export class Life {
         throw new Stopped({ kind: 'closed' });
       }
       if (patience > LAST_PATIENCE_MS) {
+        const { trans } = this._host;
         throw new Error(
-          'the page did not receive its widgets from the kernel.'
+          trans.__('the page did not receive its widgets from the kernel.')
         );
       }
     }

@@ -1,29 +1,46 @@
 /** The actions on the run: stop, resume, train on, and delete after a question. */
 
 import { button, make } from './elements.js';
+import type { Translation } from './language.js';
 import type { Account, ActionName, ActionRequest } from './protocol.js';
 
-const LABELS: Record<ActionName, [string, string]> = {
-  stop: ['Stop', 'Finish the step, save, and end'],
-  resume: ['Resume', 'Continue from the last checkpoint'],
-  train_on: ['Continue to epoch', 'Train on to this total number of epochs'],
-  delete: ['Delete ...', "Delete the run's folder"]
-};
+/** Return the label and tip of an action; `step` is where a resumed training goes on. */
+function wordsOf(
+  name: ActionName,
+  step: number | null,
+  trans: Translation
+): [string, string] {
+  switch (name) {
+    case 'stop':
+      return [trans.__('Stop'), trans.__('Finish the step, save, and end')];
+    case 'resume':
+      return resumeWords(step, trans);
+    case 'train_on':
+      return [
+        trans.__('Continue to epoch'),
+        trans.__('Train on to this total number of epochs')
+      ];
+    case 'delete':
+      return [trans.__('Delete ...'), trans.__("Delete the run's folder")];
+  }
+}
 
 /** The label and tip of Resume: they say at which step training goes on. */
-export function resumeWords(step: number | null): [string, string] {
-  if (step === null) {
-    return LABELS.resume;
-  }
-  return step === 0
-    ? [
-        'Resume from step 0',
-        'No checkpoint was saved, so training begins again at the first step'
-      ]
-    : [
-        `Resume from step ${step.toLocaleString('en')}`,
-        'Continue from the last checkpoint'
-      ];
+export function resumeWords(
+  step: number | null,
+  trans: Translation
+): [string, string] {
+  const label =
+    step === null
+      ? trans.__('Resume')
+      : trans.__('Resume from step %1', step.toLocaleString('en'));
+  const tip =
+    step === 0
+      ? trans.__(
+          'No checkpoint was saved, so training begins again at the first step'
+        )
+      : trans.__('Continue from the last checkpoint');
+  return [label, tip];
 }
 
 /** Requests an action; its button is disabled until the run's actions change or it fails. */
@@ -38,13 +55,14 @@ export class Actions {
   /** With `_form`, a form is next to the view, and takes the run's settings. */
   constructor(
     private readonly _act: (request: ActionRequest) => void,
-    private readonly _form: boolean
+    private readonly _form: boolean,
+    private readonly _trans: Translation
   ) {
     this._epochs.type = 'number';
     this._epochs.min = '1';
-    this._epochs.setAttribute('aria-label', 'Total epochs');
+    this._epochs.setAttribute('aria-label', _trans.__('Total epochs'));
     this.node.setAttribute('role', 'group');
-    this.node.setAttribute('aria-label', 'Actions on the run');
+    this.node.setAttribute('aria-label', _trans.__('Actions on the run'));
   }
 
   show({ actions, progress, gone, head, resume }: Partial<Account>): void {
@@ -68,15 +86,16 @@ export class Actions {
   }
 
   private _settings(): HTMLElement {
-    const tip = 'Fill the form with the settings of this run, for a new run';
-    return button('Use these settings', tip, () =>
+    const tip = this._trans.__(
+      'Fill the form with the settings of this run, for a new run'
+    );
+    return button(this._trans.__('Use these settings'), tip, () =>
       this._act({ name: 'settings' })
     );
   }
 
   private _button(name: ActionName): HTMLElement[] {
-    const [label, tip] =
-      name === 'resume' ? resumeWords(this._resumeStep) : LABELS[name];
+    const [label, tip] = wordsOf(name, this._resumeStep, this._trans);
     const key = button(label, tip, () => {
       if (name === 'delete') {
         this._ask();
@@ -91,13 +110,22 @@ export class Actions {
   }
 
   private _ask(): void {
-    const yes = button('Delete it', "Delete the run's folder", () => {
+    const trans = this._trans;
+    const tip = trans.__("Delete the run's folder");
+    const yes = button(trans.__('Delete it'), tip, () => {
       yes.disabled = true;
       this._act({ name: 'delete' });
     });
     yes.dataset.action = 'delete';
-    const no = button('Keep it', 'Do not delete the run', () => this.offer());
-    const text = `Delete ${this._dir} with its records, checkpoints and model? This cannot be undone.`;
+    const no = button(
+      trans.__('Keep it'),
+      trans.__('Do not delete the run'),
+      () => this.offer()
+    );
+    const text = trans.__(
+      'Delete %1 with its records, checkpoints and model? This cannot be undone.',
+      this._dir
+    );
     this.node.replaceChildren(
       make('p', 'wbv-notice wbv-warning', text),
       yes,

@@ -3,6 +3,7 @@
 import { indexAt } from './curves.js';
 import { drawingOf, type Shown } from './drawing.js';
 import { make, setText } from './elements.js';
+import type { Translation } from './language.js';
 import { Legend } from './legend.js';
 import { Plot, type Range } from './plot.js';
 import type { Epochs } from './protocol.js';
@@ -10,10 +11,6 @@ import { CHARTS, Series, type Axis } from './series.js';
 import { moveOf, Toolbar, type Move } from './toolbar.js';
 import { moved } from './zoom.js';
 
-const HINT =
-  'Drag over a chart to zoom in, double-click to see all; arrow keys read a chart point by point; click a name to hide it.';
-const APART =
-  ' Each worker counts its own steps, so there is no line for all workers; the ends of epochs are in the table below.';
 const ASK_AFTER_MS = 150;
 const RENEW_MS = 1000;
 const PATIENCE_MS = 60_000;
@@ -46,18 +43,23 @@ export class RunCharts {
   private _askTimer = 0;
   private _askedAt = 0;
 
-  constructor(private readonly _ask: AskCloser) {
+  constructor(
+    private readonly _ask: AskCloser,
+    private readonly _trans: Translation
+  ) {
     const sync = `workbench-${views++}`;
     this._toolbar = new Toolbar(
       () => this._treat(),
-      move => this._move(move)
+      move => this._move(move),
+      _trans
     );
     this._plots = CHARTS.map(
       () =>
         new Plot(
           sync,
           range => this._see(range),
-          point => this._plots.forEach(plot => plot.point(point))
+          point => this._plots.forEach(plot => plot.point(point)),
+          _trans
         )
     );
     this.node.hidden = true;
@@ -152,19 +154,14 @@ export class RunCharts {
       epochs: this._epochs,
       treatment: this._toolbar.treatment,
       hidden: this._legend.hidden,
-      zoom: this._zoom
+      zoom: this._zoom,
+      trans: this._trans
     };
     const drawings = CHARTS.map(chart => drawingOf(chart, shown));
     this._plots.forEach((plot, at) => plot.draw(drawings[at]!));
     this._plots[1]!.node.hidden = !series.hasAccuracy;
     this._legend.show(drawings.flatMap(({ lines }) => lines));
-    const many = series.stepsAPoint;
-    const each =
-      many > 1
-        ? ` Each point is the mean of ${many.toLocaleString('en')} steps.`
-        : '';
-    const apart = series.synchronous ? '' : APART;
-    setText(this._note, HINT + each + apart);
+    setText(this._note, hints(series, this._trans).join(' '));
   }
 
   /** Return the closer part if it covers the visible range. */
@@ -229,4 +226,23 @@ export class RunCharts {
     const columns = Math.max(...this._plots.map(plot => plot.columns));
     this._ask(Math.max(0, first), steps[at(zoom.max)]! - 1, columns);
   }
+}
+
+/** Return how to use the charts, and what their points and lines are. */
+function hints(series: Series, trans: Translation): string[] {
+  const many = series.stepsAPoint;
+  const each = trans.__(
+    'Each point is the mean of %1 steps.',
+    many.toLocaleString('en')
+  );
+  const apart = trans.__(
+    'Each worker counts its own steps, so there is no line for all workers; the ends of epochs are in the table below.'
+  );
+  return [
+    trans.__(
+      'Drag over a chart to zoom in, double-click to see all; arrow keys read a chart point by point; click a name to hide it.'
+    ),
+    ...(many > 1 ? [each] : []),
+    ...(series.synchronous ? [] : [apart])
+  ];
 }

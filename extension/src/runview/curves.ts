@@ -2,6 +2,7 @@
 
 import type uPlot from 'uplot';
 
+import type { Translation } from './language.js';
 import type { Epochs } from './protocol.js';
 import type { Axis, Chart, Series, Values } from './series.js';
 import { smoothOnce, weightOf } from './smoothing.js';
@@ -33,12 +34,6 @@ const MEAN_COLOR = '#1f6feb';
 const TEST_COLOR = '#e0484f';
 const FEW = 40;
 
-export const SPREAD = 'lowest to highest';
-export const EACH = 'each replica';
-export const SMOOTHED = 'smoothed';
-export const TRAIN = 'train, whole epoch';
-export const TEST = 'test, after the epoch';
-
 /** How the values along the lines are treated before they are drawn. */
 export interface Treatment {
   axis: Axis;
@@ -60,6 +55,13 @@ export interface Line {
 export interface Row {
   line: Line;
   values: Values;
+  /** Whether these are the smoothed values of all replicas. */
+  smoothed?: boolean;
+}
+
+/** Whether a line is an edge of the band between the lowest and the highest values. */
+export function isEdge({ look }: Line): boolean {
+  return look.width === 0 && !look.points?.show;
 }
 
 /** Return the look of the line with this number: both dashes and colour distinguish it. */
@@ -74,18 +76,20 @@ export function rowsOf(
   series: Series,
   chart: Chart,
   epochs: Epochs | undefined,
-  { smoothing, logarithmic }: Treatment
+  { smoothing, logarithmic }: Treatment,
+  trans: Translation
 ): Row[] {
   const weight = weightOf(smoothing, series.stepsAPoint);
-  const edge = { name: SPREAD, color: SPREAD_COLOR, look: { width: 0 } };
+  const name = trans.__('lowest to highest');
+  const edge = { name, color: SPREAD_COLOR, look: { width: 0 } };
   const rows = [
     ...spread(series, chart).map(values => ({ line: edge, values })),
-    ...replicaRows(series, chart, weight),
-    ...meanRow(series, chart, smoothing, weight),
-    ...(hasEnds(series, chart) ? endRows(series, chart, epochs) : [])
+    ...replicaRows(series, chart, weight, trans),
+    ...meanRow(series, chart, smoothing, weight, trans),
+    ...(hasEnds(series, chart) ? endRows(series, chart, epochs, trans) : [])
   ];
   return logarithmic
-    ? rows.map(({ line, values }) => ({ line, values: positive(values) }))
+    ? rows.map(row => ({ ...row, values: positive(row.values) }))
     : rows;
 }
 
@@ -104,19 +108,27 @@ export function hasMean({ joins, replicas }: Series): boolean {
 }
 
 /** Replicas are faint where a mean lies over them; equal ones are one line. */
-function replicaRows(series: Series, chart: Chart, weight: number): Row[] {
+function replicaRows(
+  series: Series,
+  chart: Chart,
+  weight: number,
+  trans: Translation
+): Row[] {
   const { mean } = series.curve(chart);
   if (chart === 'rate' && series.sharesRate) {
     const color = COLORS[1] + FAINT;
-    return [
-      { line: { name: EACH, color, look: { width: 1 } }, values: mean[0]! }
-    ];
+    const line = {
+      name: trans.__('each replica'),
+      color,
+      look: { width: 1 }
+    };
+    return [{ line, values: mean[0]! }];
   }
   const below = series.joins || (hasMean(series) && weight > 0);
   return mean.map((values, number) => {
     const { color, look } = lineAt(number, below ? 1 : 1.5);
     const line = {
-      name: nameOf(series, number),
+      name: nameOf(series, number, trans),
       color: below ? color + FAINT : color,
       look
     };
@@ -130,42 +142,46 @@ function meanRow(
   series: Series,
   chart: Chart,
   span: number,
-  weight: number
+  weight: number,
+  trans: Translation
 ): Row[] {
   const { joined, mean } = series.curve(chart);
   if (!hasMean(series) || (!series.joins && weight === 0)) {
     return [];
   }
-  const over = `over ${span.toLocaleString('en')} steps`;
-  const name = chart === 'rate' ? 'all: sum' : 'all: weighted mean';
-  const note = weight > 0 ? `, smoothed ${over}` : '';
-  const line = { color: MEAN_COLOR, look: { width: 2 } };
+  const smoothed = weight > 0;
+  const steps = span.toLocaleString('en');
+  const all =
+    chart === 'rate' ? trans.__('all: sum') : trans.__('all: weighted mean');
+  const note = smoothed ? `, ${trans.__('smoothed over %1 steps', steps)}` : '';
+  const words = series.joins
+    ? { name: all, note }
+    : {
+        name: trans.__('smoothed'),
+        note: ` ${trans.__('over %1 steps', steps)}`
+      };
+  const line = { ...words, color: MEAN_COLOR, look: { width: 2 } };
   const values = series.joins ? joined : mean[0]!;
-  return [
-    {
-      line: series.joins
-        ? { name, note, ...line }
-        : { name: SMOOTHED, note: ` ${over}`, ...line },
-      values: smoothOnce(values, weight, series.version)
-    }
-  ];
+  const drawn = smoothOnce(values, weight, series.version);
+  return [{ line, values: drawn, smoothed }];
 }
 
 function endRows(
   series: Series,
   chart: Chart,
-  epochs: Epochs | undefined
+  epochs: Epochs | undefined,
+  trans: Translation
 ): Row[] {
   const count = epochs?.step.length ?? 0;
   const size = count > 100 ? 2 : count > 20 ? 4 : 7;
   const mark = { spanGaps: true, points: { show: true, size } };
   const train: Line = {
-    name: TRAIN,
+    name: trans.__('train, whole epoch'),
     color: SPREAD_COLOR,
     look: { ...mark, width: 0 }
   };
   const test: Line = {
-    name: TEST,
+    name: trans.__('test, after the epoch'),
     color: TEST_COLOR,
     look: { ...mark, width: 1.5, dash: [2, 3] }
   };

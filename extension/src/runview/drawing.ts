@@ -1,24 +1,20 @@
 /** The content of a chart of one run: its lines and texts. */
 
-import {
-  areFew,
-  hasMean,
-  rowsOf,
-  SMOOTHED,
-  table,
-  type Row,
-  type Treatment
-} from './curves.js';
+import { areFew, hasMean, rowsOf, table, type Treatment } from './curves.js';
+import type { Translation } from './language.js';
 import type { Drawing, Range } from './plot.js';
 import type { Epochs } from './protocol.js';
-import type { Chart, Series, Values } from './series.js';
+import type { Chart, Series } from './series.js';
 import { account, reading } from './words.js';
 
-export const TITLES: Record<Chart, string> = {
-  loss: 'Loss',
-  accuracy: 'Accuracy',
-  rate: 'Examples per second'
-};
+/** Return the title of a chart. */
+export function titleOf(chart: Chart, trans: Translation): string {
+  return {
+    loss: trans.__('Loss'),
+    accuracy: trans.__('Accuracy'),
+    rate: trans.__('Examples per second')
+  }[chart];
+}
 
 /** A run's points, and a person's choices of how to show them. */
 export interface Shown {
@@ -29,16 +25,18 @@ export interface Shown {
   treatment: Treatment;
   hidden: ReadonlySet<string>;
   zoom: Range | null;
+  trans: Translation;
 }
 
 export function drawingOf(chart: Chart, shown: Shown): Drawing {
-  const { run, series, epochs, hidden, zoom } = shown;
+  const { run, series, epochs, hidden, zoom, trans } = shown;
   const treatment = treatmentOf(chart, shown.treatment);
-  const rows = rowsOf(series, chart, epochs, treatment);
-  const smoothed = smoothedOf(rows);
+  const rows = rowsOf(series, chart, epochs, treatment, trans);
+  const smoothed = rows.find(row => row.smoothed)?.values;
+  const others = remarks(chart, series, trans);
   return {
-    title: TITLES[chart],
-    remark: remarkOf(treatment, remarks(chart, series), !hasMean(series)),
+    title: titleOf(chart, trans),
+    remark: remarkOf(treatment, trans, others, !hasMean(series)),
     file: `${run}-${chart}`,
     lines: rows.map(({ line }) => line),
     data: table(series, treatment.axis, rows),
@@ -50,8 +48,8 @@ export function drawingOf(chart: Chart, shown: Shown): Drawing {
       spread: true
     },
     nonfinite: chart === 'loss' ? series.nonfinite : new Set(),
-    account: () => account(series, chart),
-    reading: point => reading(series, chart, point, smoothed),
+    account: () => account(series, chart, trans),
+    reading: point => reading(series, chart, point, trans, smoothed),
     hidden,
     zoom
   };
@@ -66,28 +64,30 @@ export function treatmentOf(chart: Chart, treatment: Treatment): Treatment {
 /** Return the remark after a title; `smoothed` says whether it names the smoothing. */
 export function remarkOf(
   { logarithmic, smoothing }: Treatment,
+  trans: Translation,
   others: string[] = [],
   smoothed = true
 ): string {
   const span = smoothing.toLocaleString('en');
   return [
     ...others,
-    ...(logarithmic ? ['log scale'] : []),
-    ...(smoothed && smoothing > 1 ? [`smoothed over ${span} steps`] : [])
+    ...(logarithmic ? [trans.__('log scale')] : []),
+    ...(smoothed && smoothing > 1
+      ? [trans.__('smoothed over %1 steps', span)]
+      : [])
   ].join(', ');
 }
 
 /** Say over which time a speed is, and why speeds of virtual replicas mean little. */
-function remarks(chart: Chart, { virtual, workers }: Series): string[] {
+function remarks(
+  chart: Chart,
+  { virtual, workers }: Series,
+  trans: Translation
+): string[] {
   if (chart !== 'rate') {
     return [];
   }
-  const shares = workers > 1 ? 'workers share a device' : 'virtual';
-  return ['over call time', ...(virtual ? [shares] : [])];
-}
-
-function smoothedOf(rows: Row[]): Values | undefined {
-  return rows.find(
-    ({ line }) => line.name === SMOOTHED || line.note?.includes(SMOOTHED)
-  )?.values;
+  const shares =
+    workers > 1 ? trans.__('workers share a device') : trans.__('virtual');
+  return [trans.__('over call time'), ...(virtual ? [shares] : [])];
 }

@@ -1,18 +1,19 @@
 /** The table of the epochs: the results of training and test at the end of each. */
 
 import { make, scrollToEnd, table } from './elements.js';
+import type { Translation } from './language.js';
 import type { Epochs } from './protocol.js';
 import { percent, significant } from './words.js';
 
 export class EpochsTable {
-  readonly node = make('details', 'wbv-fold', make('summary', '', 'Epochs'));
+  readonly node = make('details', 'wbv-fold');
   private readonly _place = make('div', 'wbv-epochs');
 
-  constructor() {
+  constructor(private readonly _trans: Translation) {
     this._place.tabIndex = 0;
     this._place.setAttribute('role', 'region');
-    this._place.setAttribute('aria-label', 'Results of the epochs');
-    this.node.append(this._place);
+    this._place.setAttribute('aria-label', _trans.__('Results of the epochs'));
+    this.node.append(make('summary', '', _trans.__('Epochs')), this._place);
     this.node.open = true;
     this.node.hidden = true;
   }
@@ -21,7 +22,7 @@ export class EpochsTable {
   show(epochs: Epochs): void {
     const { scrollTop, clientHeight, scrollHeight } = this._place;
     const atEnd = scrollTop + clientHeight >= scrollHeight - 4;
-    this._place.replaceChildren(tableOf(epochs));
+    this._place.replaceChildren(tableOf(epochs, this._trans));
     this.node.hidden = epochs.step.length === 0;
     if (atEnd) {
       scrollToEnd(this._place);
@@ -29,7 +30,12 @@ export class EpochsTable {
   }
 }
 
-function tableOf(epochs: Epochs): HTMLElement {
+function tableOf(epochs: Epochs, trans: Translation): HTMLElement {
+  const known = (
+    value: number | null | undefined,
+    format: (value: number) => string
+  ): string =>
+    value === null || value === undefined ? trans.__('unknown') : format(value);
   const metrics = Object.entries(epochs.metrics ?? {});
   const rows = epochs.step.map((step, at) => [
     String(epochs.epoch[at]),
@@ -41,20 +47,13 @@ function tableOf(epochs: Epochs): HTMLElement {
     ...metrics.map(([, values]) => known(values[at], significant))
   ]);
   const names = [
-    'Epoch',
-    'Step',
-    'Loss',
-    'Accuracy',
-    'Test loss',
-    'Test accuracy',
+    trans.__('Epoch'),
+    trans.__('Step'),
+    trans.__('Loss'),
+    trans.__('Accuracy'),
+    trans.__('Test loss'),
+    trans.__('Test accuracy'),
     ...metrics.map(([name]) => name)
   ];
-  return table('Train and test of each epoch', names, rows, 0);
-}
-
-function known(
-  value: number | null | undefined,
-  format: (value: number) => string
-): string {
-  return value === null || value === undefined ? 'unknown' : format(value);
+  return table(trans.__('Train and test of each epoch'), names, rows, 0);
 }

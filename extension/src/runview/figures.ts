@@ -1,6 +1,7 @@
 /** A run's most important numbers, as large figures. */
 
 import { make, setText } from './elements.js';
+import type { Translation } from './language.js';
 import type { Account, Epochs } from './protocol.js';
 import type { Chart, Series, Values } from './series.js';
 import { spanOf, USUAL } from './smoothing.js';
@@ -22,9 +23,9 @@ export class Figures {
   private readonly _list = make('dl');
   private readonly _cells = new Map<string, HTMLElement[]>();
 
-  constructor() {
+  constructor(private readonly _trans: Translation) {
     this.node.setAttribute('role', 'group');
-    this.node.setAttribute('aria-label', 'Numbers at a glance');
+    this.node.setAttribute('aria-label', _trans.__('Numbers at a glance'));
     this.node.append(this._list);
     this.node.hidden = true;
   }
@@ -32,7 +33,9 @@ export class Figures {
   /** Show the numbers of a run; a run without points has none. */
   show(known: Known, series: Series): void {
     this.node.hidden = series.length === 0;
-    const figures = this.node.hidden ? [] : figuresOf(known, series);
+    const figures = this.node.hidden
+      ? []
+      : figuresOf(known, series, this._trans);
     const names = figures.map(({ name }) => name);
     if (names.join() !== [...this._cells.keys()].join()) {
       this._cells.clear();
@@ -55,22 +58,32 @@ export class Figures {
 /** Return the numbers of a run: of its newest steps while it trains, else of its last epoch. */
 export function figuresOf(
   { head, progress, epochs, ledger }: Known,
-  series: Series
+  series: Series,
+  trans: Translation
 ): Figure[] {
   const alive = head?.alive ?? false;
   const train = (name: string, chart: 'loss' | 'accuracy'): Figure =>
-    (alive ? null : ended(name, epochs, chart)) ?? recent(name, series, chart);
+    (alive ? null : ended(name, epochs, chart, trans)) ??
+    recent(name, series, chart, trans);
   const tested =
-    ended('Test accuracy', epochs, 'testAccuracy') ??
-    (alive ? figure('Test accuracy', null, 'after each epoch') : null);
+    ended(trans.__('Test accuracy'), epochs, 'testAccuracy', trans) ??
+    (alive ? figure(trans.__('Test accuracy'), null) : null);
   return [
-    train('Loss', 'loss'),
-    ...(series.hasAccuracy ? [train('Accuracy', 'accuracy')] : []),
+    train(trans.__('Loss'), 'loss'),
+    ...(series.hasAccuracy ? [train(trans.__('Accuracy'), 'accuracy')] : []),
     ...(series.hasAccuracy && tested ? [tested] : []),
-    alive ? recentRate(series) : usualRate(series),
+    alive ? recentRate(series, trans) : usualRate(series, trans),
     alive
-      ? figure('Time left', seconds(progress?.etaSeconds), 'at this speed')
-      : figure('Duration', seconds(total(ledger)), 'of the whole run')
+      ? figure(
+          trans.__('Time left'),
+          seconds(progress?.etaSeconds),
+          trans.__('at this speed')
+        )
+      : figure(
+          trans.__('Duration'),
+          seconds(total(ledger)),
+          trans.__('of the whole run')
+        )
   ];
 }
 
@@ -78,7 +91,8 @@ export function figuresOf(
 function ended(
   name: string,
   epochs: Epochs | undefined,
-  of: 'loss' | 'accuracy' | 'testAccuracy'
+  of: 'loss' | 'accuracy' | 'testAccuracy',
+  trans: Translation
 ): Figure | null {
   const at = epochs?.[of].findLastIndex(value => value !== null) ?? -1;
   if (at < 0) {
@@ -86,37 +100,46 @@ function ended(
   }
   const value = epochs![of][at]!;
   const text = of === 'loss' ? significant(value) : percent(value);
-  return figure(name, text, `epoch ${epochs!.epoch[at]}`);
+  return figure(name, text, trans.__('epoch %1', epochs!.epoch[at]));
 }
 
 /** Return the mean of the newest steps; workers with their own steps have no common one. */
-function recent(name: string, series: Series, chart: Chart): Figure {
-  const [points, note] = newest(series);
+function recent(
+  name: string,
+  series: Series,
+  chart: Chart,
+  trans: Translation
+): Figure {
+  const [points, note] = newest(series, trans);
   const value = meanOf(lineOf(series, chart).slice(-points));
   const text = chart === 'loss' ? significant : percent;
   return figure(name, value === null ? null : text(value), note);
 }
 
-function recentRate(series: Series): Figure {
-  const [points, note] = newest(series);
+function recentRate(series: Series, trans: Translation): Figure {
+  const [points, note] = newest(series, trans);
   const rates = ratesOf(series).map(line => meanOf(line.slice(-points)));
-  return figure('Examples per second', rateText(rates), note);
+  return figure(trans.__('Examples per second'), rateText(rates), note);
 }
 
 /** Return the median rate: the first call, which may trace, does not count. */
-function usualRate(series: Series): Figure {
+function usualRate(series: Series, trans: Translation): Figure {
   const rates = ratesOf(series).map(medianOf);
-  return figure('Examples per second', rateText(rates), 'median');
+  return figure(
+    trans.__('Examples per second'),
+    rateText(rates),
+    trans.__('median')
+  );
 }
 
 /** Return how many points are the newest, and what the note says of them. */
-function newest(series: Series): [number, string] {
+function newest(series: Series, trans: Translation): [number, string] {
   const steps = series.steps.at(-1)!;
   const span = Math.max(spanOf(USUAL, steps), series.stepsAPoint);
   const note =
     span === 1
-      ? `step ${steps.toLocaleString('en')}`
-      : `last ${span.toLocaleString('en')} steps`;
+      ? trans.__('step %1', steps.toLocaleString('en'))
+      : trans.__('last %1 steps', span.toLocaleString('en'));
   return [Math.round(span / series.stepsAPoint), note];
 }
 
@@ -162,6 +185,6 @@ function seconds(value: number | null | undefined): string | null {
   return value === null || value === undefined ? null : duration(value);
 }
 
-function figure(name: string, value: string | null, note: string): Figure {
+function figure(name: string, value: string | null, note = ''): Figure {
   return { name, value: value ?? UNKNOWN, note: value === null ? '' : note };
 }

@@ -1,19 +1,23 @@
 /** A lane for each task: its state, step and speed, and the end of its log. */
 
 import { button, make, scrollToEnd, setText } from './elements.js';
+import type { Translation } from './language.js';
 import type { Account, Lane } from './protocol.js';
 
 export class Lanes {
   readonly node = make('div', 'wbv-lanes');
   private readonly _lanes = new Map<string, LaneView>();
 
-  constructor(private readonly _kill: (task: string) => void) {}
+  constructor(
+    private readonly _kill: (task: string) => void,
+    private readonly _trans: Translation
+  ) {}
 
   show({ lanes, logs }: Partial<Account>): void {
     for (const lane of lanes ?? []) {
       let view = this._lanes.get(lane.task);
       if (view === undefined) {
-        view = new LaneView(lane.task, this._kill);
+        view = new LaneView(lane.task, this._kill, this._trans);
         this._lanes.set(lane.task, view);
         this.node.append(view.node);
       }
@@ -42,17 +46,24 @@ class LaneView {
   private readonly _config = make('p', 'wbv-config');
   private readonly _kill: HTMLButtonElement;
 
-  constructor(task: string, kill: (task: string) => void) {
+  constructor(
+    task: string,
+    kill: (task: string) => void,
+    private readonly _trans: Translation
+  ) {
     const name = make('span', 'wbv-lane-name', task);
     const { _state, _step, _speed, _last, _log } = this;
     const line = make('summary', '', name, _state, _step, _speed, _last);
-    line.title = 'Show or hide the end of its log';
-    const why = `Kill ${task}, as if its machine were lost: all tasks start again from the checkpoint`;
-    this._kill = button('Kill', why, () => kill(task));
-    this._kill.setAttribute('aria-label', `Kill ${task}`);
+    line.title = _trans.__('Show or hide the end of its log');
+    const why = _trans.__(
+      'Kill %1, as if its machine were lost: all tasks start again from the checkpoint',
+      task
+    );
+    this._kill = button(_trans.__('Kill'), why, () => kill(task));
+    this._kill.setAttribute('aria-label', _trans.__('Kill %1', task));
     _log.tabIndex = 0;
     _log.setAttribute('role', 'region');
-    _log.setAttribute('aria-label', `End of the log of ${task}`);
+    _log.setAttribute('aria-label', _trans.__('End of the log of %1', task));
     const details = make('details', 'wbv-lane', line, this._config, _log);
     details.addEventListener('toggle', () => scrollToEnd(_log));
     this.node.append(details, this._kill);
@@ -66,19 +77,19 @@ class LaneView {
     setText(this._state, state);
     setText(
       this._step,
-      step === null ? '' : `step ${step.toLocaleString('en')}`
+      step === null ? '' : this._trans.__('step %1', step.toLocaleString('en'))
     );
     const speed =
       stepsPerSecond === null
         ? ''
-        : `${stepsPerSecond.toPrecision(3)} steps per second`;
+        : this._trans.__('%1 steps per second', stepsPerSecond.toPrecision(3));
     setText(this._speed, speed);
     setText(this._last, note || (log.trimEnd().split('\n').at(-1) ?? ''));
     const atEnd =
       this._log.scrollTop + this._log.clientHeight >=
       this._log.scrollHeight - 4;
     if (this._log.textContent !== log) {
-      this._log.textContent = log || 'The log is still empty.';
+      this._log.textContent = log || this._trans.__('The log is still empty.');
       if (atEnd) {
         this._log.scrollTop = this._log.scrollHeight;
       }

@@ -2,21 +2,12 @@
 
 import type uPlot from 'uplot';
 
-import { SPREAD, type Line, type Treatment } from './curves.js';
+import { isEdge, type Line, type Treatment } from './curves.js';
+import type { Translation } from './language.js';
 import type { Axis, Chart } from './series.js';
 import { duration, short } from './words.js';
 
 const FONT = '11px system-ui, sans-serif';
-const AXIS_NAMES: Record<Axis, string> = {
-  step: 'step',
-  examples: 'examples',
-  time: 'training time'
-};
-const OWN_AXIS_NAMES: Record<Axis, string> = {
-  step: "worker's own steps",
-  examples: 'examples of one worker',
-  time: 'training time'
-};
 
 type Look = Pick<uPlot.Options, 'axes' | 'bands' | 'scales' | 'series'>;
 
@@ -36,7 +27,8 @@ export interface Style {
 export function look(
   { chart, treatment, synchronous, few, spread }: Style,
   lines: Line[],
-  node: Element
+  node: Element,
+  trans: Translation
 ): Look {
   const band: uPlot.Band = {
     series: [2, 1],
@@ -51,18 +43,22 @@ export function look(
         : { range: (_, low, high) => range(low, high, chart === 'rate') }
     },
     axes: [
-      across(node, treatment.axis, synchronous),
+      across(
+        node,
+        treatment.axis,
+        axisName(treatment.axis, synchronous, trans)
+      ),
       upward(node, chart === 'accuracy')
     ],
     series: [{}, ...lines.map(line => drawn(line, few))]
   };
 }
 
-function across(node: Element, axis: Axis, synchronous: boolean): uPlot.Axis {
+function across(node: Element, axis: Axis, name: string): uPlot.Axis {
   return {
     ...plain(node),
     size: 24,
-    label: axisName(axis, synchronous),
+    label: name,
     labelSize: 18,
     labelFont: FONT,
     values: (_, ticks) => ticks.map(tick => acrossText(tick, axis))
@@ -70,8 +66,21 @@ function across(node: Element, axis: Axis, synchronous: boolean): uPlot.Axis {
 }
 
 /** Return the name of the x axis. */
-export function axisName(axis: Axis, synchronous: boolean): string {
-  return (synchronous ? AXIS_NAMES : OWN_AXIS_NAMES)[axis];
+export function axisName(
+  axis: Axis,
+  synchronous: boolean,
+  trans: Translation
+): string {
+  switch (axis) {
+    case 'step':
+      return synchronous ? trans.__('step') : trans.__("worker's own steps");
+    case 'examples':
+      return synchronous
+        ? trans.__('examples')
+        : trans.__('examples of one worker');
+    case 'time':
+      return trans.__('training time');
+  }
 }
 
 /** Return a number of the x axis as text. */
@@ -108,8 +117,9 @@ function style(node: Element, name: string, otherwise: string): string {
   return getComputedStyle(node).getPropertyValue(name).trim() || otherwise;
 }
 
-function drawn({ name, color, look }: Line, few: boolean): uPlot.Series {
-  const dots = few && name !== SPREAD;
+function drawn(line: Line, few: boolean): uPlot.Series {
+  const { name, color, look } = line;
+  const dots = few && !isEdge(line);
   return {
     label: name,
     stroke: color,

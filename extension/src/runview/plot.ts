@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 
 import type { Line } from './curves.js';
 import { make, setText } from './elements.js';
+import type { Translation } from './language.js';
 import { look, type Style } from './look.js';
 import { saveButtons } from './save.js';
 
@@ -61,7 +62,8 @@ export class Plot {
   constructor(
     private readonly _sync: string,
     private readonly _zoomed: (range: Range | null) => void,
-    private readonly _pointed: (point: number | null) => void
+    private readonly _pointed: (point: number | null) => void,
+    private readonly _trans: Translation
   ) {
     this.node.className = 'wbv-plot';
     this._text.className = 'wbv-words';
@@ -71,7 +73,7 @@ export class Plot {
     this._place.addEventListener('keydown', event => this._onKey(event));
     this._place.addEventListener('blur', () => this._pointed(null));
     const caption = make('figcaption', '', this._title, this._remark);
-    caption.append(saveButtons(() => this._drawing));
+    caption.append(saveButtons(() => this._drawing, _trans));
     this.node.append(caption, this._place, this._text);
   }
 
@@ -159,7 +161,7 @@ export class Plot {
           points: { show: false },
           drag: { setScale: false }
         },
-        ...look(style, lines, this.node),
+        ...look(style, lines, this.node, this._trans),
         hooks: {
           setCursor: [() => this._read()],
           setSelect: [plot => this._select(plot)],

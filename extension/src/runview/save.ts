@@ -1,6 +1,7 @@
 /** Saves a chart as a file, without the network: SVG, or PNG made from it. */
 
 import { make } from './elements.js';
+import type { Translation } from './language.js';
 import type { Drawing } from './plot.js';
 import { svgOf, type Picture } from './svg.js';
 
@@ -9,7 +10,10 @@ const SHARPNESS = 2;
 const KEEP_MS = 60_000;
 
 /** Return the two buttons that save a chart. */
-export function saveButtons(drawing: () => Drawing | null): HTMLElement {
+export function saveButtons(
+  drawing: () => Drawing | null,
+  trans: Translation
+): HTMLElement {
   const formats: [string, (picture: Picture) => Promise<Blob>][] = [
     ['PNG', pngOf],
     ['SVG', async ({ text }) => new Blob([text], { type: SVG_TYPE })]
@@ -17,12 +21,12 @@ export function saveButtons(drawing: () => Drawing | null): HTMLElement {
   const keys = formats.map(([format, made]) => {
     const key = make('button', 'wbv-save', format);
     key.type = 'button';
-    key.title = `Download this chart as ${format}`;
+    key.title = trans.__('Download this chart as %1', format);
     key.addEventListener('click', () => {
       const chart = drawing();
       if (chart !== null) {
         const name = `${chart.file}.${format.toLowerCase()}`;
-        void made(svgOf(chart)).then(blob => save(blob, name));
+        void made(svgOf(chart, trans)).then(blob => save(blob, name));
       }
     });
     return key;

@@ -1,6 +1,7 @@
 /** The summary of a run: title, state, progress with the time left, reason of a failure. */
 
 import { button, make, scrollToEnd, setText } from './elements.js';
+import type { Translation } from './language.js';
 import type { Account, Failure, Progress } from './protocol.js';
 import { duration } from './words.js';
 
@@ -20,11 +21,14 @@ export class Summary {
   private _shownFailure = '';
 
   /** `_open` shows another run, given its id. */
-  constructor(private readonly _open: (run: string) => void) {
+  constructor(
+    private readonly _open: (run: string) => void,
+    private readonly _trans: Translation
+  ) {
     const head = make('div', 'wbv-head', this._title, this._status, this._id);
     head.setAttribute('role', 'status');
     this._bar.setAttribute('role', 'progressbar');
-    this._bar.setAttribute('aria-label', 'Steps done');
+    this._bar.setAttribute('aria-label', _trans.__('Steps done'));
     this._bar.setAttribute('aria-valuemin', '0');
     this._stage.setAttribute('role', 'status');
     const { _about, _bar, _stage, _progress } = this;
@@ -47,7 +51,10 @@ export class Summary {
       `${100 * share}%`;
     this._bar.setAttribute('aria-valuemax', String(progress.totalSteps));
     this._bar.setAttribute('aria-valuenow', String(progress.step));
-    setText(this._progress, progressText(progress, share, head.alive));
+    setText(
+      this._progress,
+      progressText(progress, share, head.alive, this._trans)
+    );
     const stage = head.alive ? (progress.stage ?? '') : '';
     setText(this._stage, stage && `${stage} …`);
     this._stage.hidden = stage === '';
@@ -61,9 +68,11 @@ export class Summary {
     const shown = runs.join();
     if (shown !== this._shownWaits) {
       this._shownWaits = shown;
-      const tip = 'Open the run that this run waits for';
+      const tip = this._trans.__('Open the run that this run waits for');
       this._waits.replaceChildren(
-        ...runs.map(run => button(`Show ${run}`, tip, () => this._open(run)))
+        ...runs.map(run =>
+          button(this._trans.__('Show %1', run), tip, () => this._open(run))
+        )
       );
     }
   }
@@ -83,17 +92,25 @@ export class Summary {
       make(
         'p',
         'wbv-notice wbv-error',
-        make('b', '', 'Problem: '),
+        make('b', '', `${this._trans.__('Problem:')} `),
         cause,
-        ` (task: ${task})`
+        ` ${this._trans.__('(task: %1)', task)}`
       ),
-      make('p', 'wbv-notice', make('b', '', 'What to change: '), fix)
+      make(
+        'p',
+        'wbv-notice',
+        make('b', '', `${this._trans.__('What to change:')} `),
+        fix
+      )
     ];
     if (log_tail) {
       const log = make('pre', 'wbv-log', log_tail);
       log.tabIndex = 0;
       log.setAttribute('role', 'region');
-      log.setAttribute('aria-label', "End of the failed task's log");
+      log.setAttribute(
+        'aria-label',
+        this._trans.__("End of the failed task's log")
+      );
       parts.push(log);
       scrollToEnd(log);
     }
@@ -105,19 +122,28 @@ export class Summary {
 export function progressText(
   progress: Progress,
   share: number,
-  alive: boolean
+  alive: boolean,
+  trans: Translation
 ): string {
   const { step, totalSteps, epoch, epochs, stepsPerSecond, etaSeconds } =
     progress;
   const parts = [
-    `Epoch ${epoch} of ${epochs}`,
-    `step ${step.toLocaleString('en')} of ${totalSteps.toLocaleString('en')} (${Math.floor(100 * share)}%)`,
+    trans.__('Epoch %1 of %2', epoch, epochs),
+    trans.__(
+      'step %1 of %2 (%3)',
+      step.toLocaleString('en'),
+      totalSteps.toLocaleString('en'),
+      `${Math.floor(100 * share)}%`
+    ),
     ...(stepsPerSecond === null
       ? []
       : [
-          `${Number(stepsPerSecond.toPrecision(3)).toLocaleString('en')} steps per second`
+          trans.__(
+            '%1 steps per second',
+            Number(stepsPerSecond.toPrecision(3)).toLocaleString('en')
+          )
         ]),
-    ...(etaSeconds === null ? [] : [`${duration(etaSeconds)} left`]),
+    ...(etaSeconds === null ? [] : [trans.__('%1 left', duration(etaSeconds))]),
     ...(alive && !progress.stage ? [progress.phase] : [])
   ];
   return parts.join(', ');

@@ -1,10 +1,11 @@
 /** A chart as the text of an SVG file: the same drawing as on the page, on white. Pure. */
 
-import { SPREAD } from './curves.js';
+import { isEdge } from './curves.js';
+import type { Translation } from './language.js';
 import { labelOf } from './legend.js';
 import { acrossText, axisName, range, upwardText } from './look.js';
 import type { Drawing, Range } from './plot.js';
-import type { Values } from './series.js';
+import type { Chart, Values } from './series.js';
 import { decadesOf, scaleOf, ticksOf, type Scale } from './ticks.js';
 
 export const SIZE = { width: 760, height: 420 };
@@ -12,11 +13,6 @@ const BOX = { left: 78, right: 740, top: 52, bottom: 360 };
 const KEY = { height: 18, sample: 24, letter: 6.3, most: 24 };
 const [INK, MUTED, GRID] = ['#1f2328', '#59636e', '#d8dee4'];
 const BROKEN_COLOR = '#e0484f';
-const Y_NAMES = {
-  loss: 'loss',
-  accuracy: 'accuracy',
-  rate: 'examples per second'
-};
 
 /** A chart as SVG, and its size. */
 export interface Picture {
@@ -34,7 +30,7 @@ interface Shown {
 }
 
 /** Return the visible part of a chart as SVG, with its title, axes and legend. */
-export function svgOf(drawing: Drawing): Picture {
+export function svgOf(drawing: Drawing, trans: Translation): Picture {
   const { data, lines, hidden, style, zoom } = drawing;
   const across = data[0] as number[];
   const shown = lines
@@ -51,14 +47,14 @@ export function svgOf(drawing: Drawing): Picture {
     ...shown.map(each => curve(across, each, style.few, x, y)),
     ...marks(across, drawing.nonfinite, x)
   ];
-  const keys = legend(shown);
+  const keys = legend(shown, trans);
   const height = SIZE.height + keys.height;
   const text = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${SIZE.width}" height="${height}" viewBox="0 0 ${SIZE.width} ${height}" font-family="system-ui, sans-serif" font-size="12">`,
     `<clipPath id="box"><rect x="${BOX.left - 4}" y="${BOX.top - 4}" width="${BOX.right - BOX.left + 8}" height="${BOX.bottom - BOX.top + 8}"/></clipPath>`,
     `<rect width="100%" height="100%" fill="#ffffff"/>`,
     heading(drawing),
-    ...axes(drawing, wide, high, x, y),
+    ...axes(drawing, wide, high, x, y, trans),
     `<g clip-path="url(#box)" fill="none" stroke-linejoin="round">${curves.join('')}</g>`,
     keys.text,
     '</svg>'
@@ -104,7 +100,8 @@ function axes(
   wide: Range,
   high: Range,
   x: Scale,
-  y: Scale
+  y: Scale,
+  trans: Translation
 ): string[] {
   const { chart, treatment, synchronous } = style;
   const up = treatment.logarithmic ? decadesOf(high) : ticksOf(high, 6);
@@ -122,16 +119,25 @@ function axes(
       (BOX.left + BOX.right) / 2,
       BOX.bottom + 40,
       'middle',
-      axisName(treatment.axis, synchronous)
+      axisName(treatment.axis, synchronous, trans)
     ),
-    `<g transform="translate(20 ${middle}) rotate(-90)">${words(0, 0, 'middle', Y_NAMES[chart])}</g>`
+    `<g transform="translate(20 ${middle}) rotate(-90)">${words(0, 0, 'middle', valueName(chart, trans))}</g>`
   ];
+}
+
+/** Return the name of the y axis. */
+function valueName(chart: Chart, trans: Translation): string {
+  return {
+    loss: trans.__('loss'),
+    accuracy: trans.__('accuracy'),
+    rate: trans.__('examples per second')
+  }[chart];
 }
 
 /** Return the band between the first two lines. */
 function band(across: number[], shown: Shown[], x: Scale, y: Scale): string {
   const [low, high] = shown
-    .filter(({ line }) => line.name === SPREAD)
+    .filter(({ line }) => isEdge(line))
     .map(({ values }) => values);
   const pieces: number[][] = [[]];
   across.forEach((_, point) => {
@@ -181,7 +187,7 @@ function curve(
   });
   const size = points?.size ?? 4;
   const dots =
-    points?.show || (few && line.name !== SPREAD)
+    points?.show || (few && !isEdge(line))
       ? `<path d="${places.map(place => `M${place}h0`).join('')}" stroke="${line.color}" stroke-width="${size}" stroke-linecap="round"/>`
       : '';
   const stroke =
@@ -204,7 +210,10 @@ function marks(
 }
 
 /** Return the names of the lines in rows, of many only the first ones. */
-function legend(shown: Shown[]): { text: string; height: number } {
+function legend(
+  shown: Shown[],
+  trans: Translation
+): { text: string; height: number } {
   const all = [...new Map(shown.map(({ line }) => [line.name, line])).values()];
   const more = all.length - KEY.most;
   let [left, top] = [BOX.left, SIZE.height];
@@ -220,26 +229,27 @@ function legend(shown: Shown[]): { text: string; height: number } {
   const keys = all
     .slice(0, KEY.most)
     .map(line => place(labelOf(line), sampleOf(line)));
-  const rest = more > 0 ? [place(`and ${more} more`, '')] : [];
+  const rest = more > 0 ? [place(trans.__('and %1 more', more), '')] : [];
   return {
     text: [...keys, ...rest].join('\n'),
     height: top - SIZE.height + 14
   };
 }
 
-function sampleOf({ name, color, look }: Shown['line']): string {
+function sampleOf(line: Shown['line']): string {
+  const { color, look } = line;
   const { width = 1, dash = [], points } = look;
-  if (name === SPREAD) {
+  if (isEdge(line)) {
     return `<rect y="-5" width="${KEY.sample}" height="10" fill="#7a828c" fill-opacity="0.35"/>`;
   }
   const dot = points?.show
     ? `<circle cx="${KEY.sample / 2}" r="3" fill="${color}"/>`
     : '';
-  const line =
+  const stroke =
     width > 0
       ? `<path d="M0 0H${KEY.sample}" stroke="${color}" stroke-width="${width}" stroke-dasharray="${dash.join(' ')}"/>`
       : '';
-  return line + dot;
+  return stroke + dot;
 }
 
 function words(x: number, y: number, anchor: string, text: string): string {

@@ -1,6 +1,7 @@
 /** The use of the time, as a bar and in words: to the first step, and in total. */
 
 import { make } from './elements.js';
+import type { Translation } from './language.js';
 import type { Account, Spans } from './protocol.js';
 import { duration } from './words.js';
 
@@ -19,6 +20,8 @@ export class Times {
   readonly node = make('div', 'wbv-times');
   private _shown = '';
 
+  constructor(private readonly _trans: Translation) {}
+
   show({ ledger }: Partial<Account>): void {
     const shown = JSON.stringify(ledger);
     if (ledger === undefined || shown === this._shown) {
@@ -26,8 +29,11 @@ export class Times {
     }
     this._shown = shown;
     this.node.replaceChildren(
-      ...bar('From the click to the first step', ledger.firstStep),
-      ...bar('The whole run', ledger.whole)
+      ...bar(
+        this._trans.__('From the click to the first step'),
+        ledger.firstStep
+      ),
+      ...bar(this._trans.__('The whole run'), ledger.whole)
     );
   }
 }

@@ -2,26 +2,15 @@
 
 import type { Treatment } from './curves.js';
 import { button, make, named } from './elements.js';
+import type { Translation } from './language.js';
 import { AXES, type Axis } from './series.js';
 import { SHARES, spanOf, USUAL, type Amount } from './smoothing.js';
 
-const AXIS_LABELS: Record<Axis, string> = {
-  step: 'steps',
-  examples: 'examples',
-  time: 'training time'
-};
 const AMOUNTS = Object.keys(SHARES) as Amount[];
 
 /** Ways to move over the x axis. */
 export type Move = 'in' | 'out' | 'left' | 'right' | 'all';
 
-const MOVES: [Move, string, string][] = [
-  ['left', '◀', 'Move left (Shift+Left)'],
-  ['right', '▶', 'Move right (Shift+Right)'],
-  ['in', '+', 'Zoom in (+)'],
-  ['out', '−', 'Zoom out (-)'],
-  ['all', 'All', 'Show all (Escape, or double-click)']
-];
 const KEYS: Record<string, Move> = {
   '+': 'in',
   '=': 'in',
@@ -41,9 +30,15 @@ export class Toolbar {
   private readonly _logarithmic = make('input');
   private _spans: number[] = [];
 
-  constructor(changed: () => void, move: (move: Move) => void) {
-    this._axis = choice(AXES.map(axis => [axis, AXIS_LABELS[axis]]));
-    this._smoothing = choice(AMOUNTS.map(name => [name, name]));
+  constructor(
+    changed: () => void,
+    move: (move: Move) => void,
+    private readonly _trans: Translation
+  ) {
+    const axes = axesOf(_trans);
+    this._axis = choice(AXES.map(axis => [axis, axes[axis]]));
+    const amounts = amountsOf(_trans);
+    this._smoothing = choice(AMOUNTS.map(name => [name, amounts[name]]));
     this._smoothing.value = USUAL;
     this._logarithmic.type = 'checkbox';
     for (const control of [this._axis, this._smoothing, this._logarithmic]) {
@@ -51,18 +46,23 @@ export class Toolbar {
     }
     const moves = make('span', 'wbv-moves');
     moves.setAttribute('role', 'group');
-    moves.setAttribute('aria-label', 'Zoom and move');
-    for (const [name, label, tip] of MOVES) {
+    moves.setAttribute('aria-label', _trans.__('Zoom and move'));
+    for (const [name, label, tip] of movesOf(_trans)) {
       const key = button(label, tip, () => move(name));
       key.setAttribute('aria-label', tip);
       moves.append(key);
     }
     this.node.setAttribute('role', 'group');
-    this.node.setAttribute('aria-label', 'Charts');
+    this.node.setAttribute('aria-label', _trans.__('Charts'));
     this.node.append(
-      named('Along', this._axis),
-      named('Smoothing', this._smoothing),
-      make('label', 'wbv-named', this._logarithmic, ' Loss on a log scale'),
+      named(_trans.__('Along'), this._axis),
+      named(_trans.__('Smoothing'), this._smoothing),
+      make(
+        'label',
+        'wbv-named',
+        this._logarithmic,
+        ` ${_trans.__('Loss on a log scale')}`
+      ),
       moves
     );
   }
@@ -72,10 +72,13 @@ export class Toolbar {
     const spans = AMOUNTS.map(name => spanOf(name, steps));
     spans.forEach((span, at) => {
       if (span !== 0 && span !== this._spans[at]) {
-        const unit = span === 1 ? 'step' : 'steps';
-        const name = AMOUNTS[at]!;
-        const label = `${name} (${span.toLocaleString('en')} ${unit})`;
-        this._smoothing.options[at]!.text = label;
+        this._smoothing.options[at]!.text = this._trans._n(
+          '%2 (%3 step)',
+          '%2 (%3 steps)',
+          span,
+          amountsOf(this._trans)[AMOUNTS[at]!],
+          span.toLocaleString('en')
+        );
       }
     });
     this._spans = spans;
@@ -88,6 +91,34 @@ export class Toolbar {
       logarithmic: this._logarithmic.checked
     };
   }
+}
+
+function axesOf(trans: Translation): Record<Axis, string> {
+  return {
+    step: trans.__('steps'),
+    examples: trans.__('examples'),
+    time: trans.__('training time')
+  };
+}
+
+function amountsOf(trans: Translation): Record<Amount, string> {
+  return {
+    none: trans.__('none'),
+    light: trans.__('light'),
+    medium: trans.__('medium'),
+    heavy: trans.__('heavy')
+  };
+}
+
+/** Return each move with its label and its tip. */
+function movesOf(trans: Translation): [Move, string, string][] {
+  return [
+    ['left', '◀', trans.__('Move left (Shift+Left)')],
+    ['right', '▶', trans.__('Move right (Shift+Right)')],
+    ['in', '+', trans.__('Zoom in (+)')],
+    ['out', '−', trans.__('Zoom out (-)')],
+    ['all', trans.__('All'), trans.__('Show all (Escape, or double-click)')]
+  ];
 }
 
 /** Return the move of a key; undefined if it has none. */

@@ -6,6 +6,7 @@ import { RunCharts } from './charts.js';
 import { make, setText } from './elements.js';
 import { EpochsTable } from './epochs.js';
 import { Figures } from './figures.js';
+import { ENGLISH, type Translation } from './language.js';
 import { Lanes } from './lanes.js';
 import {
   VERSION,
@@ -19,7 +20,7 @@ import { Sight } from './sight.js';
 import { RunState } from './state.js';
 import { Summary } from './summary.js';
 import { Times } from './times.js';
-import { OF_A_KERNEL } from './wording.js';
+import { ofTheKernel } from './wording.js';
 
 const TOUCH_MS = 20_000;
 const SILENCE_MS = 10_000;
@@ -30,15 +31,13 @@ export class RunView {
   private _state = new RunState();
   // Not crypto.randomUUID, which pages have over https and from localhost only.
   private readonly _name = Math.random().toString(36).slice(2, 10);
-  private readonly _summary = new Summary(run =>
-    this._answers.ask(id => this._source.send({ kind: 'open', id, run }))
-  );
+  private readonly _summary: Summary;
   private readonly _actions: Actions;
   private readonly _charts: RunCharts;
   private readonly _lanes: Lanes;
-  private readonly _times = new Times();
-  private readonly _figures = new Figures();
-  private readonly _epochs = new EpochsTable();
+  private readonly _times: Times;
+  private readonly _figures: Figures;
+  private readonly _epochs: EpochsTable;
   private readonly _body = make('div');
   private readonly _nothing = make('p', 'wbv-quiet');
   private readonly _note = make('p', 'wbv-notice');
@@ -59,11 +58,24 @@ export class RunView {
 
   constructor(
     private readonly _source: Source,
-    private readonly _wording = OF_A_KERNEL
+    trans: Translation = ENGLISH,
+    private readonly _wording = ofTheKernel(trans)
   ) {
-    this.node.setAttribute('aria-label', 'Run');
-    this._actions = new Actions(request => this._act(request), _wording.form);
-    this._lanes = new Lanes(task => this._act({ name: 'kill', task }));
+    this.node.setAttribute('aria-label', trans.__('Run'));
+    this._summary = new Summary(
+      run =>
+        this._answers.ask(id => this._source.send({ kind: 'open', id, run })),
+      trans
+    );
+    this._actions = new Actions(
+      request => this._act(request),
+      _wording.form,
+      trans
+    );
+    this._lanes = new Lanes(task => this._act({ name: 'kill', task }), trans);
+    this._times = new Times(trans);
+    this._figures = new Figures(trans);
+    this._epochs = new EpochsTable(trans);
     this._charts = new RunCharts((firstStep, lastStep, mostPoints) => {
       const request = `${this._name}-${++this._requests}`;
       this._source.send({
@@ -73,7 +85,7 @@ export class RunView {
         lastStep,
         mostPoints
       });
-    });
+    }, trans);
     this._answers = new Answers(this._name, late => {
       this._isLate = late;
       this._showLate();
@@ -89,7 +101,7 @@ export class RunView {
       this._charts.node,
       this._epochs.node,
       this._lanes.node,
-      fold('Where the time went', this._times.node)
+      fold(trans.__('Where the time went'), this._times.node)
     );
     this.node.append(this._nothing, this._note, this._late, this._body);
     this._unsubscribe = _source.listen((message, buffers) =>

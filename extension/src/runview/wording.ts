@@ -1,4 +1,6 @@
 /** The texts of a view about its source: a kernel in a notebook, a server in a panel. */
+
+import type { Translation } from './language.js';
 export interface Wording {
   /** Whether a form is next to the view, which can take the run's settings. */
   form: boolean;
@@ -12,10 +14,16 @@ export interface Wording {
   old: string;
 }
 
-export const OF_A_KERNEL: Wording = {
-  form: true,
-  nothing: 'No run is open. Train starts one; it appears here.',
-  late: 'No answer yet: a cell is running, and the kernel answers when it ends. The charts continue meanwhile. After a restart of the kernel, run the cell again.',
-  disconnected: 'No connection to the kernel.',
-  old: 'This page and its kernel have different versions of the workbench. Save the notebook and reload the page.'
-};
+export function ofTheKernel(trans: Translation): Wording {
+  return {
+    form: true,
+    nothing: trans.__('No run is open. Train starts one; it appears here.'),
+    late: trans.__(
+      'No answer yet: a cell is running, and the kernel answers when it ends. The charts continue meanwhile. After a restart of the kernel, run the cell again.'
+    ),
+    disconnected: trans.__('No connection to the kernel.'),
+    old: trans.__(
+      'This page and its kernel have different versions of the workbench. Save the notebook and reload the page.'
+    )
+  };
+}

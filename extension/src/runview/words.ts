@@ -1,5 +1,6 @@
 /** A chart in words, for readers who cannot see it. */
 
+import type { Translation } from './language.js';
 import type { Chart, Series, Values } from './series.js';
 
 const NEWEST = 0.02;
@@ -14,11 +15,16 @@ export const VALUES: Record<Chart, (value: number) => string> = {
   accuracy: value => percent(value, 1),
   rate: value => Number(value.toPrecision(4)).toLocaleString('en')
 };
-const UNITS: Record<Chart, (value: number) => string> = {
-  loss: value => `loss ${VALUES.loss(value)}`,
-  accuracy: value => `accuracy ${VALUES.accuracy(value)}`,
-  rate: value => `${VALUES.rate(value)} examples per second`
-};
+
+/** Return a value of a chart with its name or unit. */
+function measured(value: number, chart: Chart, trans: Translation): string {
+  const number = VALUES[chart](value);
+  return {
+    loss: trans.__('loss %1', number),
+    accuracy: trans.__('accuracy %1', number),
+    rate: trans.__('%1 examples per second', number)
+  }[chart];
+}
 
 /** Return a share of one as a percentage. */
 export function percent(share: number, digits = 2): string {
@@ -53,40 +59,53 @@ export function trend(values: Values): 'rising' | 'falling' | 'steady' {
 }
 
 /** Return the newest values of a chart's joined line, its trend, and the slowest replica. */
-export function account(series: Series, chart: Chart): string {
+export function account(
+  series: Series,
+  chart: Chart,
+  trans: Translation
+): string {
   const { joined, mean } = series.curve(chart);
   const hasNonfinite = chart === 'loss' && series.nonfinite.size > 0;
-  const warning = hasNonfinite ? `No number at ${places(series)}. ` : '';
+  const warning = hasNonfinite
+    ? `${trans.__('No number at step %1.', places(series, trans))} `
+    : '';
   if (!series.synchronous) {
-    return `${warning}${apart(series, chart)}`;
+    return warning + apart(series, chart, trans);
   }
-  const now = ending(joined, chart);
-  const behind = chart === 'rate' ? slowest(series, mean) : '';
-  return now === '' ? `${warning}No point yet.` : `${warning}${now}${behind}`;
+  const now = ending(joined, chart, trans);
+  const behind = chart === 'rate' ? slowest(series, mean, trans) : '';
+  return warning + (now === '' ? trans.__('No point yet.') : now + behind);
 }
 
 /** Without a line for all: return the end of each line, of many only the first ones. */
-function apart(series: Series, chart: Chart): string {
+function apart(series: Series, chart: Chart, trans: Translation): string {
   const ends = series
     .curve(chart)
     .mean.map((line, at) => ({
-      name: nameOf(series, at),
-      now: ending(line, chart)
+      name: nameOf(series, at, trans),
+      now: ending(line, chart, trans)
     }))
     .filter(({ now }) => now !== '')
     .map(({ name, now }) => `${name}: ${now}`);
   const more = ends.length - MANY;
-  const rest = more > 0 ? [`and ${more} more`] : [];
-  return [...ends.slice(0, MANY), ...rest].join('; ') || 'No point yet.';
+  const rest = more > 0 ? [trans.__('and %1 more', more)] : [];
+  return (
+    [...ends.slice(0, MANY), ...rest].join('; ') || trans.__('No point yet.')
+  );
 }
 
 /** Return the mean of the newest values of a line and its trend; empty if it has no value. */
-export function ending(line: Values, chart: Chart): string {
+export function ending(line: Values, chart: Chart, trans: Translation): string {
   const known = line.filter(value => value !== null);
   const newest = known.slice(-Math.max(1, Math.round(NEWEST * line.length)));
+  const trends = {
+    rising: trans.__('rising'),
+    falling: trans.__('falling'),
+    steady: trans.__('steady')
+  };
   return newest.length === 0
     ? ''
-    : `${UNITS[chart](mean(newest))}, ${trend(line)}`;
+    : `${measured(mean(newest), chart, trans)}, ${trends[trend(line)]}`;
 }
 
 /** Return the exact values at a point: of each line, or of many only the least and the greatest. */
@@ -94,13 +113,14 @@ export function reading(
   series: Series,
   chart: Chart,
   point: number,
+  trans: Translation,
   smoothed?: Values
 ): string {
   const { mean, joined, low, high } = series.curve(chart);
   const exact = VALUES[chart];
   const between = (least?: number | null, most?: number | null): string =>
     typeof least === 'number' && typeof most === 'number'
-      ? ` (${exact(least)} to ${exact(most)})`
+      ? ` (${trans.__('%1 to %2', exact(least), exact(most))})`
       : '';
   const entry = (name: string, value: number | null | undefined, at = -1) =>
     value === null || value === undefined
@@ -117,22 +137,28 @@ export function reading(
   const shown =
     known.length > MANY ? [known[0]!, known[known.length - 1]!] : each;
   const parts = [
-    ...(several ? entry('all', joined[point]) : []),
-    ...entry('smoothed', smoothed?.[point]),
-    ...shown.flatMap(({ at, value }) => entry(nameOf(series, at), value, at)),
-    ...(series.nonfinite.has(point) && chart === 'loss' ? ['no number'] : [])
+    ...(several ? entry(trans.__('all'), joined[point]) : []),
+    ...entry(trans.__('smoothed'), smoothed?.[point]),
+    ...shown.flatMap(({ at, value }) =>
+      entry(nameOf(series, at, trans), value, at)
+    ),
+    ...(series.nonfinite.has(point) && chart === 'loss'
+      ? [trans.__('no number')]
+      : [])
   ];
   const number = series.steps[point]!.toLocaleString('en');
-  const where = series.synchronous ? `step ${number}` : `own step ${number}`;
-  return `${where}: ${parts.join(', ') || 'no point'}`;
+  const where = series.synchronous
+    ? trans.__('step %1', number)
+    : trans.__('own step %1', number);
+  return `${where}: ${parts.join(', ') || trans.__('no point')}`;
 }
 
-function places(series: Series): string {
+function places(series: Series, trans: Translation): string {
   const steps = [...series.nonfinite]
     .slice(0, 3)
     .map(point => series.steps[point]);
-  const more = series.nonfinite.size > 3 ? ' and more' : '';
-  return `step ${steps.map(step => step?.toLocaleString('en')).join(', ')}${more}`;
+  const first = steps.map(step => step?.toLocaleString('en')).join(', ');
+  return series.nonfinite.size > 3 ? trans.__('%1 and more', first) : first;
 }
 
 /** Return a time span for people. */
@@ -152,16 +178,23 @@ export function duration(seconds: number): string {
 /** Return the name of a replica; with several workers, each process has its own devices. */
 export function nameOf(
   { workers, replicas, virtual }: Series,
-  at: number
+  at: number,
+  trans: Translation
 ): string {
   if (workers > 1) {
     const worker = Math.floor(at / (replicas / workers));
-    return `worker ${worker}, replica ${at}`;
+    return trans.__('worker %1, replica %2', worker, at);
   }
-  return `${virtual ? 'virtual replica' : 'replica'} ${at}`;
+  return virtual
+    ? trans.__('virtual replica %1', at)
+    : trans.__('replica %1', at);
 }
 
-function slowest(series: Series, replicas: Values[]): string {
+function slowest(
+  series: Series,
+  replicas: Values[],
+  trans: Translation
+): string {
   const rates = replicas.map(line => {
     const known = line.filter(value => value !== null);
     return mean(known.slice(-Math.max(1, Math.round(known.length * RECENT))));
@@ -172,7 +205,8 @@ function slowest(series: Series, replicas: Values[]): string {
     return '';
   }
   const slower = percent(1 - least / middle, 0);
-  return `; ${nameOf(series, rates.indexOf(least))} is ${slower} slower`;
+  const name = nameOf(series, rates.indexOf(least), trans);
+  return `; ${trans.__('%1 is %2 slower', name, slower)}`;
 }
 
 function mean(values: number[]): number {

@@ -13,7 +13,7 @@ export type Agree = (run: string, code: ForeignCode) => Promise<boolean>;
  * @throws RequestError if the server refuses; Error if the person does not agree.
  */
 export async function actAgreed(
-  requests: Pick<Requests, 'act'>,
+  requests: Pick<Requests, 'act' | 'trans'>,
   agree: Agree,
   run: string,
   request: ActionRequest
@@ -26,9 +26,10 @@ export async function actAgreed(
       throw reason;
     }
     if (!(await agree(run, refusal.code))) {
-      throw new Error('Not resumed: you did not agree to execute its code.', {
-        cause: reason
-      });
+      const text = requests.trans.__(
+        'Not resumed: you did not agree to execute its code.'
+      );
+      throw new Error(text, { cause: reason });
     }
     return requests.act(run, request, refusal.code.digest);
   }

@@ -5,6 +5,11 @@ import type {
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import {
+  ITranslator,
+  nullTranslator,
+  type TranslationBundle
+} from '@jupyterlab/translation';
 import { Token } from '@lumino/coreutils';
 import { Signal, type ISignal } from '@lumino/signaling';
 
@@ -50,16 +55,23 @@ class WorkbenchServer implements IWorkbenchServer {
   choices = DEFAULTS;
   requests: Requests;
 
-  constructor(app: JupyterFrontEnd) {
+  constructor(
+    app: JupyterFrontEnd,
+    private readonly _trans: TranslationBundle
+  ) {
     const { serverSettings } = app.serviceManager;
     this.stream = new Stream(serverSettings);
-    this.requests = new Requests(serverSettings, DEFAULTS.runsFolder);
+    this.requests = new Requests(serverSettings, DEFAULTS.runsFolder, _trans);
   }
 
   choose(choices: Choices): void {
     this.choices = choices;
     if (choices.runsFolder !== this.requests.folder) {
-      this.requests = new Requests(this.requests.settings, choices.runsFolder);
+      this.requests = new Requests(
+        this.requests.settings,
+        choices.runsFolder,
+        this._trans
+      );
     }
     this.changed.emit();
   }
@@ -69,10 +81,17 @@ export const serverPlugin: JupyterFrontEndPlugin<IWorkbenchServer> = {
   id: 'tf-distribute-workbench:server',
   description: 'Runs and devices of the server, for the other plugins.',
   autoStart: true,
-  optional: [ISettingRegistry],
+  optional: [ISettingRegistry, ITranslator],
   provides: IWorkbenchServer,
-  activate: (app: JupyterFrontEnd, registry: ISettingRegistry | null) => {
-    const server = new WorkbenchServer(app);
+  activate: (
+    app: JupyterFrontEnd,
+    registry: ISettingRegistry | null,
+    translator: ITranslator | null
+  ) => {
+    const trans = (translator ?? nullTranslator).load(
+      'tf-distribute-workbench'
+    );
+    const server = new WorkbenchServer(app, trans);
     void registry
       ?.load(serverPlugin.id)
       .then(settings => {

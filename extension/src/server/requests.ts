@@ -3,6 +3,7 @@
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
+import type { Translation } from '../runview/language.js';
 import type { ActionRequest } from '../runview/protocol.js';
 import type { Refusal, Row, RunSeries, Script } from './protocol.js';
 
@@ -21,7 +22,8 @@ export class Requests {
   constructor(
     readonly settings: ServerConnection.ISettings,
     /** Within the folder that the server shows; empty: the default folder. */
-    readonly folder: string
+    readonly folder: string,
+    readonly trans: Translation
   ) {}
 
   /** Act on a run; `agreed` is the digest of the code that a person agreed to. */
@@ -78,7 +80,8 @@ export class Requests {
     if (!reply.ok) {
       const refusal = content as Partial<Refusal>;
       const message =
-        refusal.message ?? `The server answered with status ${reply.status}.`;
+        refusal.message ??
+        this.trans.__('The server answered with status %1.', reply.status);
       throw new RequestError({ ...refusal, message });
     }
     return content as Answer;

@@ -14,7 +14,6 @@ import { Ids } from './ids.js';
 import type { Runs } from './runs.js';
 
 const LIST = '.jp-WorkbenchRuns-list';
-const CATEGORY = 'Workbench';
 
 /** Return the runs that the arguments of a command name, else the runs selected in the list. */
 function meant(runs: Runs, { runs: ids }: ReadonlyPartialJSONObject): Row[] {
@@ -68,7 +67,7 @@ export function addCommands(
     });
     palette?.addItem({
       command: id,
-      category: CATEGORY,
+      category: trans.__('Workbench'),
       args: { isPalette: true }
     });
     contextMenu.addItem({ command: id, selector: LIST, rank });

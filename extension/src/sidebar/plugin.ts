@@ -126,7 +126,7 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
       describedBy: { args: { type: 'object', properties: {} } },
       execute: () => app.shell.activateById(ID)
     });
-    palette?.addItem({ command: Ids.show, category: 'Workbench' });
+    palette?.addItem({ command: Ids.show, category: trans.__('Workbench') });
     app.shell.add(panel, 'left', { rank: RANK });
     restorer?.add(panel, ID);
   }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { actAgreed } from '../server/agreed.js';
+import { ENGLISH as trans } from '../runview/language.js';
 import type { Refusal, Row } from '../server/protocol.js';
 import { RequestError } from '../server/requests.js';
 import { row } from './rows.js';
@@ -25,7 +26,7 @@ function server(refusal: Refusal, digest = 'd1') {
       ? Promise.resolve<Row>(row('a'))
       : Promise.reject(new RequestError(refusal));
   };
-  return { asked, act };
+  return { asked, act, trans };
 }
 
 test('a person sees interpreter, folder and script, and the request names their digest', async () => {

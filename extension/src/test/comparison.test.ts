@@ -5,10 +5,10 @@ import { test } from 'node:test';
 
 import { bestOf, columnsOf, namesOf } from '../main/comparison/columns.js';
 import { drawingOf, type Curve } from '../main/comparison/drawing.js';
+import { ENGLISH as trans } from '../runview/language.js';
 import type { Chart } from '../runview/series.js';
 import type { Results, RunSeries } from '../server/protocol.js';
 import { row } from './rows.js';
-import { untranslated as trans } from './untranslated.js';
 
 const PLAIN = { axis: 'step', smoothing: 0, logarithmic: false } as const;
 const UNKNOWN: Results = {
@@ -38,7 +38,8 @@ function drawn(chart: Chart, curves: Curve[], treatment = {}) {
     chart,
     treatment: { ...PLAIN, ...treatment },
     hidden: new Set(),
-    zoom: null
+    zoom: null,
+    trans
   });
 }
 

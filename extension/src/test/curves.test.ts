@@ -4,18 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import {
-  EACH,
   indexAt,
   rowsOf,
-  SMOOTHED,
   spread,
-  SPREAD,
   table,
-  TEST,
-  TRAIN,
   type Treatment
 } from '../runview/curves.js';
 import { drawingOf } from '../runview/drawing.js';
+import { ENGLISH as trans } from '../runview/language.js';
 import type { Epochs } from '../runview/protocol.js';
 import { Series, type Chart } from '../runview/series.js';
 import { smooth, smoothOnce, spanOf, weightOf } from '../runview/smoothing.js';
@@ -23,6 +19,8 @@ import { moved } from '../runview/zoom.js';
 import { buffers, header, NO_EPOCHS } from './feeds.js';
 
 const PLAIN = { axis: 'step' as const, smoothing: 0, logarithmic: false };
+const SPREAD = 'lowest to highest';
+const ENDS = ['train, whole epoch', 'test, after the epoch'];
 
 function filled(count = 2, replicas = 2): Series {
   const series = new Series();
@@ -47,7 +45,7 @@ function drawn(
   epochs: Epochs = NO_EPOCHS,
   treatment: Treatment = PLAIN
 ) {
-  const rows = rowsOf(series, chart, epochs, treatment);
+  const rows = rowsOf(series, chart, epochs, treatment, trans);
   return {
     names: rows.map(({ line }) => line.name),
     lines: rows.map(({ line }) => line),
@@ -62,8 +60,7 @@ test('the line for all replicas is drawn over theirs, and the test points on top
     SPREAD,
     ...replicas,
     'all: weighted mean',
-    TRAIN,
-    TEST
+    ...ENDS
   ]);
   const { names, lines } = drawn(filled(), 'rate');
   assert.deepEqual(names, [SPREAD, SPREAD, ...replicas, 'all: sum']);
@@ -74,7 +71,7 @@ test('the line for all replicas is drawn over theirs, and the test points on top
 test('a single replica has a smoothed line over its own, and only one without smoothing', () => {
   const smoothed = { ...PLAIN, smoothing: 10 };
   const { lines, names } = drawn(filled(20, 1), 'rate', NO_EPOCHS, smoothed);
-  assert.deepEqual(names, [SPREAD, SPREAD, 'virtual replica 0', SMOOTHED]);
+  assert.deepEqual(names, [SPREAD, SPREAD, 'virtual replica 0', 'smoothed']);
   assert.equal(lines[3]!.note, ' over 10 steps');
   assert.deepEqual(drawn(filled(20, 1), 'rate').names.slice(2), [
     'virtual replica 0'
@@ -83,7 +80,10 @@ test('a single replica has a smoothed line over its own, and only one without sm
 
 test('replicas that share each call have one line of rates, until one differs', () => {
   const series = sharing(3);
-  assert.deepEqual(drawn(series, 'rate').names.slice(2), [EACH, 'all: sum']);
+  assert.deepEqual(drawn(series, 'rate').names.slice(2), [
+    'each replica',
+    'all: sum'
+  ]);
   assert.equal(drawn(series, 'loss').names[2], 'virtual replica 0');
   series.take(header(3), buffers(4, 1));
   assert.equal(drawn(series, 'rate').names[2], 'virtual replica 0');
@@ -180,7 +180,8 @@ test('the smoothing is said: in the legend, and without a line for all in the re
     epochs: NO_EPOCHS,
     treatment: { ...PLAIN, smoothing: 50, logarithmic: true },
     hidden: new Set<string>(),
-    zoom: null
+    zoom: null,
+    trans
   };
   const loss = drawingOf('loss', { ...shown, series: filled(100) });
   assert.equal(loss.title, 'Loss');

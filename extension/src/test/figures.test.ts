@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { figuresOf } from '../runview/figures.js';
+import { ENGLISH as trans } from '../runview/language.js';
 import type { Account, PointsHeader } from '../runview/protocol.js';
 import { Series } from '../runview/series.js';
 import { buffers, header, NO_EPOCHS } from './feeds.js';
@@ -32,7 +33,7 @@ function series(count = 100, more: Partial<PointsHeader> = {}): Series {
 }
 
 function texts(known: object, of = series()): Record<string, string[]> {
-  const figures = figuresOf(known, of);
+  const figures = figuresOf(known, of, trans);
   return Object.fromEntries(
     figures.map(({ name, value, note }) => [name, [value, note]])
   );

@@ -9,6 +9,7 @@ import {
 } from '../notebook/cells.js';
 import { savedViewOf } from '../notebook/savedView.js';
 import { bytes } from '../download/download.js';
+import { ENGLISH as trans } from '../runview/language.js';
 import { isGone, noteFor } from '../state.js';
 
 const TAGS = [AUTORUN_TAG];
@@ -59,9 +60,9 @@ test('the address names a notebook, and only this parameter is removed', () => {
 });
 
 test('the note above a saved view names the next step', () => {
-  assert.equal(noteFor(undefined), RUN_IT);
-  assert.equal(noteFor('idle'), RUN_IT);
-  assert.equal(noteFor('busy'), 'Saved view. The kernel is busy.');
+  assert.equal(noteFor(undefined, trans), RUN_IT);
+  assert.equal(noteFor('idle', trans), RUN_IT);
+  assert.equal(noteFor('busy', trans), 'Saved view. The kernel is busy.');
   assert.ok(isGone('restarting') && isGone('dead'));
   assert.ok(!isGone('busy') && !isGone(undefined));
 });

@@ -9,7 +9,7 @@ import { Ends } from '../status/ended.js';
 import { noticeOf } from '../status/notices.js';
 import { statusBarText } from '../status/words.js';
 import { living, row } from './rows.js';
-import { untranslated as trans } from './untranslated.js';
+import { ENGLISH as trans } from '../runview/language.js';
 
 const ALL = { notifyFinished: true, notifyFailed: true };
 

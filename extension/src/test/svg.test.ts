@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { drawingOf, type Shown } from '../runview/drawing.js';
+import { ENGLISH as trans } from '../runview/language.js';
 import { Series } from '../runview/series.js';
 import { svgOf } from '../runview/svg.js';
 import { decadesOf, scaleOf, ticksOf } from '../runview/ticks.js';
@@ -19,6 +20,7 @@ function shown(count = 100, more: Partial<Shown> = {}): Shown {
     treatment: { axis: 'step', smoothing: 2, logarithmic: false },
     hidden: new Set(),
     zoom: null,
+    trans,
     ...more
   };
 }
@@ -27,7 +29,7 @@ const count = (text: string, part: string): number =>
   text.split(part).length - 1;
 
 test('it has a white ground, the title, both axes and the legend', () => {
-  const { text, width, height } = svgOf(drawingOf('loss', shown()));
+  const { text, width, height } = svgOf(drawingOf('loss', shown()), trans);
   assert.match(
     text,
     /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="760"/
@@ -43,14 +45,14 @@ test('it has a white ground, the title, both axes and the legend', () => {
 });
 
 test('hidden lines are left out, and names are no markup', () => {
-  const whole = svgOf(drawingOf('loss', shown())).text;
+  const whole = svgOf(drawingOf('loss', shown()), trans).text;
   const hidden = new Set(['virtual replica 1']);
   const drawing = drawingOf('loss', shown(100, { hidden }));
-  const { text } = svgOf(drawing);
+  const { text } = svgOf(drawing, trans);
   assert.ok(!text.includes('virtual replica 1'));
   assert.ok(count(text, '<path') < count(whole, '<path'));
   assert.ok(
-    svgOf({ ...drawing, title: '<b>&' }).text.includes('&lt;b&gt;&amp;')
+    svgOf({ ...drawing, title: '<b>&' }, trans).text.includes('&lt;b&gt;&amp;')
   );
 });
 
@@ -58,7 +60,7 @@ test('gaps stay gaps, and a loss that is no number is marked', () => {
   const known = shown();
   known.series.curve('loss').mean[1]![50] = null;
   known.series.nonfinite.add(50);
-  const { text } = svgOf(drawingOf('loss', known));
+  const { text } = svgOf(drawingOf('loss', known), trans);
   assert.ok(/d="M[^"]*M[^"]*" stroke="#d9730d/.test(text));
   assert.equal(count(text, 'stroke-width="2"/>') > 0, true);
   assert.ok(!text.includes('NaN'));
@@ -67,7 +69,10 @@ test('gaps stay gaps, and a loss that is no number is marked', () => {
 test('the visible part and a log scale are drawn as on the page', () => {
   const treatment = { axis: 'time', smoothing: 0, logarithmic: true } as const;
   const zoom = { min: 2, max: 4 };
-  const { text } = svgOf(drawingOf('loss', shown(100, { treatment, zoom })));
+  const { text } = svgOf(
+    drawingOf('loss', shown(100, { treatment, zoom })),
+    trans
+  );
   assert.ok(text.includes('>training time<'));
   assert.ok(text.includes('>2 s<') && text.includes('>4 s<'));
   assert.ok(!text.includes('>1 s<'));
@@ -77,11 +82,13 @@ test('the visible part and a log scale are drawn as on the page', () => {
 
 test('a chart of one point, and of many replicas, is a picture too', () => {
   for (const chart of ['loss', 'accuracy', 'rate'] as const) {
-    assert.ok(!/NaN|Infinity/.test(svgOf(drawingOf(chart, shown(1))).text));
+    assert.ok(
+      !/NaN|Infinity/.test(svgOf(drawingOf(chart, shown(1)), trans).text)
+    );
   }
   const series = new Series();
   series.take(header(0, { replicas: 64 }), buffers(1, 3, 65));
-  const { text } = svgOf(drawingOf('loss', shown(3, { series })));
+  const { text } = svgOf(drawingOf('loss', shown(3, { series })), trans);
   assert.match(text, />and \d+ more</);
 });
 

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 
 import { resumeWords } from '../runview/actions.js';
 import { isOfApplication } from '../runview/hostKeys.js';
+import { ENGLISH as trans } from '../runview/language.js';
 import type { PointsHeader } from '../runview/protocol.js';
 import { Series } from '../runview/series.js';
 import { progressText } from '../runview/summary.js';
@@ -33,20 +34,20 @@ function filled(
 }
 
 test('a chart has a summary in words', () => {
-  assert.equal(account(new Series(), 'loss'), 'No point yet.');
+  assert.equal(account(new Series(), 'loss', trans), 'No point yet.');
   const series = filled(40);
-  assert.equal(account(series, 'loss'), 'loss 240, rising');
+  assert.equal(account(series, 'loss', trans), 'loss 240, rising');
   assert.equal(
-    account(series, 'rate'),
+    account(series, 'rate', trans),
     '840 examples per second, steady; virtual replica 0 is 14% slower'
   );
 });
 
 test('Resume names the step at which training goes on', () => {
-  assert.equal(resumeWords(2800)[0], 'Resume from step 2,800');
-  assert.equal(resumeWords(0)[0], 'Resume from step 0');
-  assert.match(resumeWords(0)[1], /^No checkpoint was saved/);
-  assert.equal(resumeWords(null)[0], 'Resume');
+  assert.equal(resumeWords(2800, trans)[0], 'Resume from step 2,800');
+  assert.equal(resumeWords(0, trans)[0], 'Resume from step 0');
+  assert.match(resumeWords(0, trans)[1], /^No checkpoint was saved/);
+  assert.equal(resumeWords(null, trans)[0], 'Resume');
 });
 
 test('of the keys in the workbench, only shortcuts of the application are left to the page', () => {
@@ -72,15 +73,15 @@ test('a loss that is not finite is reported', () => {
   const series = filled(3);
   series.nonfinite.add(1);
   assert.equal(
-    account(series, 'loss'),
+    account(series, 'loss', trans),
     'No number at step 2. loss 203, steady'
   );
-  assert.match(reading(series, 'loss', 1), /no number$/);
+  assert.match(reading(series, 'loss', 1, trans), /no number$/);
 });
 
 test('the reading of a point has the values of each replica and of all, as far as they count', () => {
   assert.equal(
-    reading(filled(2), 'loss', 1),
+    reading(filled(2), 'loss', 1, trans),
     'step 2: all 202, virtual replica 0 2.00, virtual replica 1 102'
   );
 });
@@ -100,7 +101,7 @@ test('the bars of the time use one colour for a phase', () => {
 
 test('of many replicas, only the least and the greatest value are read', () => {
   assert.equal(
-    reading(filled(1, 64), 'loss', 0),
+    reading(filled(1, 64), 'loss', 0, trans),
     'step 1: all 6400, virtual replica 0 1.00, virtual replica 63 6300'
   );
 });
@@ -108,7 +109,9 @@ test('of many replicas, only the least and the greatest value are read', () => {
 test('replicas of several workers are named by worker and replica', () => {
   const names = (replicas: number, workers: number) => {
     const series = filled(1, replicas, { workers });
-    return Array.from({ length: replicas }, (_, at) => nameOf(series, at));
+    return Array.from({ length: replicas }, (_, at) =>
+      nameOf(series, at, trans)
+    );
   };
   assert.deepEqual(names(2, 2), ['worker 0, replica 0', 'worker 1, replica 1']);
   assert.deepEqual(names(4, 2).slice(1, 3), [
@@ -120,12 +123,12 @@ test('replicas of several workers are named by worker and replica', () => {
 test('workers with their own steps are listed one by one', () => {
   const series = filled(40, 2, { workers: 2, synchronous: false });
   assert.equal(
-    account(series, 'loss'),
+    account(series, 'loss', trans),
     'worker 0, replica 0: loss 40.0, rising; worker 1, replica 1: loss 140, rising'
   );
-  assert.match(reading(series, 'loss', 1), /^own step 2: /);
+  assert.match(reading(series, 'loss', 1, trans), /^own step 2: /);
   const many = filled(40, 12, { workers: 12, synchronous: false });
-  assert.match(account(many, 'rate'), /steady; and 4 more$/);
+  assert.match(account(many, 'rate', trans), /steady; and 4 more$/);
 });
 
 test('a mean is read with the least and the greatest of its steps', () => {
@@ -133,7 +136,7 @@ test('a mean is read with the least and the greatest of its steps', () => {
   const many = header(0, { replicas: 1, spans: true, stepsAPoint: 4 });
   series.take(many, buffers(1, 1, 4));
   assert.equal(
-    reading(series, 'loss', 0),
+    reading(series, 'loss', 0, trans),
     'step 1: virtual replica 0 1.00 (201 to 301)'
   );
 });
@@ -174,21 +177,21 @@ test('progress shows the time left while the run is in progress', () => {
     note: ''
   };
   assert.equal(
-    progressText(progress, 0.25, true),
+    progressText(progress, 0.25, true, trans),
     'Epoch 2 of 8, step 1,200 of 4,800 (25%), 123 steps per second, 29 s left, training'
   );
   const over = { ...progress, stepsPerSecond: null, etaSeconds: null };
   const early = { ...over, step: 0, epoch: 1, phase: 'tracing' };
   assert.equal(
-    progressText(early, 0, true),
+    progressText(early, 0, true, trans),
     'Epoch 1 of 8, step 0 of 4,800 (0%), tracing'
   );
   assert.equal(
-    progressText({ ...early, stage: 'Loading the data' }, 0, true),
+    progressText({ ...early, stage: 'Loading the data' }, 0, true, trans),
     'Epoch 1 of 8, step 0 of 4,800 (0%)'
   );
   assert.equal(
-    progressText(over, 1, false),
+    progressText(over, 1, false, trans),
     'Epoch 2 of 8, step 1,200 of 4,800 (100%)'
   );
 });

@@ -1,5 +1,7 @@
 /** The chart of several runs with its toolbar and legend. */
 
+import type { TranslationBundle } from '@jupyterlab/translation';
+
 import { make, named } from '../../runview/elements.js';
 import { Legend } from '../../runview/legend.js';
 import { Plot, type Range } from '../../runview/plot.js';
@@ -22,19 +24,25 @@ export class ComparisonChart {
   private _zoom: Range | null = null;
   private _across = '';
 
-  /** `labels` are the names of the charts, and the name of the choice (`show`). */
-  constructor(labels: Record<Chart | 'show', string>) {
+  constructor(private readonly _trans: TranslationBundle) {
+    const labels = {
+      loss: _trans.__('loss'),
+      accuracy: _trans.__('accuracy'),
+      rate: _trans.__('examples per second')
+    };
     this._chart = choice(CHARTS.map(chart => [chart, labels[chart]]));
     this._chart.addEventListener('change', () => this._draw());
     this._toolbar = new Toolbar(
       () => this._draw(),
-      move => this._move(move)
+      move => this._move(move),
+      _trans
     );
-    this._toolbar.node.prepend(named(labels.show, this._chart));
+    this._toolbar.node.prepend(named(_trans.__('Show'), this._chart));
     this._plot = new Plot(
       `workbench-comparison-${charts++}`,
       range => this._see(range),
-      point => this._plot.point(point)
+      point => this._plot.point(point),
+      _trans
     );
     this.node.append(this._toolbar.node, this._legend.node, this._plot.node);
     this.node.addEventListener('keydown', event => this._onKey(event));
@@ -68,7 +76,8 @@ export class ComparisonChart {
       chart: this._chart.value as Chart,
       treatment,
       hidden: this._legend.hidden,
-      zoom: this._zoom
+      zoom: this._zoom,
+      trans: this._trans
     });
     this._legend.show(drawing.lines);
     this._plot.draw(drawing);

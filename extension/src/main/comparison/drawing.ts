@@ -8,7 +8,8 @@ import {
   type Line,
   type Treatment
 } from '../../runview/curves.js';
-import { remarkOf, TITLES, treatmentOf } from '../../runview/drawing.js';
+import { remarkOf, titleOf, treatmentOf } from '../../runview/drawing.js';
+import type { Translation } from '../../runview/language.js';
 import type { Drawing, Range } from '../../runview/plot.js';
 import type { Axis, Chart, Values } from '../../runview/series.js';
 import { smooth, weightOf } from '../../runview/smoothing.js';
@@ -41,6 +42,7 @@ export interface Shown {
   treatment: Treatment;
   hidden: ReadonlySet<string>;
   zoom: Range | null;
+  trans: Translation;
 }
 
 /** The values of a run's line and where they are along the x axis. */
@@ -52,7 +54,7 @@ interface Track {
 }
 
 export function drawingOf(shown: Shown): Drawing {
-  const { curves, chart, hidden, zoom } = shown;
+  const { curves, chart, hidden, zoom, trans } = shown;
   const treatment = treatmentOf(chart, shown.treatment);
   const { axis, smoothing, logarithmic } = treatment;
   const tracks = curves.map(curve => trackOf(curve, chart, axis));
@@ -63,8 +65,8 @@ export function drawingOf(shown: Shown): Drawing {
   });
   const data = tables.length > 0 ? uPlot.join(tables) : ([[]] as [number[]]);
   return {
-    title: TITLES[chart],
-    remark: remarkOf(treatment),
+    title: titleOf(chart, trans),
+    remark: remarkOf(treatment, trans),
     file: `comparison-${chart}`,
     lines: curves.map(lineOf),
     data,
@@ -76,8 +78,8 @@ export function drawingOf(shown: Shown): Drawing {
       spread: false
     },
     nonfinite: new Set(),
-    account: () => accountOf(tracks, chart),
-    reading: point => readingOf(tracks, chart, axis, data[0][point]!),
+    account: () => accountOf(tracks, chart, trans),
+    reading: point => readingOf(tracks, shown, data[0][point]!),
     hidden,
     zoom
   };
@@ -99,18 +101,18 @@ function trackOf({ name, series }: Curve, chart: Chart, axis: Axis): Track {
 }
 
 /** Return the end of each line; workers with their own steps have no common line. */
-function accountOf(tracks: Track[], chart: Chart): string {
+function accountOf(tracks: Track[], chart: Chart, trans: Translation): string {
   const texts = tracks.map(
-    ({ name, values }) => `${name}: ${ending(values, chart) || 'no line'}`
+    ({ name, values }) =>
+      `${name}: ${ending(values, chart, trans) || trans.__('no line')}`
   );
-  return texts.join('; ') || 'No point yet.';
+  return texts.join('; ') || trans.__('No point yet.');
 }
 
 /** Return the exact value of each line at a place of the x axis, or its next value. */
 function readingOf(
   tracks: Track[],
-  chart: Chart,
-  axis: Axis,
+  { chart, treatment, trans }: Shown,
   at: number
 ): string {
   const readings = tracks.flatMap(({ name, across, values }) => {
@@ -120,14 +122,15 @@ function readingOf(
       ? []
       : [`${name} ${VALUES[chart](value)}`];
   });
-  return `${placeOf(axis, at)}: ${readings.join(', ') || 'no point'}`;
+  const place = placeOf(treatment.axis, at, trans);
+  return `${place}: ${readings.join(', ') || trans.__('no point')}`;
 }
 
-function placeOf(axis: Axis, at: number): string {
+function placeOf(axis: Axis, at: number, trans: Translation): string {
   const number = at.toLocaleString('en');
   return {
-    step: `step ${number}`,
-    examples: `${number} examples`,
+    step: trans.__('step %1', number),
+    examples: trans.__('%1 examples', number),
     time: duration(at)
   }[axis];
 }

@@ -52,14 +52,9 @@ export class ComparisonView {
   ) {
     const { runs, folder } = _compared;
     this._numbers = new Map(runs.map((run, at) => [run, at]));
-    const requests = new Requests(_server.requests.settings, folder);
+    const requests = new Requests(_server.requests.settings, folder, _trans);
     this._curves = new Curves(requests, () => this._show());
-    this._chart = new ComparisonChart({
-      show: _trans.__('Show'),
-      loss: _trans.__('loss'),
-      accuracy: _trans.__('accuracy'),
-      rate: _trans.__('examples per second')
-    });
+    this._chart = new ComparisonChart(_trans);
     this._table = new ComparisonTable(_trans, {
       open: ({ run, row }) => _asks.open(run, row?.title ?? run),
       remove: ({ run }) => this._remove(run)
