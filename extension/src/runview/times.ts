@@ -16,6 +16,12 @@ export function phaseOf(name: string): string {
   return PHASES[plain] ?? plain;
 }
 
+/** Return a number for each phase, in the order of the spans: the same in both bars. */
+export function numbersOf(spans: Spans): Map<string, number> {
+  const phases = new Set(spans.map(([name]) => phaseOf(name)));
+  return new Map([...phases].map((phase, at) => [phase, at + 1]));
+}
+
 export class Times {
   readonly node = make('div', 'wbv-times');
   private _shown = '';
@@ -28,17 +34,25 @@ export class Times {
       return;
     }
     this._shown = shown;
+    const { firstStep, whole } = ledger;
+    const numbers = numbersOf([...firstStep, ...whole]);
     this.node.replaceChildren(
       ...bar(
         this._trans.__('From the click to the first step'),
-        ledger.firstStep
+        firstStep,
+        numbers
       ),
-      ...bar(this._trans.__('The whole run'), ledger.whole)
+      ...bar(this._trans.__('The whole run'), whole, numbers)
     );
   }
 }
 
-function bar(title: string, spans: Spans): HTMLElement[] {
+/** Return a bar with its key; number and colour tell which part of the bar a line of the key means. */
+function bar(
+  title: string,
+  spans: Spans,
+  numbers: Map<string, number>
+): HTMLElement[] {
   const total = spans.reduce((sum, [, seconds]) => sum + seconds, 0);
   if (!(total > 0)) {
     return [];
@@ -47,13 +61,16 @@ function bar(title: string, spans: Spans): HTMLElement[] {
   parts.setAttribute('aria-hidden', 'true');
   const keys = make('ul', 'wbv-time-keys');
   spans.forEach(([name, seconds]) => {
+    const phase = phaseOf(name);
     const part = make('div');
     part.style.flexGrow = String(seconds);
-    part.dataset.part = phaseOf(name);
     part.title = `${name}: ${duration(seconds)}`;
-    parts.append(part);
     const key = make('li', '', `${name} ${duration(seconds)}`);
-    key.dataset.part = phaseOf(name);
+    for (const shown of [part, key]) {
+      shown.dataset.part = phase;
+      shown.dataset.number = String(numbers.get(phase));
+    }
+    parts.append(part);
     keys.append(key);
   });
   return [

@@ -9,7 +9,7 @@ import { ENGLISH as trans } from '../runview/language.js';
 import type { PointsHeader } from '../runview/protocol.js';
 import { Series } from '../runview/series.js';
 import { progressText } from '../runview/summary.js';
-import { phaseOf } from '../runview/times.js';
+import { numbersOf, phaseOf } from '../runview/times.js';
 import {
   account,
   duration,
@@ -97,6 +97,24 @@ test('the bars of the time use one colour for a phase', () => {
   assert.equal(phaseOf('start (forked)'), phaseOf('start-up'));
   assert.equal(phaseOf('first step'), phaseOf('steps'));
   assert.equal(phaseOf('trace'), 'trace');
+});
+
+test('the bars of the time use one number for a phase, in the order of the first bar', () => {
+  const numbers = numbersOf([
+    ['start (forked)', 1],
+    ['first step', 2],
+    ['start-up', 1],
+    ['steps', 5],
+    ['evaluation', 1]
+  ]);
+  assert.deepEqual(
+    [...numbers],
+    [
+      ['start', 1],
+      ['steps', 2],
+      ['evaluation', 3]
+    ]
+  );
 });
 
 test('of many replicas, only the least and the greatest value are read', () => {
