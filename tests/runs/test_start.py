@@ -111,6 +111,19 @@ def test_a_long_name_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_launcher_that_cannot_start_a_script_is_a_problem_also_if_the_script_is_edited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    config = RunConfig(strategy="multi_worker_mirrored", launcher="slurm")
+    with pytest.raises(PlanError, match="launcher must be an engine that can be reached"):
+        start_run(config, tmp_path / "runs", devices=MACHINE)
+    plan = make_plan(config, MACHINE)
+    with pytest.raises(PlanError, match="launcher must be an engine that can be reached"):
+        start_edited("print()", plan, MACHINE, tmp_path / "runs")
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_state_folder_that_cannot_be_written_is_a_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

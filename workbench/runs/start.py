@@ -33,7 +33,7 @@ from .spawn import spawn, take
 if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.devices import Devices
-    from workbench.plan import Plan
+    from workbench.plan import Plan, Problem
 
 
 def start_run(
@@ -55,8 +55,8 @@ def start_run(
             plan.
 
     Raises:
-        PlanError: the config cannot be planned, the name is too long, or nothing can be copied to
-            its archive. No run folder is made.
+        PlanError: the config cannot be planned, the name is too long, nothing can be copied to
+            its archive, or its launcher cannot start it. No run folder is made.
         RunError: the folder cannot be written or the supervisor does not start. No folder is left.
     """
     from workbench.codegen import render_script
@@ -91,14 +91,17 @@ def start_edited(
         name: the name shown in lists; empty: the name in the config.
 
     Raises:
-        PlanError: the name is too long, or nothing can be copied to its archive. No run folder is
-            made.
+        PlanError: the name is too long, nothing can be copied to its archive, or its launcher
+            cannot start it. No run folder is made.
         RunError: the folder cannot be written or the supervisor does not start. No folder is left.
     """
     from workbench.codegen import render_script
+    from workbench.plan import PlanError
 
     root = runs_root(runs_dir)
     _check_place(plan.config, root, name)
+    if problems := _problems_of_engine(plan):
+        raise PlanError(problems)
     return _begin(root, plan, devices, script, sha256(render_script(plan)), name)
 
 
@@ -130,7 +133,7 @@ def _begin(
 
 def _planned(config: RunConfig, devices: Devices, root: Path, name: str) -> Plan:
     """Return the plan, or raise all problems of the config, the name and the archive."""
-    from workbench.plan import PlanError, Problem, make_plan
+    from workbench.plan import PlanError, make_plan
     from workbench.runs.programs.own_data import look
 
     problems: list[Problem] = []
@@ -142,11 +145,15 @@ def _planned(config: RunConfig, devices: Devices, root: Path, name: str) -> Plan
         _check_place(config, root, name)
     except PlanError as error:
         problems += error.problems
-    if not problems and (engine := ENGINES.get(config.launcher)):
-        problems += engine.problems(config, plan.tasks)
+    problems = problems or _problems_of_engine(plan)
     if problems:
         raise PlanError(problems)
     return plan
+
+
+def _problems_of_engine(plan: Plan) -> list[Problem]:
+    engine = ENGINES.get(plan.config.launcher)
+    return engine.problems(plan.config, plan.tasks) if engine else []
 
 
 def _is_rehearsed(root: Path, plan: Plan, script: str) -> bool:
