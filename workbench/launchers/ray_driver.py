@@ -30,8 +30,19 @@ LOCK, LOOK, CANCEL = "driver.lock", "look.json", "cancel"
 LOOK_SECONDS = 0.5
 CALL_SECONDS = 5.0
 CPUS_PER_TASK = 1
+STARTS = 2
+"""How often a new cluster on this machine is started before the job fails."""
+PATIENCE = {
+    "RAY_agent_register_timeout_ms": "600000",
+    "RAY_worker_register_timeout_seconds": "600",
+    "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "600",
+}
+"""Ray's limits for its own processes on this machine: a busy machine takes longer than usual."""
 GPUS = pathlib.Path("/proc/driver/nvidia/gpus")
 """A folder for each GPU that NVIDIA's driver on Linux has found."""
+AGENT_PORT = re.compile(r"(--runtime.env.agent.port=)0\b")
+DASHBOARD_PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port")
+"""Options of Ray's node. The number -1 means that nothing listens."""
 UNSHARED = re.compile(r"\d+: All hosts must share the folder of a run; .*")
 """The error of a task, after its number, that no restart can help."""
 
@@ -203,16 +214,70 @@ def connect(address: str) -> None:
 
     Raises:
         ConnectionError: no cluster answers at the address.
-        RuntimeError: the cluster has another version of Ray or Python, or wants another token.
+        RuntimeError: the cluster has another version of Ray or Python, or wants another token; or
+            Ray does not start on this machine.
         ValueError: the address is not valid.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if has_token():  # Ray itself looks for a token only if it starts a cluster
         os.environ.setdefault("RAY_AUTH_MODE", "token")
+    if address == LOCAL:
+        start_here()
+        return
     import ray  # only now, because it reads the environment only once
 
-    dashboard = False if address == LOCAL else None
-    ray.init(address=address, log_to_driver=False, include_dashboard=dashboard)
+    ray.init(address=address, log_to_driver=False)
+
+
+def start_here() -> None:
+    """Start a cluster on this machine, and again if Ray gives up.
+
+    The processes of a start that Ray has given up end with this process.
+
+    Raises:
+        RuntimeError: Ray has given up each start.
+    """
+    for name, limit in PATIENCE.items():
+        os.environ.setdefault(name, limit)
+    import ray  # only now, because it reads the environment only once
+
+    for start in range(STARTS):
+        try:
+            if start > 0:
+                await_no_agents()
+            ray.init(address=LOCAL, log_to_driver=False, include_dashboard=False)
+            return
+        except Exception as error:  # Ray raises no narrower one
+            sys.stderr.write(f"Ray did not start: {error}\n")
+            why = str(error).strip().partition("\n")[0].partition(". ")[0].rstrip(".")
+    raise RuntimeError(
+        f"A new Ray cluster must start on this machine; Ray has given up {STARTS} times: {why}. "
+        "Resume the run when the machine is less busy, or run `ray start --head` and enter the "
+        "address that it prints. Ray's own reason is in raylet.err, in the folder "
+        "session_latest/logs of Ray's temporary folder, usually /tmp/ray"
+    )
+
+
+def await_no_agents() -> None:
+    """Make a node that Ray starts register before its agents report their ports.
+
+    It waits 15 s for each port, and no option of Ray changes that. So it is given a free port for
+    the agent that tasks need, and none for the agent of the dashboard.
+    https://github.com/ray-project/ray/issues/65983
+    """
+    from ray._private import services
+
+    with socket.create_server(("", 0)) as server:
+        port = server.getsockname()[1]
+    start = services.start_ray_process
+
+    def start_with_ports(command: list[str], kind: str, *others: Any, **options: Any) -> Any:
+        if kind == "raylet":
+            command = [AGENT_PORT.sub(rf"\g<1>{port}", word) for word in command]
+            command += [f"--{name}=-1" for name in DASHBOARD_PORTS]
+        return start(command, kind, *others, **options)
+
+    services.start_ray_process = start_with_ports  # type: ignore[assignment]
 
 
 def has_token() -> bool:

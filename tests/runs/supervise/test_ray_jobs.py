@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +28,17 @@ from workbench.runs.resume import resume
 
 TWO = ("worker-0", "worker-1")
 GATE = {"pauses": {"20": "gate"}}
+AGENTS_END = """
+import os, pathlib, sys
+
+sessions = [word for word in sys.orig_argv if word.startswith("--session-dir=")]
+if sessions and any(word.endswith("dashboard/agent.py") for word in sys.orig_argv):
+    seen = pathlib.Path({seen!r})
+    (seen / pathlib.Path(sessions[0]).name).touch()
+    if len(list(seen.iterdir())) == 1:
+        os._exit(1)
+"""
+"""A sitecustomize.py that ends an agent of Ray's first cluster, so that its ports never come."""
 
 pytestmark = pytest.mark.slow
 
@@ -64,6 +76,31 @@ def hand_of(run: Run, number: int) -> psutil.Process:
         for process, command in commands.items()
         if command[0].endswith("hand.py") and command[2] == str(number)
     )
+
+
+def test_a_new_cluster_that_does_not_start_within_rays_limits_is_started_again(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = tmp_path / "seen"
+    seen.mkdir()
+    (tmp_path / "sitecustomize.py").write_text(AGENTS_END.format(seen=str(seen)))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    run = runs.start(tasks=TWO[:1], launcher="ray")
+    assert over(run) == "finished"
+    assert len(list(seen.iterdir())) == 2
+
+
+def test_a_new_cluster_that_never_starts_fails_the_run_with_rays_error_and_a_fix(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("", 0)) as taken:
+        monkeypatch.setenv("RAY_GCS_SERVER_PORT", str(taken.getsockname()[1]))
+        run = runs.start(tasks=TWO[:1], launcher="ray")
+        assert over(run) == "failed"
+    failed = event_of(run, "failed")
+    assert failed is not None
+    assert "Ray has given up 2 times: Failed to start GCS. " in failed["cause"]
+    assert "enter the address" in failed["cause"]
 
 
 def test_a_worker_that_ray_loses_is_restarted_and_the_run_finishes(runs: Runs, ray: str) -> None:
