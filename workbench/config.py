@@ -129,7 +129,8 @@ class RunConfig:
     TensorFlow loaded, if that is safe and faster. cold: each process imports TensorFlow itself."""
     restarts: int | None = None
     """How often all tasks start again from the checkpoint after a task was killed or lost. None:
-    never on this machine, three times with ray and kubernetes. Slurm has its own rules."""
+    never on this machine, three times with ray and kubernetes. Slurm has its own rules. A worker
+    of a chief starts again alone."""
     launcher: str = "local"
     """Where the tasks run: local, on this machine, or as a job of kubernetes, ray or slurm."""
     ray_address: str | None = None

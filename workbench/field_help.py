@@ -60,7 +60,7 @@ FIELD_HELP: Mapping[str, str] = {
     "start": "How processes start: automatic forks them from a process that has loaded TensorFlow, "
     "if that is safe and faster; with cold, each process loads TensorFlow itself.",
     "restarts": "How often all tasks start again from the checkpoint after a task was killed. "
-    "Empty: never on this machine, three times elsewhere.",
+    "Empty: never on this machine, three times elsewhere. A worker of a chief starts again alone.",
     "launcher": "Where the tasks run: on this machine, or as a job of a cluster.",
     "ray_address": "host:port of a Ray cluster of which this machine is a node, as ray start "
     "printed it. Empty: a new cluster on this machine.",

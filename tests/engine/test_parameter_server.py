@@ -15,6 +15,7 @@ from tests.machines import LAPTOP
 from tests.runs.run_folders import event_of, pid_of
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
+from workbench.plan import rehearsed
 from workbench.runs import Run, RunError, start_run, start_script
 from workbench.runs.programs.step_xray import WorkersXray
 
@@ -60,6 +61,34 @@ def killed(root: Path) -> Run:
     run.stop()
     assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
     return run
+
+
+def test_a_rehearsal_recovers_from_a_kill_of_each_kind_of_task(root: Path) -> None:
+    config = rehearsed(RunConfig(**{**FIELDS, "epochs": 1}, start_now=True))
+    run = start_run(config, root, LAPTOP)
+    for task, attempts in (("worker-1", 1), ("ps-0", 2), ("chief-0", 3)):
+        until(lambda: event_of(run, "checkpoint") or not run.alive)
+        until(lambda: run.status == "running" or not run.alive)
+        reached = run.progress.step
+        run.kill(task)
+        until(lambda task=task: again(run, task) or not run.alive)
+        until(lambda reached=reached: trains_beyond(run, reached) or not run.alive)
+        starts = [event["step"] for event in run.events() if event["event"] == "start"]
+        assert len(starts) == attempts, run.failure
+        assert attempts == 1 or starts[-1] >= STEPS
+    run.stop()
+    assert run.wait(LIMIT_SECONDS) == "stopped", run.failure
+    assert run.missing == []
+
+
+def again(run: Run, task: str) -> bool:
+    """Return whether the run has noticed that a task was killed."""
+    alone = run.restarts_alone(task)
+    return event_of(run, "restarted") is not None if alone else task in run.progress.note
+
+
+def trains_beyond(run: Run, step: int) -> bool:
+    return run.status == "running" and run.progress.step > step + STEPS
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import numpy as np
 from workbench import catalog
 from workbench.runs.folder.logs import folded
 from workbench.runs.folder.state import LIVE
+from workbench.runs.folder.tasks import restarts_alone
 
 if TYPE_CHECKING:
     from workbench.plan import Plan
@@ -79,6 +80,7 @@ def account(snapshot: RunSnapshot) -> dict[str, Any]:
     """Return the parts of the account; a changed part is sent again."""
     progress = snapshot.progress
     note = " ".join(filter(None, (progress.note, progress.changed)))
+    tasks = [lane.task for lane in progress.lanes]
     return {
         "head": {
             "id": snapshot.run.id,
@@ -103,6 +105,7 @@ def account(snapshot: RunSnapshot) -> dict[str, Any]:
                 "note": lane.note if snapshot.alive else "",
                 "tfConfig": lane.tf_config,
                 "killable": snapshot.status == "running" and snapshot.run.killable,
+                "restartsAlone": restarts_alone(lane.task, tasks),
             }
             for lane in progress.lanes
         ]

@@ -85,8 +85,9 @@ def rehearsed(config: RunConfig) -> RunConfig:
     """Return the config of a rehearsal of a config, with two to four workers on this machine.
 
     The strategy is MultiWorkerMirrored, except that ParameterServer stays, because it has tasks of
-    its own. If any task is killed, all tasks start again from the checkpoint. The rehearsal lasts
-    many epochs; the user stops it after seeing enough.
+    its own. A chief's worker that is killed starts again alone. If any other task is killed, all
+    tasks start again from the checkpoint. The rehearsal lasts many epochs; the user stops it after
+    seeing enough.
     """
     led = config.strategy == "parameter_server"
     strategy = config.strategy if led else "multi_worker_mirrored"

@@ -36,7 +36,7 @@ from workbench.runs.folder.state import (
     status,
     take_lock,
 )
-from workbench.runs.folder.tasks import leader_of, tasks_of
+from workbench.runs.folder.tasks import leader_of, restarts_alone, tasks_of
 from workbench.runs.folder.trust import is_trusted
 
 from .title import title_of
@@ -205,12 +205,12 @@ class Run:
 
     @property
     def killable(self) -> bool:
-        """Whether a task can be killed. All tasks then start again as processes of this machine."""
+        """Whether a task can be killed. It then starts again as a process of this machine."""
         config = self.config
         return bool(config.restarts) and config.launcher == "local" and len(self.tasks) > 1
 
     def kill(self, task: str) -> None:
-        """Have a task killed, as if its machine was lost; all tasks restart from the checkpoint.
+        """Have a task killed, as if its machine was lost; see `restarts_alone` for what follows.
 
         Raises:
             RunError: the run does not train, it does not restart its tasks, it has no such task,
@@ -223,6 +223,13 @@ class Run:
                 f"{self.config.restarts or 0}. Start a run with restarts."
             )
         write_text(home_of(self.dir) / KILL, task)
+
+    def restarts_alone(self, task: str) -> bool:
+        """Return whether only this task starts again after a kill, and the others go on.
+
+        Otherwise all tasks start again from the last checkpoint.
+        """
+        return restarts_alone(task, self.tasks)
 
     def wait(self, timeout_seconds: float | None = None) -> Status:
         """Wait until the run is over, or until the time is up, and return its state then."""

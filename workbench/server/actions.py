@@ -37,7 +37,7 @@ def stop(run: Run, _: dict[str, Any]) -> None:
 
 
 def kill(run: Run, asked: dict[str, Any]) -> None:
-    """Kill the task that `asked` names as `task`; then all tasks start again."""
+    """Kill the task that `asked` names as `task`; it, or all tasks, start again."""
     with refusing():
         run.kill(str(asked.get("task", "")))
 

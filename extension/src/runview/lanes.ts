@@ -55,11 +55,7 @@ class LaneView {
     const { _state, _step, _speed, _last, _log } = this;
     const line = make('summary', '', name, _state, _step, _speed, _last);
     line.title = _trans.__('Show or hide the end of its log');
-    const why = _trans.__(
-      'Kill %1, as if its machine were lost: all tasks start again from the checkpoint',
-      task
-    );
-    this._kill = button(_trans.__('Kill'), why, () => kill(task));
+    this._kill = button(_trans.__('Kill'), '', () => kill(task));
     this._kill.setAttribute('aria-label', _trans.__('Kill %1', task));
     _log.tabIndex = 0;
     _log.setAttribute('role', 'region');
@@ -74,6 +70,15 @@ class LaneView {
     setText(this._config, `TF_CONFIG ${tfConfig}`);
     this._config.hidden = tfConfig === '';
     this._kill.hidden = lane.killable !== true;
+    this._kill.title = lane.restartsAlone
+      ? this._trans.__(
+          'Kill %1, as if its machine were lost: it starts again, and the others go on',
+          lane.task
+        )
+      : this._trans.__(
+          'Kill %1, as if its machine were lost: all tasks start again from the checkpoint',
+          lane.task
+        );
     setText(this._state, state);
     setText(
       this._step,

@@ -54,8 +54,10 @@ export interface Lane {
   note: string;
   /** Its TF_CONFIG, as JSON; empty for a single task. */
   tfConfig: string;
-  /** Whether it can be killed, because all tasks restart then; an older kernel does not send it. */
+  /** Whether it can be killed, because it restarts then; an older kernel does not send it. */
   killable?: boolean;
+  /** Whether the others go on while it restarts; else all tasks restart from the checkpoint. */
+  restartsAlone?: boolean;
 }
 
 /** The parts of a duration: names with seconds. */

@@ -7,6 +7,7 @@ from tests.runs.task_groups import QUICK_END, TWO
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs import Run, RunError
 
+LED = ("chief-0", "worker-0", "worker-1", "ps-0")
 GATE = {"pauses": {"40": "gate"}}
 
 
@@ -14,9 +15,9 @@ def at_gate(run: Run, attempts: int = 1) -> None:
     until(lambda: len(starts_of(run)) == attempts and run.status == "running")
 
 
-def starts_of(run: Run) -> list[int]:
+def starts_of(run: Run, task: str = "worker-0") -> list[int]:
     events = [event for event in run.events() if event["event"] == "start"]
-    return [event["step"] for event in events if event["task"] == "worker-0"]
+    return [event["step"] for event in events if event["task"] == task]
 
 
 def test_a_killed_task_restarts_all_tasks_from_the_checkpoint(runs: Runs) -> None:
@@ -33,6 +34,36 @@ def test_a_killed_task_restarts_all_tasks_from_the_checkpoint(runs: Runs) -> Non
     assert starts_of(run) == [0, 30]
     assert states(run).count("starting") == 2
     assert len(run.replica_steps()) == 240
+
+
+@pytest.mark.parametrize("task", ["chief-0", "ps-0"])
+def test_a_killed_chief_or_parameter_server_restarts_all_tasks_from_the_checkpoint(
+    runs: Runs, task: str
+) -> None:
+    run = runs.start(QUICK_END, tasks=LED, restarts=1, **GATE)
+    until(lambda: run.status == "running" and run.progress.step == 40)
+    before = {each: pid_of_task(run, each) for each in LED}
+    assert not run.restarts_alone(task)
+    run.kill(task)
+    until(lambda: starts_of(run, "chief-0") == [0, 30])
+    assert f"{task}: Killed on request. All tasks start again" in run.progress.note
+    until(lambda: all(pid_of_task(run, each) != before[each] for each in LED))
+    (run.dir / "gate").touch()
+    assert run.wait(LIMIT_SECONDS) == "finished"
+    assert len(run.replica_steps()) == 2 * 60
+
+
+def test_a_killed_worker_of_a_chief_starts_again_alone(runs: Runs) -> None:
+    run = runs.start(QUICK_END, tasks=LED, restarts=1, **GATE)
+    until(lambda: run.status == "running" and run.progress.step == 40)
+    before = {each: pid_of_task(run, each) for each in LED}
+    assert run.restarts_alone("worker-1")
+    run.kill("worker-1")
+    until(lambda: pid_of_task(run, "worker-1") != before["worker-1"])
+    (run.dir / "gate").touch()
+    assert run.wait(LIMIT_SECONDS) == "finished"
+    assert {each for each in LED if pid_of_task(run, each) != before[each]} == {"worker-1"}
+    assert states(run).count("starting") == 1
 
 
 def test_a_run_fails_after_its_last_allowed_restart(runs: Runs) -> None:

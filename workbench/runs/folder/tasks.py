@@ -46,6 +46,14 @@ def tasks_of(plan: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(tasks)
 
 
+def restarts_alone(task: str, tasks: Sequence[str]) -> bool:
+    """Return whether the others go on while a task that was killed starts again.
+
+    A chief waits for its workers, and an evaluator only reads checkpoints.
+    """
+    return tasks[0].startswith("chief-") and task.startswith(("worker-", "evaluator-"))
+
+
 def _is_name(task: object) -> bool:
     return isinstance(task, str) and NAME.fullmatch(task) is not None
 

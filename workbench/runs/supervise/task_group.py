@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.runs.folder.tasks import tasks_of
+from workbench.runs.folder.tasks import restarts_alone, tasks_of
 from workbench.runs.processes.bounds import Bounds
 
 from .diagnosis import cannot_start, explain, explain_silent, follows_another, without_heartbeat
@@ -195,8 +195,9 @@ class TaskGroup:
         task.watchdog.look(now)  # its last events
         if not serves and task.ended_well:
             return []
-        needed = task.type == "worker" or (task.type == "evaluator" and not self.stopping)
-        if self._is_led and needed and task.restarts < MOST_RESTARTS:
+        alone = restarts_alone(task.name, [each.name for each in self.tasks])
+        needed = task.type == "worker" or not self.stopping
+        if alone and needed and task.restarts < MOST_RESTARTS:
             return self._restart(task, now)
         self.dead.append(task)
         if self._first_death_at is None:

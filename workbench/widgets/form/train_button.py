@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from .form import FormState
 
 REHEARSE = (
-    "Train this config with several workers as processes on this machine. Kill a worker, and all "
-    "workers continue from the checkpoint, until you stop the run"
+    "Train this config with several workers as processes on this machine. Kill a worker, and "
+    "training goes on: all workers continue from the checkpoint, or a chief waits for the worker"
 )
 
 

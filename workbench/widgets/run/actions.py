@@ -53,7 +53,7 @@ class RunActions:
         """
         at_once: dict[str, tuple[Callable[[], None], str]] = {
             "stop": (run.stop, "Asked to stop: the run finishes its step and saves a checkpoint."),
-            "kill": (lambda: run.kill(task), f"{task} was killed; all tasks start again."),
+            "kill": (lambda: run.kill(task), _killed(run, task)),
             "settings": (
                 lambda: self._use_settings(run.config),
                 f"The form shows the settings of {run.title}.",
@@ -119,3 +119,9 @@ class RunActions:
             self._report("error", str(error))
 
         run_in_background(work, ended, failed)
+
+
+def _killed(run: Run, task: str) -> str:
+    alone = run.restarts_alone(task)
+    then = "it starts again, and the others go on" if alone else "all tasks start again"
+    return f"{task} was killed; {then}."
