@@ -1,6 +1,8 @@
 """The hand that starts a task on its host: how it finds the other tasks, and its errors."""
 
 import json
+import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -34,8 +36,9 @@ def job(
     return JobFolder.make(tmp_path, values)
 
 
-def start(folder: JobFolder, number: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, hand.__file__, str(folder.path), str(number)])
+def start(folder: JobFolder, number: int, **environment: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, hand.__file__, str(folder.path), str(number)]
+    return subprocess.Popen(command, env={**os.environ, **environment})
 
 
 def log(tmp_path: Path, task: str) -> str:
@@ -58,6 +61,22 @@ def test_all_tasks_get_the_same_cluster_in_any_order_of_arrival(tmp_path: Path) 
     assert (first.wait(LIMIT_SECONDS), second.wait(LIMIT_SECONDS)) == (0, 0)
     assert log(tmp_path, "worker-0") == log(tmp_path, "worker-1") != ""
     assert exit_of(folder, "worker-0")["peak_bytes"] > 2**20
+
+
+def test_hosts_with_different_versions_are_named_before_the_tasks_train(tmp_path: Path) -> None:
+    folder = job(tmp_path, "raise SystemExit('it must not train')", meet_seconds=LIMIT_SECONDS)
+    other = tmp_path / "packages" / "tensorflow-1.99.0.dist-info"
+    other.mkdir(parents=True)
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: tensorflow\nVersion: 1.99.0\n")
+    first = start(folder, 0)
+    second = start(folder, 1, PYTHONPATH=str(other.parent))
+    assert (first.wait(LIMIT_SECONDS), second.wait(LIMIT_SECONDS)) == (1, 1)
+    for task in TWO:
+        (text,) = log(tmp_path, task).splitlines()
+        assert "have the same versions of Python, TensorFlow and Keras" in text
+        assert f"TensorFlow 1.99.0 (worker-1 on {socket.gethostname()})" in text
+        assert "Keras" not in text.partition("these hosts have")[2].partition("Install")[0]
+        assert f"Install the same versions for {sys.executable}" in text
 
 
 def test_a_task_that_waits_too_long_names_the_missing_task(tmp_path: Path) -> None:

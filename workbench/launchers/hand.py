@@ -16,6 +16,7 @@ which all hosts share:
     job.json               tasks, command and environment; written before the job is submitted
     cancel                 request: end immediately, and start nothing more
     ATTEMPT/TASK.clock     the time on its host's clock when it started
+    ATTEMPT/TASK.versions  JSON, its host and the versions in its Python; before the address
     ATTEMPT/TASK.address   the address of the task
     ATTEMPT/TASK.met       message: the task has reached all others
     ATTEMPT/TASK.again     request: start it again; the file holds how often it has been started
@@ -41,6 +42,7 @@ from typing import Any
 
 LOOK_SECONDS = 0.2
 CALL_SECONDS = 3.0
+VERSION_SECONDS = 60.0
 NOTICE_SECONDS = 3.0
 """The wait after a task's failure: meanwhile the other tasks notice it and write it to their logs.
 """
@@ -48,6 +50,25 @@ AUTO, CANCEL = "auto", "cancel"
 OVER = ("finished", "stopped")
 """The events that record that a task's work is over."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
+VERSIONS = """
+import importlib.metadata, json, os, sys
+
+def version(*names):
+    for name in names:
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return "none"
+
+legacy = os.environ.get("TF_USE_LEGACY_KERAS") in ("1", "true", "True")
+print(json.dumps({
+    "Python": "%d.%d" % sys.version_info[:2],
+    "TensorFlow": version("tensorflow", "tensorflow-cpu", "tensorflow-tpu", "tf-nightly"),
+    "Keras": version("tf_keras" if legacy else "keras"),
+}))
+"""
+"""A program that prints the versions that train.py will find, without an import of TensorFlow."""
 UNSHARED = 97
 """The exit status if the run's folder is missing."""
 
@@ -116,11 +137,12 @@ class Hand:
         """Find a port, reach all other tasks at their ports, and return TF_CONFIG, if needed.
 
         Raises:
-            MeetingError: some tasks did not come, or cannot be reached.
+            MeetingError: some tasks did not come, cannot be reached, or have other versions.
         """
         if len(self.tasks) == 1:
             return {}
         serving = [task for task in self.tasks if not task.startswith("evaluator")]
+        self.say("versions", json.dumps([socket.gethostname(), self.versions()]))
         until = time.monotonic() + self.job["meet_seconds"]
         with socket.create_server(("", 0)) as server:
             threading.Thread(target=_answer, args=(server,), daemon=True).start()
@@ -129,6 +151,8 @@ class Hand:
             addresses = self.hear("address", serving, until)
             for task, address in addresses.items():
                 self.reach(task, address, until)
+            all_tasks = list(dict.fromkeys([*serving, self.task]))  # an evaluator serves nobody
+            self.compare_versions(self.hear("versions", all_tasks, until))
             self.say("met", self.task)
             self.hear("met", serving, until)
             server.shutdown(socket.SHUT_RDWR)  # else the port stays taken while accept waits
@@ -138,6 +162,46 @@ class Hand:
         index = int(self.task.rpartition("-")[2])
         config = {"cluster": cluster, "task": {"type": self.kind, "index": index}}
         return {"TF_CONFIG": json.dumps(config)}
+
+    def versions(self) -> dict[str, str]:
+        """Return the versions that the task's Python has; none if that Python does not say."""
+        with contextlib.suppress(OSError, ValueError, subprocess.SubprocessError):
+            done = subprocess.run(
+                [self.job["command"][0], "-c", VERSIONS],
+                env=self.environment(),
+                capture_output=True,
+                check=True,
+                timeout=VERSION_SECONDS,
+            )
+            found: dict[str, str] = json.loads(done.stdout)
+            return found
+        return {}
+
+    def compare_versions(self, messages: dict[str, str]) -> None:
+        """Compare the versions of all tasks, which TensorFlow does not.
+
+        TensorFlow supports only one version in a cluster: https://www.tensorflow.org/guide/versions
+
+        Raises:
+            MeetingError: they differ.
+        """
+        has: dict[str, dict[str, list[str]]] = {}
+        for task, message in messages.items():
+            host, versions = json.loads(message)
+            for name, version in versions.items():
+                has.setdefault(name, {}).setdefault(version, []).append(f"{task} on {host}")
+        differ = [
+            f"{name} {version} ({', '.join(sorted(set(who)))})"
+            for name, by_version in has.items()
+            if len(by_version) > 1
+            for version, who in by_version.items()
+        ]
+        if differ:
+            raise MeetingError(
+                "All tasks of a run have the same versions of Python, TensorFlow and Keras; these "
+                f"hosts have {', '.join(differ)}. Install the same versions for "
+                f"{self.job['command'][0]} on all hosts, then resume the run."
+            )
 
     def say(self, what: str, text: str) -> None:
         """Write a message completely, or not at all."""
@@ -204,18 +268,13 @@ class Hand:
         events = self.log.with_name("events.jsonl")
         known = events.stat().st_size if events.exists() else 0
         read_end, write_end = os.pipe()
-        inherited = {k: v for k, v in os.environ.items() if k not in self.job["unset"]}
-        wanted = {**inherited, **self.job["environment"], **environment}
-        if self.job["module_dir"]:
-            paths = filter(None, [inherited.get("PYTHONPATH"), self.job["module_dir"]])
-            wanted["PYTHONPATH"] = os.pathsep.join(paths)
         for each in SIGNALS:  # Slurm sends them to train.py too, which would end without saving
             signal.signal(each, signal.SIG_IGN)
         with self.log.open("ab") as output:
             child = subprocess.Popen(
                 self.job["command"],
                 cwd=next(filter(os.path.isdir, (self.job["working_dir"], self.run_dir))),
-                env={**wanted, "WORKBENCH_STOP_FD": str(read_end)},
+                env={**self.environment(), **environment, "WORKBENCH_STOP_FD": str(read_end)},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -242,6 +301,15 @@ class Hand:
         status = 0 if _is_over(events, known) else child.returncode
         # In KiB on Linux: getrusage(2).
         return status, 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables of the task's processes, apart from TF_CONFIG."""
+        inherited = {k: v for k, v in os.environ.items() if k not in self.job["unset"]}
+        wanted = {**inherited, **self.job["environment"]}
+        if self.job["module_dir"]:
+            paths = filter(None, [inherited.get("PYTHONPATH"), self.job["module_dir"]])
+            wanted["PYTHONPATH"] = os.pathsep.join(paths)
+        return wanted
 
     def asked(self, what: str) -> bool:
         """Return whether the supervisor has made this request."""
