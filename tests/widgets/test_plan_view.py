@@ -41,6 +41,21 @@ def test_several_tasks_are_named_each_with_its_tf_config() -> None:
     assert '"task": {"type": "ps", "index": 0}' in configs
 
 
+def test_the_text_of_a_job_is_shown_before_it_is_submitted() -> None:
+    script = html.unescape(
+        shown("parameter_server", launcher="slurm", partition="gpu")._job_text.value
+    )
+    assert "#SBATCH --partition=gpu" in script
+    assert "srun" in script
+    pods = {"launcher": "kubernetes", "container": "image", "volume_claim": "runs"}
+    view = shown("multi_worker_mirrored", **pods)
+    assert "kind: Job" in view._job_text.value
+    assert view._job.box.layout.display is None
+    for launcher in ("local", "ray"):
+        view = shown("multi_worker_mirrored", launcher=launcher)
+        assert view._job.box.layout.display == "none"
+
+
 @pytest.mark.parametrize(
     ("asked", "host", "runs_on"),
     [

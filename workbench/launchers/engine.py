@@ -60,6 +60,9 @@ class Engine(Protocol):
     def problems(self, config: RunConfig, tasks: Sequence[str]) -> list[Problem]:
         """Return why the engine would never start these tasks, each with the field to change."""
 
+    def preview(self, config: RunConfig, tasks: Sequence[str], job_dir: Path) -> str:
+        """Return the text that the engine is given for a job in this folder; empty if none."""
+
     def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
         """Submit the job that is written in a folder; return the engine's name for it.
 

@@ -39,15 +39,18 @@ class Kubernetes:
         """Return no problems, because the cluster's resources are not known here."""
         return []
 
-    def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
-        """Write the manifest into the job's folder; return the job's name."""
+    def preview(self, config: RunConfig, tasks: Sequence[str], job_dir: Path) -> str:
+        """Return the manifests."""
         import yaml  # only here: no other part of a supervisor needs a package
 
-        name = f"run-{job_dir.parents[1].name}-{int(job_dir.name)}".lower()
-        objects = manifests(config, tasks, job_dir, name)
-        text = yaml.safe_dump_all(objects, sort_keys=False)
+        objects = manifests(config, tasks, job_dir, _job_name(job_dir))
+        return str(yaml.safe_dump_all(objects, sort_keys=False))
+
+    def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
+        """Write the manifest into the job's folder; return the job's name."""
+        text = self.preview(config, tasks, job_dir)
         (job_dir / MANIFEST).write_text(text, encoding="utf-8")
-        return name
+        return _job_name(job_dir)
 
     def look(self, job_dir: Path, job: str) -> JobStatus | None:
         """Return the job's state, as its hands' files on the volume show it."""
@@ -74,6 +77,10 @@ class Kubernetes:
     def cancel(self, job_dir: Path, job: str) -> None:
         """Ask the job's hands to end, including hands that start later."""
         (job_dir / CANCEL).touch()
+
+
+def _job_name(job_dir: Path) -> str:
+    return f"run-{job_dir.parents[1].name}-{int(job_dir.name)}".lower()
 
 
 def _typed(verb: str, job_dir: Path) -> str:

@@ -61,6 +61,10 @@ class Ray:
         fix = f"Ask for fewer workers, CPUs or GPUs, or add nodes. The cluster has {has}."
         return [Problem("workers", rule, str(len(tasks)), fix)]
 
+    def preview(self, config: RunConfig, tasks: Sequence[str], job_dir: Path) -> str:
+        """Return an empty text: Ray's own trainer is called with the resources of each task."""
+        return ""
+
     def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
         """Start a driver for the job, which outlives the caller; return its process number."""
         asked = {

@@ -77,6 +77,10 @@ class Slurm:
             return [Problem(field, rule, got, fix.format(partitions=reach.summary))]
         return []
 
+    def preview(self, config: RunConfig, tasks: Sequence[str], job_dir: Path) -> str:
+        """Return the sbatch script."""
+        return sbatch(config, tasks, job_dir)
+
     def submit(self, job_dir: Path, config: RunConfig, tasks: Sequence[str]) -> str:
         """Submit the job with an sbatch script, kept in the folder; return the job's id."""
         path = job_dir / SCRIPT

@@ -6,17 +6,20 @@ import functools
 import json
 import threading
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
 
 from workbench import catalog, units
+from workbench.launchers import ENGINES
 from workbench.plan import PlanError
 from workbench.plan.launching import is_local, runs_on
 from workbench.plan.placement import ON_ONE_DEVICE
 from workbench.runs.folder.tasks import HOST, tf_configs
 from workbench.widgets.kernel.background import ONE_TENSORFLOW, Latest, waiting
 from workbench.widgets.parts import markup
+from workbench.widgets.parts.copy_button import COPIED, CopyButton
 from workbench.widgets.parts.fold import Fold
 from workbench.widgets.parts.page_parts import column, html, set_visible, styled
 from workbench.widgets.pictures import plan as picture
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
 SETTLE_SECONDS = 0.8
 HELD_SECONDS = 60.0
+JOB_DIR = Path("/RUNS/RUN/jobs/0001")
+"""The folder of a job in its preview; only its start gives it one."""
 LAST_BATCH = {
     "drop": "left out", "keep": "trained on as a shorter batch", "repeat": "filled up",
 }  # fmt: skip
@@ -48,6 +53,10 @@ class PlanView:
         self._folded = Fold("Layers", self._layers)
         self._configs = html(description="TF_CONFIG of each task")
         self._tasks = Fold("TF_CONFIG of each task", self._configs)
+        self._job_text = html(description="Job")
+        self._job = Fold("Job as submitted", styled(
+            ipw.VBox, COPIED, children=[column(CopyButton()), self._job_text],
+        ))  # fmt: skip
         self._inspecting: Latest[ModelSummary] = Latest(SETTLE_SECONDS)
         self._measured: tuple[Any, ...] | None = None
         self._plan: Plan | None = None
@@ -59,7 +68,7 @@ class PlanView:
         side = column(self._numbers, self._model)
         both = styled(ipw.Box, "wb-beside", children=[self._picture, side])
         title = html(markup.heading("Plan"), description="Section")
-        parts = [title, both, self._batch, self._folded.box, self._tasks.box]
+        parts = [title, both, self._batch, self._folded.box, self._tasks.box, self._job.box]
         self.box = styled(ipw.VBox, "wb-section", children=parts)
 
     def on_refused(self, refused: Callable[[Iterable[Problem]], None]) -> None:
@@ -82,6 +91,7 @@ class PlanView:
         self._folded.show(plan is not None)
         several = plan is not None and len(plan.tasks) > 1
         self._tasks.show(several)
+        self._show_job(plan)
         if plan is None:
             message = "No plan while the form has problems; they are shown next to the fields."
             if state.looking and not state.problems:
@@ -102,6 +112,13 @@ class PlanView:
             self._leave_unmeasured()
         else:
             self._measure(plan)
+
+    def _show_job(self, plan: Plan | None) -> None:
+        text = _job(plan) if plan else ""
+        self._job.show(bool(text))
+        about = f"{JOB_DIR.parts[1]} and {JOB_DIR.parts[2]} stand for the folders of runs and run."
+        shown = f'<pre class="wb-log">{markup.text(text)}</pre>'
+        self._job_text.value = markup.quiet(about) + markup.scrolling("Job as submitted", shown)
 
     def _leave_unmeasured(self) -> None:
         """Measure no model, because without TensorFlow no model can be built."""
@@ -175,6 +192,13 @@ def _configs(plan: Plan) -> str:
     what = "Ports" if local else "Hosts and ports"
     about = f"{what} are chosen at the start; the run then shows them in the lanes of its tasks."
     return markup.quiet(about) + markup.table("TF_CONFIG of each task", ("Task", "TF_CONFIG"), rows)
+
+
+def _job(plan: Plan) -> str:
+    """Return the text that the plan's engine is given for the job; empty if there is none."""
+    if is_local(plan.config):
+        return ""
+    return ENGINES[plan.config.launcher].preview(plan.config, plan.tasks, JOB_DIR)
 
 
 def _numbers(state: FormState, plan: Plan) -> list[tuple[str, str]]:
