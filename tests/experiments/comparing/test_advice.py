@@ -105,3 +105,17 @@ def test_asynchronous_workers_are_not_recommended(tmp_path: Path) -> None:
     advice = recommend(groups)
     assert advice.group == 0
     assert "apart does 3,000 examples per second, but its workers do not wait" in advice.sentence
+
+
+def test_the_only_candidate_that_can_be_recommended_is_said_to_be_the_only_one_of_its_kind(
+    tmp_path: Path,
+) -> None:
+    one, apart = group(tmp_path, "one", ONE, 1000.0), group(tmp_path, "apart", APART, 900.0)
+    alone = "Use one: it is the only candidate that trained here."
+    assert recommend([one]).sentence == alone
+    failed = Group("failed", (out_of_memory(tmp_path, TWO),))
+    assert recommend([one, failed]).sentence == alone
+    assert recommend([one, apart]).sentence == (
+        "Use one: of the candidates that trained here, it is the only one whose replicas step "
+        "together."
+    )

@@ -56,7 +56,7 @@ def recommend(groups: Sequence[Group]) -> Advice:
     as_fast = [at for at in alike if at == fastest or rows[at].differs is False]
     chosen = min(as_fast, key=lambda at: _simplicity(groups[at]))
     others = [at for at in alike if at != chosen]
-    reason = _reason(rows, chosen, fastest, others)
+    reason = _reason(rows, chosen, fastest, others) if others else _alone(len(speeds))
     aside = "".join(
         f" {groups[at].label} does {speeds[at]:,.0f} examples per second, but its workers do not "
         "wait for each other. It trains in another way; its losses show whether it trains well."
@@ -98,8 +98,6 @@ def _without_speed(group: Group) -> str:
 
 def _reason(rows: Sequence[Row], chosen: int, fastest: int, others: Sequence[int]) -> str:
     """Return the reason for a recommendation, given rows compared with the fastest."""
-    if not others:
-        return "it is the only candidate that trained here."
     if chosen != fastest:
         share = _share(rows[chosen].speed_up, rows[chosen].speed_up_interval)
         return (
@@ -114,6 +112,13 @@ def _reason(rows: Sequence[Row], chosen: int, fastest: int, others: Sequence[int
     if not row.differs:
         return f"no other is significantly faster, and it is the simplest; {slower}."
     return f"it is the fastest; {slower}."
+
+
+def _alone(speeds: int) -> str:
+    """Return the reason for the only group that can be recommended, of so many with a speed."""
+    if speeds == 1:
+        return "it is the only candidate that trained here."
+    return "of the candidates that trained here, it is the only one whose replicas step together."
 
 
 def _share(value: float | None, interval: Interval | None) -> str:

@@ -75,10 +75,16 @@ class Queue:
 
     def _train(self, at: int, number: int) -> None:
         """Train a candidate's run of a round, or the rest of it."""
-        if not self._affordable(number):
+        found = self.trials.get((at, number))
+        earlier = self.comparison.run(found) if found else None
+        before = seconds_of(earlier) if earlier else 0.0
+        goes_on = earlier is not None and earlier.status in LIVE
+        if not goes_on and not self._affordable(number, before):
+            if earlier:
+                self._end(earlier, before)
             self._leave_out(number, f"the budget of {self.comparison.budget_seconds:g} s is spent")
             return
-        began = time.monotonic()
+        began = time.monotonic() - before
         try:
             run = self._begin(at, number)
         except (PlanError, RunError) as error:
@@ -87,14 +93,18 @@ class Queue:
         over_budget = self._follow(run, began)
         if run.status == "stopped" and not over_budget and self.stop_file.exists():
             return  # it goes on when the comparison goes on
-        self.took[run.dir.name] = seconds = time.monotonic() - began
-        self.log.write("ended", run=run.dir.name, seconds=round(seconds, 3), status=run.status)
+        self._end(run, time.monotonic() - began)
         measure(run)  # kept in a file, so that tables are quick
         if over_budget:
             self._leave_out(number, "its run was stopped when the budget was spent")
         elif run.status != "finished":
             failure = run.failure
             self._leave_out(number, failure.cause if failure else f"its run is {run.status}")
+
+    def _end(self, run: Run, seconds: float) -> None:
+        """Record that a run is over after so many seconds, with those before it was stopped."""
+        self.took[run.dir.name] = seconds
+        self.log.write("ended", run=run.dir.name, seconds=round(seconds, 3), status=run.status)
 
     def _begin(self, at: int, number: int) -> Run:
         if found := self.trials.get((at, number)):
@@ -122,14 +132,17 @@ class Queue:
         budget = self.comparison.budget_seconds
         return None if budget is None else budget - sum(self.took.values())
 
-    def _affordable(self, number: int) -> bool:
-        """Return whether a candidate's run will probably end within the rest of the budget."""
+    def _affordable(self, number: int, before: float) -> bool:
+        """Return whether a candidate's run will probably end within the rest of the budget.
+
+        The run has already taken the seconds `before`.
+        """
         left = self._left_seconds()
         if left is None:
             return True
         own = [self.took[trial.run] for (_, candidate), trial in self.trials.items()
                if candidate == number and trial.run in self.took]  # fmt: skip
-        return max(own, default=0.0) <= left and left > 0
+        return max(own, default=0.0) <= left and left > before
 
     def _leave_out(self, number: int, reason: str) -> None:
         self.out.add(number)
@@ -153,6 +166,11 @@ class Queue:
         if trial.run not in self.took or not (self.comparison.folder / trial.run).is_dir():
             return None
         return measure(self.comparison.run(trial)).examples_per_second
+
+
+def seconds_of(run: Run) -> float:
+    """Return the seconds that all attempts at a run have taken."""
+    return sum(entry.seconds for entry in run.ledger.whole)
 
 
 def main() -> int:
