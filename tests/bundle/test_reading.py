@@ -172,7 +172,7 @@ def test_a_packed_run_is_recognized(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
-        ({"version": 3}, r"bundles of versions 1 to 2; .* has 3\. Install the release .*: 0\.1"),
+        ({"version": 4}, r"bundles of versions 1 to 3; .* has 4\. Install the release .*: 0\.1"),
         ({"created": "yesterday"}, "created in manifest.json is not of type float"),
         ({"versions": {"python": 3}}, "versions in manifest.json is not of type"),
         ({"files": []}, "files in manifest.json is not of type"),
@@ -185,6 +185,21 @@ def test_a_manifest_with_wrong_fields_is_refused(
     manifest = json.loads(texts_in(whole)["manifest.json"])
     text = json.dumps({**manifest, **changed})
     refused(rewritten(whole, tmp_path / "b.zip", manifest=text), reason)
+
+
+def test_a_bundle_of_an_earlier_version_says_nothing_about_its_certificate(
+    whole: Path, tmp_path: Path
+) -> None:
+    manifest = json.loads(texts_in(whole)["manifest.json"])
+    del manifest["certificate"]
+    old = json.dumps({**manifest, "version": 2})
+    assert (
+        read_bundle(rewritten(whole, tmp_path / "b.zip", manifest=old)).manifest.certificate == ""
+    )
+    refused(
+        rewritten(whole, tmp_path / "c.zip", manifest=json.dumps(manifest)),
+        "lacks or adds 'certifi",
+    )
 
 
 @pytest.mark.parametrize("text", ["[]", "{", "[" * 100_000])

@@ -4,12 +4,15 @@ import importlib.metadata
 import platform
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.bundle.bundles import VERSIONS, bundle_of, certified_run, texts_in
 from tests.machines import LAPTOP
-from tests.widgets.folders import CONFIG, write_run
+from tests.widgets.folders import CONFIG, records, write_run, write_steps
 from workbench.bundle import read_bundle, write_bundle
+from workbench.bundle.certificate import in_words, kept_certificate, own_certificate
+from workbench.bundle.contents import Facts
 from workbench.runs import Run, RunError
 from workbench.runs.folder.files import json_text
 from workbench.runs.programs.run import run_program
@@ -95,3 +98,52 @@ def test_only_a_finished_run_is_bundled_and_nothing_is_overwritten(
     with pytest.raises(RunError, match="never overwrites"):
         write_bundle(run, tmp_path / "b.zip")
     assert (tmp_path / "b.zip").read_bytes() == b""
+
+
+FACTS = Facts("cd" * 32, VERSIONS, {})
+
+
+def test_a_run_without_a_certificate_gets_one_by_its_own_check(tmp_path: Path) -> None:
+    run = falling_run(tmp_path)
+    certificate = own_certificate(run, FACTS)
+    assert certificate["claim"] == (
+        "Mirrored, custom loop, trains, every step recorded; it was compared with no other run"
+    )
+    assert (certificate["standard"], certificate["tolerance"]) == (None, None)
+    assert certificate["data_sha256"] == FACTS.data_sha256
+    assert kept_certificate(run) == certificate
+    path = bundle_of(run, tmp_path / "b.zip")
+    assert read_bundle(path).certificate == certificate
+    words = f"certificate.json states: {certificate['claim']}."
+    assert read_bundle(path).manifest.certificate == words
+
+
+def test_a_run_whose_loss_does_not_fall_gets_no_certificate_and_the_reason_in_words(
+    tmp_path: Path,
+) -> None:
+    run = write_run(tmp_path)
+    assert own_certificate(run, FACTS) == {}
+    assert not (run.dir / "certificate.json").exists()
+    words = in_words(run, {})
+    assert words.startswith(
+        "There is no certificate: the run's own check did not pass, because loss went from 1.5000 "
+        "to 1.5000."
+    )
+
+
+def test_a_certificate_of_an_earlier_script_stays_in_the_folder_of_the_run(tmp_path: Path) -> None:
+    run = falling_run(tmp_path)
+    stale = json_text({"script_sha256": "another"})
+    (run.dir / "certificate.json").write_text(stale)
+    assert kept_certificate(run) == {}
+    assert own_certificate(run, FACTS)["run"] == run.id
+    assert (run.dir / "certificate.json").read_text() == stale
+
+
+def falling_run(root: Path) -> Run:
+    """Return a finished run whose loss falls."""
+    run = write_run(root, steps=0)
+    rows = records(156)
+    rows[:, :, 0] *= np.linspace(2.0, 1.0, 156)[:, None]
+    write_steps(run.dir / "worker-0", 0, 0, rows)
+    return run

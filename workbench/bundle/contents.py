@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from workbench.config import RunConfig
 
-BUNDLE_VERSION = 2
-FIRST_STEP_IN = {1: 0, 2: 1}
+BUNDLE_VERSION = 3
+FIRST_STEP_IN = {1: 0, 2: 1, 3: 1}
 """The number of a run's first step in `losses.csv`, for each version that can be read."""
 MANIFEST, CONFIG, SCRIPT = "manifest.json", "config.json", "train.py"
 REQUIREMENTS, LOSSES, CERTIFICATE = "requirements.txt", "losses.csv", "certificate.json"
@@ -64,6 +64,8 @@ class Manifest:
 
     The user has to copy them by hand.
     """
+    certificate: str
+    """What the certificate states, or why there is none; empty in bundles before version 3."""
     files: dict[str, str]
     """The sha256 of each other file of the bundle."""
     version: int = BUNDLE_VERSION
@@ -84,7 +86,7 @@ class Bundle:
     The steps count from 1; in a bundle of version 1, from 0.
     """
     certificate: dict[str, Any] = field(default_factory=dict)
-    """The certificate of the run; empty if there is none."""
+    """The certificate of the run; empty if there is none. `Manifest.certificate` has the reason."""
 
     @property
     def script_sha256(self) -> str:

@@ -31,6 +31,8 @@ from .contents import (
     Manifest,
 )
 
+WORDS_SINCE = 3
+"""The first version whose manifest says in words what is certified."""
 _KINDS: dict[str, Any] = {
     "str": str,
     "float": (float, int),
@@ -58,6 +60,8 @@ def read_bundle(path: str | os.PathLike[str]) -> Bundle:
             f"{source} has {version!r}. Install the release that wrote it: "
             f"{str(values.get('workbench'))[:40]}."
         )
+    if version < WORDS_SINCE:
+        values.setdefault("certificate", "")
     manifest = _manifest(source, values)
     changed = [n for n in texts.keys() - {MANIFEST} if manifest.files.get(n) != sha256(texts[n])]
     absent = manifest.files.keys() - texts.keys()

@@ -14,10 +14,11 @@ from workbench.place import file_name, new_place
 from workbench.plan import PlanError, make_plan
 from workbench.plan.launching import for_anywhere
 from workbench.runs import RunError
-from workbench.runs.folder.files import full_path, json_text, read_json, sha256
+from workbench.runs.folder.files import full_path, json_text, sha256
 from workbench.runs.programs.run import run_program
 from workbench.version import __version__
 
+from .certificate import in_words, kept_certificate, own_certificate
 from .contents import (
     CERTIFICATE,
     CONFIG,
@@ -72,8 +73,9 @@ def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
     modules = ["tf_keras"] if plan.keras == "legacy" else []
     pins = run_program(run.dir, "pins", *modules)
     _check_versions(run, pins)
-    certificate = _certificate(run)
-    facts = _certified(certificate) if certificate else facts_of(run)
+    kept = kept_certificate(run)
+    facts = _certified(kept) if kept else facts_of(run)
+    certificate = kept or own_certificate(run, facts)
     texts = {
         CONFIG: json_text(_portable(run).to_json()),
         SCRIPT: run.script,
@@ -95,6 +97,7 @@ def _contents(run: Run) -> tuple[Manifest, dict[str, str]]:
         virtual=plan.virtual,
         cpu=devices.cpu_model if devices else None,
         modules=pins["modules"],
+        certificate=in_words(run, certificate),
         files={name: sha256(text) for name, text in texts.items()},
         **dataclasses.asdict(facts),
     )
@@ -127,13 +130,6 @@ def _check_versions(run: Run, pins: Mapping[str, Any]) -> None:
             f"{', '.join(changed)}. Install the earlier versions again, or train again and bundle "
             "the new run."
         )
-
-
-def _certificate(run: Run) -> dict[str, Any]:
-    """Return the certificate of exactly this script; empty if there is none."""
-    path = run.dir / "certificate.json"
-    certificate = read_json(path) if path.exists() else {}
-    return certificate if certificate.get("script_sha256") == sha256(run.script) else {}
 
 
 def _certified(certificate: Mapping[str, Any]) -> Facts:

@@ -46,9 +46,10 @@ class Proof:
     """The facts of a certificate."""
 
     run: Run
-    reference: Run
+    reference: Run | None
+    """The run with which it was compared; None: only the run's own records were checked."""
     agreement: Agreement
-    """Without differences if workers do not step together."""
+    """Without differences if workers do not step together, or if there is no reference."""
     data_sha256: str
     versions: dict[str, str]
     environment: dict[str, str]
@@ -56,13 +57,15 @@ class Proof:
     def certificate(self, float32_loss_difference: float | None) -> dict[str, Any]:
         """Return the certificate: the compared runs, their environment, and the results."""
         plan, found = self.run.plan, self.agreement
-        devices = read_json(self.run.dir / "devices.json")
+        reference = self.reference if plan.synchronous else None
+        path = self.run.dir / "devices.json"
+        devices = read_json(path) if path.exists() else {}
         values: dict[str, Any] = {
             "version": 1,
             "created": time.time(),
             "claim": self._claim(),
             "run": self.run.id,
-            "standard": self.reference.id if plan.synchronous else None,
+            "standard": reference.id if reference else None,
             "script_sha256": self.run.result()["script_sha256"],
             "versions": {**self.versions, **_keras(plan.keras, devices)},
             "environment": self.environment,
@@ -75,7 +78,7 @@ class Proof:
             "steps": found.steps,
             "global_batch_size": plan.global_batch_size,
             "precision": found.precision,
-            "tolerance": TOLERANCE[found.precision] if plan.synchronous else None,
+            "tolerance": TOLERANCE[found.precision] if reference else None,
             "max_loss_difference": found.max_loss_difference,
             "max_weight_difference": found.max_weight_difference,
         }  # fmt: skip
@@ -88,11 +91,14 @@ class Proof:
         return values
 
     def _claim(self) -> str:
-        plan, reference = self.run.plan, self.reference.plan
+        plan = self.run.plan
         what = f"{plan.strategy_label}, {plan.loop} loop"
-        if plan.synchronous:
+        if plan.synchronous and self.reference is not None:
+            reference = self.reference.plan
             return f"{what}, trains like {reference.strategy_label}, {reference.loop} loop"
-        return f"{what}, {what_is_seen(self.agreement.steps)}; its workers do not step together"
+        why = "it was compared with no other run"
+        why = why if plan.synchronous else "its workers do not step together"
+        return f"{what}, {what_is_seen(self.agreement.steps)}; {why}"
 
 
 def compare(run: Run, reference: Run, precision: str) -> Agreement:
@@ -166,7 +172,7 @@ def _with_weights(found: Agreement, weights: float | None) -> Agreement:
 
 
 def trains(run: Run) -> str:
-    """Return why a run without a common step does not train as it should; empty if it does.
+    """Return why a run, checked without a reference, does not train as it should; empty if it does.
 
     Every step must be recorded. The loss must fall if there are enough steps to see it.
     """
@@ -188,6 +194,7 @@ def what_is_seen(steps: int) -> str:
 
 
 def _keras(kind: str, devices: dict[str, Any]) -> dict[str, Any]:
-    if kind == "legacy":
-        return {"tf-keras": devices.get("tf_keras_version")}
-    return {"keras": devices.get("keras_version")}
+    """Return the version of the run's Keras by the name of its package; empty if it is unknown."""
+    package = "tf-keras" if kind == "legacy" else "keras"
+    version = devices.get(f"{package.replace('-', '_')}_version")
+    return {package: version} if version else {}

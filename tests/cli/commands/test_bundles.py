@@ -22,6 +22,7 @@ def bundle(terminal: Terminal) -> Path:
     result: dict[str, Any] = last_json(done)
     assert result == {**result, "run": run["run"], "path": str(terminal.folder / "b.zip")}
     assert len(result["data_sha256"]) == 64
+    assert "every step recorded; it was compared with no other run" in result["certificate"]
     return terminal.folder / "b.zip"
 
 

@@ -88,6 +88,11 @@ def test_modules_missing_from_a_bundle_are_named() -> None:
     assert "The script imports &lt;mine&gt;, which no package provides." in saved_html(saved)
 
 
+def test_what_the_certificate_of_a_bundle_states_is_shown() -> None:
+    saved = Saved(Path("run-bundle.zip"), 2048, certificate="There is none: <why>.")
+    assert "There is none: &lt;why&gt;." in saved_html(saved)
+
+
 def test_nothing_is_overwritten_and_the_next_free_name_is_proposed(run: Run) -> None:
     page = page_of(run)
     save(page)

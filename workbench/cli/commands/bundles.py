@@ -47,9 +47,11 @@ def bundle(arguments: Namespace) -> int:
         text = f"Note: the script imports {module}, which no package provides. Copy it along."
         print(text, file=sys.stderr)
     if arguments.json:
-        print(json.dumps({"run": run.id, "path": str(path), "data_sha256": manifest.data_sha256}))
+        facts = {"data_sha256": manifest.data_sha256, "certificate": manifest.certificate}
+        print(json.dumps({"run": run.id, "path": str(path), **facts}))
     else:
         print(f"Wrote {path}, {path.stat().st_size:,} bytes.")
+        print(manifest.certificate)
         print(f"Repeat it elsewhere: workbench run --config {path.name}")
     return AGREES
 

@@ -56,6 +56,8 @@ class Saved:
     purpose: str = ""
     command: str = ""
     """A command for a terminal; empty if there is none."""
+    certificate: str = ""
+    """What the certificate of a bundle states, or why there is none."""
     modules: tuple[str, ...] = ()
     """The modules that the script of a bundle imports and that no package provides."""
 
@@ -75,9 +77,16 @@ def save(run: Run, kind: str, path: Path, on_progress: OnProgress) -> Saved:
             cannot be saved as this kind.
     """
     if kind == BUNDLE:
-        modules = tuple(write_bundle(run, path).modules)
+        manifest = write_bundle(run, path)
         command = f"workbench run --config {shlex.quote(path.name)}"
-        return Saved(path, size_of(path), "Repeat the run elsewhere:", command, modules)
+        return Saved(
+            path,
+            size_of(path),
+            "Repeat the run elsewhere:",
+            command,
+            manifest.certificate,
+            tuple(manifest.modules),
+        )
     export_runs([run], kind, path, on_progress)
     if kind == "tensorboard":
         command = f"tensorboard --logdir {shlex.quote(str(path))}"

@@ -175,6 +175,8 @@ def saved_html(saved: Saved) -> str:
     if saved.command:
         typed = f'<pre class="wb-log">{markup.text(saved.command)}</pre>'
         parts.append(f"{markup.quiet(saved.purpose)}{typed}")
+    if saved.certificate:
+        parts.append(markup.quiet(saved.certificate))
     for module in saved.modules:
         note = f"The script imports {module}, which no package provides. Copy it with the bundle."
         parts.append(markup.notice("warning", note))
