@@ -13,8 +13,10 @@ import {
   type TranslationBundle
 } from '@jupyterlab/translation';
 
+import { NOTHING_CHOSEN, type Beginnings } from './beginnings.js';
 import { workbenchIcon, workbenchIconUrl } from './icon.js';
 import { fillAndRun } from './notebook/notebook.js';
+import { IWorkbenchServer } from './server/plugin.js';
 
 const OPEN = 'workbench:open';
 
@@ -22,6 +24,7 @@ const OPEN = 'workbench:open';
 async function openWorkbench(
   app: JupyterFrontEnd,
   cwd: string | undefined,
+  beginnings: Beginnings,
   trans: TranslationBundle
 ): Promise<NotebookPanel> {
   await app.serviceManager.kernelspecs.ready;
@@ -29,7 +32,7 @@ async function openWorkbench(
     ...(cwd === undefined ? {} : { cwd }),
     kernelName: app.serviceManager.kernelspecs.specs?.default ?? 'python3'
   })) as NotebookPanel;
-  fillAndRun(panel).catch(reason =>
+  fillAndRun(panel, beginnings).catch(reason =>
     Notification.error(
       trans.__('The workbench could not start: %1', String(reason)),
       { autoClose: false }
@@ -42,12 +45,13 @@ export const openPlugin: JupyterFrontEndPlugin<void> = {
   id: 'tf-distribute-workbench:open',
   description: 'Opens a new workbench from the launcher, palette and menu.',
   autoStart: true,
-  optional: [ILauncher, ICommandPalette, ITranslator],
+  optional: [ILauncher, ICommandPalette, ITranslator, IWorkbenchServer],
   activate: (
     app: JupyterFrontEnd,
     launcher: ILauncher | null,
     palette: ICommandPalette | null,
-    translator: ITranslator | null
+    translator: ITranslator | null,
+    server: IWorkbenchServer | null
   ) => {
     const translations = translator ?? nullTranslator;
     const trans = translations.load('tf-distribute-workbench');
@@ -77,6 +81,7 @@ export const openPlugin: JupyterFrontEndPlugin<void> = {
         openWorkbench(
           app,
           typeof args['cwd'] === 'string' ? args['cwd'] : undefined,
+          server?.choices ?? NOTHING_CHOSEN,
           trans
         )
     });

@@ -1,15 +1,22 @@
 /** Which cells the workbench may run by itself. Pure: no Jupyter, no page. */
 
-/** What a cell that opens the workbench holds. */
-export const WORKBENCH_SOURCE =
-  'from workbench import Workbench\n\nWorkbench()';
+import { callOf, importsOf, type Beginnings } from '../beginnings.js';
+
+/** Return the source of a cell that opens a workbench. */
+export function workbenchSource(beginnings: Beginnings): string {
+  return [...importsOf(beginnings), '', callOf(beginnings)].join('\n');
+}
 
 /** The cell tag that asks for a cell to be run when its notebook is opened by `?workbench=`. */
 export const AUTORUN_TAG = 'workbench-autorun';
 
+/** A call of `Workbench` with nothing, or with what the settings choose. */
+const OPENS =
+  /^(\w+ = )?Workbench\((PRESETS\["\w+"\]\.config)?(, )?(runs_dir="[^"\\\n]+")?\)$/;
 const HARMLESS_LINES = [
   /^from workbench import \w+(, \w+)*$/,
-  /^(\w+ = )?Workbench\(\)$/,
+  /^from workbench\.catalog import PRESETS$/,
+  OPENS,
   /^\w+$/
 ];
 
@@ -28,7 +35,7 @@ export function runsAtOpening(source: string, tags: unknown): boolean {
     .map(line => line.replace(/#.*$/, '').trim())
     .filter(line => line !== '');
   return (
-    lines.some(line => line.endsWith('Workbench()')) &&
+    lines.some(line => OPENS.test(line)) &&
     lines.every(line => HARMLESS_LINES.some(pattern => pattern.test(line)))
   );
 }

@@ -3,7 +3,8 @@
 import type { Cell, ICodeCellModel } from '@jupyterlab/cells';
 import { NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 
-import { AUTORUN_TAG, runsAtOpening, WORKBENCH_SOURCE } from './cells.js';
+import { beside, type Beginnings } from '../beginnings.js';
+import { AUTORUN_TAG, runsAtOpening, workbenchSource } from './cells.js';
 import { liveWidgets } from './kernel.js';
 import { WIDGET_MIME } from '../mime.js';
 
@@ -14,13 +15,17 @@ export async function kernelReady(panel: NotebookPanel): Promise<void> {
 }
 
 /** Make the first cell of a new notebook open a workbench, run it, and save. */
-export async function fillAndRun(panel: NotebookPanel): Promise<void> {
+export async function fillAndRun(
+  panel: NotebookPanel,
+  beginnings: Beginnings
+): Promise<void> {
   await kernelReady(panel);
   const cell = panel.content.widgets[0];
   if (cell === undefined) {
     return;
   }
-  cell.model.sharedModel.setSource(WORKBENCH_SOURCE);
+  const chosen = beside(panel.context.localPath, beginnings);
+  cell.model.sharedModel.setSource(workbenchSource(chosen));
   cell.model.setMetadata('tags', [AUTORUN_TAG]);
   await run(panel, [cell]);
   await panel.context.save();

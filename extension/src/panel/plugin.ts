@@ -12,6 +12,7 @@ import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
+import { NOTHING_CHOSEN } from '../beginnings.js';
 import { workbenchIcon } from '../icon.js';
 import { IWorkbenchServer } from '../server/plugin.js';
 import { Host } from './host.js';
@@ -57,7 +58,6 @@ function memoryOf(args: ReadonlyPartialJSONObject): Memory | undefined {
     : { path, kernel: text('kernel'), modelId: text('modelId') };
 }
 
-const NOTHING_CHOSEN = { runsFolder: '', preset: '' };
 const ARGUMENTS = {
   path: { type: 'string', description: 'The session of an earlier panel' },
   kernel: { type: 'string', description: 'The name of the kernel' },

@@ -1,27 +1,16 @@
 /** The code that a panel runs in its kernel, and its outcome. Pure. */
 
+import { callOf, importsOf, type Beginnings } from '../beginnings.js';
 import { WIDGET_MIME } from '../mime.js';
 
 /** Makes the code that shows a workbench: it must display one widget. */
 export type Source = () => string;
 
-/** The initial choices of a new workbench; empty: its own defaults. */
-export interface Beginnings {
-  runsFolder: string;
-  preset: string;
-}
-
 /** Return the code that shows the kernel's workbench, if a page lost its panel, or a new one. */
-export function showWorkbench({ runsFolder, preset }: Beginnings): string {
-  // JSON's text is Python's, too.
-  const given = [
-    ...(preset ? [`PRESETS[${JSON.stringify(preset)}].config`] : []),
-    ...(runsFolder ? [`runs_dir=${JSON.stringify(runsFolder)}`] : [])
-  ];
+export function showWorkbench(beginnings: Beginnings): string {
   return [
-    'from workbench import Workbench',
-    ...(preset ? ['from workbench.catalog import PRESETS'] : []),
-    `display(Workbench.newest() or Workbench(${given.join(', ')}))`
+    ...importsOf(beginnings),
+    `display(Workbench.newest() or ${callOf(beginnings)})`
   ].join('\n');
 }
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { beside, NOTHING_CHOSEN } from '../beginnings.js';
 import { notebookOf, withoutNotebook } from '../notebook/address.js';
 import {
   AUTORUN_TAG,
   runsAtOpening,
-  WORKBENCH_SOURCE
+  workbenchSource
 } from '../notebook/cells.js';
 import { savedViewOf } from '../notebook/savedView.js';
 import { bytes } from '../download/download.js';
@@ -13,6 +14,7 @@ import { ENGLISH as trans } from '../runview/language.js';
 import { isGone, noteFor } from '../state.js';
 
 const TAGS = [AUTORUN_TAG];
+const WORKBENCH_SOURCE = workbenchSource(NOTHING_CHOSEN);
 
 const RUN_IT = 'Saved view. Run the cell for the live workbench.';
 
@@ -26,6 +28,22 @@ test('cells that only open a workbench run at opening', () => {
   );
 });
 
+test('a new notebook opens a workbench with the preset and the folder of the settings', () => {
+  assert.equal(
+    WORKBENCH_SOURCE,
+    'from workbench import Workbench\n\nWorkbench()'
+  );
+  const chosen = { preset: 'cnn', runsFolder: 'my runs' };
+  const source = workbenchSource(beside('a/b/Untitled.ipynb', chosen));
+  assert.equal(
+    source,
+    'from workbench import Workbench\nfrom workbench.catalog import PRESETS\n\nWorkbench(PRESETS["cnn"].config, runs_dir="../../my runs")'
+  );
+  assert.ok(runsAtOpening(source, TAGS));
+  assert.deepEqual(beside('Untitled.ipynb', chosen), chosen);
+  assert.deepEqual(beside('a/b.ipynb', NOTHING_CHOSEN), NOTHING_CHOSEN);
+});
+
 test('a cell without the tag, or with any other code, does not run at opening', () => {
   assert.ok(!runsAtOpening(WORKBENCH_SOURCE, undefined));
   assert.ok(!runsAtOpening(WORKBENCH_SOURCE, ['other']));
@@ -35,6 +53,10 @@ test('a cell without the tag, or with any other code, does not run at opening', 
     '!rm -r x',
     '%run x.py',
     'Workbench(); f()',
+    'Workbench(f())',
+    'Workbench(PRESETS[f()].config)',
+    'Workbench(runs_dir=f())',
+    'Workbench(runs_dir="a" + f("b"))',
     'f()'
   ]) {
     assert.ok(!runsAtOpening(`${WORKBENCH_SOURCE}\n${more}`, TAGS), more);
