@@ -60,14 +60,6 @@ def small_model():
     return model
 
 
-def large_model():
-    wide = [tf.keras.layers.Dense(512, "relu") for _ in range(3)]
-    model = tf.keras.Sequential([tf.keras.Input([10]), *wide, tf.keras.layers.Dense(3)])
-    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile("sgd", loss=loss)
-    return model
-
-
 def after_work(features, rounds):
     """Return the features after some rounds of work, so that a step must wait for the work."""
     square = tf.random.uniform([SIDE, SIDE]) / SIDE

@@ -1,25 +1,23 @@
 """Ten runs with one planted cause of slowness each, and the verdict's answer to each.
 
-`python -m tests.benchmarks.verdict [--quick] [--only NAME ...]`. The slow link is a separate
-network namespace with a loopback of 200 Mbit/s, which needs root and `ip` and `tc`.
+`python -m tests.benchmarks.verdict [--quick] [--only NAME ...]`. The slow link is between two
+network namespaces, which needs root and `ip`; see `slow_link`.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.report import Limit, print_line
+from tests.benchmarks.slow_link import slow_link
 from workbench.cli.commands.why import report
 from workbench.config import RunConfig
 from workbench.devices import detect
@@ -27,8 +25,7 @@ from workbench.runs import start_run
 from workbench.verdict import SECONDS, judge
 
 OWN = Path(__file__).with_name("planted.py")
-NAMESPACE = "workbench-slow-link"
-RATE = ("rate", "200mbit", "burst", "256kb", "latency", "500ms")
+SLOW_LINK = "slow link"
 QUICK_SECONDS = 8.0
 RIGHT = Limit("runs with the right cause, of ten", "", at_least=9)
 SUM = Limit("largest unexplained part of a step", "%", at_most=5)
@@ -97,8 +94,9 @@ PLANTED = {
     "slow input of a worker": Planted(
         _workers("sets_slow_on_one_worker"), "waiting", None, "worker-1"
     ),
-    "slow link": Planted(
-        _workers("quick_sets", "large_model", epochs=2),
+    SLOW_LINK: Planted(
+        # Not forked, so that the interpreter starts each worker on its own host.
+        _workers("quick_sets", epochs=2, start="cold"),
         "communication", "per_replica_batch_size",
     ),
     "too many replicas": Planted(
@@ -114,11 +112,17 @@ PLANTED = {
 }  # fmt: skip
 
 
-def try_one(name: str, folder: str, seconds: float) -> dict[str, Any]:
+def try_one(name: str, folder: Path, seconds: float) -> dict[str, Any]:
     """Train a planted run, ask why it is slow, and return whether the answer is right."""
+    with slow_link(folder) if name == SLOW_LINK else nullcontext() as interpreter:
+        return _try(name, folder, seconds, interpreter)
+
+
+def _try(name: str, folder: Path, seconds: float, interpreter: Path | None) -> dict[str, Any]:
     planted = PLANTED[name]
-    devices = detect(import_tensorflow=False)
-    run = start_run(planted.config, folder, devices, name=name, rehearse=False)
+    config = replace(planted.config, interpreter=str(interpreter) if interpreter else None)
+    devices = detect(config.interpreter, import_tensorflow=False)
+    run = start_run(config, folder, devices, name=name, rehearse=False)
     if run.wait() != "finished":
         raise RuntimeError(f"{name}: {run.failure}")
     verdict = judge(run, seconds)
@@ -141,56 +145,24 @@ def try_one(name: str, folder: str, seconds: float) -> dict[str, Any]:
     }
 
 
-def try_in_namespace(name: str, seconds: float) -> dict[str, Any]:
-    """Do the same with a slow link between the tasks."""
-    with _slow_link():
-        command = ["ip", "netns", "exec", NAMESPACE, sys.executable, "-m", __spec__.name]
-        command += ["--inside", name, "--seconds", str(seconds)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    *lines, last = done.stdout.rstrip().split("\n")
-    print_line("\n".join(lines))
-    answer: dict[str, Any] = json.loads(last)
-    return answer
-
-
-@contextlib.contextmanager
-def _slow_link() -> Iterator[None]:
-    inside = ["ip", "netns", "exec", NAMESPACE]
-    subprocess.run(["ip", "netns", "add", NAMESPACE], check=True)
-    try:
-        subprocess.run([*inside, "ip", "link", "set", "lo", "up"], check=True)
-        slow = ["tc", "qdisc", "add", "dev", "lo", "root", "tbf", *RATE]
-        subprocess.run([*inside, *slow], check=True)
-        yield
-    finally:
-        subprocess.run(["ip", "netns", "del", NAMESPACE], check=True)
-
-
 def main() -> int:
     """Measure and print; the exit status is 1 if a limit is missed."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="short times, to try the benchmark")
     options.add_argument("--only", nargs="+", choices=PLANTED, help="only these")
     options.add_argument("--seconds", type=float, default=SECONDS)
-    options.add_argument("--inside", choices=PLANTED, help=argparse.SUPPRESS)
     chosen = options.parse_args()
     seconds = QUICK_SECONDS if chosen.quick else chosen.seconds
     os.environ["WORKBENCH_STATE"] = state = tempfile.mkdtemp()
     with tempfile.TemporaryDirectory() as folder:
         try:
-            if chosen.inside:
-                print_line(json.dumps(try_one(chosen.inside, folder, seconds)))
-                return 0
-            return _judge(chosen.only or list(PLANTED), folder, seconds)
+            return _judge(chosen.only or list(PLANTED), Path(folder), seconds)
         finally:
             shutil.rmtree(state, ignore_errors=True)
 
 
-def _judge(names: list[str], folder: str, seconds: float) -> int:
-    results = [
-        try_in_namespace(name, seconds) if name == "slow link" else try_one(name, folder, seconds)
-        for name in names
-    ]
+def _judge(names: list[str], folder: Path, seconds: float) -> int:
+    results = [try_one(name, folder, seconds) for name in names]
     for each in results:
         planted = PLANTED[each["name"]]
         print_line(
