@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from .engine import JobStatus, Reach
 from .hand import CANCEL
+from .kubectl import why_waiting
 from .manifests import PYTHON, manifests
 
 if TYPE_CHECKING:
@@ -58,7 +59,10 @@ class Kubernetes:
         if not attempts:
             if (job_dir / CANCEL).exists():
                 return JobStatus("over", "CANCELLED")
-            return JobStatus("waiting", "WRITTEN", f"{_typed('apply', job_dir)} starts it")
+            why = why_waiting(job, _namespace(job_dir))
+            if not why.startswith("pod "):  # perhaps nobody has applied the manifest
+                why = "; ".join(filter(None, (f"{_typed('apply', job_dir)} starts it", why)))
+            return JobStatus("waiting", "WRITTEN", why)
         attempt = attempts[-1]
         tasks = json.loads((job_dir / "job.json").read_text(encoding="utf-8"))["tasks"]
         exits = [job_dir / str(attempt) / f"{task}.exit" for task in tasks]
@@ -77,6 +81,11 @@ class Kubernetes:
     def cancel(self, job_dir: Path, job: str) -> None:
         """Ask the job's hands to end, including hands that start later."""
         (job_dir / CANCEL).touch()
+
+
+def _namespace(job_dir: Path) -> str:
+    config = json.loads((job_dir.parents[1] / "config.json").read_text(encoding="utf-8"))
+    return str(config.get("namespace") or "")
 
 
 def _job_name(job_dir: Path) -> str:
