@@ -27,6 +27,7 @@ from workbench.runs.folder.state import supervisor_events, tf_configs
 from workbench.runs.resume import resume
 
 TWO = ("worker-0", "worker-1")
+PLANTED = "planted-7d1f0c"
 GATE = {"pauses": {"20": "gate"}}
 
 pytestmark = [
@@ -85,6 +86,20 @@ def test_the_tasks_of_a_job_train_on_their_hosts_and_are_followed(runs: Runs) ->
     assert [len(run.replica_steps().query("worker == @at")) for at in (0, 1)] == [120, 120]
     assert set(run.peak_bytes) == set(TWO)
     until(lambda: "JobState=COMPLETED" in ask("scontrol", "show", "job", job_of(run)))
+
+
+@pytest.mark.parametrize("launcher", ["local", "slurm"])
+def test_no_file_of_a_run_holds_a_credential_of_the_environment(
+    runs: Runs, launcher: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("WANDB_API_KEY", "HF_TOKEN", "DATABASE_PASSWORD"):
+        monkeypatch.setenv(name, PLANTED)
+    has = f"assert os.environ['HF_TOKEN'] == '{PLANTED[:4]}' + '{PLANTED[4:]}'"
+    run = runs.start(tasks=TWO, launcher=launcher, code={"born": has})
+    assert over(run) == "finished"
+    files = [path for path in run.dir.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    assert [path for path in files if PLANTED.encode() in path.read_bytes()] == []
 
 
 def test_each_task_is_given_the_cpus_that_are_reserved_for_it(runs: Runs) -> None:
