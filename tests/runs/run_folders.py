@@ -13,10 +13,11 @@ from typing import Any
 
 import psutil
 
+from tests.machines import LAPTOP
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.config import RunConfig
 from workbench.plan.launching import OF_JOBS
-from workbench.runs import Run, start_script
+from workbench.runs import Run, start_run, start_script
 from workbench.runs.folder import locks
 from workbench.runs.folder.files import json_text, make_folder, new_id, sha256
 from workbench.runs.processes.bounds import Bounds
@@ -33,6 +34,17 @@ OF_CONFIG = (
 )
 """The options of a run that are fields of its config."""
 QUICK = Bounds(poll_seconds=0.02, stop_grace_seconds=LIMIT_SECONDS, kill_grace_seconds=0.2)
+
+
+FEW_STEPS = {
+    "workers": 2,
+    "epochs": 1,
+    "steps_per_epoch": 8,
+    "steps_per_call": 2,
+    "per_replica_batch_size": 8,
+    "rendezvous_seconds": int(LIMIT_SECONDS),
+}
+"""A config that trains the MLP with TensorFlow for a few steps on two workers."""
 
 
 class Runs:
@@ -91,6 +103,18 @@ class Runs:
         """Write a run and start it."""
         return start_script(self.make(**options).dir, bounds)
 
+    def train(self, **fields: Any) -> Run:
+        """Train a few steps with TensorFlow itself, to the end; `fields` are fields of the config.
+
+        Raises:
+            AssertionError: the run did not finish.
+        """
+        self.root.mkdir(exist_ok=True)
+        run = start_run(RunConfig(**{**FEW_STEPS, **fields}), self.root, LAPTOP)
+        self.made.append(run)
+        assert run.wait(LIMIT_SECONDS) == "finished", run.failure
+        return run
+
     def end_all(self) -> None:
         for run in self.made:
             for number in processes_of(run):
@@ -145,6 +169,12 @@ def over(run: Run) -> str:
     """Wait for a run's end and return its state."""
     until(lambda: run.status in ("finished", "stopped", "failed"))
     return run.status
+
+
+def losses_of(run: Run) -> dict[int, list[float]]:
+    """Return the recorded losses of each worker's first replica."""
+    rows = run.replica_steps()
+    return {worker: part["loss"].tolist() for worker, part in rows.groupby("worker")}
 
 
 def starts_of(run: Run, task: str) -> list[int]:

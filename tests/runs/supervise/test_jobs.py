@@ -1,5 +1,6 @@
 """Runs as jobs of a real Slurm cluster of two nodes, with the trainer of `obedient.py`."""
 
+import math
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from tests.runs.run_folders import (
     QUICK,
     Runs,
     event_of,
+    losses_of,
     over,
     pid_of,
     processes_of,
@@ -86,6 +88,13 @@ def test_the_tasks_of_a_job_train_on_their_hosts_and_are_followed(runs: Runs) ->
     assert [len(run.replica_steps().query("worker == @at")) for at in (0, 1)] == [120, 120]
     assert set(run.peak_bytes) == set(TWO)
     until(lambda: "JobState=COMPLETED" in ask("scontrol", "show", "job", job_of(run)))
+
+
+def test_tensorflow_trains_synchronous_workers_in_a_job(runs: Runs) -> None:
+    run = runs.train(launcher="slurm", strategy="multi_worker_mirrored")
+    losses = losses_of(run)
+    assert [len(losses[worker]) for worker in (0, 1)] == [8, 8]
+    assert all(map(math.isfinite, losses[0] + losses[1]))
 
 
 @pytest.mark.parametrize("launcher", ["local", "slurm"])
