@@ -12,6 +12,7 @@ from tests.waiting import until
 from tests.widgets.folders import write_run
 from tests.widgets.parts.test_markup import EVIL
 from workbench.runs.folder.files import json_text
+from workbench.runs.folder.trust import trust
 from workbench.widgets.pictures.scaling import bars, page
 from workbench.widgets.scaling_view import ShouldScale
 
@@ -45,8 +46,9 @@ def test_text_from_outside_is_escaped() -> None:
 
 
 def test_a_run_without_a_checkpoint_is_refused(tmp_path: Path) -> None:
-    view = ShouldScale()
-    view.show(write_run(tmp_path), "finished")
+    view, run = ShouldScale(), write_run(tmp_path)
+    trust(run.dir)
+    view.show(run, "finished")
     view._measure.click()
     until(lambda: "has saved no checkpoint yet. Let it train" in view._work.state.value)
     until(lambda: not view._measure.disabled)

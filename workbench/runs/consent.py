@@ -1,4 +1,4 @@
-"""The code that a resume of a foreign run executes: a person must see it and agree to it first."""
+"""The code of a foreign run: a person must see it and agree to it before a click executes it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .resume import script_of_resume
 
 @dataclass(frozen=True)
 class ForeignCode:
-    """The code that a resume executes of a run that this machine did not start as it is."""
+    """The code that a click executes of a run that this machine did not start as it is."""
 
     run_id: str
     interpreter: str
@@ -27,15 +27,17 @@ class ForeignCode:
 
     def __str__(self) -> str:
         return (
-            f"Resuming a run executes its {SCRIPT} with all your permissions; {self.run_id} was "
+            f"This executes the run's {SCRIPT} with all your permissions; {self.run_id} was "
             f"not started on this machine in its present form, and would run {self.interpreter} "
             f"in {self.working_dir}, with modules from there (sha256 {self.digest}). Read the "
-            "script, and resume the run only if you trust it."
+            "script, and go on only if you trust it."
         )
 
 
 def foreign_code(run_dir: Path, epochs: int | None = None, agreed: str = "") -> ForeignCode | None:
-    """Return the code that a person must agree to before a resume; None if there is no need.
+    """Return the code that a person must agree to before it is executed; None if there is no need.
+
+    A resume executes it, and so do the programs that examine the run.
 
     There is no need if this machine started the run in its present form, or if `agreed` is the
     digest of this code.
@@ -57,7 +59,7 @@ def foreign_code(run_dir: Path, epochs: int | None = None, agreed: str = "") -> 
 
 
 def _refuse_more_than_a_script(run_dir: Path) -> None:
-    """Refuse a run of which a resume executes more than its script.
+    """Refuse a run of which more than its script is executed.
 
     Raises:
         RunError: a job has an environment of its own, a rehearsal has a script of its own, or there
@@ -72,7 +74,7 @@ def _refuse_more_than_a_script(run_dir: Path) -> None:
     if not more:
         return
     raise RunError(
-        "A click resumes a run from elsewhere only if its script is all that is executed; "
+        "A click executes a run from elsewhere only if its script is all that is executed; "
         f"{run_dir.name} also executes {', '.join(more)}. Read the files in {run_dir}; if you "
         f"trust them, resume the run in a terminal: workbench runs resume {run_dir}"
     )

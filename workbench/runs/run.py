@@ -37,7 +37,7 @@ from workbench.runs.folder.state import (
     take_lock,
 )
 from workbench.runs.folder.tasks import leader_of, restarts_alone, tasks_of
-from workbench.runs.folder.trust import is_trusted
+from workbench.runs.folder.trust import is_trusted, was_started
 
 from .title import title_of
 
@@ -292,7 +292,8 @@ class Run:
                 f"{self.dir.resolve()}. Delete that one, and remove the link."
             )
         lost = self.status == "lost"
-        path, lock = run_lock(self.dir), take_lock(self.dir)
+        path = run_lock(self.dir)
+        lock = take_lock(self.dir, foreign=not was_started(self.dir))
         if lock is None:
             raise alive_error(self.dir, "deleted")
         hidden = self.dir.with_name(f".deleted-{self.dir.name}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.experiments.scaling import (
@@ -19,6 +20,7 @@ from workbench.widgets.parts import markup
 from workbench.widgets.parts.long_work import LongWork, OnProgress, Stopped
 from workbench.widgets.parts.page_parts import button, html, row, section
 from workbench.widgets.pictures import scaling as scaling_picture
+from workbench.widgets.run.agreeing import Agreeing
 
 if TYPE_CHECKING:
     from workbench.runs import Run
@@ -39,6 +41,7 @@ class ShouldScale:
         self._run: Run | None = None
         self._alive = False
         self._work = LongWork("measuring the noise scale", self._set_busy)
+        self._agreeing = Agreeing(self._work.report)
         self._steps = NumberField("noise_steps", "Batches to take", whole=True)
         self._steps.write(STEPS)
         self._steps.show_help(
@@ -57,6 +60,7 @@ class ShouldScale:
             ABOUT,
             grid([self._steps.box, self._growth.box]),
             row(self._measure, self._work.button, self._work.state),
+            self._agreeing.box,
             self._found,
         )
 
@@ -69,6 +73,7 @@ class ShouldScale:
         self._run, self._alive = run, alive
         if not same:
             self._work.give_up()
+            self._agreeing.clear()
             self._found.value = "" if run is None else _kept_answer(run)
         if not self._work.busy:
             kept = KEPT if self._found.value else ""
@@ -84,7 +89,10 @@ class ShouldScale:
         typed = self._steps.read_or_say()
         if typed is None:
             return
-        steps, growth = int(typed), self._growth.read()
+        begin = partial(self._begin, run, int(typed), growth=self._growth.read())
+        self._agreeing.before(run, begin)
+
+    def _begin(self, run: Run, steps: int, *, growth: bool) -> None:
         self._found.value = ""
 
         def work(on_progress: OnProgress, stopped: Stopped) -> Scaling:

@@ -21,6 +21,7 @@ from workbench.experiments import (
     recommend,
     start_comparison,
 )
+from workbench.experiments.comparing.origin import refuse_foreign
 from workbench.runs import RunError, list_runs
 
 CONFIG = RunConfig(epochs=1, steps_per_epoch=60, global_batch_size=64)
@@ -78,6 +79,7 @@ def test_a_stopped_or_killed_comparison_continues_with_the_run_that_it_finds(roo
     assert comparison.wait(LIMIT_SECONDS) == "stopped"
     assert run.status == "stopped"
     before = run.progress.step
+    refuse_foreign(comparison)
     comparison.resume()
     with pytest.raises(RunError, match="is alive"):
         comparison.resume()
@@ -89,6 +91,10 @@ def test_a_stopped_or_killed_comparison_continues_with_the_run_that_it_finds(roo
     assert [trial.run for trial in comparison.trials] == [run.id]
     comparison.stop()
     assert comparison.wait(LIMIT_SECONDS) == "stopped"
+    with (run.dir / "train.py").open("a") as script:
+        script.write("# more")
+    with pytest.raises(RunError, match=f"{run.id} of {comparison.folder.name} was not started"):
+        refuse_foreign(comparison)
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from workbench.config import RunConfig
 from workbench.interval import Interval
 from workbench.runs import Run
 from workbench.runs.folder.files import json_text
+from workbench.runs.folder.trust import trust
 from workbench.verdict import OwnPace, Trial
 from workbench.verdict.causes import Suggestion
 from workbench.widgets.pictures import verdict as verdict_picture
@@ -85,8 +86,9 @@ def test_a_run_that_still_trains_can_be_timed_after_its_end(tmp_path: Path) -> N
 
 
 def test_a_run_that_failed_before_its_first_step_has_no_step_to_time(tmp_path: Path) -> None:
-    shown = view()
-    shown.show(write_run(tmp_path, "failed", steps=0), "failed")
+    shown, run = view(), write_run(tmp_path, "failed", steps=0)
+    trust(run.dir)
+    shown.show(run, "failed")
     shown._find.click()
     until(lambda: "has recorded none. Let it train" in shown._work.state.value)
     until(lambda: not shown._find.disabled)

@@ -14,6 +14,7 @@ from tests.waiting import until
 from tests.widgets.folders import write_run
 from tests.widgets.parts.test_markup import EVIL
 from workbench import units
+from workbench.runs.folder.trust import trust
 from workbench.runs.programs.step_xray import (
     ReplicaXray,
     StepXray,
@@ -155,8 +156,9 @@ def test_text_from_outside_is_escaped() -> None:
 
 
 def test_a_step_that_the_run_did_not_take_is_refused_next_to_the_field(tmp_path: Path) -> None:
-    view = Xray()
-    view.show(write_run(tmp_path), "finished")
+    view, run = Xray(), write_run(tmp_path)
+    trust(run.dir)
+    view.show(run, "finished")
     view._step.value = 157
     view._ask.click()
     until(lambda: "from 1 to 156; received 157" in view._state.value)

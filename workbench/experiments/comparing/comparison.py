@@ -22,8 +22,16 @@ from workbench import flock
 from workbench.runs import Run, RunError
 from workbench.runs.folder import locks
 from workbench.runs.folder.events import Event, read_events
-from workbench.runs.folder.files import json_text, read_json, runs_root, unwritable, write_text
+from workbench.runs.folder.files import (
+    json_text,
+    read_json,
+    runs_root,
+    sha256,
+    unwritable,
+    write_text,
+)
 from workbench.runs.folder.logs import log_tail
+from workbench.runs.folder.trust import note
 from workbench.runs.processes.environment import PACKAGE_ROOT
 
 from .grid import Candidate
@@ -237,7 +245,9 @@ def start_comparison(
     except OSError as error:
         raise unwritable(folder, error) from error
     write_text(folder / DEVICES, json_text(devices.to_json()))
-    write_text(folder / ASKED, json_text(asked))
+    text = json_text(asked)
+    write_text(folder / ASKED, text)
+    note(folder, sha256(text))
     _spawn(folder)
     return Comparison(folder)
 

@@ -15,6 +15,7 @@ from .archive import MARK, is_copy
 from .events import Event, read_events
 from .files import CARD, RunError, read_json
 from .tasks import leader_of
+from .trust import was_started
 
 Status = Literal[
     "queued", "starting", "running", "stopping", "finished", "stopped", "failed", "lost"
@@ -27,14 +28,18 @@ def run_lock(run_dir: Path) -> Path:
     return _lock_of(run_dir, home_of(run_dir))
 
 
-def take_lock(run_dir: Path, patience_seconds: float = 0.3) -> int | None:
+def take_lock(run_dir: Path, patience_seconds: float = 0.3, *, foreign: bool = False) -> int | None:
     """Lock a run for this process and its children; None if it is alive. See `locks.take`.
 
+    The card of a `foreign` run can name any folder as its state folder, so no file is made there.
     The lock file notes the identity of its run folder, because a folder can be renamed.
     """
     if _lives_renamed(run_dir):
         return None
-    lock = locks.take(run_lock(run_dir), patience_seconds)
+    path = run_lock(run_dir)
+    if foreign and not path.is_file():
+        path = locks.lock_path(locks.state_dir(), home_of(run_dir))
+    lock = locks.take(path, patience_seconds)
     if lock is not None:
         with contextlib.suppress(OSError):  # on a full disk, a renamed folder is not recognized
             os.ftruncate(lock, 0)
@@ -66,8 +71,15 @@ def _identity(folder: Path) -> bytes:
 
 
 def home_of(run_dir: Path) -> Path:
-    """Return the folder in which a run lives; for a copy in an archive, the original's folder."""
-    return Path(str(read_json(run_dir / MARK)["run_dir"])) if is_copy(run_dir) else run_dir
+    """Return the folder in which a run lives; for a copy in an archive, the original's folder.
+
+    A copy from elsewhere can name any folder: only a folder in which this machine started a run is
+    the original's.
+    """
+    if not is_copy(run_dir):
+        return run_dir
+    original = Path(str(read_json(run_dir / MARK).get("run_dir")))
+    return original if was_started(original) else run_dir
 
 
 def is_alive(run_dir: Path) -> bool:

@@ -32,13 +32,8 @@ def trust(run_dir: Path) -> None:
     Raises:
         RunError: the state folder cannot be written, or the run cannot be read.
     """
-    note = _note(run_dir)
-    try:
-        note.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(note.parent, error) from error
     # The supervisor removes a rehearsal that went well.
-    write_text(note, f"{digest_of(run_dir)}\n{_digest(run_dir, [run_dir])}\n")
+    note(run_dir, digest_of(run_dir), _digest(run_dir, [run_dir]))
 
 
 def is_trusted(run_dir: Path) -> bool:
@@ -47,9 +42,33 @@ def is_trusted(run_dir: Path) -> bool:
     Raises:
         RunError: the run's run.json is missing, or a file cannot be read.
     """
+    return was_started(run_dir) and digest_of(run_dir) in noted(run_dir)
+
+
+def was_started(folder: Path) -> bool:
+    """Return whether this machine started what is in a folder, whatever its files are now."""
+    return _note(folder).is_file()
+
+
+def note(folder: Path, *digests: str) -> None:
+    """Note in the state folder that this machine started what is in a folder.
+
+    Raises:
+        RunError: the state folder cannot be written.
+    """
+    path = _note(folder)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(path.parent, error) from error
+    write_text(path, "".join(f"{digest}\n" for digest in digests))
+
+
+def noted(folder: Path) -> list[str]:
+    """Return the digests of a folder's files when this machine started it; empty if it did not."""
     with contextlib.suppress(OSError):
-        return digest_of(run_dir) in _note(run_dir).read_text(encoding="utf-8").split()
-    return False
+        return _note(folder).read_text(encoding="utf-8").split()
+    return []
 
 
 def digest_of(run_dir: Path) -> str:

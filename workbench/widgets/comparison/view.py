@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.config import ConfigError
 from workbench.experiments import Comparison, candidates, list_comparisons, start_comparison
+from workbench.experiments.comparing.origin import refuse_foreign
 from workbench.experiments.comparing.tournament import DROP_BELOW
 from workbench.widgets.kernel.background import Latest, run_in_background
 from workbench.widgets.kernel.poller import Poller
@@ -138,6 +139,7 @@ class ComparisonView:
         self._resume.disabled = True
 
         def resume() -> Comparison:
+            refuse_foreign(comparison)
             comparison.resume()
             return comparison
 

@@ -79,6 +79,10 @@ class LongWork:
         """Show a line of plain text instead of the progress."""
         self.state.value = markup.quiet(text)
 
+    def report(self, level: str, text: str) -> None:
+        """Show a text instead of the progress; the level is info or error."""
+        self.state.value = markup.notice(level, text) if level == "error" else markup.quiet(text)
+
     def give_up(self) -> None:
         """Stop the work in progress. Its progress and its result are not shown any more."""
         with self._turn:

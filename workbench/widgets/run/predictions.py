@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
@@ -18,6 +19,7 @@ from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import NO_WIDTH, button, html, row, set_visible, styled
 from workbench.widgets.pictures.png import data_uri, grey_png
 
+from .agreeing import Agreeing
 from .confusion import confusion_view
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ class Predictions:
             "Evaluate", "Evaluate the trained model on the test examples", self._on_evaluate
         )
         self._state = html(description="State of the evaluation")
+        self._agreeing = Agreeing(self._say)
         self._classes = html(description="Accuracy by class", visible=False)
         self._confusion = html(description="Confusion matrix", visible=False)
         by_class = styled(ipw.Box, "wb-by-class", children=[self._classes, self._confusion])
@@ -50,7 +53,7 @@ class Predictions:
         self._images = html(description="Test images with the model's answers", visible=False)
         title = html(markup.heading("Predictions"), description="Section")
         parts = [
-            *(title, row(self._evaluate, self._state), by_class),
+            *(title, row(self._evaluate, self._state), self._agreeing.box, by_class),
             *(self._which, self._images),
         ]
         self.box = styled(ipw.VBox, "wb-section", children=parts)
@@ -60,6 +63,7 @@ class Predictions:
         """Follow the opened run: show its evaluation, or offer one if the run is over."""
         if run is None or status in LIVE:
             self._run = None
+            self._agreeing.clear()
             self._evaluate.disabled = True
             self._show_evaluation(None)
             self._state.value = markup.quiet("The model can be evaluated after the run's end.")
@@ -67,6 +71,7 @@ class Predictions:
         if self._run is not None and run.id == self._run.id:
             return
         self._run = run
+        self._agreeing.clear()
         self._show_evaluation(None)
         try:
             step = run.evaluated_step
@@ -80,12 +85,16 @@ class Predictions:
             self._read(run)
 
     def _on_evaluate(self, _: Any) -> None:
-        run = self._run
-        if run is None:
-            return
+        if self._run is not None:
+            self._agreeing.before(self._run, partial(self._begin, self._run))
+
+    def _begin(self, run: Run) -> None:
         self._evaluate.disabled = True
         self._state.value = markup.quiet("Evaluating the model; this takes seconds ...")
         run_in_background(waiting()(run.evaluate), lambda _: self._read(run), self._failed)
+
+    def _say(self, level: str, text: str) -> None:
+        self._state.value = markup.notice(level, text) if level == "error" else markup.quiet(text)
 
     def _read(self, run: Run) -> None:
         self._evaluate.disabled = False

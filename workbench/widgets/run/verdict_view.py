@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.runs import RunError
@@ -27,6 +28,8 @@ from workbench.widgets.parts import markup
 from workbench.widgets.parts.long_work import LongWork
 from workbench.widgets.parts.page_parts import button, html, row, section, set_visible
 from workbench.widgets.pictures import verdict as verdict_picture
+
+from .agreeing import Agreeing
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -57,6 +60,7 @@ class WhySlow:
         self._over = False
         self._verdict: Verdict | None = None
         self._work = LongWork("timing the step", lambda busy: self._show_buttons(busy=busy))
+        self._agreeing = Agreeing(self._work.report)
         self._seconds = NumberField("verdict_seconds", "Seconds of timing", whole=False)
         self._seconds.write(SECONDS)
         self._seconds.show_help("A longer timing detects smaller parts.")
@@ -79,6 +83,7 @@ class WhySlow:
             ABOUT,
             grid([self._seconds.box]),
             row(self._find, self._work.button, self._work.state),
+            self._agreeing.box,
             self._found,
             self._suggested,
             row(self._try, self._put, self._form_note),
@@ -96,6 +101,7 @@ class WhySlow:
         if same and over == self._over:
             return
         self._work.give_up()
+        self._agreeing.clear()
         if not same:
             self._together = run is None or run.plan.synchronous
             self._forget()
@@ -139,6 +145,9 @@ class WhySlow:
         seconds = self._seconds.read_or_say()
         if seconds is None:
             return
+        self._agreeing.before(run, partial(self._begin_timing, run, seconds))
+
+    def _begin_timing(self, run: Run, seconds: float) -> None:
         self._forget()
         self._work.begin(
             lambda on_progress, stopped: judge(run, seconds, on_progress, stopped),
@@ -147,8 +156,10 @@ class WhySlow:
 
     def _on_try(self, _: Any) -> None:
         run, verdict = self._run, self._verdict
-        if run is None or verdict is None:
-            return
+        if run is not None and verdict is not None:
+            self._agreeing.before(run, partial(self._begin_trial, run, verdict))
+
+    def _begin_trial(self, run: Run, verdict: Verdict) -> None:
         self._tried.value = ""
         self._work.begin(
             lambda on_progress, stopped: try_out(

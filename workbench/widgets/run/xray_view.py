@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as ipw
@@ -12,6 +13,8 @@ from workbench.widgets.kernel.background import run_in_background, waiting
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import ANY_WIDTH, button, html, styled
 from workbench.widgets.pictures.xray import draw, number, verdict
+
+from .agreeing import Agreeing
 
 if TYPE_CHECKING:
     from workbench.runs import Run
@@ -50,10 +53,12 @@ class Xray:
             "X-ray", "Do this step once more and show every replica's numbers", self._on_ask
         )
         self._state = html(description="State of the X-ray")
+        self._agreeing = Agreeing(self._say)
         row = styled(ipw.Box, "wb-row", children=[self._step, self._ask, self._state])
         self._picture = html(description="One step taken apart")
         title = html(markup.heading("X-ray of one step"), description="Section")
-        self.box = styled(ipw.VBox, "wb-section", children=[title, row, self._picture])
+        parts = [title, row, self._agreeing.box, self._picture]
+        self.box = styled(ipw.VBox, "wb-section", children=parts)
 
     def show(self, run: Run | None, status: str) -> None:
         """Follow the opened run."""
@@ -61,15 +66,17 @@ class Xray:
             self._run = run
             return
         self._run = run
+        self._agreeing.clear()
         self._ask.disabled = False
         self._picture.value = ""
         words = "Which step? The first is 1. What each replica saw in it is measured once more."
         self._state.value = markup.quiet(words)
 
     def _on_ask(self, _: Any) -> None:
-        run, step = self._run, self._step.value
-        if run is None:
-            return
+        if self._run is not None:
+            self._agreeing.before(self._run, partial(self._begin, self._run, self._step.value))
+
+    def _begin(self, run: Run, step: int) -> None:
         self._ask.disabled = True
         words = f"Step {step:,} is done once more, from the nearest checkpoint; this takes seconds"
         self._state.value = markup.quiet(f"{words} ...")
@@ -78,6 +85,9 @@ class Xray:
             lambda xray: self._show(run, xray),
             lambda error: self._failed(run, error),
         )
+
+    def _say(self, level: str, text: str) -> None:
+        self._state.value = markup.notice(level, text) if level == "error" else markup.quiet(text)
 
     def _show(self, run: Run, xray: StepXray | WorkersXray) -> None:
         if self._run is not run:
