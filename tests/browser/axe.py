@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 AXE = Path(__file__).parents[2] / "extension/node_modules/axe-core/axe.min.js"
 # JupyterLab's page has no height of its own, so axe takes all its text for hidden.
@@ -18,6 +18,9 @@ FINDINGS = """async selector => {
 }"""
 
 
+FADED = ";color: #888 !important; background: #999 !important"
+
+
 def load_axe(page: Page) -> None:
     """Prepare a page for `findings`; a reload needs a new preparation."""
     page.add_style_tag(content=IN_SIGHT)
@@ -28,3 +31,12 @@ def findings(page: Page, selector: str) -> list[str]:
     """Return the violations within an element; each text starts with the broken rule."""
     found: list[str] = page.evaluate(FINDINGS, selector)
     return found
+
+
+def assert_sees_contrast(text: Locator, selector: str) -> None:
+    """Take a text its contrast; assert that axe finds this violation within an element."""
+    before = text.get_attribute("style") or ""
+    text.evaluate("(text, style) => { text.style.cssText = style; }", before + FADED)
+    found = findings(text.page, selector)
+    assert any(each.startswith("color-contrast") for each in found), found
+    text.evaluate("(text, style) => { text.style.cssText = style; }", before)

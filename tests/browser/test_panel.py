@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import workbench
-from tests.browser.axe import findings, load_axe
+from tests.browser.axe import assert_sees_contrast, findings, load_axe
 from tests.browser.conftest import VIEWPORT
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LAB, Program, running_lab
@@ -291,6 +291,7 @@ def test_axe_finds_no_violations(theme: str, panel: PanelPage) -> None:
     panel.lab.set_theme(theme)
     load_axe(panel.page)
     assert findings(panel.page, ".jp-WorkbenchPanel") == []
+    assert_sees_contrast(panel.button("Train"), ".jp-WorkbenchPanel")
     panel.root.evaluate("root => root.append(document.createElement('button'))")
     assert any(
         each.startswith("button-name") for each in findings(panel.page, ".jp-WorkbenchPanel")

@@ -14,10 +14,11 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.benchmarks.growing import append, make_run
-from tests.browser.axe import findings, load_axe
+from tests.browser.axe import assert_sees_contrast, findings, load_axe
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LAB, Lab, running_lab
 from tests.browser.run_page import RunPage
+from tests.browser.sidebar_page import choose
 from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_epoch, write_run
 from workbench import RunConfig, start_run
@@ -28,6 +29,13 @@ from workbench.runs.folder.state import LIVE, run_lock
 
 STEPS = 2_000
 FOLDER = "shown"
+OF_JUPYTERLAB = ("label:", "label-title-only:", "select-name:")
+"""Violations of JupyterLab's settings editor (4.6): it names the fields by their titles only."""
+FADED_BUTTON = (
+    'color-contrast: <button class="jp-RestoreButton jp-Button">Restore to Defaults</button>'
+)
+"""Its button in the dark theme."""
+OUR_SETTINGS = ".jp-SettingsPanel .jp-SettingsForm"
 LONG = RunConfig(strategy="one_device", epochs=1, steps_per_epoch=10_000_000)
 NAME = "tf-distribute-workbench"
 HOSTILE = "<img src=x onerror=document.title='hacked'>"
@@ -316,10 +324,31 @@ def test_axe_finds_no_violations_in_run_and_comparison(theme: str, shown: RunPag
     shown.wait_for_points()
     load_axe(shown.page)
     assert findings(shown.page, ".jp-WorkbenchRun") == []
+    assert_sees_contrast(shown.view.locator(".wbv-title"), ".jp-WorkbenchRun")
     shown.compare(*runs)
     expect(shown.row(runs[0].title).first).to_be_visible()
     assert findings(shown.page, ".jp-WorkbenchCompare") == []
-    caption = shown.comparison.locator("th").first
-    caption.evaluate("cell => { cell.style = 'color: #888; background: #999'; }")
-    (planted,) = findings(shown.page, ".jp-WorkbenchCompare")
-    assert planted.startswith("color-contrast")
+    assert_sees_contrast(shown.comparison.locator("th").first, ".jp-WorkbenchCompare")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_no_violations_in_status_bar_and_settings(theme: str, shown: RunPage) -> None:
+    run = write_run(shown.runs_dir, "running", 50)
+    choose(shown.lab.server, runsFolder=FOLDER)
+    try:
+        with alive(run):
+            shown.lab.open()
+            shown.lab.set_theme(theme)
+            expect(shown.status_bar).to_have_text("1 run in progress")
+            shown.lab.command("settingeditor:open", query="Distributed training")
+            expect(shown.page.locator(".jp-SettingsPanel input").first).to_be_visible()
+            load_axe(shown.page)
+            for selector, text in (
+                (".jp-WorkbenchStatus", shown.status_bar),
+                (OUR_SETTINGS, shown.page.locator(f"{OUR_SETTINGS} h3").first),
+            ):
+                found = {*findings(shown.page, selector)} - {FADED_BUTTON}
+                assert [each for each in found if not each.startswith(OF_JUPYTERLAB)] == []
+                assert_sees_contrast(text, selector)
+    finally:
+        choose(shown.lab.server)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.benchmarks.growing import make_run
-from tests.browser.axe import findings, load_axe
+from tests.browser.axe import assert_sees_contrast, findings, load_axe
 from tests.browser.lab_page import LabPage
 from tests.browser.view_page import ViewPage
 from tests.runs.records.written_run import NOW, WrittenRun
@@ -176,5 +176,6 @@ def test_everything_has_a_name_and_a_role(lab: LabPage, tmp_path: Path) -> None:
     for theme in ("light", "dark"):
         lab.set_theme(theme)
         assert findings(lab.page, ".wbv") == []
+        assert_sees_contrast(page.view.locator(".wbv-title"), ".wbv")
     page.view.evaluate("view => view.append(document.createElement('button'))")
     assert any(found.startswith("button-name") for found in findings(lab.page, ".wbv"))

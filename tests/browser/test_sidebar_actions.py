@@ -3,8 +3,10 @@
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import assert_sees_contrast, findings, load_axe
 from tests.browser.lab_page import LabPage
 from tests.browser.sidebar_page import SidebarPage
 from tests.browser.sidebar_runs import add
@@ -16,6 +18,7 @@ from workbench.runs.folder.files import sha256
 
 SOURCES = """() => window.jupyterapp.shell.currentWidget.content.widgets
     .map(cell => cell.model.sharedModel.getSource())"""
+DIALOG = ".jp-Dialog"
 SELECTED = "[role=option][aria-selected=true]"
 
 
@@ -35,7 +38,7 @@ def test_a_run_is_stopped_resumed_and_deleted_by_clicks(lab: LabPage, runs: Path
     expect(sidebar.dialog).to_contain_text(sha256(run.script))
     expect(sidebar.dialog.locator("pre")).to_contain_text("def make_strategy")
     lab.page.keyboard.press("Enter")
-    expect(sidebar.status).to_contain_text("you did not agree to execute its script")
+    expect(sidebar.status).to_contain_text("you did not agree to execute its code")
     sidebar.button("Resume").click()
     sidebar.answer("Execute It")
     expect(sidebar.status).to_have_text("Resumed “long one”.")
@@ -164,3 +167,33 @@ def test_several_runs_are_deleted_after_one_question(lab: LabPage, runs: Path) -
     sidebar.answer("Delete")
     expect(sidebar.status).to_have_text("Deleted 2 runs.")
     assert [run.dir.exists() for run in made] == [False, False, True]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_no_violations_in_dialogs(lab: LabPage, runs: Path, theme: str) -> None:
+    add(runs, "finished")
+    add(runs, "halfway", "stopped", steps=20)
+    sidebar = SidebarPage(lab)
+    lab.set_theme(theme)
+    load_axe(lab.page)
+    found: dict[str, list[str]] = {}
+
+    def look(title: str) -> None:
+        expect(sidebar.dialog).to_contain_text(title)
+        found[title] = findings(lab.page, DIALOG)
+        assert_sees_contrast(sidebar.dialog.locator(".jp-Dialog-header"), DIALOG)
+
+    sidebar.row("finished").click()
+    sidebar.button("Delete…").click()
+    look("permanently")
+    sidebar.answer("Keep")
+    sidebar.button("Train On").click()
+    look("Total epochs")
+    sidebar.answer("Cancel")
+    sidebar.row("halfway").click()
+    sidebar.button("Resume").click()
+    look("Begin again")
+    sidebar.answer("Begin Again")
+    look("Execute the code of")
+    sidebar.answer("Cancel")
+    assert {title: each for title, each in found.items() if each} == {}
