@@ -5,7 +5,7 @@ import os
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.axe import findings, load_axe
+from tests.browser.axe import assert_sees_contrast, findings, load_axe
 from tests.browser.lab_page import LabPage
 from tests.browser.workbench_page import WorkbenchPage
 from tests.widgets.folders import write_run
@@ -71,6 +71,7 @@ def test_first_screen_settings_problem_and_every_tab(lab: LabPage, theme: str) -
     workbench.turn_to("Plan")
     found.look("a problem")
     assert found.all == {}
+    assert_sees_contrast(workbench.root.locator(".wb-problem").first, ROOT)
     workbench.root.evaluate("root => root.append(document.createElement('button'))")
     found.look("planted")
     assert found.all["planted"][0].startswith("button-name")
