@@ -21,8 +21,8 @@ from workbench.experiments import (
     recommend,
     start_comparison,
 )
-from workbench.experiments.comparing.origin import refuse_foreign
 from workbench.runs import RunError, list_runs
+from workbench.widgets.comparison.origin import refuse_foreign
 
 CONFIG = RunConfig(epochs=1, steps_per_epoch=60, global_batch_size=64)
 LONG = RunConfig(epochs=1, steps_per_epoch=10_000_000, global_batch_size=64)

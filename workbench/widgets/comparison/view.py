@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.config import ConfigError
 from workbench.experiments import Comparison, candidates, list_comparisons, start_comparison
-from workbench.experiments.comparing.origin import refuse_foreign
 from workbench.experiments.comparing.tournament import DROP_BELOW
 from workbench.widgets.kernel.background import Latest, run_in_background
 from workbench.widgets.kernel.poller import Poller
@@ -22,6 +21,7 @@ from .earlier_comparisons import EarlierComparisons
 from .earlier_runs import EarlierRuns
 from .form import Asked, ComparisonForm
 from .look import GOING_ON, Seen, look_at
+from .origin import refuse_foreign
 from .results import Results
 
 if TYPE_CHECKING:

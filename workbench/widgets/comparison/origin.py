@@ -5,11 +5,10 @@ A resume executes what compare.json asks for: its configs name interpreters and 
 
 from __future__ import annotations
 
+from workbench.experiments.comparing.comparison import ASKED, Comparison
 from workbench.runs import RunError
 from workbench.runs.folder.files import sha256
 from workbench.runs.folder.trust import is_trusted, noted
-
-from .comparison import ASKED, Comparison
 
 
 def refuse_foreign(comparison: Comparison) -> None:
