@@ -291,3 +291,14 @@ def refusal(trained: Trained, other: Run) -> str:
     done = run_program(command, folder, check=False, legacy=trained.legacy)
     assert done.returncode == 1
     return done.stderr
+
+
+def test_tasks_that_share_one_cpu_train(tmp_path: Path) -> None:
+    cpus = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cpus)})  # the processes of the run inherit it
+    try:
+        config = RunConfig(**{**FIELDS, "epochs": 1}, start="cold", start_now=True)
+        run = start_run(config, tmp_path, LAPTOP)
+    finally:
+        os.sched_setaffinity(0, cpus)
+    assert run.wait(LIMIT_SECONDS) == "finished", run.failure

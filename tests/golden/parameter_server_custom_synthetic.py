@@ -1,5 +1,6 @@
 """MLP 16-8-1 on Synthetic: ParameterServer strategy, 2 workers x 1 replica, Custom loop."""
 
+import os
 from collections.abc import Callable
 
 import numpy as np
@@ -217,6 +218,17 @@ def evaluate_checkpoints() -> None:
     recorder.event("finished")
 
 
+def threads_for(cluster: tf.train.ClusterSpec) -> int:
+    """Return the threads that a server needs: a thread for each CPU, or more if these are few.
+
+    On one CPU, TensorFlow would take one thread, in which a call would wait for another forever:
+    worker_config in https://www.tensorflow.org/tutorials/distribute/parameter_server_training.
+    """
+    on_linux = hasattr(os, "sched_getaffinity")
+    cpus = len(os.sched_getaffinity(0)) if on_linux else os.cpu_count() or 1
+    return max(cpus, cluster.num_tasks("worker") + 1)
+
+
 def serve() -> None:
     """Serve the chief as a worker or a parameter server until something ends this process."""
     recorder = Recorder()
@@ -227,7 +239,8 @@ def serve() -> None:
     else:
         tf.config.set_visible_devices([], "GPU")
     cluster = resolver.cluster_spec()
-    server = tf.distribute.Server(cluster, job_name=kind, task_index=index, protocol="grpc")
+    config = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=threads_for(cluster))
+    server = tf.distribute.Server(cluster, kind, index, protocol="grpc", config=config)
     recorder.event("serving")
     end_with_chief(recorder)
     server.join()

@@ -97,6 +97,14 @@ def test_tensorflow_trains_synchronous_workers_in_a_job(runs: Runs) -> None:
     assert all(map(math.isfinite, losses[0] + losses[1]))
 
 
+def test_tensorflow_trains_a_chief_workers_and_a_parameter_server_in_a_job(runs: Runs) -> None:
+    run = runs.train(launcher="slurm", strategy="parameter_server", parameter_servers=1)
+    losses = losses_of(run)
+    assert set(losses) == {0, 1}
+    assert len(losses[0] + losses[1]) == 8
+    assert all(map(math.isfinite, losses[0] + losses[1]))
+
+
 @pytest.mark.parametrize("launcher", ["local", "slurm"])
 def test_no_file_of_a_run_holds_a_credential_of_the_environment(
     runs: Runs, launcher: str, monkeypatch: pytest.MonkeyPatch
