@@ -46,6 +46,7 @@ EVERY_FIELD = RunConfig(
     xla=True,
     steps_per_call=2,
     eager=True,
+    deterministic=True,
     seed=7,
     data_dir="/data",
     synthetic_examples=11,

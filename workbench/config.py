@@ -112,6 +112,9 @@ class RunConfig:
     """Steps in one graph call. None: found at run time (fit: at most 50). 1 helps debugging.
     `epoch`: a complete epoch; the run then records and stops only at the end of an epoch."""
     eager: bool = False
+    deterministic: bool = False
+    """Whether operations that round differently each time, as on GPUs, give way to operations that
+    do not."""
     seed: int = 42
     data_dir: str | None = None
     synthetic_examples: int = 10_000

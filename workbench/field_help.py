@@ -48,8 +48,10 @@ FIELD_HELP: Mapping[str, str] = {
     "steps_per_call": "Steps in one graph call. Empty: found during training; 1 helps debugging; "
     "epoch: a complete epoch in one graph, which records and stops only at its end.",
     "eager": "Run without graphs, to debug: slow, but print and breakpoints work.",
+    "deterministic": "Use only operations that give the same numbers each time, so that the same "
+    "seed gives the same losses on GPUs too. Slower, and some operations have no such variant.",
     "seed": "Decides data, first weights and order. On CPUs the same seed gives the same losses; "
-    "on GPUs some operations round differently each time.",
+    "on GPUs some operations round differently each time, unless deterministic is on.",
     "data_dir": "A folder with the data's files. Empty: the usual folders, then a download.",
     "synthetic_examples": "Examples to train on; a fifth as many are made to test on.",
     "synthetic_features": "Numbers in each example.",

@@ -93,11 +93,3 @@ def chosen():
 
 def double():
     return compiled(Double())
-
-
-def plain_step(model, features, labels):
-    with tf.GradientTape() as tape:
-        loss = tf.keras.losses.binary_crossentropy(labels, model(features, training=True))
-    gradients = tape.gradient(tf.reduce_mean(loss), model.trainable_variables)
-    model.optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
-    return loss

@@ -62,6 +62,19 @@ def test_a_single_gpu_is_split_so_that_gradients_are_summed(
     assert config_of(CONFIG, machine, strategy, "custom").replicas == replicas
 
 
+@pytest.mark.parametrize("strategy", ["mirrored", "one_device", "multi_worker_mirrored"])
+def test_on_gpus_the_compared_cells_have_operations_that_round_the_same_each_time(
+    strategy: str,
+) -> None:
+    assert config_of(CONFIG, ONE_GPU, strategy, "fit").deterministic
+    assert not config_of(CONFIG, LAPTOP, strategy, "fit").deterministic
+    assert all(cell.status == "waiting" for cell in cells_of(CONFIG, ONE_GPU, [strategy]))
+
+
+def test_without_a_common_step_no_cell_is_deterministic() -> None:
+    assert not config_of(CONFIG, ONE_GPU, "parameter_server", "custom").deterministic
+
+
 def test_a_stopped_matrix_runs_no_more_cells_and_records_that(tmp_path: Path) -> None:
     done_counts: list[int] = []
     done = run_matrix(20, runs_dir=tmp_path, devices=LAPTOP, stopped=lambda: True,

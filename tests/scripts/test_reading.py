@@ -88,6 +88,7 @@ def test_scripts_for_a_tpu_are_recovered_too(pipeline: str, loop: str) -> None:
         {"precision": "float64"},
         {"precision": "mixed_bfloat16"},
         {"xla": True},
+        {"deterministic": True, "precision": "float64"},
         {"xla": True, "loop": "fit", "strategy": "multi_worker_mirrored"},
         {"cross_device_ops": "hierarchical_copy"},
         {"pipeline": "files", "data_files": 3},

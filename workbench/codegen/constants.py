@@ -24,7 +24,8 @@ def constants(plan: Plan, used: frozenset[str]) -> str:
         for name, value, comment in _all(plan)
         if name in used
     ]
-    return "\n".join(lines + _precision(plan.config.precision))
+    config = plan.config
+    return "\n".join(lines + _precision(config.precision) + _determinism(config.deterministic))
 
 
 def _commented(line: str, comment: str) -> str:
@@ -39,6 +40,12 @@ def _precision(name: str) -> list[str]:
     if name == "float64":
         return ['tf.keras.backend.set_floatx("float64")']
     return [f'tf.keras.mixed_precision.set_global_policy("{name}")']
+
+
+def _determinism(on: bool) -> list[str]:
+    """Return the statement that makes operations deterministic, if they should be."""
+    call = "tf.config.experimental.enable_op_determinism()"
+    return [_commented(call, "the same numbers each time, also on GPUs")] if on else []
 
 
 def literal(value: object) -> str:

@@ -55,14 +55,16 @@ def config_of(config: RunConfig, devices: Devices, strategy: str, loop: str) -> 
     """Return the config of a cell.
 
     A strategy that mirrors has two virtual replicas on a single GPU: one would have nothing to sum.
-    Without a common step, a worker takes half the global batch.
+    On GPUs the operations are deterministic, because the others round differently each time, so
+    that two runs of one script differ too. Without a common step, a worker takes half the global
+    batch.
     """
     row = catalog.STRATEGIES[strategy]
     chosen = replace(config, strategy=strategy, loop=loop, name=f"matrix: {strategy}, {loop}")
     if row.mirrors and len(devices.gpus) == 1:
         chosen = replace(chosen, replicas=2)
     if row.synchronous:
-        return chosen
+        return replace(chosen, deterministic=bool(devices.gpus))
     size = GLOBAL_BATCH_SIZE // 2
     return replace(chosen, global_batch_size=None, per_replica_batch_size=size)
 

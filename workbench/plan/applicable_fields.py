@@ -27,6 +27,7 @@ def applicable_fields(strategy: Strategy) -> dict[str, bool]:
         "bytes_per_pack": synchronous_workers,
         "cross_device_ops": strategy.reduces,
         "learning_rate_scaling": strategy.synchronous,
+        "deterministic": strategy.synchronous,
         "tpu": strategy.tpu,
         "xla": not strategy.uncompiled,
     }

@@ -159,11 +159,17 @@ def _looked_up(parts: Parts) -> dict[str, Any]:
         pack = re.search(r"bytes_per_pack=(\d+)", how)
         fields["communication"] = kind[1].lower() if kind else "auto"
         fields["bytes_per_pack"] = int(pack[1]) if pack else 0
-    return {**fields, **_precision(parts)}
+    return {**fields, **_settings(parts)}
 
 
-def _precision(parts: Parts) -> dict[str, str]:
+def _settings(parts: Parts) -> dict[str, Any]:
+    """Return the fields that calls between the constants set: precision and determinism."""
     code = " ".join(each.code for each in parts.body if each.kind == OTHER)
+    deterministic = {"deterministic": True} if "enable_op_determinism()" in code else {}
+    return {**deterministic, **_precision(code)}
+
+
+def _precision(code: str) -> dict[str, str]:
     match = re.search(r"(?:set_floatx|set_global_policy)\('(\w+)'\)", code)
     return {"precision": match[1]} if match and match[1] in catalog.PRECISIONS else {}
 

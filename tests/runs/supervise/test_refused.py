@@ -1,4 +1,4 @@
-"""Operations that XLA or mixed precision refuses, found in TensorFlow's errors."""
+"""Operations that XLA, mixed precision or determinism refuses, found in TensorFlow's errors."""
 
 import pytest
 
@@ -49,6 +49,27 @@ def test_an_operation_without_half_precision_is_named(error: str) -> None:
     refusal = explain_refused(f"Traceback:\n{error}\n")
     assert refusal["cause"] == f"In mixed precision {HALF_ERRORS[error]}"
     assert 'give that layer dtype="float32"' in refusal["fix"]
+
+
+DETERMINISM_ERRORS = {
+    "UnimplementedError: A deterministic GPU implementation of AdjustContrastv2 is not currently "
+    "available. [Op:AdjustContrastv2] name:": "AdjustContrastv2",
+    "Deterministic GPU implementation of unsorted segment reduction op not available.": (
+        "unsorted segment reduction op"
+    ),
+    "A deterministic GPU implementation of fused batch-norm backprop, when training is disabled, "
+    "is not currently available.": "fused batch-norm backprop, when training is disabled",
+    "The GPU implementation of SoftmaxCrossEntropyWithLogits that would have been executed is not "
+    "deterministic.": "SoftmaxCrossEntropyWithLogits",
+    "(0) FAILED_PRECONDITION:  Timestamp cannot be called when determinism is enabled": "Timestamp",
+}
+
+
+@pytest.mark.parametrize("error", DETERMINISM_ERRORS)
+def test_an_operation_that_is_never_deterministic_is_named(error: str) -> None:
+    refusal = explain_refused(f"Traceback:\n{error}\n")
+    assert refusal["cause"].endswith(f"; {DETERMINISM_ERRORS[error]} cannot here.")
+    assert refusal["fix"].startswith("Turn deterministic off")
 
 
 def test_other_errors_are_not_explained() -> None:

@@ -165,7 +165,10 @@ def _verdict(found: Replay) -> str:
         reason = found.agreement.reason if found.same_data else "it was trained on other data"
         hint = ""
         if found.same_data and found.agreement.max_loss_difference and not found.changed:
-            hint = " In larger models, rounding alone can grow this far; in float64 it does not."
+            hint = (
+                " Rounding alone can grow this far: in larger models, where float64 helps, and on "
+                "GPUs, where deterministic helps."
+            )
         return f"It does not agree: {reason}.{hint}"
     if found.tolerance is None:
         return "It trained like the bundle's run: every step is recorded, on the same data."

@@ -23,7 +23,10 @@ import tensorflow as tf
 from .asker import reply
 from .script import import_script
 
-CHANGES_NUMBERS = ("TF_ENABLE_ONEDNN_OPTS", "TF_NUM_INTRAOP_THREADS", "OMP_NUM_THREADS")
+CHANGES_NUMBERS = (
+    *("TF_ENABLE_ONEDNN_OPTS", "TF_NUM_INTRAOP_THREADS", "OMP_NUM_THREADS"),
+    *("TF_DETERMINISTIC_OPS", "NVIDIA_TF32_OVERRIDE"),
+)
 
 
 def data_hash(run_dir: pathlib.Path) -> str:

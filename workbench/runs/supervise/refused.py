@@ -1,4 +1,4 @@
-"""The operation of a step that XLA or mixed precision refused, from TensorFlow's lines in a log.
+"""The operation of a step that XLA, mixed precision or determinism refused, from a run's log.
 
 The supervisor imports this module, so it uses only the standard library.
 """
@@ -57,6 +57,15 @@ _HALF: tuple[tuple[str, str], ...] = (
         "layers compute in {half}; {op} has an operation that cannot",
     ),
 )
+_DETERMINISM_FIX = (
+    "Turn deterministic off and unset TF_DETERMINISTIC_OPS, or replace the operation in your model "
+    "or step."
+)
+_DETERMINISM = (
+    r"[Dd]eterministic GPU implementation of (?P<op>[^.\n]+?),? (?:is )?not (currently )?available",
+    r"GPU implementation of (?P<op>\w+) that would have been executed is not deterministic",
+    r"(?P<op>\w+) cannot be called when determinism is enabled",
+)
 
 
 def explain_refused(log: str) -> dict[str, str]:
@@ -73,3 +82,7 @@ def _explanations(log: str) -> Iterator[dict[str, str]]:
         if found := re.search(pattern, log):
             cause = f"In mixed precision {rule.format(**found.groupdict())}."
             yield {"cause": cause, "fix": _HALF_FIX}
+    for pattern in _DETERMINISM:
+        if found := re.search(pattern, log):
+            rule = "Deterministic operations give the same numbers each time"
+            yield {"cause": f"{rule}; {found['op']} cannot here.", "fix": _DETERMINISM_FIX}

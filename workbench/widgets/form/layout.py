@@ -118,6 +118,7 @@ def make_fields(
         NumberField("tpus_per_task", "TPU chips per task", whole=True, optional=True),
         TextField("interpreter", "Python interpreter", whole=True),
         CheckField("xla", "Compile with XLA"),
+        CheckField("deterministic", "Deterministic operations"),
         CheckField("eager", "Run eagerly"),
         ChoiceField("start", "How processes start", catalog.STARTS),
         CheckField("start_now", "Skip the queue"),
@@ -152,7 +153,7 @@ GROUPS = {
     ),
     "How it runs": (
         "precision", "xla", "steps_per_call", "rendezvous_seconds", "restarts", "start",
-        "interpreter", "eager", "start_now",
+        "interpreter", "deterministic", "eager", "start_now",
     ),
 }  # fmt: skip
 
