@@ -20,6 +20,7 @@ from workbench.devices import Devices, detect
 from workbench.experiments import Group, make_table
 from workbench.interval import Interval
 from workbench.runs import Run, start_run
+from workbench.runs.processes.forks import loaded_ahead
 
 OWN = Path(__file__).with_name("planted.py")
 SAME, AGAIN, LONGER = "forty rounds", "forty rounds again", "forty-four rounds"
@@ -69,10 +70,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as base:
         os.environ["WORKBENCH_STATE"] = f"{base}/state"
         devices = detect(import_tensorflow=False)
-        for number in range(rounds):
-            names = list(STEPS)
-            for name in names if number % 2 else reversed(names):  # no group is always first
-                runs[name].append(train(STEPS[name], Path(base) / "runs", devices))
+        with loaded_ahead(None):
+            for number in range(rounds):
+                names = list(STEPS)
+                for name in names if number % 2 else reversed(names):  # no group is always first
+                    runs[name].append(train(STEPS[name], Path(base) / "runs", devices))
         groups = [Group(name, tuple(runs[name]), rounds=tuple(range(rounds))) for name in STEPS]
         _, again, longer = make_table(groups, baseline=0, with_losses=False).rows
     assert again.speed_up_interval is not None
