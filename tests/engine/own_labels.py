@@ -20,6 +20,14 @@ def of_late_class():
     return as_dataset(np.array([0] * 300 + [2] * 20))
 
 
+def unreadable():
+    """Return data whose first example cannot be read."""
+    examples, _ = as_dataset(np.array([0, 1] * 48))
+    read = examples.map(lambda features, labels: (tf.debugging.check_numerics(features / 0, "torn"),
+                                                  labels))  # fmt: skip
+    return read, read
+
+
 def of_masked_class():
     return as_dataset(np.array([0, 1, -1] * 32))
 

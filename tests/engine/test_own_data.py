@@ -146,7 +146,9 @@ def test_labels_that_name_no_output_are_refused(runs: dict[str, Trained]) -> Non
 def labelled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
     """Runs on data sets whose labels name no output of the model, or that the loss ignores."""
     sizes = {"global_batch_size": 32, "epochs": 8}
-    pairs = [*OUTSIDE, ("of_masked_class", "masked_classifier")]
+    pairs = [
+        *OUTSIDE, ("of_masked_class", "masked_classifier"), ("unreadable", "of_two_classes"),
+    ]  # fmt: skip
     configs = {
         f"{data}-{model}": RunConfig(data=f"{LABELS}:{data}", model=f"{LABELS}:{model}", **sizes)
         for data, model in pairs
@@ -166,6 +168,13 @@ def test_a_class_that_the_loss_ignores_needs_no_output(labelled: dict[str, Train
     trained = labelled["of_masked_class-masked_classifier"]
     assert trained.status == 0, trained.log
     assert np.isfinite(trained.losses()).all()
+
+
+def test_an_error_while_labels_are_read_is_not_the_models(labelled: dict[str, Trained]) -> None:
+    unreadable = labelled["unreadable-of_two_classes"]
+    assert unreadable.status == 1
+    assert "torn : Tensor had NaN values" in unreadable.log
+    assert "Needs a model" not in unreadable.log
 
 
 def test_a_step_that_returns_no_loss_is_refused(runs: dict[str, Trained]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -144,6 +145,23 @@ def check_losses(model: tf.keras.Model, compute: Callable) -> None:
             )
 
 
+@contextlib.contextmanager
+def needs_fitting(name: str, features: Any) -> Iterator[None]:
+    """End with the reason if the model of the function `name` cannot take these features."""
+    try:
+        yield
+    except Exception as error:
+        shapes = tf.nest.map_structure(
+            lambda part: f"{tuple(part.shape)} {part.dtype.name}", features
+        )
+        message = re.sub(r"\x1b\[\d*m", "", str(error)).partition("Arguments received by")[0]
+        reason = " ".join(message.split())[:500].rstrip(".") or type(error).__name__
+        raise SystemExit(
+            f"Needs a model that takes the data; {name}'s, given features of {shapes}: "
+            f"{reason}. Make the model fit the data."
+        ) from error
+
+
 def check_model(function: Callable, make_optimizer: Callable | None = None) -> tf.keras.Model:
     """Return the model of the user's function, built, or end with why it cannot be trained.
 
@@ -159,9 +177,11 @@ def check_model(function: Callable, make_optimizer: Callable | None = None) -> t
         got = "a model without a loss. Call model.compile(loss=...) before returning it"
     else:
         features, labels = one_example()
-        try:  # make all weights and variables of losses and metrics now: a loop cannot
+        # Make all weights and variables of losses and metrics now: a loop cannot.
+        with needs_fitting(name, features):
             outputs = model(features, training=False)
-            check_labels(model, outputs)
+        check_labels(model, outputs)
+        with needs_fitting(name, features):
             model.compute_loss(features, labels, outputs)
             # With two examples, because a loss that squeezes returns a single number for one.
             pair, answers = tf.nest.map_structure(
@@ -170,16 +190,6 @@ def check_model(function: Callable, make_optimizer: Callable | None = None) -> t
             predicted = model(pair, training=False)
             check_losses(model, lambda: model.compute_loss(pair, answers, predicted))
             model.compute_metrics(features, labels, outputs, sample_weight=None)
-        except Exception as error:
-            shapes = tf.nest.map_structure(
-                lambda part: f"{tuple(part.shape)} {part.dtype.name}", features
-            )
-            message = re.sub(r"\x1b\[\d*m", "", str(error)).partition("Arguments received by")[0]
-            reason = " ".join(message.split())[:500].rstrip(".") or type(error).__name__
-            raise SystemExit(
-                f"Needs a model that takes the data; {name}'s, given features of {shapes}: "
-                f"{reason}. Make the model fit the data."
-            ) from error
         if not model.trainable_variables:
             raise SystemExit(
                 f"Needs a model with weights to train; all of {name}'s are frozen, or it has none. "
