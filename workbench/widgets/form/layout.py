@@ -118,7 +118,7 @@ def make_fields(
         NumberField("tpus_per_task", "TPU chips per task", whole=True, optional=True),
         TextField("interpreter", "Python interpreter", whole=True),
         CheckField("xla", "Compile with XLA"),
-        CheckField("deterministic", "Deterministic operations"),
+        CheckField("deterministic", "Deterministic"),
         CheckField("eager", "Run eagerly"),
         ChoiceField("start", "How processes start", catalog.STARTS),
         CheckField("start_now", "Skip the queue"),
