@@ -15,6 +15,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.benchmarks.growing import make_run
+from tests.benchmarks.reloaded import Waits, noting, wait_until_live
 from tests.benchmarks.report import Limit
 from tests.benchmarks.run_view import growing
 from tests.browser.conftest import FLAGS, find_chromium
@@ -24,30 +25,12 @@ from tests.browser.run_page import RunPage
 
 STEPS = (1_000, 100_000)
 ROUNDS, QUICK_ROUNDS = 5, 1
-NOTE_TIMES = """
-const seen = new Set();
-window.times = {};
-(async () => {
-    while (!window.jupyterapp) await new Promise(requestAnimationFrame);
-    await window.jupyterapp.restored;
-    window.times.restored = performance.now();
-})();
-new MutationObserver(() => {
-    const charts = document.querySelector('.jp-WorkbenchRun .wbv-charts');
-    if (Number(charts?.dataset.points)) {
-        seen.add(charts.dataset.last);
-        window.times.whole ??= performance.now();
-    }
-    if (seen.size > 1) window.times.live ??= performance.now();
-}).observe(document, {childList: true, subtree: true, attributes: true});
-"""
-WAITED = "({restored, whole, live}) => [whole - restored, live - restored]"
 
 
-def reload_seconds(browser: Browser, server: LabServer, folder: Path, steps: int) -> list[float]:
-    """Return the seconds from the restored layout to the complete history, and to a live view."""
+def reload_waits(browser: Browser, server: LabServer, folder: Path, steps: int) -> Waits:
+    """Return the waits of a reloaded page that shows a run of this many steps."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.add_init_script(NOTE_TIMES)
+    context.add_init_script(noting(".jp-WorkbenchRun"))
     page = RunPage(LabPage(context.new_page(), server, folder))
     run = make_run(page.runs_dir, steps)
     with growing([run]):
@@ -55,11 +38,10 @@ def reload_seconds(browser: Browser, server: LabServer, folder: Path, steps: int
         page.show(run)
         page.wait_until_past(steps - 1)
         page.reload()
-        page.page.wait_for_function("window.times.live")
-        waited = page.page.evaluate(f"({WAITED})(window.times)")
+        waits = wait_until_live(page.page)
         assert page.first_step <= page.steps_a_point
     context.close()
-    return [max(0.0, each / 1000) for each in waited]
+    return waits
 
 
 def main() -> int:
@@ -74,7 +56,7 @@ def main() -> int:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         with running_lab(folder / "root", folder / "home") as server:
             for steps in STEPS:
-                times = [reload_seconds(browser, server, folder, steps) for _ in range(rounds)]
+                times = [reload_waits(browser, server, folder, steps) for _ in range(rounds)]
                 for what, seconds in zip(
                     ("history", "live view"), zip(*times, strict=True), strict=True
                 ):
