@@ -14,7 +14,7 @@ from tests.waiting import LIMIT_SECONDS, until
 from tests.widgets.folders import write_run
 from workbench.runs import list_runs, open_run
 from workbench.runs.consent import foreign_code
-from workbench.widgets.run.agreeing import NOT_AGREED
+from workbench.widgets.parts.agreeing import NOT_AGREED
 
 BUSY = """
 import pathlib, time

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from workbench.runs.folder.files import CARD, REHEARSAL_FOLDER, SCRIPT, RunError, read_json, sha256
 from workbench.runs.folder.trust import digest_of, is_trusted, modules_beside
@@ -16,6 +17,8 @@ from .resume import script_of_resume
 class ForeignCode:
     """The code that a click executes of a run that this machine did not start as it is."""
 
+    executes: ClassVar[str] = f"the run's {SCRIPT}"
+
     run_id: str
     interpreter: str
     working_dir: str
@@ -27,7 +30,7 @@ class ForeignCode:
 
     def __str__(self) -> str:
         return (
-            f"This executes the run's {SCRIPT} with all your permissions; {self.run_id} was "
+            f"This executes {self.executes} with all your permissions; {self.run_id} was "
             f"not started on this machine in its present form, and would run {self.interpreter} "
             f"in {self.working_dir}, with modules from there (sha256 {self.digest}). Read the "
             "script, and go on only if you trust it."

@@ -17,10 +17,10 @@ from workbench.runs.folder.state import LIVE
 from workbench.widgets.form.fields import CheckField, NumberField
 from workbench.widgets.form.layout import grid
 from workbench.widgets.parts import markup
+from workbench.widgets.parts.agreeing import Agreeing
 from workbench.widgets.parts.long_work import LongWork, OnProgress, Stopped
 from workbench.widgets.parts.page_parts import button, html, row, section
 from workbench.widgets.pictures import scaling as scaling_picture
-from workbench.widgets.run.agreeing import Agreeing
 
 if TYPE_CHECKING:
     from workbench.runs import Run

@@ -16,6 +16,7 @@ from workbench import catalog, charts
 from workbench.config import RunConfig
 from workbench.hosts import host_line
 from workbench.runs.folder.files import RunError, runs_root
+from workbench.runs.foreign_settings import foreign_settings
 from workbench.runs.listing import living
 from workbench.widgets.form.form import Form, FormState
 from workbench.widgets.form.notebook_function import NotebookFunction
@@ -366,7 +367,8 @@ class Workbench:
                 self.open(run)
                 if self._takes_config:
                     with contextlib.suppress(RunError):  # the run view shows it
-                        self._form.use_settings(run.config, unless_edited=True)
+                        if foreign_settings(run.dir) is None:
+                            self._form.use_settings(run.config, unless_edited=True)
         charts.warm_up()
 
     def _raise(self, error: Exception) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import pytest
 
 from tests.waiting import until
-from tests.widgets.folders import write_run
+from tests.widgets.folders import CONFIG, write_run
 from tests.widgets.run.test_predictions import stopped_run
+from workbench.config import RunConfig
 from workbench.runs.consent import foreign_code
+from workbench.widgets.parts.agreeing import NOT_AGREED, WAITS, Agreeing
 from workbench.widgets.run.actions import RunActions
-from workbench.widgets.run.agreeing import NOT_AGREED, WAITS, Agreeing
 from workbench.widgets.run.predictions import Predictions
 from workbench.widgets.run.verdict_view import WhySlow
 from workbench.widgets.run.view import RunView
@@ -84,6 +86,38 @@ def test_the_question_ends_when_another_run_is_opened(tmp_path: Path) -> None:
     view.open(write_run(tmp_path))
     assert view.actions.agreeing.box.children == ()
     view.end()
+
+
+def test_the_settings_of_a_run_from_elsewhere_that_name_code_are_used_only_after_a_yes(
+    tmp_path: Path,
+) -> None:
+    config = replace(CONFIG, interpreter="/evil/python")
+    run, used = write_run(tmp_path, config=config), list[RunConfig]()
+    reports: list[tuple[str, str]] = []
+    actions = RunActions(lambda level, text: reports.append((level, text)))
+    actions.on_settings(used.append)
+    actions.act(run, "settings")
+    assert used == []
+    asked, script, _, no = question(actions.agreeing)
+    assert "executes the code that the run's settings name" in asked.replace("&#x27;", "'")
+    assert "# interpreter: /evil/python" in script
+    no.click()
+    assert (used, reports[-1]) == ([], ("error", NOT_AGREED))
+    actions.act(run, "settings")
+    question(actions.agreeing)[2].click()
+    assert used == [config]
+    assert reports[-1] == ("info", f"The form shows the settings of {run.title}.")
+
+
+def test_the_settings_of_a_run_from_elsewhere_that_name_no_code_are_used_at_once(
+    tmp_path: Path,
+) -> None:
+    run, used = write_run(tmp_path), list[RunConfig]()
+    actions = RunActions(lambda level, text: None)
+    actions.on_settings(used.append)
+    actions.act(run, "settings")
+    assert used == [run.config]
+    assert actions.agreeing.box.children == ()
 
 
 EXAMINED: dict[str, tuple[Callable[[], Any], str]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -130,6 +131,21 @@ def test_the_suggestion_is_put_into_the_form_with_the_config_of_the_run(tmp_path
     shown._put.click()
     assert [(each.steps_per_call, each.strategy) for each in written] == [(None, CHATTY.strategy)]
     assert "config with Steps a call: empty. Train starts it." in shown._form_note.value
+
+
+def test_settings_from_elsewhere_that_name_code_are_put_into_the_form_only_after_a_yes(
+    tmp_path: Path,
+) -> None:
+    run, written = timed_run(tmp_path), list[RunConfig]()
+    config = dataclasses.replace(run.config, interpreter="/evil/python")
+    (run.dir / "config.json").write_text(json_text(config.to_json()))
+    shown = asked(run, written)
+    shown._put.click()
+    assert written == []
+    _, code, keys = shown._agreeing.box.children
+    assert "# interpreter: /evil/python" in code.value
+    keys.children[0].click()
+    assert [each.interpreter for each in written] == ["/evil/python"]
 
 
 def test_without_a_suggestion_there_is_advice_and_nothing_to_try(tmp_path: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tests.waiting import until
-from tests.widgets.folders import write_epoch, write_run
+from tests.widgets.folders import CONFIG, write_epoch, write_run
 from workbench import RunConfig
 from workbench.runs import Run
 from workbench.widgets.runs.row import Row
@@ -65,6 +66,22 @@ def test_the_buttons_of_a_row_open_the_run_and_use_its_settings(tmp_path: Path) 
     assert [each.id for each in opened] == [run.id]
     assert used == [run.config]
     assert f"settings of {run.title}" in runs.tools._report.value
+
+
+def test_a_row_of_a_run_from_elsewhere_asks_before_the_form_executes_its_settings(
+    tmp_path: Path,
+) -> None:
+    run = write_run(tmp_path, config=replace(CONFIG, interpreter="/evil/python"))
+    runs, used = listing(tmp_path), list[RunConfig]()
+    runs.on_settings(used.append)
+    (row,) = runs._table.rows.values()
+    row._settings.click()
+    assert used == []
+    assert runs._agreeing.box in runs.box.children
+    asked, _, keys = runs._agreeing.box.children
+    assert run.id in asked.value
+    keys.children[0].click()
+    assert used == [run.config]
 
 
 def test_only_the_newest_runs_are_built(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from workbench import units
 from workbench.runs.consent import ForeignCode, foreign_code
+from workbench.runs.foreign_settings import foreign_settings
 from workbench.widgets.kernel.background import run_in_background
-
-from .agreeing import Agreeing
+from workbench.widgets.parts.agreeing import Agreeing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,13 +54,11 @@ class RunActions:
         at_once: dict[str, tuple[Callable[[], None], str]] = {
             "stop": (run.stop, "Asked to stop: the run finishes its step and saves a checkpoint."),
             "kill": (lambda: run.kill(task), _killed(run, task)),
-            "settings": (
-                lambda: self._use_settings(run.config),
-                f"The form shows the settings of {run.title}.",
-            ),
         }
         if name in at_once:
             self._ask(*at_once[name])
+        elif name == "settings":
+            self.agreeing.before(run, partial(self._show_settings, run), foreign_settings)
         elif name == "resume":
             self._resume(run, None)
         elif name == "train_on":
@@ -69,6 +67,10 @@ class RunActions:
             self._begin("Packing", run.pack, self._report_packed)
         elif name == "delete":
             self._begin("Deleting", run.delete, lambda _: self._deleted(run))
+
+    def _show_settings(self, run: Run) -> None:
+        shown = f"The form shows the settings of {run.title}."
+        self._ask(lambda: self._use_settings(run.config), shown)
 
     def _resume(self, run: Run, epochs: int | None, agreed: str = "") -> None:
         """Resume a run; a person must first agree to its code if this machine did not start it.

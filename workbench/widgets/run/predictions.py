@@ -16,10 +16,10 @@ from workbench.runs.folder.state import LIVE
 from workbench.runs.programs.evaluation import MODEL, weights_in_words
 from workbench.widgets.kernel.background import run_in_background, waiting
 from workbench.widgets.parts import markup
+from workbench.widgets.parts.agreeing import Agreeing
 from workbench.widgets.parts.page_parts import NO_WIDTH, button, html, row, set_visible, styled
 from workbench.widgets.pictures.png import data_uri, grey_png
 
-from .agreeing import Agreeing
 from .confusion import confusion_view
 
 if TYPE_CHECKING:

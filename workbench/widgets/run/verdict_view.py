@@ -6,12 +6,13 @@ The effect of the suggested change can be measured too.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbench.runs import RunError
 from workbench.runs.folder.state import LIVE
+from workbench.runs.foreign_settings import foreign_settings
 from workbench.verdict import (
     SECONDS,
     OwnPace,
@@ -25,11 +26,10 @@ from workbench.verdict import (
 from workbench.widgets.form.fields import NumberField
 from workbench.widgets.form.layout import grid
 from workbench.widgets.parts import markup
+from workbench.widgets.parts.agreeing import Agreeing
 from workbench.widgets.parts.long_work import LongWork
 from workbench.widgets.parts.page_parts import button, html, row, section, set_visible
 from workbench.widgets.pictures import verdict as verdict_picture
-
-from .agreeing import Agreeing
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
@@ -157,7 +157,9 @@ class WhySlow:
     def _on_try(self, _: Any) -> None:
         run, verdict = self._run, self._verdict
         if run is not None and verdict is not None:
-            self._agreeing.before(run, partial(self._begin_trial, run, verdict))
+            trial = partial(self._begin_trial, run, verdict)
+            settings = partial(self._agreeing.before, run, trial, foreign_settings)
+            self._agreeing.before(run, settings)
 
     def _begin_trial(self, run: Run, verdict: Verdict) -> None:
         self._tried.value = ""
@@ -170,9 +172,11 @@ class WhySlow:
 
     def _on_put(self, _: Any) -> None:
         run, verdict = self._run, self._verdict
-        if run is None or verdict is None or verdict.suggestion is None:
-            return
-        changes = verdict.suggestion.changes
+        if run is not None and verdict is not None and verdict.suggestion is not None:
+            put = partial(self._put_changes, run, verdict.suggestion.changes)
+            self._agreeing.before(run, put, foreign_settings)
+
+    def _put_changes(self, run: Run, changes: Mapping[str, Any]) -> None:
         self._write(dataclasses.replace(run.config, **changes))
         words = verdict_picture.changes_text(changes, self._label_of)
         self._form_note.value = markup.quiet(f"{SAME_CONFIG} {words}. Train starts it.")

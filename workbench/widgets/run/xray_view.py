@@ -11,10 +11,9 @@ from workbench import units
 from workbench.runs.programs.step_xray import ReplicaXray, StepXray, WorkersXray
 from workbench.widgets.kernel.background import run_in_background, waiting
 from workbench.widgets.parts import markup
+from workbench.widgets.parts.agreeing import Agreeing
 from workbench.widgets.parts.page_parts import ANY_WIDTH, button, html, styled
 from workbench.widgets.pictures.xray import draw, number, verdict
-
-from .agreeing import Agreeing
 
 if TYPE_CHECKING:
     from workbench.runs import Run

@@ -11,11 +11,13 @@ import ipywidgets as ipw
 
 from workbench.runs import RunError, list_runs
 from workbench.runs.folder.files import run_folders, runs_root
+from workbench.runs.foreign_settings import foreign_settings
 from workbench.runs.unreadable import listed
 from workbench.widgets.kernel.background import Latest
 from workbench.widgets.kernel.page_order import keep_order
 from workbench.widgets.kernel.poller import Poller
 from workbench.widgets.parts import markup
+from workbench.widgets.parts.agreeing import Agreeing
 from workbench.widgets.parts.page_parts import html, set_visible, styled
 
 from .bring_back import BringBack
@@ -54,15 +56,16 @@ class RunsList:
         self._asks = Asks(self._open, self._on_settings, self._on_selected)
         self.tools = Tools(self._on_arranged, self._on_delete, self._reload)
         self._deleting = Deleting(self.tools.report, self._on_deleted)
+        self._agreeing = Agreeing(self.tools.report)
         self._message = html(description="State of the list of runs")
         self._table = Table(self._on_all)
         self._more = small("Show more", "List more of the runs", self._on_more, visible=False)
         back = BringBack(runs_dir, self._on_brought)
         more = styled(ipw.HBox, "wb-row", children=[self._more])
         title = html(markup.heading("Earlier runs"), description="Section")
-        parts = [title, self.tools.box, self._deleting.box, self._message, self._table.box, more]
-        classes = ("wb-section", "wb-runs-section")
-        self.box = styled(ipw.VBox, *classes, children=[*parts, back.box])
+        questions = [self._deleting.box, self._agreeing.box]
+        parts = [title, self.tools.box, *questions, self._message, self._table.box, more, back.box]
+        self.box = styled(ipw.VBox, "wb-section", "wb-runs-section", children=parts)
         keep_order(self.box)
         self._poller: Poller | None = None
 
@@ -203,6 +206,9 @@ class RunsList:
         self._chosen(run)
 
     def _on_settings(self, run: Run) -> None:
+        self._agreeing.before(run, lambda: self._show_settings(run), foreign_settings)
+
+    def _show_settings(self, run: Run) -> None:
         try:
             self._use_settings(run.config)
         except Exception as error:
