@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer, loaded_ahead, running_lab
+from tests.browser.run_page import RunPage
 from tests.browser.sidebar_page import choose
 from workbench.runs import list_runs
 
@@ -108,3 +109,12 @@ def runs(lab_server: LabServer, tmp_path: Path) -> Iterator[Path]:
             run.stop()
             run.wait()
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def shown(lab: LabPage) -> Iterator[RunPage]:
+    """A page with its own folder of runs."""
+    page = RunPage(lab, "shown")
+    page.runs_dir.mkdir()
+    yield page
+    shutil.rmtree(page.runs_dir)
