@@ -30,6 +30,26 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Lines:
+    """The lines of a run among other runs: one over all replicas; a gap is NaN.
+
+    If workers do not step together, no such line exists, and each replica has one.
+    """
+
+    step: Values
+    """[points], as in `Points`, like the next two."""
+    examples: Values
+    training_seconds: Values
+    loss: Values
+    """[lines, points], like the next two."""
+    accuracy: Values
+    rate: Values
+    """In examples per second."""
+    steps_a_point: int
+    synchronous: bool
+
+
+@dataclass(frozen=True)
 class Points:
     """The curves of a run; each point stands for `steps_a_point` steps.
 
@@ -71,6 +91,13 @@ class Points:
         If workers do not step together, no such line exists, and each replica's line is returned.
         """
         return [curve.joined] if self.synchronous else list(curve.mean.T)
+
+    @property
+    def lines(self) -> Lines:
+        """The lines of the run among other runs."""
+        loss, accuracy, rate = (np.array(self.over_replicas(each)) for each in self.curves)
+        return Lines(self.step, self.examples, self.training_seconds, loss, accuracy, rate,
+                     self.steps_a_point, self.synchronous)  # fmt: skip
 
     @classmethod
     def none(cls, replicas: int, workers: int = 1, *, synchronous: bool = True) -> Points:

@@ -23,7 +23,8 @@ from tests.browser.lab_page import LabPage
 from tests.browser.lab_server import LabServer, running_lab
 from tests.browser.workbench_page import cell
 from tests.experiments.written import write_request
-from workbench.experiments import Candidate, groups_of, make_table
+from workbench.experiments import Candidate
+from workbench.experiments.comparing.measures import measure_whole
 from workbench.runs import list_runs
 
 ROUNDS, QUICK_ROUNDS = 3, 1
@@ -51,12 +52,14 @@ DRAWN = """([lines, count]) => {
 
 
 def write_runs(folder: Path, count: int) -> None:
-    """Write a comparison of so many long runs, with the measures that its queue keeps."""
+    """Write a comparison of so many long runs, with the files that its queue keeps."""
     folder.mkdir(parents=True)
     copies(folder, [make_run(folder, STEPS, "finished").dir], count)
-    names = [run.dir.name for run in list_runs(folder)]
+    runs = list_runs(folder)
     candidates = [Candidate(f"run {number}", CONFIG) for number in range(count)]
-    make_table(groups_of(write_request(folder, candidates, enumerate(names))))
+    write_request(folder, candidates, enumerate(run.dir.name for run in runs))
+    for run in runs:
+        measure_whole(run)
 
 
 def seconds_until_drawn(page: LabPage, lines: str, count: int) -> float:

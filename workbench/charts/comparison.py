@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from workbench.points import Points, Values
+from workbench.points import Lines, Values
 
 from .style import AXIS, LAYOUT, MEAN_COLOR, REPLICA_COLORS, line_look
 
@@ -39,17 +39,16 @@ class Overlay:
     """The curves of one run."""
 
     label: str
-    points: Points
+    lines: Lines
 
 
 def lines_of(run: Overlay, measure: Measure) -> list[tuple[str, Values]]:
-    """Return the name and the values [points] of each line of a run; see `Points.over_replicas`.
+    """Return the name and the values [points] of each line of a run; see `Lines`.
 
     Under ParameterServer each worker has one replica.
     """
-    points = run.points
-    lines = points.over_replicas(getattr(points, measure))
-    if points.synchronous:
+    lines = list(getattr(run.lines, measure))
+    if run.lines.synchronous:
         return [(run.label, line) for line in lines]
     return [(f"{run.label}, worker {worker}", line) for worker, line in enumerate(lines)]
 
@@ -100,7 +99,7 @@ def overlay_figure(
 
     traces = [
         go.Scatter(
-            x=getattr(run.points, along),
+            x=getattr(run.lines, along),
             y=line,
             name=name,
             legendgroup=run.label,

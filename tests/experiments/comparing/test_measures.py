@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.experiments.timed_runs import ONE, timed_run
-from workbench.experiments.comparing.measures import measure
+from workbench.experiments.comparing.measures import KEPT, measure, measure_whole
+from workbench.runs.records.kept import LINES
 
 
 def test_a_run_is_measured_without_its_first_call(tmp_path: Path) -> None:
@@ -33,6 +34,15 @@ def test_the_measures_of_an_ended_run_are_kept_until_it_goes_on(tmp_path: Path) 
     with (run.dir / "events.jsonl").open("a") as file:
         file.write('{"time": 1, "event": "state", "state": "finished"}\n')
     assert measure(run).examples_per_second is None
+    (run.dir / KEPT.name).write_text("{}")
+    assert measure(run).examples_per_second is None
     living = timed_run(tmp_path, ONE, 6400.0, "running")
     measure(living)
-    assert not (living.dir / "measures.json").exists()
+    assert not (living.dir / KEPT.name).exists()
+
+
+def test_a_run_that_is_measured_whole_keeps_its_curves_too(tmp_path: Path) -> None:
+    run = timed_run(tmp_path, ONE, 6400.0)
+    assert measure_whole(run) == measure(run)
+    assert (run.dir / KEPT.name).is_file()
+    assert (run.dir / LINES.name).is_file()

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workbench.runs.folder.files import RunError, json_text, write_text
 from workbench.runs.folder.state import LIVE
+from workbench.runs.records.kept import OVER, KeptFile, RunLines, Stamp, stamp_of
 
 from .made_of import made_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from workbench.runs import Run
 
-KEPT = "measures.json"
-"""A file in the folder of a run that is over, so that a table of many runs is read quickly."""
-VERSION = 3
-OVER = ("finished", "stopped", "failed")
+KEPT = KeptFile("measures.json", 4)
+"""So that a table of many runs is read quickly."""
 
 
 @dataclass(frozen=True)
@@ -85,16 +82,24 @@ def measure(run: Run) -> Measures:
     Raises:
         RunError: its folder is missing or cannot be read.
     """
-    stamp = _stamp(run.dir)
+    stamp = stamp_of(run.dir)
     kept = _kept(run.dir, stamp)
     if kept is not None:
         return kept
     measures = _measured(run)
-    if measures.status in OVER and _stamp(run.dir) == stamp:
-        values = {"version": VERSION, "stamp": stamp, **asdict(measures)}
-        with contextlib.suppress(RunError):  # a read-only folder is measured again
-            write_text(run.dir / KEPT, json_text(values))
+    if measures.status in OVER:
+        KEPT.write(run.dir, stamp, asdict(measures))
     return measures
+
+
+def measure_whole(run: Run) -> Measures:
+    """Return a run's measures and leave in its folder what tables and curves show of it.
+
+    Raises:
+        RunError: its folder is missing or cannot be read.
+    """
+    RunLines(run.dir, run.plan).look()
+    return measure(run)
 
 
 def _measured(run: Run) -> Measures:
@@ -126,22 +131,14 @@ def _measured(run: Run) -> Measures:
     )
 
 
-def _stamp(run_dir: Path) -> list[int]:
-    """Return values that change when a run goes on."""
-    try:
-        events = (run_dir / "events.jsonl").stat()
-    except OSError:
-        return []
-    return [events.st_size, events.st_mtime_ns]
-
-
-def _kept(run_dir: Path, stamp: list[int]) -> Measures | None:
+def _kept(run_dir: Path, stamp: Stamp) -> Measures | None:
     """Return the kept measures of a run that has not gone on since."""
+    found = KEPT.read(run_dir, stamp)
+    if found is None:
+        return None
+    values, _ = found
     try:
-        values = json.loads((run_dir / KEPT).read_text(encoding="utf-8"))
-        if not stamp or (values.pop("version"), values.pop("stamp")) != (VERSION, stamp):
-            return None
         values["epoch_ends"] = tuple(map(tuple, values["epoch_ends"]))
         return Measures(**{**values, "run": run_dir.name})
-    except (OSError, ValueError, LookupError, TypeError):
+    except (LookupError, TypeError):
         return None

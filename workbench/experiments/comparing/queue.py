@@ -24,7 +24,7 @@ from workbench.runs.folder.state import LIVE
 from workbench.runs.processes.forks import loaded_ahead
 
 from .comparison import DEVICES, EVENTS, STOP, Comparison, Trial
-from .measures import measure
+from .measures import measure, measure_whole
 
 POLL_SECONDS = 0.2
 
@@ -94,7 +94,7 @@ class Queue:
         if run.status == "stopped" and not over_budget and self.stop_file.exists():
             return  # it goes on when the comparison goes on
         self._end(run, time.monotonic() - began)
-        measure(run)  # kept in a file, so that tables are quick
+        measure_whole(run)  # kept in files, so that tables and curves are quick
         if over_budget:
             self._leave_out(number, "its run was stopped when the budget was spent")
         elif run.status != "finished":

@@ -162,6 +162,11 @@ def unwritable(path: Path, error: OSError) -> RunError:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Replace a file by a text in UTF-8; see `write_bytes`."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """Replace a file in one step, so that no reader ever sees half of it.
 
     Raises:
@@ -169,8 +174,8 @@ def write_text(path: Path, text: str) -> None:
     """
     hidden = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(2)}")
     try:
-        with hidden.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with hidden.open("wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         hidden.replace(path)

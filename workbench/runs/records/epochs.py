@@ -1,4 +1,4 @@
-"""The results of a run's epochs, as columns."""
+"""The results of a run's epochs, as columns, and the values in their events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy.typing as npt
 from workbench.runs.folder.events import Event
 
 from .arrays import TaskRecords, shared_steps
-from .epoch_events import column_of, metric_columns
 from .segments import Doubles
 from .worker_counts import workers_at
 
@@ -114,3 +113,22 @@ def ratio(sums: npt.NDArray[Any], counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
     found: npt.NDArray[Any] = np.full_like(sums, np.nan)
     np.divide(sums, counts, out=found, where=counts > 0)
     return found
+
+
+def column_of(events: Sequence[Event], name: str) -> Doubles:
+    """Return the value of each event under a name; NaN if it is unknown."""
+    values = [event.get(name) for event in events]
+    return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def metric_columns(epochs: Sequence[Event]) -> dict[str, Doubles]:
+    """Return the metrics that a custom model was compiled with, [epochs], train next to test.
+
+    Metrics that the workbench records itself, such as a known accuracy, are left out.
+    """
+    metrics = [epoch.get("metrics", {}) for epoch in epochs]
+    recorded = {name for epoch in epochs for name, value in epoch.items() if value is not None}
+    names = list(dict.fromkeys(name for each in metrics for name in each if name not in recorded))
+    trained = {f"test_{name}": name for name in names}
+    beside = sorted(names, key=lambda name: names.index(trained.get(name, name)))
+    return {name: column_of(metrics, name) for name in beside}

@@ -14,7 +14,7 @@ from workbench.runs.folder.events import Event, EventTail, note_epoch
 from workbench.runs.folder.tasks import EVALUATOR
 
 from .curves import MOST_POINTS, Curves
-from .epoch_events import column_of, metric_columns
+from .epochs import column_of, metric_columns
 from .reader import Block, StepReader, read_range
 from .worker_counts import WorkerCounts, worker_counts_of, workers_at
 

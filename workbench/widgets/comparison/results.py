@@ -11,7 +11,7 @@ import ipywidgets as ipw
 
 from workbench.charts import Overlay
 from workbench.charts.comparison import EACH_ITS_OWN, lines_of
-from workbench.runs.records.live import LiveRun
+from workbench.runs.records.kept import RunLines
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import button, column, html, row, set_visible, styled
 from workbench.widgets.pictures import comparison as comparison_picture
@@ -23,7 +23,7 @@ from .colors import RowColors
 from .report_button import ReportButton
 
 if TYPE_CHECKING:
-    from workbench.points import Points
+    from workbench.points import Lines
     from workbench.runs import Run
 
     from .look import Seen
@@ -41,7 +41,7 @@ class Results:
         """`changed` is called at each choice; `open_run` shows a run."""
         self._changed, self._open_run = changed, open_run
         self._seen: Seen | None = None
-        self._lives: dict[Path, LiveRun] = {}
+        self._lines: dict[Path, RunLines] = {}
         self.choices = ComparisonChoices(changed)
         self._open = button("Open the recommended run", "Its script is in the tab Script",
                              self._on_open)  # fmt: skip
@@ -73,7 +73,7 @@ class Results:
 
     def follow(self, folder: Path) -> None:
         """Show the comparison in this folder from the next look on."""
-        self._lives = {}
+        self._lines = {}
         self._colors.follow(folder)
 
     def close(self) -> None:
@@ -109,19 +109,18 @@ class Results:
     def _draw_curves(self, seen: Seen, shown: Sequence[int], colors: Mapping[str, str]) -> str:
         measure, along = self.choices.measure.value, self.choices.along.value
         groups = [(at, seen.groups[at]) for at in sorted(shown) if seen.groups[at].runs]
-        overlays = [Overlay(group.label, self._points_of(group.runs[-1])) for _, group in groups]
+        overlays = [Overlay(group.label, self._lines_of(group.runs[-1])) for _, group in groups]
         lines = [
-            Line(name, at, getattr(run.points, along), y, colors.get(run.label, ""))
+            Line(name, at, getattr(run.lines, along), y, colors.get(run.label, ""))
             for (at, _), run in zip(groups, overlays, strict=True)
             for name, y in lines_of(run, measure)
         ]
         drawn = comparison_picture.curves(lines, MEASURES[measure], ALONG[along])
-        apart = any(not run.points.synchronous for run in overlays)
+        apart = any(not run.lines.synchronous for run in overlays)
         return drawn + (markup.quiet(EACH_ITS_OWN) if drawn and apart else "")
 
-    def _points_of(self, run: Run) -> Points:
-        """Return the curves of a run; only its new records are read."""
-        if run.dir not in self._lives:
-            self._lives[run.dir] = LiveRun(run.dir, run.plan)
-        self._lives[run.dir].poll()
-        return self._lives[run.dir].points()
+    def _lines_of(self, run: Run) -> Lines:
+        """Return the lines of a run; only its new records are read."""
+        if run.dir not in self._lines:
+            self._lines[run.dir] = RunLines(run.dir, run.plan)
+        return self._lines[run.dir].look()

@@ -10,7 +10,7 @@ import ipywidgets as ipw
 
 from workbench import charts, units
 from workbench.feed import describe
-from workbench.runs.records.epoch_events import metric_columns
+from workbench.runs.records.epochs import metric_columns
 from workbench.widgets.kernel.host import HELP, host
 from workbench.widgets.parts import markup
 from workbench.widgets.parts.page_parts import html, styled

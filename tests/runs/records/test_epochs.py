@@ -3,7 +3,7 @@
 import numpy as np
 
 from workbench.runs.folder.events import Event
-from workbench.runs.records.epoch_events import metric_columns
+from workbench.runs.records.epochs import metric_columns
 
 
 def test_metrics_have_train_next_to_test_and_nan_if_unknown() -> None:
