@@ -114,3 +114,11 @@ def test_only_new_records_of_a_run_that_goes_on_are_read(tmp_path: Path) -> None
     write_steps(run.dir / "worker-0", 1, 2, records(3))
     assert followed.look().step.tolist() == [1, 2, 3, 4, 5]
     assert not (run.dir / LINES.name).exists()
+
+
+def test_a_deleted_run_has_no_lines(tmp_path: Path) -> None:
+    run = timed_run(tmp_path, ONE, 1000.0)
+    followed = RunLines(run.dir, run.plan)
+    assert len(followed.look().step) == 200
+    run.delete()
+    assert len(followed.look().step) == 0

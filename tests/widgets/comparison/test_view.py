@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,11 +17,14 @@ from tests.experiments.test_scaling import KNOWN
 from tests.experiments.timed_runs import APART, ONE, TWO, timed_run, with_second_worker
 from tests.experiments.written import write_comparison
 from tests.machines import LAPTOP
-from tests.waiting import until
+from tests.waiting import LIMIT_SECONDS, until
 from workbench.charts.style import REPLICA_COLORS
 from workbench.config import RunConfig
-from workbench.experiments import Group, make_table
+from workbench.experiments import Group, Table, make_table
+from workbench.experiments.comparing.measures import measure_whole
+from workbench.experiments.comparing.table import add_losses
 from workbench.runs import Run
+from workbench.widgets.comparison import losses
 from workbench.widgets.comparison.arrangement import read_arrangement
 from workbench.widgets.comparison.choices import ComparisonChoices
 from workbench.widgets.comparison.colors import KEPT, read_colors
@@ -227,6 +232,44 @@ def test_a_look_uses_unchanged_results_again(tmp_path: Path) -> None:
     os.utime(run.dir / "events.jsonl", ns=(1, 1))
     assert look_at(comparison, [run], FIRST, first).table is not first.table
     assert look_at(comparison, [run], "TPU", None).table.baseline == 0
+
+
+def test_curves_are_shown_while_losses_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = threading.Event()
+
+    def add_losses_later(found: Table, groups: Sequence[Group]) -> Table:
+        assert read.wait(LIMIT_SECONDS)
+        return add_losses(found, groups)
+
+    monkeypatch.setattr(losses, "add_losses", add_losses_later)
+    write_comparison(tmp_path, RATES)
+    shown = view(tmp_path)
+    until(lambda: shown._results._curves.value.count("<polyline") == 2)
+    one, two, _ = rows_of(shown._results._table.value)
+    assert "calculating" in two
+    assert "calculating" not in one
+    shown._results.choices.baseline.value = "Mirrored x 2"
+    until(lambda: rows_of(shown._results._table.value)[1][2] == "baseline")
+    read.set()
+    until(lambda: "calculating" not in shown._results._table.value)
+    one, two, _ = rows_of(shown._results._table.value)
+    assert (one[-3], two[-3]) == ("0", "")
+
+
+def test_losses_that_cannot_be_read_are_a_message(tmp_path: Path) -> None:
+    comparison = write_comparison(tmp_path, RATES)
+    runs = [comparison.run(trial) for trial in comparison.trials]
+    for run in runs:
+        measure_whole(run)
+    (steps,) = (runs[len(RATES["OneDevice"])].dir / "worker-0").glob("*.steps")
+    steps.unlink()
+    steps.mkdir()
+    shown = view(tmp_path)
+    until(lambda: "Is a directory" in shown._progress.value)
+    assert "calculating" not in shown._results._table.value
+    assert shown._results._curves.value.count("<polyline") == 2
 
 
 def test_a_noise_scale_that_was_measured_meanwhile_gives_goodput_when_the_tab_is_shown_again(

@@ -80,7 +80,7 @@ def make_table(
             with a speed.
         target_accuracy: an accuracy for which the time to reach it is given.
         with_losses: whether losses are compared step by step. This reads every step of one run of
-            each group.
+            each group. See `add_losses`.
 
     Raises:
         RunError: a run's folder is missing or cannot be read, or there is no such group.
@@ -101,9 +101,38 @@ def make_table(
         rates = [_rates(group, each) for group, each in zip(groups, measured, strict=True)]
         rows = [_against(row, rate, rows[at], rates[at])
                 for row, rate in zip(rows, rates, strict=True)]  # fmt: skip
-        if with_losses:
-            rows = _with_losses(rows, groups, groups[at])
-    return Table(tuple(rows), at, tuple(_differences(measured)), target_accuracy)
+    table = Table(tuple(rows), at, tuple(_differences(measured)), target_accuracy)
+    return add_losses(table, groups) if with_losses else table
+
+
+def comparable_losses(table: Table, groups: Sequence[Group]) -> list[bool]:
+    """Return which rows have the same steps as the baseline, so that their losses are compared."""
+    if table.baseline is None:
+        return [False] * len(groups)
+    base = groups[table.baseline]
+    return [_has_steps_like(group, base) for group in groups]
+
+
+def add_losses(table: Table, groups: Sequence[Group]) -> Table:
+    """Return a table with the loss differences from the baseline, step by step.
+
+    Raises:
+        RunError: a run's folder is missing or cannot be read.
+    """
+    alike = comparable_losses(table, groups)
+    if table.baseline is None or not any(alike):
+        return table
+    reference = losses_of(groups[table.baseline].runs[0])
+
+    def with_losses(row: Row, group: Group, comparable: bool) -> Row:
+        if not comparable:
+            return row
+        run = group.runs[0]
+        found = compare_losses(losses_of(run), reference, run.config.precision)
+        return replace(row, max_loss_difference=found.max_loss_difference)
+
+    with ThreadPoolExecutor() as pool:  # NumPy sums records on all cores
+        return replace(table, rows=tuple(pool.map(with_losses, table.rows, groups, alike)))
 
 
 def _row(group: Group, measured: Sequence[Measures], target_accuracy: float | None) -> Row:
@@ -178,24 +207,6 @@ def _against(row: Row, rates: dict[int, float], base: Row, others: dict[int, flo
         speed_up_interval=found,
         scaling_efficiency=speed_up / more if more else None,
     )
-
-
-def _with_losses(rows: Sequence[Row], groups: Sequence[Group], base: Group) -> list[Row]:
-    """Return rows with the loss differences from the baseline, of groups whose steps are alike."""
-    alike = [_has_steps_like(group, base) for group in groups]
-    if not any(alike):
-        return list(rows)
-    reference = losses_of(base.runs[0])
-
-    def with_losses(row: Row, group: Group, comparable: bool) -> Row:
-        if not comparable:
-            return row
-        run = group.runs[0]
-        found = compare_losses(losses_of(run), reference, run.config.precision)
-        return replace(row, max_loss_difference=found.max_loss_difference)
-
-    with ThreadPoolExecutor() as pool:  # NumPy sums records on all cores
-        return list(pool.map(with_losses, rows, groups, alike))
 
 
 def _has_steps_like(group: Group, base: Group) -> bool:

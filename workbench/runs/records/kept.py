@@ -69,7 +69,7 @@ class RunLines:
         """Return the present lines; those of a run that is over are kept in its folder.
 
         Raises:
-            RunError: the run's folder is missing or cannot be read.
+            RunError: the run's folder cannot be read.
         """
         stamp = stamp_of(self._dir)
         if self._last is None or not stamp or stamp != self._stamp:
@@ -77,7 +77,7 @@ class RunLines:
         return self._read(stamp) if self._last is None else self._last
 
     def _read(self, stamp: Stamp) -> Lines:
-        over = status(self._dir) in OVER
+        over = bool(stamp) and status(self._dir) in OVER
         self._live = self._live or LiveRun(self._dir, self._plan)
         for _ in range(2 if over else 1):  # the second gives the steps whose time is not recorded
             self._live.poll()

@@ -21,6 +21,7 @@ from workbench.experiments import (
     with_distinct_labels,
 )
 from workbench.experiments.comparing.goodput import noise_stamp
+from workbench.experiments.comparing.table import comparable_losses
 from workbench.runs import RunError
 from workbench.runs.folder.state import LIVE
 
@@ -47,6 +48,8 @@ class Seen:
     progress: str
     groups: list[Group]
     table: Table
+    due: list[bool]
+    """Which rows have a loss difference that is not in the table yet; see `LossDifferences`."""
     states: list[str]
     advice: Advice
 
@@ -62,7 +65,7 @@ def look_at(
     `baseline` is the label of a row, or `FIRST`. The result of the look `before` is used again if
     no run started, ended or went on since, and the baseline is the same. The advice recommends one
     of the comparison's runs. Earlier runs ran at other times, so one of them is recommended only if
-    there is no comparison.
+    there is no comparison. The table has no loss differences, because they take long.
 
     Raises:
         RunError: a folder is missing or cannot be read.
@@ -75,14 +78,15 @@ def look_at(
     noise = tuple(map(noise_stamp, [*own_runs, *stamps]))
     key = (compared, state, tuple(stamps.items()), noise, baseline)
     if before is not None and before.key == key:
-        groups, table, advice = before.groups, before.table, before.advice
+        groups, table, due, advice = before.groups, before.table, before.due, before.advice
     else:
         own = groups_of(comparison) if comparison else []
         groups = with_distinct_labels(
             [*own, *group_runs([run for run in earlier if run.dir in stamps])]
         )
         target = comparison.target_accuracy if comparison else None
-        table = make_table(groups, _number_of(baseline, groups), target)
+        table = make_table(groups, _number_of(baseline, groups), target, with_losses=False)
+        due = comparable_losses(table, groups)
         advice = recommend(own or groups)
     rows = len(comparison.candidates) if comparison else 0
     states = [
@@ -91,7 +95,7 @@ def look_at(
     ]
     progress = _progress(comparison, state) if comparison else f"{_count(len(stamps))} compared."
     folder = comparison.folder if comparison else None
-    return Seen(key, folder, state, goes_on, progress, groups, table, states, advice)
+    return Seen(key, folder, state, goes_on, progress, groups, table, due, states, advice)
 
 
 def _stamp(run: Run) -> tuple[int, str] | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench import units
+from workbench.experiments.comparing.table import add_losses
 from workbench.place import beside
 from workbench.runs import RunError
 from workbench.runs.folder.files import runs_root
@@ -121,4 +122,5 @@ def write(seen: Seen, path: Path) -> Path:
             "A report needs at least one run that has begun; no row has one. Wait for the first "
             "run, or add earlier runs."
         )
-    return write_comparison(Compared(seen.groups, seen.table, seen.advice), path)
+    table = add_losses(seen.table, seen.groups) if any(seen.due) else seen.table
+    return write_comparison(Compared(seen.groups, table, seen.advice), path)

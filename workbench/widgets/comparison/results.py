@@ -99,7 +99,7 @@ class Results:
         shown = self.choices.arrange(seen.table)
         colors = self._colors.chosen
         self._advice.value = markup.quiet(seen.advice.sentence)
-        self._table.value = comparison_picture.table(seen.table, seen.states, shown)
+        self._table.value = comparison_picture.table(seen.table, seen.states, shown, seen.due)
         self._bars.value = comparison_picture.bars(seen.table, shown, colors)
         rows = [(at, labels[at]) for at in sorted(shown) if seen.groups[at].runs]
         self._colors.show(rows)

@@ -21,12 +21,14 @@ from .earlier_comparisons import EarlierComparisons
 from .earlier_runs import EarlierRuns
 from .form import Asked, ComparisonForm
 from .look import GOING_ON, Seen, look_at
+from .losses import LossDifferences
 from .origin import refuse_foreign
 from .results import Results
 
 if TYPE_CHECKING:
     from workbench.config import RunConfig
     from workbench.devices import Devices
+    from workbench.experiments import Table
     from workbench.runs import Run
 
 ABOUT = (
@@ -70,6 +72,7 @@ class ComparisonView:
         self._kept_note = html(description="Whether this view is kept")
         self._kept = KeptArrangement(self._say_kept)
         self._results = Results(runs_dir, self._on_choice, open_run)
+        self._losses = LossDifferences(self._take_losses, self._losses_failed)
         self._earlier = EarlierRuns(runs_dir, self._on_choice)
         self._others = EarlierComparisons(runs_dir, self._on_open)
         buttons = row(self._start, self._stop, self._resume, self._progress)
@@ -84,6 +87,7 @@ class ComparisonView:
     def close(self) -> None:
         """Stop looking and timing; the comparison goes on."""
         self._results.close()
+        self._losses.close()
         self._stop_looking()
 
     def _stop_looking(self) -> None:
@@ -197,10 +201,24 @@ class ComparisonView:
             elif self._seen is not None:
                 self._seen, self._progress.value = None, ""
             self._results.show(self._seen)
+            self._losses.follow(self._seen)
             self._show_buttons()
             if self._seen is None or not self._seen.goes_on:
                 self._stop_looking()
         return LOOK_SECONDS
+
+    def _take_losses(self, table: Table, found: Table) -> bool:
+        """Show a table with its loss differences; return False if it is not shown any more."""
+        with self._looking:
+            if self._seen is None or self._seen.table is not table:
+                return False
+            self._seen = replace(self._seen, table=found, due=[False] * len(found.rows))
+            self._results.show(self._seen)
+            return True
+
+    def _losses_failed(self, table: Table, error: Exception) -> None:
+        if self._take_losses(table, table):
+            self._failed(error)
 
     def _show_buttons(self) -> None:
         state = self._seen.state if self._seen else None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("Name", *HEAD[1:-1], "State", HEAD[-1])
 NUMERIC = range(1, len(HEAD) - 1)
+LOSS_DIFFERENCE = HEAD.index("Loss differs at most")
 ACROSS, LABEL_LETTERS = 720, 34
 CURVE_HEIGHT, MARGIN_LEFT, MARGIN_BOTTOM, TICKS = 240, 56, 28, 4
 MOST_POINTS = 400
@@ -57,17 +58,25 @@ class Line:
         return _Ink(self.number, self.color).pen
 
 
-def table(comparison: Table, states: Sequence[str], shown: Sequence[int] | None = None) -> str:
+def table(
+    comparison: Table,
+    states: Sequence[str],
+    shown: Sequence[int] | None = None,
+    due: Sequence[bool] = (),
+) -> str:
     """Return the table (HTML).
 
     Args:
         comparison: the compared rows, and notes on them.
         states: the state of each row, in words.
         shown: the numbers of the rows that are shown, in their order; None: all.
+        due: which rows have a loss difference that is being calculated; empty: none.
     """
     rows = []
     for at in range(len(comparison.rows)) if shown is None else shown:
         *numbers, notes = cells(comparison.rows[at], is_baseline=at == comparison.baseline)
+        if due and due[at]:
+            numbers[LOSS_DIFFERENCE] = "calculating"
         rows.append([*numbers, states[at], notes])
     used = [at for at in range(len(COLUMNS)) if at < 2 or any(row[at] for row in rows)]
     numeric = [used.index(at) for at in used if at in NUMERIC]
