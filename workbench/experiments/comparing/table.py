@@ -20,6 +20,7 @@ from .rows import Group, Row, Table
 from .targets import median_target_seconds, target_notes
 
 if TYPE_CHECKING:
+    from workbench.plan import Plan
     from workbench.runs import Run
 
 MEDIANS = (
@@ -107,10 +108,14 @@ def make_table(
 
 def comparable_losses(table: Table, groups: Sequence[Group]) -> list[bool]:
     """Return which rows have the same steps as the baseline, so that their losses are compared."""
+    none = [False] * len(groups)
     if table.baseline is None:
-        return [False] * len(groups)
+        return none
     base = groups[table.baseline]
-    return [_has_steps_like(group, base) for group in groups]
+    if not base.runs or base.runs[0].status != "finished":
+        return none
+    reference = base.runs[0].plan
+    return [group is not base and _has_steps_like(group, reference) for group in groups]
 
 
 def add_losses(table: Table, groups: Sequence[Group]) -> Table:
@@ -209,13 +214,11 @@ def _against(row: Row, rates: dict[int, float], base: Row, others: dict[int, flo
     )
 
 
-def _has_steps_like(group: Group, base: Group) -> bool:
-    if group is base or not group.runs or not base.runs:
+def _has_steps_like(group: Group, reference: Plan) -> bool:
+    if not reference.synchronous or not group.runs or group.runs[0].status != "finished":
         return False
-    one, other = group.runs[0], base.runs[0]
-    plan, reference = one.plan, other.plan
-    alike = plan.global_batch_size == reference.global_batch_size and plan.synchronous
-    return alike and reference.synchronous and {one.status, other.status} == {"finished"}
+    plan = group.runs[0].plan
+    return plan.synchronous and plan.global_batch_size == reference.global_batch_size
 
 
 def _differences(measured: Sequence[Sequence[Measures]]) -> list[str]:
