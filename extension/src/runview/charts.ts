@@ -5,6 +5,7 @@ import { drawingOf, type Shown } from './drawing.js';
 import { make, setText } from './elements.js';
 import type { Translation } from './language.js';
 import { Legend } from './legend.js';
+import { Pace } from './pace.js';
 import { Plot, type Range } from './plot.js';
 import type { Epochs } from './protocol.js';
 import { CHARTS, Series, type Axis } from './series.js';
@@ -14,13 +15,12 @@ import { moved } from './zoom.js';
 const ASK_AFTER_MS = 150;
 const RENEW_MS = 1000;
 const PATIENCE_MS = 60_000;
-const REST_TIMES = 2;
 let views = 0;
 
 /** Requests the steps `first` to `last` in at most `most` points. */
 export type AskCloser = (first: number, last: number, most: number) => void;
 
-/** Draws at most once a frame, and rarely enough to leave time for the rest of the page. */
+/** The charts of a run with their toolbar and legend. */
 export class RunCharts {
   readonly node = make('div', 'wbv-charts');
   private _series = new Series();
@@ -38,8 +38,7 @@ export class RunCharts {
   private readonly _observer: ResizeObserver;
   private readonly _themes: MutationObserver;
   private _axis: Axis = 'step';
-  private _frame = 0;
-  private _restUntil = 0;
+  private readonly _pace = new Pace(() => this._draw());
   private _askTimer = 0;
   private _askedAt = 0;
 
@@ -110,27 +109,15 @@ export class RunCharts {
 
   /** Draw at the next frame, or as soon as the page has rested. */
   drawSoon(): void {
-    this._frame ||= requestAnimationFrame(() => this._drawOrRest());
+    this._pace.drawSoon();
   }
 
   destroy(): void {
-    cancelAnimationFrame(this._frame);
+    this._pace.destroy();
     window.clearTimeout(this._askTimer);
     this._observer.disconnect();
     this._themes.disconnect();
     this._plots.forEach(plot => plot.destroy());
-  }
-
-  private _drawOrRest(): void {
-    this._frame = 0;
-    const began = performance.now();
-    if (began < this._restUntil) {
-      this.drawSoon();
-      return;
-    }
-    this._draw();
-    const took = performance.now() - began;
-    this._restUntil = began + (1 + REST_TIMES) * took;
   }
 
   private _draw(): void {

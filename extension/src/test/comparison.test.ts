@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { bestOf, columnsOf, namesOf } from '../main/comparison/columns.js';
+import { Curves } from '../main/comparison/curves.js';
 import { drawingOf, type Curve } from '../main/comparison/drawing.js';
 import { ENGLISH as trans } from '../runview/language.js';
+import { Pace } from '../runview/pace.js';
 import type { Chart } from '../runview/series.js';
 import type { Results, RunSeries } from '../server/protocol.js';
 import { row } from './rows.js';
@@ -141,4 +143,37 @@ test('the chart has a summary in words, and exact values at each point', () => {
   assert.equal(drawn('rate', []).account(), 'No point yet.');
   const apart = { ...A, series: series([1, 2], [null, null]) };
   assert.equal(drawn('loss', [apart]).account(), 'A: no line');
+});
+
+test('curves are requested six at a time, and all answers before a frame are drawn at once', async () => {
+  const waiting: (() => void)[] = [];
+  const frames: FrameRequestCallback[] = [];
+  const requestAnimationFrame = (draw: FrameRequestCallback) =>
+    frames.push(draw);
+  Object.assign(globalThis, { window: globalThis, requestAnimationFrame });
+  const series = (run: string) =>
+    new Promise<RunSeries>((answer, refuse) =>
+      waiting.push(() =>
+        run === 'run 7' ? refuse(new Error('No such run.')) : answer(A.series)
+      )
+    );
+  let drawings = 0;
+  const pace = new Pace(() => drawings++);
+  const curves = new Curves({ series }, () => pace.drawSoon());
+  const runs = Array.from({ length: 100 }, (_, at) => `run ${at}`);
+  curves.follow(runs.map(run => row(run)));
+  let most = 0;
+  while (waiting.length > 0) {
+    most = Math.max(most, waiting.length);
+    waiting.splice(0).forEach(answer => answer());
+    await new Promise(setImmediate);
+  }
+  assert.equal(most, 6);
+  assert.equal(frames.length, 1);
+  frames.forEach(draw => draw(0));
+  assert.equal(drawings, 1);
+  assert.equal(curves.troubleOf('run 7'), 'No such run.');
+  const known = runs.filter(run => curves.seriesOf(run) === A.series);
+  assert.equal(known.length, 99);
+  curves.destroy();
 });

@@ -1,4 +1,4 @@
-/** The curves of the compared runs, requested again as they grow, one at a time and not often. */
+/** The curves of the compared runs, requested again as they grow, a few at a time and not often. */
 
 import type { Row, RunSeries } from '../../server/protocol.js';
 import type { Requests } from '../../server/requests.js';
@@ -6,6 +6,8 @@ import type { Requests } from '../../server/requests.js';
 const REST_MS = 3000;
 /** The rest after an answer, in multiples of its duration: long runs take long to read. */
 const REST_TIMES = 10;
+/** As many requests as a browser sends to a server at once. */
+const AT_ONCE = 6;
 
 /** The last request for a run, and its answer. */
 interface Known {
@@ -24,7 +26,7 @@ export class Curves {
 
   /** `changed` is called when there is something new. */
   constructor(
-    private readonly _requests: Requests,
+    private readonly _requests: Pick<Requests, 'series'>,
     private readonly _changed: () => void
   ) {}
 
@@ -59,9 +61,10 @@ export class Curves {
     }
     this._asking = true;
     const began = performance.now();
-    for (const row of due) {
-      await this._ask(row);
-    }
+    const next = due.values();
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, () => this._askEach(next))
+    );
     this._asking = false;
     const rest = Math.max(REST_MS, REST_TIMES * (performance.now() - began));
     if (!this._over) {
@@ -69,6 +72,15 @@ export class Curves {
         this._timer = 0;
         void this._turn();
       }, rest);
+    }
+  }
+
+  /** Request the rest of these runs, one after another. */
+  private async _askEach(rows: IterableIterator<Row>): Promise<void> {
+    for (const row of rows) {
+      if (!this._over) {
+        await this._ask(row);
+      }
     }
   }
 

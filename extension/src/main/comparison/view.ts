@@ -3,6 +3,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { make, setText } from '../../runview/elements.js';
+import { Pace } from '../../runview/pace.js';
 import { Sight } from '../../runview/sight.js';
 import type { IWorkbenchServer } from '../../server/plugin.js';
 import type { Row, RunsUpdate } from '../../server/protocol.js';
@@ -32,6 +33,7 @@ export class ComparisonView {
   readonly node = make('section', 'wbv jp-WorkbenchCompare');
   private readonly _rows = new RunRows();
   private readonly _curves: Curves;
+  private readonly _pace = new Pace(() => this._show());
   private readonly _chart: ComparisonChart;
   private readonly _table: ComparisonTable;
   private readonly _body = make('div');
@@ -53,7 +55,7 @@ export class ComparisonView {
     const { runs, folder } = _compared;
     this._numbers = new Map(runs.map((run, at) => [run, at]));
     const requests = new Requests(_server.requests.settings, folder, _trans);
-    this._curves = new Curves(requests, () => this._show());
+    this._curves = new Curves(requests, () => this._pace.drawSoon());
     this._chart = new ComparisonChart(_trans);
     this._table = new ComparisonTable(_trans, {
       open: ({ run, row }) => _asks.open(run, row?.title ?? run),
@@ -75,6 +77,7 @@ export class ComparisonView {
     this._server.stream.connectedChanged.disconnect(this._link);
     this._sight.destroy();
     this._curves.destroy();
+    this._pace.destroy();
     this._chart.destroy();
   }
 
