@@ -145,7 +145,7 @@ test('the chart has a summary in words, and exact values at each point', () => {
   assert.equal(drawn('loss', [apart]).account(), 'A: no line');
 });
 
-test('curves are requested six at a time, and all answers before a frame are drawn at once', async () => {
+test('curves are requested six at a time, and their answers are drawn together', async () => {
   const waiting: (() => void)[] = [];
   const frames: FrameRequestCallback[] = [];
   const requestAnimationFrame = (draw: FrameRequestCallback) =>
@@ -175,5 +175,9 @@ test('curves are requested six at a time, and all answers before a frame are dra
   assert.equal(curves.troubleOf('run 7'), 'No such run.');
   const known = runs.filter(run => curves.seriesOf(run) === A.series);
   assert.equal(known.length, 99);
+  curves.follow(runs.map(run => row(run, { step: 1 })));
+  assert.equal(waiting.length, 0);
+  curves.follow([row('run 0'), row('late')]);
+  assert.equal(waiting.length, 1);
   curves.destroy();
 });

@@ -6,6 +6,8 @@ import type { Requests } from '../../server/requests.js';
 const REST_MS = 3000;
 /** The rest after an answer, in multiples of its duration: long runs take long to read. */
 const REST_TIMES = 10;
+/** While there are answers to come, the curves are drawn no more often: each time all lines are. */
+const DRAW_EVERY_MS = 1000;
 /** As many requests as a browser sends to a server at once. */
 const AT_ONCE = 6;
 
@@ -21,6 +23,7 @@ export class Curves {
   private readonly _known = new Map<string, Known>();
   private _asking = false;
   private _timer = 0;
+  private _drawnAt = 0;
   private _wanted: Row[] = [];
   private _over = false;
 
@@ -42,6 +45,9 @@ export class Curves {
   /** Keep the curves of these runs up to date; without runs there is no request. */
   follow(rows: Row[]): void {
     this._wanted = rows;
+    if (this._timer !== 0 && this._unknown().length > 0) {
+      this._endRest(); // the rest is for runs that are drawn
+    }
     if (!this._asking && this._timer === 0) {
       void this._turn();
     }
@@ -49,30 +55,44 @@ export class Curves {
 
   destroy(): void {
     this._over = true;
-    window.clearTimeout(this._timer);
+    this._endRest();
   }
 
   private async _turn(): Promise<void> {
-    const due = this._wanted.filter(
+    let due = this._wanted.filter(
       row => this._known.get(row.id)?.stamp !== stampOf(row)
     );
     if (due.length === 0 || this._over) {
       return;
     }
     this._asking = true;
-    const began = performance.now();
-    const next = due.values();
-    await Promise.all(
-      Array.from({ length: AT_ONCE }, () => this._askEach(next))
-    );
+    const began = (this._drawnAt = performance.now());
+    while (due.length > 0 && !this._over) {
+      const next = due.values();
+      await Promise.all(
+        Array.from({ length: AT_ONCE }, () => this._askEach(next))
+      );
+      this._draw();
+      due = this._unknown(); // a server lists many runs in parts
+    }
     this._asking = false;
     const rest = Math.max(REST_MS, REST_TIMES * (performance.now() - began));
     if (!this._over) {
       this._timer = window.setTimeout(() => {
-        this._timer = 0;
+        this._endRest();
         void this._turn();
       }, rest);
     }
+  }
+
+  /** The wanted runs that were never requested. */
+  private _unknown(): Row[] {
+    return this._wanted.filter(row => !this._known.has(row.id));
+  }
+
+  private _endRest(): void {
+    window.clearTimeout(this._timer);
+    this._timer = 0;
   }
 
   /** Request the rest of these runs, one after another. */
@@ -94,6 +114,13 @@ export class Curves {
       const { series = null } = this._known.get(row.id) ?? {};
       this._known.set(row.id, { stamp, series, trouble });
     }
+    if (performance.now() - this._drawnAt >= DRAW_EVERY_MS) {
+      this._draw();
+    }
+  }
+
+  private _draw(): void {
+    this._drawnAt = performance.now();
     if (!this._over) {
       this._changed();
     }
