@@ -13,15 +13,21 @@ from pathlib import Path
 
 from tests.launchers.cluster import free_ports, hiding
 from tests.waiting import until
+from workbench.launchers.ray_driver import PATIENCE
 
 RAY = str(Path(sys.executable).with_name("ray"))
 STORE_BYTES = str(100 * 2**20)
-PORTS = (
-    *("metrics-export-port", "dashboard-agent-grpc-port"),
-    *("dashboard-agent-listen-port", "runtime-env-agent-port"),
-)
-"""Ports of a node's agents. If Ray chooses them, a node ends unless each agent reports its port
-within 15 s (WaitForPersistedPort in Ray's node_manager.cc). A busy machine takes longer."""
+START = """
+import sys
+from ray.scripts.scripts import main
+from workbench.launchers.ray_driver import await_no_agents
+
+await_no_agents()
+sys.exit(main())
+"""
+"""The command `ray` for a node that joins before its agents report their ports. An agent of a busy
+machine takes longer than the node waits for it. Ports given to `ray start` are not enough: the node
+itself is not given the one at which the dashboard's agent listens."""
 
 
 @contextmanager
@@ -37,6 +43,7 @@ def ray_cluster(hidden: Path | None = None) -> Iterator[tuple[str, Path]]:
         token.write_text(secrets.token_hex(32))
         environment = {
             **os.environ,
+            **PATIENCE,
             "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": str(token),
@@ -77,10 +84,8 @@ def node(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a node of a cluster, after the words `before`; at the exit, kill all its processes."""
     common = ["--node-ip-address=127.0.0.1", "--num-cpus=1", f"--object-store-memory={STORE_BYTES}"]
-    ports = zip(PORTS, free_ports(len(PORTS)), strict=True)
-    given = (*common, *(f"--{name}={port}" for name, port in ports), *options)
     process = subprocess.Popen(
-        [*before, RAY, "start", "--block", *given],
+        [*before, sys.executable, "-c", START, "start", "--block", *common, *options],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -1,5 +1,6 @@
 """Runs as jobs of a real Ray cluster of two nodes, with the trainer of `obedient.py`."""
 
+import math
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ from tests.runs.run_folders import (
     QUICK,
     Runs,
     event_of,
+    losses_of,
     over,
     pid_of,
     processes_of,
@@ -101,6 +103,13 @@ def test_a_new_cluster_that_never_starts_fails_the_run_with_rays_error_and_a_fix
     assert failed is not None
     assert "Ray has given up 2 times: Failed to start GCS. " in failed["cause"]
     assert "enter the address" in failed["cause"]
+
+
+def test_tensorflow_trains_synchronous_workers_through_ray(runs: Runs, ray: str) -> None:
+    run = runs.train(launcher="ray", ray_address=ray, strategy="multi_worker_mirrored")
+    losses = losses_of(run)
+    assert [len(losses[worker]) for worker in (0, 1)] == [8, 8]
+    assert all(map(math.isfinite, losses[0] + losses[1]))
 
 
 def test_a_worker_that_ray_loses_is_restarted_and_the_run_finishes(runs: Runs, ray: str) -> None:
