@@ -33,6 +33,9 @@ OF_CONFIG = (
     "data_dir",
 )
 """The options of a run that are fields of its config."""
+PLANTED = "planted-7d1f0c"
+CREDENTIALS = dict.fromkeys(("WANDB_API_KEY", "HF_TOKEN", "DATABASE_PASSWORD"), PLANTED)
+"""Variables of the environment whose value no file of a run may hold."""
 QUICK = Bounds(poll_seconds=0.02, stop_grace_seconds=LIMIT_SECONDS, kill_grace_seconds=0.2)
 
 
@@ -156,6 +159,13 @@ def processes_of(run: Run) -> list[int]:
         if process.info["status"] != psutil.STATUS_ZOMBIE
         and any(str(run.dir) in word for word in process.info["cmdline"] or ())
     ]
+
+
+def files_with(run: Run, text: str) -> list[Path]:
+    """Return the files of a run that hold a text."""
+    files = [path for path in run.dir.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    return [path for path in files if text.encode() in path.read_bytes()]
 
 
 def states(run: Run) -> list[str]:

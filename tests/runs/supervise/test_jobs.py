@@ -12,9 +12,12 @@ import pytest
 
 from tests.launchers.cluster import can_hide, missing, slurm_cluster
 from tests.runs.run_folders import (
+    CREDENTIALS,
+    PLANTED,
     QUICK,
     Runs,
     event_of,
+    files_with,
     losses_of,
     over,
     pid_of,
@@ -29,7 +32,6 @@ from workbench.runs.folder.state import supervisor_events, tf_configs
 from workbench.runs.resume import resume
 
 TWO = ("worker-0", "worker-1")
-PLANTED = "planted-7d1f0c"
 GATE = {"pauses": {"20": "gate"}}
 
 pytestmark = [
@@ -109,14 +111,12 @@ def test_tensorflow_trains_a_chief_workers_and_a_parameter_server_in_a_job(runs:
 def test_no_file_of_a_run_holds_a_credential_of_the_environment(
     runs: Runs, launcher: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("WANDB_API_KEY", "HF_TOKEN", "DATABASE_PASSWORD"):
-        monkeypatch.setenv(name, PLANTED)
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
     has = f"assert os.environ['HF_TOKEN'] == '{PLANTED[:4]}' + '{PLANTED[4:]}'"
     run = runs.start(tasks=TWO, launcher=launcher, code={"born": has})
     assert over(run) == "finished"
-    files = [path for path in run.dir.rglob("*") if path.is_file()]
-    assert len(files) > 10
-    assert [path for path in files if PLANTED.encode() in path.read_bytes()] == []
+    assert files_with(run, PLANTED) == []
 
 
 def test_each_task_is_given_the_cpus_that_are_reserved_for_it(runs: Runs) -> None:

@@ -4,6 +4,8 @@ import math
 import os
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +15,12 @@ import pytest
 from tests.launchers.cluster import can_hide
 from tests.launchers.ray_cluster import ray_cluster
 from tests.runs.run_folders import (
+    CREDENTIALS,
+    PLANTED,
     QUICK,
     Runs,
     event_of,
+    files_with,
     losses_of,
     over,
     pid_of,
@@ -41,6 +46,12 @@ if sessions and any(word.endswith("dashboard/agent.py") for word in sys.orig_arg
         os._exit(1)
 """
 """A sitecustomize.py that ends an agent of Ray's first cluster, so that its ports never come."""
+JOBS = """
+import sys, ray
+ray.init(address=sys.argv[1], log_to_driver=False)
+print(ray._private.worker.global_worker.gcs_client.get_all_job_info())
+"""
+"""A program that prints what a cluster records about its jobs."""
 
 pytestmark = pytest.mark.slow
 
@@ -110,6 +121,35 @@ def test_tensorflow_trains_synchronous_workers_through_ray(runs: Runs, ray: str)
     losses = losses_of(run)
     assert [len(losses[worker]) for worker in (0, 1)] == [8, 8]
     assert all(map(math.isfinite, losses[0] + losses[1]))
+
+
+def test_no_file_of_a_run_holds_a_credential_of_the_environment(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    has = f"assert os.environ['HF_TOKEN'] == '{PLANTED[:4]}' + '{PLANTED[4:]}'"
+    run = runs.start(tasks=TWO[:1], launcher="ray", code={"born": has})
+    assert over(run) == "finished"
+    assert files_with(run, PLANTED) == []
+
+
+def test_neither_a_run_nor_rays_record_of_its_job_holds_the_token_of_the_cluster(
+    runs: Runs, cluster: tuple[str, Path], ray: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = cluster[1].read_text()
+    monkeypatch.delenv("RAY_AUTH_TOKEN_PATH")
+    for name, value in {**CREDENTIALS, "RAY_AUTH_TOKEN": token, "RAY_ADDRESS": ray}.items():
+        monkeypatch.setenv(name, value)
+    run = started(runs, ray)
+    assert over(run) == "finished"
+    assert files_with(run, token) == files_with(run, PLANTED) == []
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    command = [sys.executable, "-c", JOBS, ray]
+    jobs = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert str(run.dir) in jobs
+    assert token not in jobs
+    assert PLANTED not in jobs
 
 
 def test_a_worker_that_ray_loses_is_restarted_and_the_run_finishes(runs: Runs, ray: str) -> None:
