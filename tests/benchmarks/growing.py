@@ -6,6 +6,7 @@ times a second, until its standard input is closed.
 
 from __future__ import annotations
 
+import argparse
 import select
 import sys
 import time
@@ -62,7 +63,9 @@ def records(first_step: int, steps: int, chunk: int = 50_000) -> Iterator[np.nda
 
 def main() -> None:
     """Let the named runs grow."""
-    runs = [Run(path) for path in sys.argv[1:]]
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    runs = [Run(path) for path in options.parse_args().runs]
     held = [locks.take(run_lock(run.dir)) for run in runs]
     assert None not in held
     steps = [run.progress.step for run in runs]

@@ -6,8 +6,8 @@ after one step and prints the time of its end, in seconds since 1970.
 
 from __future__ import annotations
 
+import argparse
 import gzip
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -241,10 +241,21 @@ def two_virtual_replicas() -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"], cross_device_ops=reduction)
 
 
-if __name__ == "__main__":
-    tutorial = Tutorial(two_virtual_replicas(), {"mlp": mlp_job, "cnn": cnn_job}[sys.argv[1]]())
-    if "--first-step" in sys.argv:
+def main() -> None:
+    """Train a job, or take its first step."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("job", choices=JOBS)
+    options.add_argument("--first-step", action="store_true")
+    asked = options.parse_args()
+    tutorial = Tutorial(two_virtual_replicas(), JOBS[asked.job]())
+    if asked.first_step:
         tutorial.train_first_step()
         print(time.time())  # noqa: T201
     else:
         tutorial.train()
+
+
+JOBS = {"mlp": mlp_job, "cnn": cnn_job}
+
+if __name__ == "__main__":
+    main()

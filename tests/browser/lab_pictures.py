@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -32,6 +33,7 @@ LIVING = RunConfig(epochs=40, steps_per_epoch=5_000, global_batch_size=64)
 
 def main() -> None:
     """Train, open the pages, and take the pictures."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         root = Path(folder) / "root"
         runs_dir = root / "runs"

@@ -5,6 +5,7 @@ page is loaded again and the kernel is restarted. The pictures of the last prese
 README; all others go to FOLDER.
 """
 
+import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -26,8 +27,11 @@ README_PRESET = "cnn_fashion_mnist"
 
 def main() -> None:
     """Watch all presets in one JupyterLab, each in its own notebook."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("folder", nargs="?", type=Path, metavar="FOLDER")
+    asked: Path | None = options.parse_args().folder
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        others = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(folder)
+        others = asked or Path(folder)
         root = Path(folder) / "root"
         root.mkdir()
         chromium = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))

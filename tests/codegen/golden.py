@@ -3,6 +3,7 @@
 To renew them: `python -m tests.codegen.golden`.
 """
 
+import argparse
 from functools import cache
 from pathlib import Path
 
@@ -67,10 +68,16 @@ def path_of(name: str) -> Path:
     return FOLDER / f"{name}.py"
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write the golden scripts again."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     for name in CONFIGS:
         text = render(name)
         for part, lines in shared(text).items():
             text = text.replace(lines, PLACES[part])
             path_of(part).write_text(lines, encoding="utf-8")
         path_of(name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import tempfile
 from pathlib import Path
@@ -74,7 +75,13 @@ def _named(content: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     return dict(json.loads(text))
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write the files again."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, frame in all_frames().items():
         (FOLDER / name).write_bytes(frame)
+
+
+if __name__ == "__main__":
+    main()
