@@ -3,6 +3,7 @@
 import shlex
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,28 @@ def test_the_script_has_all_requested_options_and_no_others() -> None:
     assert command.endswith(
         " hand '/envs/my env/bin/python' /runs/one/jobs/0001/hand.py /runs/one/jobs/0001"
     )
+
+
+@pytest.mark.parametrize(
+    ("data_dir", "folders"),
+    [
+        (None, ["/runs/one", "/home/me"]),
+        ("/data", ["/runs/one", "/home/me", "/data"]),
+        ("my data", ["/runs/one", "/home/me", "/home/me/my data"]),
+        ("~/data", ["/runs/one", "/home/me", "/home/you/data"]),
+        ("/home/me", ["/runs/one", "/home/me"]),
+    ],
+)
+def test_the_container_sees_the_folders_of_run_work_and_data_once(
+    data_dir: str | None, folders: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/you")
+    config = replace(ASKED, data_dir=data_dir)
+    script = sbatch(config, TASKS, Path("/runs/one/jobs/0001"), Path("/home/me"))
+    before, _, after = script.splitlines()[-1].partition(" apptainer exec --nv ")
+    options = shlex.split(after.partition(" /images/tf.sif sh -c ")[0])
+    assert options == [word for folder in folders for word in ("--bind", folder)]
+    assert before.startswith("srun ")
 
 
 def test_options_that_are_not_requested_are_left_to_the_cluster() -> None:
