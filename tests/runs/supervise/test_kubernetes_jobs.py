@@ -1,14 +1,12 @@
 """Runs whose tasks are pods: the command of each pod's container runs as a process here.
 
 The tests take the place of Kubernetes: they start a process for each task, and again if it fails.
-The names of a Kubernetes service do not exist here, so tasks meet at the name of this host.
 """
 
 import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,9 +14,9 @@ import psutil
 import pytest
 import yaml
 
+from tests.launchers.pods import pods_of
 from tests.runs.run_folders import Runs, event_of, over, pid_of, processes_of, starts_of, states
 from tests.waiting import LIMIT_SECONDS, until
-from workbench.launchers.job import JobFolder
 from workbench.runs import Run
 
 TWO = ("worker-0", "worker-1")
@@ -38,10 +36,8 @@ class Pods:
             self.begin(run, task)
 
     def begin(self, run: Run, task: int) -> subprocess.Popen[bytes]:
-        container = container_of(run)
-        command = [str(task) if word == "$(TASK)" else word for word in container["command"]]
-        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        pod = subprocess.Popen(command, env={**os.environ, "PATH": path}, start_new_session=True)
+        made = pods_of(run)[task]
+        pod = subprocess.Popen(made.command, env=made.environment, start_new_session=True)
         self.begun.append(pod)
         return pod
 
@@ -58,20 +54,15 @@ def pods() -> Iterator[Pods]:
         pod.wait()
 
 
-def container_of(run: Run) -> dict[str, list[str]]:
-    folder = until(lambda: JobFolder.newest(run.dir))
-    _, job = yaml.safe_load_all((folder.path / "manifest.yaml").read_text())
-    (container,) = job["spec"]["template"]["spec"]["containers"]
-    assert isinstance(container, dict)
-    return container
-
-
 def started(runs: Runs, **options: object) -> Run:
     return runs.start(**{"tasks": TWO, **KUBERNETES, **options})
 
 
-def test_the_command_to_type_is_shown_and_the_pods_are_followed(runs: Runs, pods: Pods) -> None:
-    run = started(runs)
+@pytest.mark.parametrize("kind", ["job", "jobset", "tfjob"])
+def test_the_command_to_type_is_shown_and_the_pods_are_followed(
+    runs: Runs, pods: Pods, kind: str
+) -> None:
+    run = started(runs, kubernetes_kind=kind)
     until(lambda: "kubectl apply -f " in run.progress.note)
     (typed,) = re.findall(r"kubectl apply -f (\S+)", run.progress.note)
     assert yaml.safe_load_all(Path(typed).read_text())
