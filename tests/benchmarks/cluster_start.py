@@ -1,14 +1,17 @@
-"""The extra time of a launcher to start tasks, compared with its engine: Slurm and Ray.
+"""The extra time of a launcher until the first records, compared with its engine: Slurm and Ray.
 
 `python -m tests.benchmarks.cluster_start [--quick] [--only slurm ray]`. In each round the engine
 starts two processes with its own commands, and then a run whose trainer trains nothing, on the same
-cluster of two nodes on this machine.
+cluster of two nodes on this machine. The time of the engine ends when both processes have begun.
+The time of the launcher begins with the check of the engine and ends when both tasks have recorded
+a step.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -16,15 +19,17 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.benchmarks.report import Limit
+from tests.benchmarks.report import Limit, print_line
 from tests.launchers.cluster import slurm_cluster
 from tests.launchers.ray_cluster import ray_cluster
 from tests.runs.run_folders import Runs
+from tests.waiting import LIMIT_SECONDS, until
+from workbench.config import RunConfig
+from workbench.launchers import ENGINES
 
-BEYOND = "launcher {}: extra time to start tasks, compared with the engine"
-LIMIT_SECONDS = 3.0
+BEYOND = "launcher {}: extra time until the first records, compared with the engine"
+EXTRA_SECONDS = 3.0
 TASKS = ("worker-0", "worker-1")
-PATIENCE_SECONDS = 120.0
 RAY = """
 import sys, time, ray
 ray.init(address=sys.argv[1], log_to_driver=False)
@@ -41,34 +46,38 @@ TensorflowTrainer(begin, train_loop_config={"to": sys.argv[2]},
 """
 
 
-def until(begun: Callable[[], int]) -> None:
-    """Wait until both have started."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while begun() < len(TASKS):
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not within {PATIENCE_SECONDS:g} s")
-        time.sleep(0.01)
-
-
 def timed(begin: Callable[[Path], Callable[[], object]], to: Path, pattern: str) -> float:
     """Return the seconds until both tasks have left a file; the function from `begin` ends them."""
     to.mkdir()
     began = time.monotonic()
     end = begin(to)
-    until(lambda: len(list(to.glob(pattern))))
+    until(lambda: len(list(to.glob(pattern))) >= len(TASKS))
     seconds = time.monotonic() - began
     end()
     return seconds
 
 
-def run_on(**options: object) -> Callable[[Path], Callable[[], object]]:
+def run_on(config: RunConfig) -> Callable[[Path], Callable[[], object]]:
     """Return a function that starts a run of the obedient trainer and then waits for its end."""
 
     def begin(to: Path) -> Callable[[], object]:
-        run = Runs(to).start(tasks=TASKS, **options)
-        return lambda: run.wait(PATIENCE_SECONDS)
+        asked = {"launcher": config.launcher, "ray_address": config.ray_address}
+        run = Runs(to).start(tasks=TASKS, **asked)
+        return lambda: run.wait(LIMIT_SECONDS)
 
     return begin
+
+
+def check_seconds(config: RunConfig) -> float:
+    """Return the seconds of the check that precedes each run.
+
+    Raises:
+        RuntimeError: the engine cannot start the tasks.
+    """
+    began = time.monotonic()
+    if problems := ENGINES[config.launcher].problems(config, TASKS):
+        raise RuntimeError("; ".join(map(str, problems)))
+    return time.monotonic() - began
 
 
 def by_slurm(to: Path) -> Callable[[], object]:
@@ -89,14 +98,23 @@ def by_ray(address: str) -> Callable[[Path], Callable[[], object]]:
     return begin
 
 
-def measure(name: str, ours: object, engines: object, folder: Path, rounds: int) -> bool:
+def measure(
+    config: RunConfig,
+    engines: Callable[[Path], Callable[[], object]],
+    folder: Path,
+    rounds: int,
+) -> bool:
     """Print the extra time of the launcher; return whether it is within the limit."""
-    later = []
+    name, alone, checks, runs = config.launcher, [], [], []
     for at in range(rounds):
-        alone = timed(engines, folder / f"{name}-{at}-alone", "[0-9]*")
-        with_us = timed(ours, folder / f"{name}-{at}-run", "*/jobs/*/0/*.clock")
-        later.append(with_us - alone)
-    return Limit(BEYOND.format(name), "s", at_most=LIMIT_SECONDS).judge(later)
+        alone.append(timed(engines, folder / f"{name}-{at}-alone", "[0-9]*"))
+        checks.append(check_seconds(config))
+        runs.append(timed(run_on(config), folder / f"{name}-{at}-run", "*/worker-*/*.calls"))
+    times = {"the engine": alone, "the check": checks, "from the start to the records": runs}
+    parts = (f"{part} {statistics.median(seconds):.2f} s" for part, seconds in times.items())
+    print_line(f"launcher {name}: {', '.join(parts)}; load {os.getloadavg()[0]:.1f}")
+    later = [check + run - own for own, check, run in zip(alone, checks, runs, strict=True)]
+    return Limit(BEYOND.format(name), "s", at_most=EXTRA_SECONDS).judge(later)
 
 
 def main() -> int:
@@ -112,13 +130,14 @@ def main() -> int:
         if "slurm" in chosen.only:
             with slurm_cluster(root / "slurm") as conf:
                 os.environ["SLURM_CONF"] = str(conf)
-                ours, rounds = run_on(launcher="slurm"), 1 if chosen.quick else 5
-                reached.append(measure("slurm", ours, by_slurm, root, rounds))
+                config, rounds = RunConfig(launcher="slurm"), 1 if chosen.quick else 5
+                reached.append(measure(config, by_slurm, root, rounds))
         if "ray" in chosen.only:
             with ray_cluster() as (address, token):
                 os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token)}
-                ours, rounds = run_on(launcher="ray", ray_address=address), 1 if chosen.quick else 3
-                reached.append(measure("ray", ours, by_ray(address), root, rounds))
+                config = RunConfig(launcher="ray", ray_address=address)
+                rounds = 1 if chosen.quick else 3
+                reached.append(measure(config, by_ray(address), root, rounds))
     return int(not all(reached))
 
 
