@@ -18,10 +18,14 @@ from tests.launchers.pods import pods_of
 from tests.runs.run_folders import Runs, event_of, over, pid_of, processes_of, starts_of, states
 from tests.waiting import LIMIT_SECONDS, until
 from workbench.runs import Run
+from workbench.runs.folder.state import clocks_ahead_seconds, supervisor_events
 
 TWO = ("worker-0", "worker-1")
 GATE = {"pauses": {"40": "gate"}}
 KUBERNETES = {"launcher": "kubernetes", "container": "image", "volume_claim": "runs"}
+
+BEHIND = "import time; right = time.time; time.time = lambda: right() - 3600.0"
+"""A sitecustomize.py for the processes of a host whose clock is an hour behind."""
 
 
 class Pods:
@@ -71,6 +75,20 @@ def test_the_command_to_type_is_shown_and_the_pods_are_followed(
     assert over(run) == "finished"
     assert pods.statuses() == [0, 0]
     assert [len(run.replica_steps().query("worker == @at")) for at in (0, 1)] == [120, 120]
+
+
+def test_a_host_whose_clock_is_behind_is_named_also_if_it_is_the_only_one(
+    runs: Runs, pods: Pods, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = started(runs, tasks=TWO[:1])
+    until(lambda: "kubectl" in run.progress.note)
+    (tmp_path / "sitecustomize.py").write_text(BEHIND)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    pods.begin(run, 0)
+    assert over(run) == "finished"
+    (ahead,) = clocks_ahead_seconds(supervisor_events(run.dir)).values()
+    assert -3700.0 < ahead < -3500.0
+    assert "that of worker-0 is 3," in run.progress.note
 
 
 def test_a_restarted_pod_restarts_the_others(runs: Runs, pods: Pods) -> None:

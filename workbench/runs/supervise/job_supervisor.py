@@ -171,17 +171,17 @@ class JobSupervisor(Supervisor):
         return any(hands.folder.message(task, last) for task in self.tasks)
 
     def _meet(self, group: TaskGroup, hands: JobHands, facts: dict[str, Any]) -> None:
-        """Record the addresses at which the tasks have met, and the tasks whose clock differs."""
-        if len(self.tasks) == 1:
-            return
+        """Record the addresses at which several tasks have met, and tasks whose clock differs."""
+        what = "clock" if len(self.tasks) == 1 else "address"
         serving = [task for task in self.tasks if not task.startswith("evaluator")]
-        while len(addresses := hands.folder.addresses(serving)) < len(serving):
+        while not all(hands.folder.message(task, what) for task in serving):
             self._look(group, time.monotonic())
             if group.is_over(time.monotonic()) or self._stop_asked():
                 return
             self._sleep()
-        configs = tf_configs(self.tasks, addresses)
-        self._state("starting", **facts, tf_configs=configs)
+        if what == "address":
+            configs = tf_configs(self.tasks, hands.folder.addresses(serving))
+            self._state("starting", **facts, tf_configs=configs)
         for task in self.tasks:
             ahead = hands.folder.clock_ahead_seconds(task)
             if ahead is not None and abs(ahead) > CLOCK_SECONDS:
