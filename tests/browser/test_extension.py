@@ -1,12 +1,16 @@
 """The JupyterLab extension: opening a workbench, arriving at one, and its saved view."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.lab_page import LabPage
+from tests.browser.sidebar_page import choose
+from tests.widgets.folders import write_run
+from workbench.catalog import PRESETS
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 SNAPSHOT = "application/vnd.tf-distribute-workbench.snapshot+json"
@@ -63,6 +67,26 @@ def test_launcher_opens_a_workbench_and_runs_it(lab: LabPage) -> None:
     tabs.locator(".lm-TabBar-tabCloseIcon").click()
     expect(tabs).to_have_text(["Launcher"])
     expect(lab.page.locator(".jp-Dialog")).to_have_count(0)
+
+
+def test_the_card_makes_a_notebook_with_the_chosen_folder_of_runs_and_preset(
+    lab: LabPage, runs: Path
+) -> None:
+    choose(lab.server, runsFolder=runs.name, preset="cnn_fashion_mnist")
+    write_run(runs, name="There before")
+    (lab.server.root / "lessons").mkdir(exist_ok=True)
+    lab.open()
+    lab.command("filebrowser:go-to-path", path="lessons")
+    lab.page.locator(".jp-LauncherCard[title='Workbench']").click()
+    lab.wait_for_kernel()
+    source = lab.cell(0).locator(".cm-content")
+    expect(source).to_contain_text('PRESETS["cnn_fashion_mnist"].config')
+    expect(source).to_contain_text(f'runs_dir="../{runs.name}"')
+    root = lab.notebook().locator(".wb-root")
+    chosen = root.get_by_label("Preset", exact=True).locator("option:checked")
+    expect(chosen).to_have_text(PRESETS["cnn_fashion_mnist"].label)
+    root.get_by_role("tab", name="Runs", exact=True).click()
+    expect(root.locator(".wb-run-row", has_text="There before")).to_be_visible()
 
 
 def test_menu_offers_it(lab: LabPage) -> None:
