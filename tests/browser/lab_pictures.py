@@ -1,6 +1,7 @@
-"""Take the README's pictures of JupyterLab: a living run and a comparison, next to the sidebar.
+"""Take pictures of JupyterLab: a living run, a comparison and the panel, next to the sidebar.
 
-`python -m tests.browser.lab_pictures` in the project's folder. All runs in them are real.
+`python -m tests.browser.lab_pictures [FOLDER]` in the project's folder. All runs in them are real.
+Without FOLDER, only the README's pictures are taken; with it, all of them, in both themes.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from pathlib import Path
 from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.conftest import FLAGS, find_chromium
-from tests.browser.lab_page import LabPage
+from tests.browser.lab_page import THEMES, LabPage
 from tests.browser.lab_server import running_lab
+from tests.browser.panel_page import PanelPage
 from tests.browser.pictures import IMAGES
-from tests.browser.run_page import RunPage
+from tests.browser.run_page import SOME, RunPage
 from tests.waiting import LIMIT_SECONDS, until
 from workbench import RunConfig, start_run
 from workbench.runs import Run
 
+README = ("lab-run-light", "lab-compare-dark")
 SIZE = {"width": 1320, "height": 860}
 SMALL = {"epochs": 6, "synthetic_examples": 20_000, "global_batch_size": 64}
 ENDED = {
@@ -35,6 +38,7 @@ def main() -> None:
     """Train, open the pages, and take the pictures."""
     argparse.ArgumentParser(description=__doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        shots = Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES
         root = Path(folder) / "root"
         runs_dir = root / "runs"
         runs_dir.mkdir(parents=True)
@@ -42,7 +46,7 @@ def main() -> None:
         chromium = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         with running_lab(root, Path(folder) / "home") as server:
             page = chromium.new_context(viewport=SIZE).new_page()
-            lab = LabPage(page, server, IMAGES)
+            lab = LabPage(page, server, shots)
             living = start_run(LIVING, runs_dir, name="Mirrored, long")
             look(RunPage(lab), living, ended)
             living.stop()
@@ -66,19 +70,30 @@ def look(page: RunPage, living: Run, ended: list[Run]) -> None:
     until(lambda: living.progress.epoch > 3)
     page.show(living)
     page.wait_for_points()
-    take(lab, "lab-run", "light")
+    take(lab, "lab-run")
     page.compare(*ended)
     expect(page.row(ended[0].name)).to_contain_text("finished")
     page.comparison.get_by_label("Smoothing").select_option(index=2)
-    take(lab, "lab-compare", "dark")
+    take(lab, "lab-compare")
+    panel = PanelPage(lab)
+    lab.command("workbench:open-panel")
+    panel.wait_until_live()
+    panel.root.locator(".wb-hardware .wb-fold-title").first.click()
+    expect(panel.root.get_by_text("As TensorFlow sees it.")).to_be_visible()
+    expect(panel.root.locator(".wbv-charts")).to_have_attribute("data-points", SOME)
+    take(lab, "lab-panel")
 
 
-def take(lab: LabPage, name: str, theme: str) -> None:
-    """Save what the page shows in a theme."""
+def take(lab: LabPage, name: str) -> None:
+    """Save what the page shows, in each theme in which the picture is wanted."""
     lab.page.mouse.move(700, 8)
-    lab.set_theme(theme)
-    lab.page.evaluate("() => new Promise(done => requestAnimationFrame(() => done()))")
-    sys.stdout.write(f"{lab.screenshot(f'{name}-{theme}')}\n")
+    lab.page.evaluate("document.activeElement?.blur()")
+    for theme in THEMES:
+        if lab.shots == IMAGES and f"{name}-{theme}" not in README:
+            continue
+        lab.set_theme(theme)
+        lab.page.evaluate("() => new Promise(done => requestAnimationFrame(() => done()))")
+        sys.stdout.write(f"{lab.screenshot(f'{name}-{theme}')}\n")
 
 
 if __name__ == "__main__":
