@@ -158,9 +158,14 @@ def _shortened(label: str) -> str:
 
 
 def _thinned(line: Line) -> Line:
-    """Return the line with at most `MOST_POINTS` of its points, with the first and the last."""
-    known = np.flatnonzero(np.isfinite(line.y) & np.isfinite(line.x))
-    kept = known[np.linspace(0, len(known) - 1, min(len(known), MOST_POINTS)).round().astype(int)]
+    """Return the line with about `MOST_POINTS` of its points: its ends, and every peak."""
+    kept = known = np.flatnonzero(np.isfinite(line.y) & np.isfinite(line.x))
+    if len(known) > MOST_POINTS:
+        width = -(-2 * len(known) // MOST_POINTS)
+        parts = np.pad(known, (0, -len(known) % width), "edge").reshape(-1, width)
+        extremes = [find(line.y[parts], axis=1, keepdims=True) for find in (np.argmin, np.argmax)]
+        turns = [np.take_along_axis(parts, at, axis=1).ravel() for at in extremes]
+        kept = np.unique(np.concatenate([known[[0, -1]], *turns]))
     return replace(line, x=line.x[kept], y=line.y[kept])
 
 
