@@ -114,7 +114,7 @@ def test_runs_are_compared_side_by_side(shown: RunPage) -> None:
     expect(shown.row("Good")).to_contain_text("87.50% best")
     expect(shown.row("Bad")).not_to_contain_text("best")
     words = shown.comparison.locator(".wbv-words")
-    expect(words).to_have_text("Bad: loss 1.5, steady; Good: loss 1.5, steady")
+    expect(words).to_have_text("Bad: loss 1.50, steady; Good: loss 1.50, steady")
     shown.comparison.get_by_role("combobox", name="Show").select_option("accuracy")
     expect(words).to_contain_text("Good: accuracy 50.0%, steady")
     shown.comparison.get_by_label("Along").select_option("examples")
@@ -128,7 +128,7 @@ def test_runs_are_compared_side_by_side(shown: RunPage) -> None:
     expect(shown.row("Good")).to_be_visible()
     shown.comparison.get_by_role("button", name="Remove Bad").click()
     expect(shown.row("Bad")).to_have_count(0)
-    expect(words).to_have_text("Good: loss 1.5, steady")
+    expect(words).to_have_text("Good: loss 1.50, steady")
     shown.row("Good").get_by_role("button", name="Good", exact=True).click()
     expect(shown.view.locator(".wbv-title")).to_have_text("Good")
 
