@@ -135,6 +135,15 @@ def test_train_clicked_below_open_settings_leaves_the_run_in_sight(lab: LabPage)
     expect(workbench.state).to_have_text("finished")
 
 
+def test_the_first_run_clicked_below_open_settings_comes_into_sight(lab: LabPage) -> None:
+    workbench = WorkbenchPage(lab, "first.ipynb")
+    workbench.fill({"Epochs": "1", "Steps per epoch": "20"})
+    workbench.field("Deterministic").scroll_into_view_if_needed()
+    workbench.button("Train").click()
+    expect(workbench.state).to_be_in_viewport()
+    expect(workbench.state).to_have_text("finished")
+
+
 def test_a_second_click_asks_and_the_waiting_run_links_to_the_other(lab: LabPage) -> None:
     workbench = WorkbenchPage(lab, "twice.ipynb")
     workbench.train(**LONG_RUN)

@@ -123,6 +123,11 @@ export class RunView {
     this._charts.destroy();
   }
 
+  /** The start of what is shown: the summary, or before the first run the sentence for it. */
+  private get _top(): HTMLElement {
+    return this._body.hidden ? this.node : this._summary.node;
+  }
+
   private _sendShown(shown: boolean): void {
     this._seen = shown;
     this._source.send({ kind: 'shown', view: this._name, shown });
@@ -174,7 +179,7 @@ export class RunView {
         this._asked = this._asked === message.id ? '' : this._asked;
         break;
       case 'reveal':
-        this._summary.node.scrollIntoView({ block: 'nearest' });
+        this._top.scrollIntoView({ block: 'nearest' });
         break;
       case 'link':
         this._connected = message.up;
