@@ -148,6 +148,23 @@ def test_settings_from_elsewhere_that_name_code_are_put_into_the_form_only_after
     assert [each.interpreter for each in written] == ["/evil/python"]
 
 
+def test_a_suggestion_for_a_run_from_elsewhere_is_tried_after_a_yes_to_its_script_and_settings(
+    tmp_path: Path,
+) -> None:
+    run = timed_run(tmp_path)
+    config = dataclasses.replace(run.config, interpreter="/evil/python")
+    (run.dir / "config.json").write_text(json_text(config.to_json()))
+    shown = asked(run)
+    shown._try.click()
+    for words in ("def make_strategy", "# interpreter: /evil/python"):
+        _, code, keys = shown._agreeing.box.children
+        assert words in code.value
+        assert not shown._work.busy
+        keys.children[0].click()
+    until(lambda: "/evil/python" in shown._work.state.value)
+    assert shown._agreeing.box.children == ()
+
+
 def test_without_a_suggestion_there_is_advice_and_nothing_to_try(tmp_path: Path) -> None:
     run, shown = timed_run(tmp_path), view()
     shown.show(run, "finished")
