@@ -36,9 +36,10 @@ LIVING = RunConfig(epochs=40, steps_per_epoch=5_000, global_batch_size=64)
 
 def main() -> None:
     """Train, open the pages, and take the pictures."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("folder", nargs="?", type=Path, default=IMAGES, metavar="FOLDER")
+    shots: Path = options.parse_args().folder
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        shots = Path(sys.argv[1]) if len(sys.argv) > 1 else IMAGES
         root = Path(folder) / "root"
         runs_dir = root / "runs"
         runs_dir.mkdir(parents=True)
