@@ -6,6 +6,7 @@ import type { Chart, Series, Values } from './series.js';
 const NEWEST = 0.02;
 const RECENT = 0.1;
 const STEADY = 0.01;
+const CERTAIN = 3;
 const SLOW = 0.05;
 const MANY = 8;
 
@@ -45,14 +46,21 @@ export function significant(value: number): string {
   return size >= 1e-3 && size < 999.5 ? value.toPrecision(3) : short(value);
 }
 
-/** Return whether the end of a line is above, below or about equal to the values before it. */
+/**
+ * Return whether the end of a line is above, below or about equal to the values before it.
+ *
+ * A difference counts if it is more than the scatter of the values explains: three of its standard
+ * errors.
+ */
 export function trend(values: Values): 'rising' | 'falling' | 'steady' {
   const known = values.filter(value => value !== null);
   const recent = Math.max(1, Math.round(known.length * RECENT));
-  const now = mean(known.slice(-recent));
-  const before = mean(known.slice(-2 * recent, -recent));
-  const change = (now - before) / Math.abs(before);
-  if (!(Math.abs(change) > STEADY)) {
+  const now = known.slice(-recent);
+  const before = known.slice(-2 * recent, -recent);
+  const change = mean(now) - mean(before);
+  const scatter = Math.hypot(standardError(now), standardError(before));
+  const least = Math.max(STEADY * Math.abs(mean(before)), CERTAIN * scatter);
+  if (!(Math.abs(change) > least)) {
     return 'steady';
   }
   return change > 0 ? 'rising' : 'falling';
@@ -211,4 +219,11 @@ function slowest(
 
 function mean(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Return the standard error of the mean of independent values; 0 for a single value. */
+function standardError(values: number[]): number {
+  const middle = mean(values);
+  const squares = values.reduce((sum, value) => sum + (value - middle) ** 2, 0);
+  return Math.sqrt(squares / Math.max(1, values.length - 1) / values.length);
 }

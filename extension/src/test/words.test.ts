@@ -166,6 +166,15 @@ test('the trend of a line is the trend of its end', () => {
   assert.equal(trend([null, null]), 'steady');
 });
 
+test('scatter is no trend', () => {
+  const noise = Array.from({ length: 400 }, (_, at) => Math.sin(at * at));
+  const line = (slope: number) =>
+    noise.map((each, at) => 9 + each - slope * at);
+  assert.equal(trend(line(0)), 'steady');
+  assert.equal(trend(noise.map(each => 1 + each)), 'steady');
+  assert.equal(trend(line(0.02)), 'falling');
+});
+
 test('numbers are as short as people read them', () => {
   assert.deepEqual([0, 0.4123, 12345, 0.000012, 2e7].map(short), [
     '0',
